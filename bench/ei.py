@@ -55,7 +55,7 @@ def done(turns, seconds, first):
 _REALTALK = (
     _START
     + """
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import turn_inputs
 def main():
@@ -238,8 +238,8 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
 
-    from realtalk.corpora.opening import open_reading
     from realtalk.ei.labels import turn_inputs
+    from realtalk.formats.opening import open_reading
 
     inputs = turn_inputs(open_reading(options.corpus).reading.corpus)
     texts = [given.text for given in inputs[: options.turns or None] if given.text]

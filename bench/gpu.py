@@ -53,8 +53,8 @@ def read_turns(path: str) -> Pairs:
         with Path(path).open(encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
         return [(row["before"], row["text"]) for row in rows]
-    from realtalk.corpora.opening import open_reading
     from realtalk.ei.labels import turn_inputs
+    from realtalk.formats.opening import open_reading
 
     inputs = turn_inputs(open_reading(path).reading.corpus)
     return [(given.previous, given.text) for given in inputs if given.text.strip()]
@@ -68,7 +68,7 @@ def cpu_labels(pairs: Pairs) -> dict[str, list[Any]]:
 
 
 def prepare(corpora: Sequence[str], folder: Path, most: int | None) -> None:
-    from realtalk.local.writing import private_folder, write_text
+    from realtalk.files.writing import private_folder, write_text
 
     pairs = [pair for path in corpora for pair in read_turns(path)][:most]
     lines = [json.dumps({"before": before, "text": text}) + "\n" for before, text in pairs]

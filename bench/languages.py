@@ -18,10 +18,10 @@ import json
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for
 from realtalk.ei.labels import turn_inputs
 from realtalk.ei.languages import Languages
+from realtalk.formats.opening import open_reading
 from realtalk.text.languages import LanguageIdentifier, turn_languages
 
 SAME = {"bs": "hr", "sr": "hr", "pt-BR": "pt", "pt-MZ": "pt", "zh-TW": "zh", "yue": "zh"}

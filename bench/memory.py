@@ -22,11 +22,12 @@ import time
 from pathlib import Path
 from typing import Any, get_args
 
-from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
-from realtalk.evals.values import Score
-from realtalk.memory.retrieved import Retrieved, Way
 from realtalk.memory.scoring import run_figures
+
+from realtalk.chat import Corpus
+from realtalk.evals.values import Score
+from realtalk.formats.opening import open_reading
+from realtalk.memory.retrieved import Retrieved, Way
 from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import score_ranking
 

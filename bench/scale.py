@@ -45,9 +45,9 @@ _BARE = """
 import sys
 from pathlib import Path
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.surface.labelling import label_by
+from realtalk.ei.results import label_by
 path, out, share, shares = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 corpus = open_reading(path).reading.corpus
 mine = Corpus(corpus.name, corpus.format, corpus.chats[share::shares])
@@ -66,7 +66,7 @@ if __name__ == "__main__":
 _REST = """
 import sys
 from pathlib import Path
-from realtalk.corpora.store import open_stream
+from realtalk.formats.store import open_stream
 from realtalk.ei.labels import MEASURES, Label
 from realtalk.engine.engines import Inline
 from realtalk.surface.label_pieces import label_pieces
@@ -199,8 +199,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 words = "the of and to in you that was for are with they this have from one had but what".split()
 place, turns = Path(sys.argv[1]), int(sys.argv[2])
 draw, chats = Random(1), []

@@ -50,10 +50,10 @@ _SYSTEMS = {
     "realtalk": """
 import tempfile
 from pathlib import Path
-from realtalk.corpora.exports.whatsapp import reader as whatsapp
-from realtalk.corpora.reading import ReadOptions
-from realtalk.corpora.source import Source
-from realtalk.corpora.store import store
+from realtalk.formats.exports.whatsapp import reader as whatsapp
+from realtalk.formats.reading import ReadOptions
+from realtalk.formats.source import Source
+from realtalk.formats.store import store
 with tempfile.TemporaryDirectory() as folder:
     start = time.perf_counter()
     source = Source.open(sys.argv[1])

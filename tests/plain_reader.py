@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from realtalk.evals.values import Answer, PlainSolver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.readers import Item
 
 

@@ -17,8 +17,8 @@ import pytest
 import realtalk
 from realtalk.cli.commands import COMMANDS, GROUPS
 from realtalk.encoders.shipped import shipped
+from realtalk.files.download import DATASETS
 from realtalk.installing import cure
-from realtalk.local.download import DATASETS
 from realtalk.models.files import MODELS
 
 PACKAGE = Path(realtalk.__file__).parent

@@ -22,7 +22,7 @@ from file_modes import open_to_others
 from judge_server import JudgeServer
 from paper_chats import write_data
 from protocol_lines import OPENING, call
-from realtalk.local.offline import SWITCHES, no_hub
+from realtalk.files.offline import SWITCHES, no_hub
 from studio_server import entered
 from traced import COMMANDS, Done, World, why_not
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from realtalk.corpora.formats import FORMATS
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.formats.registry import FORMATS
 from realtalk.installing import cure
 from realtalk.registry import Registry
 

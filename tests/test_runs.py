@@ -125,7 +125,7 @@ def test_a_folder_without_a_run(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.memory.plain import Recent
 from realtalk.memory.asking import Plan
 from plain_reader import MessageReader

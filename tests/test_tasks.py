@@ -14,10 +14,10 @@ from audited_chats import corpus, write_audit
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
-from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import Judge

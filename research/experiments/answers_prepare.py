@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.readers import LlmReader
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--memories", default=",".join(SETS))
     parser.add_argument("--limit", type=int, help="questions, to try it out")
     given = parser.parse_args()
-    from realtalk.corpora.opening import open_reading  # not there where only `rows` is wanted
+    from realtalk.formats.opening import open_reading  # not there where only `rows` is wanted
 
     corpus = open_reading(given.corpus).reading.corpus
     evidence = evidence_of(corpus, given.audit)

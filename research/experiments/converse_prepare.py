@@ -10,7 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.persona.pace import pace_of
 
 

@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Message, Session
-from realtalk.corpora.published.record import record, restored
 from realtalk.evals.values import Answer
+from realtalk.formats.published.record import record, restored
 from realtalk.memory.cues import reminder
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
 from realtalk.evals.values import Answer, Cost
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.models.replies import sendable
 from realtalk.persona.benchmark import load_persona
 from realtalk.persona.guess_asking import LlmGuesser
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--limit", type=int, help="line-ups per speaker, to try it out")
     parser.add_argument("--answers", type=Path, help="what answers_run.py wrote")
-    parser.add_argument("--model", default="realtalk/local", help="that answered")
+    parser.add_argument("--model", default="realtalk/files", help="that answered")
     parser.add_argument("--run", type=Path, help="where the scored answers go")
     given = parser.parse_args()
     corpus = open_reading(given.corpus).reading.corpus

@@ -22,8 +22,8 @@ from typing import Any
 import polars as pl
 from scipy.stats import rankdata
 
-from realtalk.corpora.opening import open_reading
 from realtalk.evals.values import Row
+from realtalk.formats.opening import open_reading
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
 from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.turns import choices_of, tasks_of

@@ -32,9 +32,9 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import Label, TurnInput
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.persona.own_turns import OwnTurns
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.styles import Guide

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import BUDGET, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.prompting import PROMPT_VERSION

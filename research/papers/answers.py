@@ -17,8 +17,8 @@ from realtalk.cells import Grid
 from realtalk.chat import Corpus
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import file_stem
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import file_stem
 from realtalk.memory.asking import Plan
 from realtalk.memory.judging import Judge
 from realtalk.memory.published import TABLE_3, Published

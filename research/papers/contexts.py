@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from realtalk.cells import Grid
+from realtalk.describe.figures import styled
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import matched
 from realtalk.evals.run import Run
@@ -28,7 +29,6 @@ from realtalk.metrics.statistics import holm
 from realtalk.persona.benchmark import KIND, READING
 from realtalk.persona.published import PUBLISHED_SCORES, published_choice
 from realtalk.persona.rows import SCORES
-from realtalk.stats.figures import styled
 from research.papers.values import Exhibit, Verdict
 
 _FOLDER = re.compile(r"(?:sweep)?(\d+)(?:-(.+))?")

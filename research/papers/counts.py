@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from realtalk.describe.figures import response_gaps, runs
+from realtalk.describe.values import ChatStats, CorpusStats
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats.figures import response_gaps, runs
-from realtalk.stats.values import ChatStats, CorpusStats
 from research.papers.published import CHATS, SECTION_5_1, TABLE_1, TABLE_5, TABLE_6
 from research.papers.values import (
     Exhibit,

@@ -27,8 +27,8 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus, Message
 from realtalk.cli.printing import print_json, say, show
-from realtalk.corpora.check import CheckFinding, CheckReport, RuleHit, Severity
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.check import CheckFinding, CheckReport, RuleHit, Severity
+from realtalk.formats.opening import open_reading
 from research.command import call
 
 MESSAGES_A_DAY = 50

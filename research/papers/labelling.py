@@ -19,8 +19,8 @@ import polars as pl
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.label_files import read_labels
 from realtalk.ei.labels import Labeller, TurnInput, labelled_frame, turn_inputs
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import file_stem, write_parquet
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import file_stem, write_parquet
 
 UNITS = {"messages": False, "turns": True}  # name: joined
 _PARTS = "parts"

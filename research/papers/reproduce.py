@@ -22,8 +22,8 @@ from realtalk.api.options import Model
 from realtalk.chat import Corpus
 from realtalk.cli.printing import print_json, printable, progress, say, show
 from realtalk.errors import RealtalkError
-from realtalk.local.naming import named_run
-from realtalk.local.writing import write_text
+from realtalk.files.naming import named_run
+from realtalk.files.writing import write_text
 from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
 from realtalk.persona.published import published_choice
 from research.command import call

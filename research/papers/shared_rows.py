@@ -27,7 +27,7 @@ import numpy as np
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row, Score
-from realtalk.local.writing import write_parquet
+from realtalk.files.writing import write_parquet
 from realtalk.metrics.statistics import Array
 from realtalk.threads.benchmark import KIND, task_of
 from realtalk.threads.rows import TEXT_SCORES, scores_of

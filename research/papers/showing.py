@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.cells import Grid
-from realtalk.local.writing import write_json, write_text
+from realtalk.describe.figures import save_figures
+from realtalk.files.writing import write_json, write_text
 from realtalk.report.grids import table
 from realtalk.report.page import render
 from realtalk.report.values import ChartView, KeyFigure, Section
-from realtalk.stats.figures import save_figures
 from research.papers.study import Reproduction
 from research.papers.values import Exhibit, PaperFigure, Parity
 

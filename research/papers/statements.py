@@ -14,13 +14,13 @@ from statistics import fmean, median
 
 import polars as pl
 
+from realtalk.describe.values import CorpusStats
 from realtalk.ei.speakers import session_means
 from realtalk.ei.values import FACETS
 from realtalk.evals.tables import p_value
 from realtalk.memory.published import TABLE_3
 from realtalk.metrics.statistics import pearson
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
-from realtalk.stats.values import CorpusStats
 from research.papers.counts import whole
 from research.papers.guidelines import MESSAGES_A_DAY, Day
 from research.papers.judging import circle_of

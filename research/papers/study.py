@@ -23,20 +23,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from realtalk.corpora.opening import open_reading
+from realtalk.describe import CorpusStats, describe
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
 from realtalk.evals.folder import RunFolder, Table
 from realtalk.evals.library_versions import versions
 from realtalk.evals.run import Run
-from realtalk.local.download import cache_folder
-from realtalk.local.progress import Progress, silent
+from realtalk.files.download import cache_folder
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.memory.judging import Judge
 from realtalk.memory.published import are_published
 from realtalk.memory.readers import NoReader, Reader
 from realtalk.registry import suggest
-from realtalk.stats import CorpusStats, describe
 from research.papers import answers, contexts, counts, persona_conv, personas, speakers
 from research.papers.guidelines import check_guidelines
 from research.papers.labelling import label_corpus

@@ -29,12 +29,12 @@ from realtalk.api.choices import make_judge
 from realtalk.api.options import Model
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.cli.printing import print_json, progress, say, show
-from realtalk.corpora.audit import AuditedQuestion
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.tables import figure
 from realtalk.evals.values import Lines, Row
-from realtalk.local.json_objects import read_objects
+from realtalk.files.json_objects import read_objects
+from realtalk.formats.audit import AuditedQuestion
+from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import Golds, audited_gold, golds_named, names_in
 from realtalk.memory.plain import Nothing

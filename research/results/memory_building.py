@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import bare
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget

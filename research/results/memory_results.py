@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from realtalk.memory.scoring import QuestionFigures
 
 from realtalk.evals.tables import p_value
 from realtalk.memory.published import TABLE_3
 from realtalk.memory.registry import BUDGETLESS
-from realtalk.memory.scoring import QuestionFigures
 from research.papers.markdown import table as markdown
 from research.results import PAGES
 from research.results.memory_claims import (

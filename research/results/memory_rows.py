@@ -26,8 +26,8 @@ from typing import Any
 import polars as pl
 
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
 from realtalk.evals.values import Answer, Row, Sample
+from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import MemoryBenchmark
 from realtalk.memory.budgets import parse_budgets

@@ -11,10 +11,10 @@ import json
 from collections.abc import Sequence
 
 import polars as pl
+from realtalk.memory.scoring import RunFigures, run_figures
 
 from realtalk.evals.values import Row
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, SCORES
-from realtalk.memory.scoring import RunFigures, run_figures
 from research.results import ROWS
 
 KNOWN = {score.name: score for score in SCORES}

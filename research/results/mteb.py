@@ -25,7 +25,7 @@ from typing import Any
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
-from realtalk.local.writing import check_holder, write_json
+from realtalk.files.writing import check_holder, write_json
 from realtalk.memory.benchmark import KIND, building, golds_of, solver_part
 from realtalk.memory.golds import LMEB
 from research.command import call

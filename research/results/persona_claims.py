@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from realtalk.persona.comparing import SpeakersCompared, compare
+from realtalk.persona.summaries import Simulation
+from realtalk.persona.tables import gain_line, title_of
+
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import holm
 from realtalk.persona.benchmark import SimulatedRun
-from realtalk.persona.comparing import SpeakersCompared, compare
 from realtalk.persona.published import TABLE_2
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
-from realtalk.persona.summaries import Simulation
-from realtalk.persona.tables import gain_line, title_of
 from research.papers.markdown import table as markdown
 
 SIX = (*AGREEMENTS, *DIFFERENCES)

@@ -17,11 +17,11 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-
 from realtalk.evals.averaging import average
-from realtalk.persona.benchmark import SimulatedRun, joined
 from realtalk.persona.comparing import SpeakersCompared, compare
-from realtalk.stats.figures import styled
+
+from realtalk.describe.figures import styled
+from realtalk.persona.benchmark import SimulatedRun, joined
 from research.papers.markdown import table as markdown
 
 NONE, ALL = "n0", "nall"

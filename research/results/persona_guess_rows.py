@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from realtalk.local.writing import file_stem, private_folder, write_parquet
+from realtalk.files.writing import file_stem, private_folder, write_parquet
 from realtalk.persona.guessing import load_guess
 from research.results import ROWS
 

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from realtalk.persona.guess_tables import READING, guess_table
+
 from realtalk.evals.tables import figure
 from realtalk.metrics.statistics import holm
 from realtalk.persona.guess_rows import GUESS_SCORES
-from realtalk.persona.guess_tables import READING, guess_table
 from realtalk.persona.guessing import GuessRun, compare_guesses, load_guess
 from research.papers.markdown import table as markdown
 

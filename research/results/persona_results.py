@@ -19,11 +19,7 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-
-from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
 from realtalk.persona.comparing import SpeakersCompared, compare
-from realtalk.persona.published import published_choice
-from realtalk.persona.rows import SCORES
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import (
     beyond,
@@ -34,7 +30,11 @@ from realtalk.persona.tables import (
     title_of,
     unscored_lines,
 )
-from realtalk.stats.figures import styled
+
+from realtalk.describe.figures import styled
+from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
+from realtalk.persona.published import published_choice
+from realtalk.persona.rows import SCORES
 from research.papers.markdown import table as markdown
 from research.results import PAGES, ROWS
 from research.results.persona_claims import (

@@ -15,15 +15,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from realtalk.evals.values import Row
-from realtalk.metrics.statistics import holm
-from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
 from realtalk.persona.comparing import SpeakersCompared, compare
-from realtalk.persona.published import TABLE_2
-from realtalk.persona.rows import SCORES
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, title_of
 from realtalk.persona.tables import unscored_lines as unscored
+
+from realtalk.evals.values import Row
+from realtalk.metrics.statistics import holm
+from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
+from realtalk.persona.published import TABLE_2
+from realtalk.persona.rows import SCORES
 from research.papers.markdown import table as markdown
 from research.results.persona_claims import (
     CONTENT,

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from realtalk.corpora.opening import open_reading
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.metrics.similarity import Rows, Similarity, shipped_encoder
 from realtalk.persona.benchmark import run_persona, share
 from realtalk.persona.registry import make_simulator

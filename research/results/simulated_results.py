@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from realtalk.describe.combining import StatsPart, combine
+from realtalk.describe.values import CorpusStats
 from realtalk.ei.comparison import CorpusComparison, compare
 from realtalk.ei.told_apart import WAYS, pair_estimate
 from realtalk.ei.values import FACETS, SPEAKERS, SpeakerFacets, from_frame
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats.combining import StatsPart, combine
-from realtalk.stats.values import CorpusStats
 from research.papers.markdown import table as markdown
 from research.results import PAGES, ROWS
 from research.results.page_words import holm_p

@@ -21,11 +21,11 @@ from typing import Any
 
 from realtalk.api.labels import label
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
+from realtalk.describe.counting import count_chats
+from realtalk.ei.results import Labels
 from realtalk.ei.told_apart import circles, person_keys, told_apart
-from realtalk.local.writing import file_stem
-from realtalk.stats.describe import count_chats
-from realtalk.surface.labelling import Labels
+from realtalk.files.writing import file_stem
+from realtalk.formats.opening import open_reading
 from research.results import ROWS
 
 OUT = ROWS / "simulated.json"

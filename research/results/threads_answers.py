@@ -23,10 +23,10 @@ from pathlib import Path
 import polars as pl
 
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import row_of
 from realtalk.evals.values import Answer, Cost, Row, Sample
+from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import Value
 from realtalk.threads.protocols import protocol

@@ -14,11 +14,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from realtalk.threads.comparing import compare_runs, compare_settings
+
 from realtalk.evals.comparing import Compared
 from realtalk.evals.summaries import Summary, VariantScores
 from realtalk.evals.values import Row
 from realtalk.threads.benchmark import summary_of
-from realtalk.threads.comparing import compare_runs, compare_settings
 from realtalk.threads.published import published_gain
 from realtalk.threads.rows import SCORES
 from realtalk.threads.values import LEAKS, SETTINGS, known_task

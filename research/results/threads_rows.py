@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.protocols import protocol
 from realtalk.threads.registry import make_predictor

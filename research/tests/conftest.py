@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from conftest import data, no_own_cache, no_pause, run, shared_cache
+
 from research.command import call
 
 __all__ = ["data", "no_own_cache", "no_pause", "run", "shared_cache"]

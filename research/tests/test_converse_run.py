@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.turns import speaker_turns
 from realtalk.report.writers import says_simulated

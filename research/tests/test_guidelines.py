@@ -115,7 +115,7 @@ def test_the_command(research: Any) -> None:
 
 def test_realtalk_itself(data: Path) -> None:
     """The paper asked for fifty a day; most days have fewer, and nobody shared no image."""
-    from realtalk.corpora.opening import open_reading
+    from realtalk.formats.opening import open_reading
 
     found = check_guidelines(open_reading(str(data / "realtalk")).reading.corpus)
     counts = found.counts()

@@ -10,8 +10,8 @@ import pytest
 
 from audited_chats import audit, corpus
 from judge_server import JudgeServer
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.memory.golds import Golds
 from research.results.judges import (
     PLANTED,

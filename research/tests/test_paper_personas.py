@@ -9,18 +9,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from realtalk.evals.averaging import average
+from realtalk.persona.summaries import Simulation, SpeakerScores
+from realtalk.persona.tables import READING
 
 from persona_chats import RuleLabeller, ines, light_scorer
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.evals.averaging import average
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.benchmark import load_persona, run_persona
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_8, PublishedSpeaker
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.rows import SCORES
-from realtalk.persona.summaries import Simulation, SpeakerScores
-from realtalk.persona.tables import READING
 from realtalk.persona.turns import tasks
 from research.papers.contexts import figure_7
 from research.papers.personas import table_2, table_8

@@ -12,14 +12,14 @@ import pytest
 
 from paper_chats import invented
 from realtalk.chat import Corpus
-from realtalk.corpora.reading import Ledger, Reading
+from realtalk.describe import describe
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import Label, TurnInput, label_frame, turn_inputs
 from realtalk.ei.speakers import ResampledFacets
 from realtalk.ei.values import FACETS, SpeakerFacets
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.reading import Ledger, Reading
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats import describe
 from research.papers.guidelines import check_guidelines
 from research.papers.labelling import UNITS, label_corpus
 from research.papers.published import CHATS, TABLE_7

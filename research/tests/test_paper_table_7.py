@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.ei.speakers import measure_speakers
 from realtalk.ei.values import FACETS
+from realtalk.formats.opening import open_reading
 from research.papers.intimacy import as_printed
 from research.papers.published import TABLE_7
 from research.papers.speakers import PRINTED, PRINTED_TURNS, Readings

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.turns import choices_of, speaker_turns, tasks_of
 from realtalk.persona.values import Learning

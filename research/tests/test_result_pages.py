@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from realtalk.corpora.audit import VERDICTS
-from realtalk.corpora.opening import open_reading
-from realtalk.local.download import DATASETS
+from realtalk.files.download import DATASETS
+from realtalk.formats.audit import VERDICTS
+from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.golds import audited_gold
 from realtalk.memory.rows import ANSWER_SCORES

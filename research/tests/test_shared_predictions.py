@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import by_variant, estimate
+from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.benchmark import ThreadTask, run_threads, summary_of
 from realtalk.threads.registry import make_predictor

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
 from realtalk.evals.values import Row
+from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import SETTINGS, TASKS

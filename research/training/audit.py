@@ -13,8 +13,8 @@ from pathlib import Path
 
 import orjson
 
-from realtalk.corpora.audit import chat_key, question_key
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.audit import chat_key, question_key
+from realtalk.formats.opening import open_reading
 
 OUT = Path(__file__).parents[2] / "src" / "realtalk" / "corpora" / "audit.jsonl.gz"
 DEFAULTS = {"accept": [], "date_basis": "none", "evidence_changed": False}

@@ -19,11 +19,11 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, recall_score
 
 import realtalk_models
-from realtalk.corpora.opening import open_reading
 from realtalk.ei import speakers
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.encoders.pairs import PairEncoder
+from realtalk.formats.opening import open_reading
 from research.training import ei_data
 from research.training.ei_score import pearson, thresholds
 

@@ -104,9 +104,9 @@ def settings_of(heads: Mapping[str, Head], version: str, first: int, last: int) 
 
 def full_answers(full: Path, shipped: Path) -> None:
     """What fp32 answers on the sample corpora: the tests hold the shipped file to it."""
-    from realtalk.corpora.opening import open_reading
     from realtalk.ei.embedded import EmbeddedLabeller
     from realtalk.ei.labels import turn_inputs
+    from realtalk.formats.opening import open_reading
 
     folder = full.parent / "full"
     folder.mkdir(exist_ok=True)

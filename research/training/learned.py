@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.shipped import fingerprint
+from realtalk.formats.opening import open_reading
 from realtalk.memory.index import document_text
 from research.training.chats import every_chat, unmarked
 from research.training.ei_data import ALLOWED, Conversations, dialogues, unlabelled

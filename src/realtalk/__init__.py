@@ -12,7 +12,7 @@ and a stored folder are taken everywhere alike; anything wrong raises RealtalkEr
 that the command prints.
 """
 
-from realtalk.local.offline import switch_off
+from realtalk.files.offline import switch_off
 
 __version__ = "0.2.0.dev0"
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from realtalk.api.sources import read, samples
     from realtalk.api.sweeping import sweep
     from realtalk.chat import Chat, Corpus, Message, Question, Session, Turn
+    from realtalk.ei.results import Labels
     from realtalk.errors import RealtalkError
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
-    from realtalk.surface.labelling import Labels
 
 __all__ = [
     "Chat",
@@ -84,7 +84,7 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for an of
             "realtalk.api.batch": "batch",
             "realtalk.api.benchmarks": "compare predict probe simulate",
             "realtalk.api.chats": "check export redact stats",
-            "realtalk.api.demo": "demo",
+            "realtalk.cli.demo": "demo",
             "realtalk.api.labels": "label",
             "realtalk.api.options": "Engine Model Reading",
             "realtalk.api.pages": "mcp report studio",
@@ -92,7 +92,7 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for an of
             "realtalk.api.sweeping": "sweep",
             "realtalk.chat": "Chat Corpus Message Question Session Turn",
             "realtalk.errors": "RealtalkError",
-            "realtalk.surface.labelling": "Labels",
+            "realtalk.ei.results": "Labels",
             "realtalk.evals.run": "Run",
             "realtalk.evals.tables": "ResultTable",
         },

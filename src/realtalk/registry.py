@@ -1,6 +1,6 @@
 """Names to objects, imported only when asked for.
 
-    FORMATS = Registry("format", {"locomo": "realtalk.corpora.published.locomo:FORMAT"})
+    FORMATS = Registry("format", {"locomo": "realtalk.formats.published.locomo:FORMAT"})
     FORMATS["locomo"]     → the object FORMAT of that module
     FORMATS["locomoo"]    → RealtalkError: unknown format 'locomoo'; did you mean 'locomo'? ...
 

@@ -11,7 +11,7 @@ import pytest
 
 import realtalk as rt
 from realtalk.api.sources import as_corpus
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from surface_labels import SECRET
 
 

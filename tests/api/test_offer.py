@@ -25,7 +25,7 @@ def test_importing_loads_nothing() -> None:
         "import sys, realtalk;"
         "print(sorted(name for name in sys.modules if name.startswith('realtalk')))"
     )
-    loaded = "['realtalk', 'realtalk.lazy', 'realtalk.local', 'realtalk.local.offline']"
+    loaded = "['realtalk', 'realtalk.lazy', 'realtalk.files', 'realtalk.files.offline']"
     assert fresh(code) == loaded
 
 
@@ -33,7 +33,7 @@ def test_the_switches_come_first() -> None:
     """Before the package imports anything else, nothing may report to its maker."""
     source = Path(rt.__file__).read_text("utf-8")
     lines = [line for line in source.splitlines() if line.startswith(("import", "from", "switch"))]
-    assert lines[0] == "from realtalk.local.offline import switch_off"
+    assert lines[0] == "from realtalk.files.offline import switch_off"
     assert lines[1].startswith("switch_off()")
 
 

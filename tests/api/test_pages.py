@@ -81,7 +81,7 @@ def test_one_part_needs_no_list(recent: rt.Run, tmp_path: Path) -> None:
 STUDIO = """
 import os, sys, urllib.request
 import realtalk as rt
-from realtalk.studio.serving import Server
+from realtalk.web.serving import Server
 
 def interrupted(server):
     with urllib.request.urlopen(server.url, timeout=30) as page:

@@ -9,7 +9,7 @@ from realtalk.assistant.collection import Collection
 from realtalk.assistant.finding import WordSearch
 from realtalk.assistant.periods import Period
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 
 SAID = {
     "ja": ("明日は市立図書館で面接があります", "洗濯機が壊れて困っています", "猫の手術は来週です"),

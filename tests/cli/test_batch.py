@@ -13,7 +13,7 @@ import pytest
 import realtalk as rt
 from engine_work import tree, write_exports
 from file_modes import open_to_others
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 
 CHAT = """a line of nobody
 13/02/2024, 10:0{0} - Mara: the tulips came up {0}

@@ -11,7 +11,7 @@ import pytest
 
 from engine_work import tree, write_exports
 from file_modes import open_to_others
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 
 CHAT = "13/02/2024, 10:0{0} - Mara: the tulips came up {0}\n13/02/2024, 10:1{0} - Theo: show me\n"
 

@@ -65,7 +65,7 @@ def test_anything_else_is_a_bug(run: Any, monkeypatch: pytest.MonkeyPatch) -> No
     def broken(*args: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("realtalk.corpora.opening.open_reading", broken)
+    monkeypatch.setattr("realtalk.formats.opening.open_reading", broken)
     with pytest.raises(ZeroDivisionError):
         run("stats", "sample")
 
@@ -76,7 +76,7 @@ def test_an_interruption_is_one_line(
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("realtalk.corpora.store.provenance", interrupted)
+    monkeypatch.setattr("realtalk.formats.store.provenance", interrupted)
     status, _, err = run("read", "sample")
     assert (status, err) == (130, "interrupted; nothing was left half written\n")
     assert not list(tmp_path.iterdir())

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from multilingual_chats import needs_multilingual
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.shipped import Learned, fingerprint
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 
 
 class ByLength:

@@ -79,7 +79,7 @@ def test_reading_again_spares_what_lies_beside_a_corpus(run: Any, tmp_path: Path
 
 def test_an_adapter_goes_into_a_folder_of_its_own(tmp_path: Path) -> None:
     from realtalk.errors import RealtalkError
-    from realtalk.local.writing import refuse_strangers
+    from realtalk.files.writing import refuse_strangers
     from realtalk.persona.tuning import ADAPTER, SETTINGS
 
     marks = (SETTINGS, ADAPTER, "adapter", "checkpoint-*")

@@ -21,8 +21,8 @@ import pytest
 
 from realtalk.chat import Chat, Corpus
 from realtalk.cli import main as command
-from realtalk.corpora.formats import FORMATS
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
+from realtalk.formats.registry import FORMATS
 
 # A window's title, a link, a blinking background, C1's own escape, backspaces, a line of its own,
 # an override and an isolate that turn the line around, and what rich takes for markup or emoji.
@@ -80,7 +80,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
     short = tuple(replace(chat, sessions=chat.sessions[:5]) for chat in talk.chats)
     write(hostile(replace(talk, chats=short)), folder / "talk.jsonl")
     threads = json.loads(
-        (files("realtalk.corpora") / "samples/sample-threads/threads.json").read_text("utf-8")
+        (files("realtalk.formats") / "samples/sample-threads/threads.json").read_text("utf-8")
     )
     spelled = json.dumps(threads)
     for author in list(threads)[:20]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge_server import JudgeServer
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
-from realtalk.corpora.opening import open_reading
 from realtalk.ei import compare, speakers
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import (
@@ -25,6 +24,7 @@ from realtalk.ei.labels import (
     label_frame,
     turn_inputs,
 )
+from realtalk.formats.opening import open_reading
 
 FULL = Path(__file__).with_name("ei_fp32.json")
 # Chats 2 and 6 gave silver labels for training; the others were never seen.

@@ -12,13 +12,13 @@ import realtalk as rt
 from engine_work import tree
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
 from realtalk.chat import Corpus
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.encoder_choice import encoder_by, encoder_for
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import labelled_frame, turn_inputs
 from realtalk.errors import RealtalkError
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 
 MIXED = [line for pair in zip(CHATS["es"], ENGLISH, strict=True) for line in pair]
 QUOTED = [*ENGLISH, *ENGLISH, CHATS["es"][0]]

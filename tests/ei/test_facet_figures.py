@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from facet_labels import START, lively, table
+from realtalk.describe.figures import save_figures
 from realtalk.ei import FACETS, compare, consistency, speakers
 from realtalk.ei.figures import HEADLINE, draw_comparison, draw_consistency, draw_timelines
-from realtalk.stats.figures import save_figures
 
 ROWS = lively("a", ("Mara", "Theo"), 1) + lively("b", ("Mara", "Ines"), 2)
 KIND = lively("k", ("Ada", "Bo"), 3, wide=False) + lively("l", ("Cy", "Di"), 4, wide=False)

@@ -17,15 +17,15 @@ from killed_runs import kill_at
 from realtalk.assistant.collection import Collection
 from realtalk.assistant.feelings import Feelings
 from realtalk.assistant.periods import Period
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import KIND, is_labels, read_labels
 from realtalk.ei.labelling import LabelRun, labels_for, store_labels
 from realtalk.ei.labels import LABELS, Label, TurnInput, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.report.finding import LABELS as REPORTED
-from realtalk.studio.turn_labels import TurnLabels
+from realtalk.web.turn_labels import TurnLabels
 
 CORPUS = open_reading("sample").reading.corpus
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.encoder_choice import encoder_for
 from realtalk.ei.label_files import (
     labels_about,
@@ -28,6 +27,7 @@ from realtalk.ei.languages import (
     language_name,
     language_notes,
 )
+from realtalk.formats.opening import open_reading
 from realtalk.text.languages import turn_languages
 
 OTHERS = {

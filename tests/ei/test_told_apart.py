@@ -16,9 +16,9 @@ import pytest
 
 import realtalk as rt
 from realtalk.chat import Chat, Corpus, Message, Session, person_key
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.ei.told_apart import above, circles, pair_estimate, told_apart, told_rows
+from realtalk.formats.opening import open_reading
 from surface_labels import ByLength
 
 _WORDS = ("boat", "tea", "rain", "late", "oven", "bread", "song", "train", "sleep", "paint", "cat")
@@ -266,7 +266,7 @@ def test_the_figure_is_the_share_of_pairs() -> None:
 @pytest.mark.slow
 def test_the_command_says_it(run: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("realtalk.ei.embedded.EmbeddedLabeller.label", _by_length)
-    from realtalk.corpora.formats import FORMATS
+    from realtalk.formats.registry import FORMATS
 
     write = FORMATS["jsonl"].write
     assert write is not None

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.opening import open_reading
 from realtalk.ei.labelling import learned_lines
 from realtalk.encoders.shipped import Learned, fingerprint
+from realtalk.formats.opening import open_reading
 
 TEXTS = [
     f"the {number}th lighthouse keeper wrote to the harbour master again" for number in range(40)

@@ -15,9 +15,9 @@ import pytest
 import realtalk as rt
 from engine_work import tree
 from file_modes import open_to_others
-from realtalk.corpora.opening import open_reading
-from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.store import store
 
 
 @pytest.fixture

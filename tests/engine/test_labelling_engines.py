@@ -20,14 +20,14 @@ import realtalk as rt
 from engine_work import tree
 from file_modes import open_to_others
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import chat_frames
 from realtalk.ei.labelling import labels_for
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 
 BLOCK = 16
 

@@ -23,7 +23,7 @@ from realtalk.engine.engines import Inline, Processes, choose
 from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
-from realtalk.local.stores import name_of
+from realtalk.files.stores import name_of
 
 _DRIVER = """
 import sys
@@ -202,7 +202,7 @@ def test_a_function_that_cannot_be_built_ends_the_job(
 
 
 def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from realtalk.local.environment import environment
+    from realtalk.files.environment import environment
 
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)

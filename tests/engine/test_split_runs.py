@@ -17,7 +17,7 @@ from realtalk.engine.engines import Inline
 from realtalk.engine.jobs import Engine, JobReport
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.threads.drawing import Draw
 from realtalk.threads.foreseen import foreseen_texts
 from realtalk.threads.registry import make_predictor
@@ -107,7 +107,7 @@ def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
 
 
 def test_a_chat_that_is_sent_is_the_chat_itself(chats: Corpus, tmp_path: Path) -> None:
-    from realtalk.corpora.store import load
+    from realtalk.formats.store import load
     from realtalk.memory.by_engine import written_chats
 
     for chat, path in zip(

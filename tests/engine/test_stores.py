@@ -21,8 +21,8 @@ from realtalk.api.batch_work import gathered
 from realtalk.engine.engines import Inline, Processes
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
-from realtalk.local.environment import environment
-from realtalk.local.stores import (
+from realtalk.files.environment import environment
+from realtalk.files.stores import (
     children,
     fetch,
     kind_of,

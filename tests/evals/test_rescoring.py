@@ -12,11 +12,11 @@ import pytest
 
 from persona_chats import ines, ines_choice, light_scorer
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.persona.benchmark import rescore_persona, run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of

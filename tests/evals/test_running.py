@@ -12,10 +12,10 @@ import pytest
 from inspect_tasks import evaluated_task
 from realtalk.chat import Corpus
 from realtalk.cli.own import command
-from realtalk.corpora.opening import open_reading
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.running import run
+from realtalk.formats.opening import open_reading
 from realtalk.report.build import make_report
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -10,15 +10,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-
 from plain_reader import MessageReader
+
 from realtalk.api.choices import make_reader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import load_probe, run_probe

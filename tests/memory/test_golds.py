@@ -11,10 +11,10 @@ import pytest
 
 import realtalk as rt
 from audited_chats import asked, audit, corpus, probed, write_audit
-from realtalk.corpora.audit import Audit
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
+from realtalk.formats.audit import Audit
+from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import ProbedRun, load_probe, run_probe
 from realtalk.memory.golds import Gold, Golds, golds_named, names_in

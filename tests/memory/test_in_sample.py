@@ -14,10 +14,10 @@ import pytest
 
 from memory_chats import bakery
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.encoders.shipped import Learned, fingerprint
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 from realtalk.memory.benchmark import load_probe
 from realtalk.memory.learned import InSample, learning_parts
 from realtalk.report.build import make_report

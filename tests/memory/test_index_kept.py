@@ -11,7 +11,7 @@ import pytest
 from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.errors import RealtalkError
-from realtalk.local.caches import INDEXES, LIMIT, survey
+from realtalk.files.caches import INDEXES, LIMIT, survey
 from realtalk.memory.index import ChatIndex, content_key
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plain_reader import MessageReader
 from realtalk.memory.scoring import compare_runs, score_run
 from realtalk.memory.tables import cost_rows, unscored_lines
 
-from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, known_by
 from realtalk.memory.benchmark import load_probe, run_probe

@@ -9,8 +9,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.sentences import SentenceEncoder
+from realtalk.formats.opening import open_reading
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.ranking import FUSED, SearchedQuestion, scores
 from realtalk.memory.restored import Restored

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from corpus_strategies import chats
 from memory_chats import ask, bakery
 from realtalk.chat import Attachment, Chat, Event, Message, Session
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.memory.counting import Size
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
 from realtalk.memory.registry import (

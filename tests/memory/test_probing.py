@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plain_reader import MessageReader
 from realtalk.memory.scoring import compare_runs, score_run
 from realtalk.memory.tables import answer_rows, published_rows, retrieval_rows, unscored_lines
 
 from judge_server import Call, JudgeServer, Reply
-from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
 from realtalk.evals.rows import run_schema
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import load_probe, run_probe

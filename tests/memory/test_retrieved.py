@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from realtalk.chat import Attachment, Chat, Message, Question, Session
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.sentences import Encoded, SentenceEncoder
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.memory.index import ChatIndex, content_key, document_text
 from realtalk.memory.registry import make_memory
 from realtalk.memory.retrieved import Retrieved

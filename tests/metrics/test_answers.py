@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem import PorterStemmer
 
-from realtalk.corpora.questions import CATEGORIES
+from realtalk.formats.questions import CATEGORIES
 from realtalk.metrics.answers import (
     abstained,
     date_f1,

@@ -13,7 +13,7 @@ import pytest
 from file_modes import mode
 from loopback import QuietHandler, serving
 from realtalk.errors import RealtalkError
-from realtalk.local.caches import survey
+from realtalk.files.caches import survey
 from realtalk.models.files import MODELS, LocalModel, get, inventory, path_of
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 2000

@@ -116,7 +116,7 @@ def test_smollm2_answers_ten_questions(tmp_path: Path) -> None:
         path_of("smollm2")
     except RealtalkError as missing:
         pytest.skip(str(missing))
-    from realtalk.corpora.opening import open_reading
+    from realtalk.formats.opening import open_reading
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import run_probe
     from realtalk.memory.plain import Recent

@@ -12,7 +12,7 @@ import pytest
 
 import realtalk as rt
 from judge_server import Call, JudgeServer, Reply
-from realtalk.local.progress import Trouble, within
+from realtalk.files.progress import Trouble, within
 from realtalk.models import asking, attempts
 from realtalk.models.asking import Asked, Prompt, ask
 

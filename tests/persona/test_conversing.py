@@ -21,11 +21,11 @@ from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.api.conversing import printed
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
-from realtalk.corpora.formats import FORMATS
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
+from realtalk.formats.registry import FORMATS
 from realtalk.memory.cues import reminder
 from realtalk.memory.plain import Events, Recent
 from realtalk.memory.values import Budget

@@ -15,8 +15,8 @@ import typer
 from typer.testing import CliRunner
 
 from realtalk.cli import persona_tune
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.models.files import path_of
 from realtalk.persona.chat_tokens import Writer
 from realtalk.persona.generation import EncodedPrompt, Sampling, Written, _batches, drawn, generate

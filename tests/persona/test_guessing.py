@@ -18,11 +18,11 @@ from guess_chats import guess_task, guessable, persona_run
 from judge_server import JudgeServer
 from persona_chats import WordEncoder
 from realtalk.chat import Chat, Message, Session
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rows import run_schema
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 from realtalk.persona.guess_asking import LlmGuesser, read_letter
 from realtalk.persona.guess_rows import GUESS_COLUMNS
 from realtalk.persona.guessers import ByMeaningNear, ByStyle

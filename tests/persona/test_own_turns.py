@@ -10,8 +10,8 @@ import pytest
 
 from judge_server import JudgeServer
 from persona_chats import ines, ines_choice
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.persona.benchmark import run_name
 from realtalk.persona.chat_tokens import Writer
 from realtalk.persona.own_turns import OwnTurns

@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
-from realtalk.corpora.opening import open_reading
 from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.persona.benchmark import joined, load_persona, run_persona, share
 from realtalk.persona.rows import columns
 from realtalk.persona.simulators import Constant

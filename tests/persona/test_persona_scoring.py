@@ -21,7 +21,7 @@ from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import row_of, run_schema
 from realtalk.evals.values import Answer, Row
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.authorship import WhoWroteIt, hold_trial

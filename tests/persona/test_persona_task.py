@@ -14,10 +14,10 @@ import pytest
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer
 from persona_chats import RuleLabeller
-from realtalk.corpora.opening import open_reading
 from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
+from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmSimulator
 from realtalk.persona.benchmark import run_persona
 from realtalk.persona.guess_asking import LlmGuesser

@@ -17,7 +17,7 @@ from realtalk.ei.values import FACETS
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona import turns
 from realtalk.persona.choosing import Choice, as_published, choice_rows, choose, difference

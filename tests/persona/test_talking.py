@@ -23,11 +23,11 @@ import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.chat import Corpus, unpack_extra
-from realtalk.corpora.formats import FORMATS
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
+from realtalk.formats.registry import FORMATS
 from realtalk.persona.consent import Consent, agreed, known, question
 from realtalk.persona.prompting import messages
 from realtalk.persona.talking import Talk

@@ -16,10 +16,10 @@ import pytest
 
 import realtalk
 from file_modes import open_to_others
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.progress import Progress
-from realtalk.local.writing import whole_folder
+from realtalk.files.progress import Progress
+from realtalk.files.writing import whole_folder
+from realtalk.formats.opening import open_reading
 from realtalk.persona import tuning
 from realtalk.persona.chat_tokens import TrainingExample, Writer
 from realtalk.persona.generation import EncodedPrompt, Sampling, generate

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.turns import speaker_turns

@@ -17,10 +17,10 @@ import pytest
 import realtalk as rt
 from portrait_chats import ENGLISH, ODD, arabic_group, chat, corpus, english, japanese, spanish
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.reading import Ledger, Reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.errors import RealtalkError
+from realtalk.formats.reading import Ledger, Reading
 from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 from realtalk.portrait.feelings import feeling_lines
 from realtalk.portrait.glance import percent, waited

@@ -15,9 +15,9 @@ import pytest
 
 from facet_labels import table
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.tables import from_corpus
-from realtalk.local.writing import write_text
+from realtalk.files.writing import write_text
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.tables import from_corpus
 from realtalk.portrait.aggregates import Aggregates
 from realtalk.portrait.build import PortraitOptions, make_portrait
 from realtalk.portrait.page import PageOptions, render

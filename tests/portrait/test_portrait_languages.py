@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
-from realtalk.corpora.reading import Ledger, Reading
 from realtalk.ei import grades
+from realtalk.formats.reading import Ledger, Reading
 from realtalk.portrait.build import make_portrait
 from realtalk.portrait.page import render
 

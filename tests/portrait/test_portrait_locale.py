@@ -10,7 +10,7 @@ import pytest
 
 from portrait_chats import ODD, SAID_BY_TWO, chat, corpus, english, two_people
 from realtalk.chat import Corpus
-from realtalk.corpora.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, Reading
 from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 
 pytest_plugins = ["page_browser"]

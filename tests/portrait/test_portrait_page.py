@@ -17,7 +17,7 @@ import scipy.stats
 
 from portrait_chats import ODD, arabic_group, english, japanese, spanish
 from realtalk.chat import Corpus, Message
-from realtalk.corpora.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, Reading
 from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 
 pytest_plugins = ["page_browser"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.local.writing import write_json
+from realtalk.files.writing import write_json
+from realtalk.formats.opening import open_reading
 from realtalk.redaction.candidates import NameCandidate, misspelt, person_called
 from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import RULES, find_candidates, kept_without, redact

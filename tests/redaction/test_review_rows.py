@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from realtalk.chat import Corpus
 from realtalk.cli.main import app
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import find_candidates, redact
 from realtalk.redaction.review import NameDecision, read_review, review_rows, write_review

@@ -182,7 +182,7 @@ def test_the_fast_way_finds_the_same_words() -> None:
 @pytest.mark.slow
 def test_no_export_holds_a_name(run: Any, tmp_path: Path) -> None:
     """Through the command: read, redact, export in every format, read every byte."""
-    from realtalk.corpora.formats import writable
+    from realtalk.formats.registry import writable
 
     lines = []
     for chat, entry in enumerate(ALL):

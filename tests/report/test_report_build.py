@@ -13,11 +13,11 @@ import pytest
 import report_runs
 from facet_labels import lively, table
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.ei import speakers, speakers_frame
 from realtalk.ei.labels import Label, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 from realtalk.report.build import PageReport, make_report, write_report
 from realtalk.report.grids import stacked
 from realtalk.report.grids import table as grid

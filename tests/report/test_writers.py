@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plain_reader import MessageReader
 
 import report_runs
-from plain_reader import MessageReader
 from realtalk import __version__
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.ei.label_files import labels_about, read_labels
 from realtalk.ei.labelling import label_settings, store_labels
 from realtalk.errors import RealtalkError
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent

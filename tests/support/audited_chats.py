@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import orjson
+from plain_reader import MessageReader
 
 from memory_chats import bakery
-from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.corpora.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.evals.run import Run
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds

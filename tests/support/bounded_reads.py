@@ -93,11 +93,11 @@ def _peak() -> float:
 
 
 def _steps(case: Case, out: Path) -> list[tuple[str, Callable[[Any], Any]]]:
-    from realtalk.corpora.check import check
-    from realtalk.corpora.opening import open_reading
-    from realtalk.corpora.store import load, store
+    from realtalk.describe import chat_rows, corpus_rows, describe
+    from realtalk.formats.check import check
+    from realtalk.formats.opening import open_reading
+    from realtalk.formats.store import load, store
     from realtalk.redaction.redact import redact
-    from realtalk.stats import chat_rows, corpus_rows, describe
 
     def stats(found: Any) -> None:
         described = describe(found.reading.tables)
@@ -156,10 +156,6 @@ def _run(case: Case, seconds: float) -> dict[str, Any]:
 def _main(listed: str, seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
     # What everybody loads is not what a file costs.
-    import realtalk.corpora.check
-    import realtalk.corpora.opening
-    import realtalk.redaction.redact
-    import realtalk.stats  # noqa: F401
 
     for entry in json.loads(Path(listed).read_text("utf-8")):
         case = Case(**{**entry, "after": tuple(entry["after"])})

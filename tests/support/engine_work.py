@@ -13,8 +13,8 @@ from typing import Any
 
 from realtalk.engine.jobs import Job
 from realtalk.errors import RealtalkError
-from realtalk.local.stores import Place
-from realtalk.local.writing import write_bytes
+from realtalk.files.stores import Place
+from realtalk.files.writing import write_bytes
 
 __all__ = [
     "SECRET",

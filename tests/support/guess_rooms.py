@@ -8,10 +8,10 @@ from pathlib import Path
 from guess_chats import guessable, persona_run
 from realtalk.chat import Chat
 from realtalk.evals.run import Run
-from realtalk.studio.guessing import GuessRoom, turn_number
-from realtalk.studio.library import ChatLibrary
-from realtalk.studio.session import StudioSession
-from realtalk.studio.store import Store
+from realtalk.web.guessing import GuessRoom, turn_number
+from realtalk.web.library import ChatLibrary
+from realtalk.web.session import StudioSession
+from realtalk.web.store import Store
 
 BOAT: Chat = guessable().chats[1]
 SECRET = "simulator of the third kind"  # must not be seen by anybody who guesses

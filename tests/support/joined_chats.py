@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 import polars as pl
 from hypothesis import strategies as st
 
-from realtalk.corpora.sessions import cut_frame
-from realtalk.corpora.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
+from realtalk.formats.sessions import cut_frame
+from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 
 __all__ = ["GAP", "START", "Bubble", "frame", "tables", "wholes"]
 

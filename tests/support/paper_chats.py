@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
-from realtalk.corpora.published.realtalk import FORMAT
-from realtalk.local.download import DATASETS
+from realtalk.files.download import DATASETS
+from realtalk.formats.published.realtalk import FORMAT
 
 CHATS = tuple(file.name.removesuffix(".json") for file in DATASETS["realtalk"].files)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.choosing import Choice

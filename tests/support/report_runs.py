@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 
+from plain_reader import MessageReader
+
 from facet_labels import lively, table
 from persona_chats import ines, ines_choice, light_scorer
-from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent, Whole

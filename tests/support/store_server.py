@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from loopback import QuietHandler, serving
-from realtalk.local.environment import environment
+from realtalk.files.environment import environment
 
 __all__ = ["BUCKET", "s3_server"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from realtalk.chat import Chat, Message, Session
-from realtalk.studio.serving import Server
+from realtalk.web.serving import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page

@@ -13,11 +13,11 @@ import pytest
 
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Label
-from realtalk.studio.library import ChatLibrary
-from realtalk.studio.serving import Server
-from realtalk.studio.session import StudioSession
-from realtalk.studio.store import Store
-from realtalk.studio.turn_labels import TurnLabels
+from realtalk.web.library import ChatLibrary
+from realtalk.web.serving import Server
+from realtalk.web.session import StudioSession
+from realtalk.web.store import Store
+from realtalk.web.turn_labels import TurnLabels
 from studio_browser import CHAT, CHROMIUM, long_chat, opened
 from studio_server import small_corpus
 

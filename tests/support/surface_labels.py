@@ -7,7 +7,7 @@ from functools import cache
 
 import realtalk as rt
 from realtalk.ei.labels import Label, TurnInput
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 SECRET = "the key is under the mat"
 

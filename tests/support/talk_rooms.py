@@ -8,14 +8,14 @@ from pathlib import Path
 
 from persona_chats import ines
 from realtalk.evals.values import Answer, PlainSolver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.persona.consent import agreed
 from realtalk.persona.talking import Show, Talk
 from realtalk.persona.values import Settings, TurnPrompt
-from realtalk.studio.library import ChatLibrary
-from realtalk.studio.session import StudioSession
-from realtalk.studio.store import Store
-from realtalk.studio.talking import TalkRoom
+from realtalk.web.library import ChatLibrary
+from realtalk.web.session import StudioSession
+from realtalk.web.store import Store
+from realtalk.web.talking import TalkRoom
 
 
 class Piecemeal(PlainSolver):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.lexical import Bm25
+from realtalk.formats.opening import open_reading
 from realtalk.text.languages import languages_in, mainly
 from realtalk.text.terms import Terms, common_words, english_terms, is_named, reading
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Corpus, Message, is_nobody
-from realtalk.corpora.opening import open_reading
-from realtalk.corpora.published.reddit import NOBODY
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.published.reddit import NOBODY
 from realtalk.threads.prompting import prompt
 from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import make_samples

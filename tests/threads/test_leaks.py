@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.threads.prompting import prompt
 from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import Samples, make_samples

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.sentences import SentenceEncoder
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.protocols import protocol
 from realtalk.threads.registry import make_predictor

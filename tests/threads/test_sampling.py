@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import SETTINGS, TASKS, Case
@@ -34,7 +34,7 @@ def test_columns_give_the_samples_of_the_corpus(
 ) -> None:
     reading = open_reading("sample-threads").reading
     whole = make_samples(reading.corpus, "sentiment")
-    monkeypatch.setattr("realtalk.corpora.store._AT_ONCE", at_once)
+    monkeypatch.setattr("realtalk.formats.store._AT_ONCE", at_once)
     some = make_samples(reading.tables, "sentiment")
     assert (some.targets, some.counts) == (whole.targets, whole.counts)
     assert list(some.of("np-conv", "test")[:20]) == list(whole.of("np-conv", "test")[:20])

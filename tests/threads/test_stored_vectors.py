@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from realtalk.errors import RealtalkError
-from realtalk.local.caches import LIMIT, remove, survey
+from realtalk.files.caches import LIMIT, remove, survey
 from realtalk.threads.stored import VectorStore
 
 WIDE = 384

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.threads.prompting import load_prompts, prompt
 from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import make_samples

@@ -16,11 +16,11 @@ from judge_server import Call, JudgeServer
 from judge_server import Reply as ServerReply
 from killed_runs import kill_at, started
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
+from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.regression import Regression
@@ -108,7 +108,7 @@ def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.regression import Regression
 from realtalk.threads.sampling import make_samples

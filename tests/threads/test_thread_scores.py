@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import Compared
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, run_tables
 from realtalk.evals.values import Answer, Row
+from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import holm
 from realtalk.threads.benchmark import ThreadTask, best_of, predictions
 from realtalk.threads.pictures import draw_runs

@@ -12,8 +12,8 @@ import pytest
 
 from inspect_tasks import evaluated
 from judge_server import JudgeServer
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import LlmPredictor
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.protocols import protocol

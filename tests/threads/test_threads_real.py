@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.corpora.opening import open_reading
+from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.sampling import make_samples

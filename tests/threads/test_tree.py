@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from realtalk.chat import Chat, Message, Session, pack_extra
-from realtalk.corpora.published.reddit import FORMAT
-from realtalk.corpora.reading import ReadOptions
-from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
+from realtalk.formats.published.reddit import FORMAT
+from realtalk.formats.reading import ReadOptions
+from realtalk.formats.source import Source
 from realtalk.threads import Comment, Post, Thread
 from tries import tries
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.options import Engine, Reading, value_object
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def batch(
         rt.batch("read", ["exports/", "more/*.zip"], out="corpora", engine="processes")
     """
     from realtalk.api.batch_work import InputReading, work_each
-    from realtalk.local.stores import place_of
+    from realtalk.files.stores import place_of
 
     name = function if isinstance(function, str) else function.__name__
     if name not in OPTIONS:

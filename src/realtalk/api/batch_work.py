@@ -27,15 +27,15 @@ from realtalk.engine.homes import home_of, record_of
 from realtalk.engine.jobs import Engine, Job, JobReport
 from realtalk.engine.running import PARTS, PARTS_KEY, run_job
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
-from realtalk.local.stores import Place, child, children, kind_of, name_of, place_of, read_bytes
-from realtalk.local.writing import private_folder
+from realtalk.files.progress import Progress, silent
+from realtalk.files.stores import Place, child, children, kind_of, name_of, place_of, read_bytes
+from realtalk.files.writing import private_folder
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:
-    from realtalk.corpora.check import CheckReport
-    from realtalk.corpora.opening import Opened
-    from realtalk.corpora.reading import ReadOptions
+    from realtalk.formats.check import CheckReport
+    from realtalk.formats.opening import Opened
+    from realtalk.formats.reading import ReadOptions
     from realtalk.portrait.build import PortraitOptions
 
 _FINDINGS = "findings.parquet"
@@ -80,7 +80,7 @@ class InputReading:
 
     def open(self, source: Path) -> Opened:
         """A stored corpus, or whatever a reader knows."""
-        from realtalk.corpora.opening import open_reading
+        from realtalk.formats.opening import open_reading
 
         return open_reading(source, self.format_name, self.options)
 
@@ -153,7 +153,7 @@ class ExportReader(_ReadingWork):
     kind: ClassVar[str] = "reading"
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.corpora.store import store
+        from realtalk.formats.store import store
 
         opened = self.way.open(source)
         store(opened.reading, place, opened.source, self.way.options)
@@ -170,8 +170,8 @@ class CorpusChecker(_ReadingWork):
     suffix: ClassVar[str] = ".json"
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.corpora.check import check
-        from realtalk.local.writing import write_json
+        from realtalk.files.writing import write_json
+        from realtalk.formats.check import check
 
         opened = self.way.open(source)
         reading = opened.reading
@@ -185,7 +185,7 @@ class CorpusChecker(_ReadingWork):
         """All findings in the order of the inputs: the same by every engine."""
         import polars as pl
 
-        from realtalk.local.writing import write_parquet
+        from realtalk.files.writing import write_parquet
 
         schema = pl.Schema(dict.fromkeys(("part", "input", *_COLUMNS), pl.String))
         home = home_of(report.out)
@@ -240,7 +240,7 @@ class CorpusRedactor(_ReadingWork):
         }
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.local.writing import write_json
+        from realtalk.files.writing import write_json
         from realtalk.redaction.redact import redact
         from realtalk.redaction.sources import name_sources
         from realtalk.redaction.standins import SORTS
@@ -404,7 +404,7 @@ def _is_folder(place: Place) -> bool:
 
 
 def _inside(folder: Place) -> Sequence[Place]:
-    from realtalk.corpora.store import is_stored
+    from realtalk.formats.store import is_stored
 
     if isinstance(folder, str):
         places: Sequence[Place] = children(folder)

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 from realtalk.api.options import Engine, Model, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
     from realtalk.memory.values import Memory
     from realtalk.persona.choosing import Choice
-    from realtalk.surface.labelling import Labels
 
 
 def probe(
@@ -311,8 +311,8 @@ def compare(
         rt.compare("regression", variant="p-nonconv,p-conv")
         rt.compare("labels", "judged")
     """
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.surface.labelling import Labels
 
     one = _loaded(first)
     if second is None:
@@ -334,8 +334,8 @@ def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
     from realtalk.api.labels import labels_of
     from realtalk.api.runs import load_named
     from realtalk.ei.label_files import is_labels
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.surface.labelling import Labels
 
     if isinstance(given, Labels | Run):
         return given
@@ -359,9 +359,9 @@ def chosen_chats(
     progress: Progress = silent,
 ) -> tuple[Corpus, list[Choice]]:
     """The corpus, and of each speaker which chat is learned from and which is tested."""
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
     from realtalk.persona.turns import choices_of
-    from realtalk.surface.labelling import Labels
 
     chats = as_corpus(corpus, reading, progress)
     if isinstance(labels, Run):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from realtalk.api.options import Engine, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus, as_reading, as_stream, log_notes
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.chat import Corpus
-    from realtalk.corpora.check import CheckFinding, CheckReport
-    from realtalk.corpora.reading import Ledger
+    from realtalk.describe.values import CorpusStats
+    from realtalk.formats.check import CheckFinding, CheckReport
+    from realtalk.formats.reading import Ledger
     from realtalk.redaction.redact import Key
-    from realtalk.stats.values import CorpusStats
 
 _LOG = logging.getLogger("realtalk")
 _LEVELS = ("error", "warning", "note")
@@ -67,7 +67,7 @@ def stats(
         rt.stats("WhatsApp Chat.zip", figures="pictures")
         rt.stats("corpora/", engine=Engine("processes", workers=4))
     """
-    from realtalk.stats.describe import describe, describe_stream
+    from realtalk.describe.counting import describe, describe_stream
 
     place = value_object(Engine, engine)
     option = next((name for name, given in (("engine", place), ("out", out)) if given), None)
@@ -84,7 +84,7 @@ def stats(
     else:
         described = describe(as_reading(corpus, reading, progress).tables)
     if figures is not None:
-        from realtalk.stats.figures import draw, save_figures
+        from realtalk.describe.figures import draw, save_figures
 
         drawn = draw(described)
         log_notes(tuple(drawn.left_out.values()))
@@ -133,7 +133,7 @@ class Findings:
 
     @cached_property
     def _report(self) -> CheckReport:
-        from realtalk.corpora.check import CheckReport
+        from realtalk.formats.check import CheckReport
 
         return CheckReport(self.findings)
 
@@ -156,7 +156,7 @@ class Findings:
         return f"<Findings of {self.name}: {', '.join(levels) or 'nothing odd'}; {self.ledger}>"
 
     def _repr_html_(self) -> str:
-        from realtalk.corpora.check import RULES
+        from realtalk.formats.check import RULES
         from realtalk.notebook import table_html
 
         rows = [
@@ -180,7 +180,7 @@ def check(
         rt.check("sample")
         rt.check("data/realtalk")
     """
-    from realtalk.corpora.check import check as examine
+    from realtalk.formats.check import check as examine
 
     found = as_reading(corpus, reading, progress)
     report = examine(found.corpus, found.ledger)
@@ -229,9 +229,9 @@ def export(
         rt.export("mara", to="sheet", out="annotate")  # an annotation sheet from any chat
         rt.export("locomo10.json", to="convokit", out="locomo-convokit")
     """
-    from realtalk.corpora.formats import FORMATS, writable
-    from realtalk.corpora.losses import not_kept
-    from realtalk.local.writing import check_holder
+    from realtalk.files.writing import check_holder
+    from realtalk.formats.losses import not_kept
+    from realtalk.formats.registry import FORMATS, writable
     from realtalk.registry import suggest
 
     write = FORMATS[to].write if to in writable() else None
@@ -305,7 +305,7 @@ def redact(
         rt.redact("mara", review="names.csv")  # then again with an output folder
         rt.redact("mara-shared", restore="key.json", out="mara-again")
     """
-    from realtalk.local.writing import write_json
+    from realtalk.files.writing import write_json
     from realtalk.redaction.redact import find_candidates, kept_without
     from realtalk.redaction.redact import redact as rewrite
     from realtalk.redaction.review import DOUBTFUL, read_review, review_rows, write_review

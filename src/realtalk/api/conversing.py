@@ -20,7 +20,7 @@ from realtalk.api.options import Model, value_object
 from realtalk.api.persona import adapter_of, learned_from
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -20,13 +20,13 @@ from typing import Any
 
 import orjson
 
-from realtalk.corpora.store import CorpusPiece, CorpusStream
+from realtalk.describe.combining import StatsPart, combine
+from realtalk.describe.values import CorpusStats
 from realtalk.engine.jobs import Engine, Job, JobReport
 from realtalk.engine.running import run_job
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import write_json
-from realtalk.stats.combining import StatsPart, combine
-from realtalk.stats.values import CorpusStats
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import write_json
+from realtalk.formats.store import CorpusPiece, CorpusStream
 
 KIND = "statistics"
 
@@ -38,7 +38,7 @@ class ChatCounter:
     pieces: Mapping[Path, CorpusPiece]
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.stats.describe import count_chats
+        from realtalk.describe.counting import count_chats
 
         part = count_chats(self.pieces[source].tables())
         write_json(place, part.to_json())

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -56,7 +56,7 @@ def get(
     Example:
         rt.data.get("realtalk")
     """
-    from realtalk.local.download import get as fetch
+    from realtalk.files.download import get as fetch
 
     return fetch(name, cache=None if cache is None else Path(cache), progress=progress)
 
@@ -70,7 +70,7 @@ def corpora(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     Example:
         rt.data.corpora()
     """
-    from realtalk.local.download import DATASETS, inventory
+    from realtalk.files.download import DATASETS, inventory
 
     held = inventory(None if cache is None else Path(cache))
     rows = []
@@ -205,8 +205,8 @@ def cached(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     """
     from datetime import datetime
 
-    from realtalk.local.caches import KINDS, survey
-    from realtalk.local.download import cache_folder
+    from realtalk.files.caches import KINDS, survey
+    from realtalk.files.download import cache_folder
 
     root = cache_folder(None if cache is None else Path(cache))
     found = survey(root)
@@ -254,8 +254,8 @@ def clear(
         rt.data.clear(["answers", "judge"])
         rt.data.clear(older_than=30)
     """
-    from realtalk.local.caches import KINDS, remove, survey
-    from realtalk.local.download import cache_folder
+    from realtalk.files.caches import KINDS, remove, survey
+    from realtalk.files.download import cache_folder
     from realtalk.registry import suggest
 
     for name in kinds:

@@ -18,14 +18,14 @@ from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
-from realtalk.local.naming import named_run
-from realtalk.local.progress import Progress, silent
+from realtalk.files.naming import named_run
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.surface.labelling import Labels
 
 Simulated: TypeAlias = "Run | str | PathLike[str]"
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from realtalk.api.sources import Readable, as_corpus, as_stream
-from realtalk.local.progress import Progress, silent
-from realtalk.surface.labelling import Labels
+from realtalk.ei.results import Labels
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
-    from realtalk.corpora.store import CorpusStream
     from realtalk.ei.labels import Labeller
     from realtalk.engine.jobs import Engine
+    from realtalk.formats.store import CorpusStream
 
 
 def pieces_of(corpus: Readable, measure: str, *, asked: bool) -> Corpus | CorpusStream | None:

@@ -14,13 +14,13 @@ from realtalk.api.choices import ASKED, labeller_recipe, make_labeller
 from realtalk.api.options import Engine, Model, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from realtalk.ei.results import Labels
     from realtalk.evals.tables import ResultTable
-    from realtalk.surface.labelling import Labels
 
 
 def label(
@@ -77,7 +77,7 @@ def label(
     """
     from realtalk.api.label_pieces import label_pieces, pieces_of
     from realtalk.ei.protocols import rules_of
-    from realtalk.surface.labelling import label_by
+    from realtalk.ei.results import label_by
 
     rules_of(protocol)
     asked, spread = value_object(Model, model), value_object(Engine, engine)
@@ -104,8 +104,8 @@ def label(
 def labels_of(given: Labels | Readable, protocol: str | None = None) -> Labels:
     """Labels, their folder, or a corpus, which is labelled now."""
     from realtalk.ei.label_files import is_labels
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.surface.labelling import Labels
 
     if isinstance(given, Labels):
         return given
@@ -149,8 +149,8 @@ def speaker_consistency(
     if not found:
         notes.append("no speaker has two chats")
     elif figures is not None:
+        from realtalk.describe.figures import save_figures
         from realtalk.ei.figures import draw_consistency
-        from realtalk.stats.figures import save_figures
 
         save_figures(draw_consistency(found).charts, Path(figures))
     return ResultTable("the same person in two chats", frame, notes, consistency_json(found))

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
-    from realtalk.corpora.reading import ReadOptions
     from realtalk.engine.jobs import Engine as Workers
-    from realtalk.local.progress import Progress
+    from realtalk.files.progress import Progress
+    from realtalk.formats.reading import ReadOptions
     from realtalk.text.calendars import DateOrder
 
 Value = TypeVar("Value")
@@ -47,10 +47,10 @@ class Reading:
         """The same as the readers take it."""
         from typing import get_args
 
-        from realtalk.corpora.json_input import zone
-        from realtalk.corpora.reading import ReadOptions
-        from realtalk.corpora.sessions import parse_gap
-        from realtalk.local.progress import silent
+        from realtalk.files.progress import silent
+        from realtalk.formats.json_input import zone
+        from realtalk.formats.reading import ReadOptions
+        from realtalk.formats.sessions import parse_gap
         from realtalk.registry import suggest
         from realtalk.text.calendars import DateOrder
 

@@ -21,17 +21,17 @@ from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.persona import talk_room
 from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, path_of
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
-    from realtalk.corpora import reading as read_values
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.local.naming import UniqueNames
-    from realtalk.studio.session import StudioSession
-    from realtalk.surface.labelling import Labels
+    from realtalk.files.naming import UniqueNames
+    from realtalk.formats import reading as read_values
+    from realtalk.web.session import StudioSession
 
 Part: TypeAlias = "Corpus | read_values.Reading | Labels | Run | str | PathLike[str]"
 
@@ -148,7 +148,7 @@ def _report_runs(
     human: Sequence[str],
     progress: Progress,
 ) -> Page:
-    from realtalk.local.naming import UniqueNames
+    from realtalk.files.naming import UniqueNames
     from realtalk.report.build import make_report, write_report
     from realtalk.report.writers import Told
 
@@ -164,7 +164,7 @@ def _report_runs(
 
 def is_chats(part: Part) -> bool:
     """Whether a part is chats alone, and no run made from them."""
-    from realtalk.corpora.store import is_stored
+    from realtalk.formats.store import is_stored
 
     if not isinstance(part, str) and not hasattr(part, "__fspath__"):
         return not hasattr(part, "save")  # labels and runs have a folder of their own
@@ -174,10 +174,10 @@ def is_chats(part: Part) -> bool:
 
 def _folder(part: Part, temporary: Path, names: UniqueNames) -> Path:
     """Where a part lies; what lies nowhere is written below the temporary folder."""
-    from realtalk.corpora.store import store
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.local.writing import file_stem
-    from realtalk.surface.labelling import Labels
+    from realtalk.files.writing import file_stem
+    from realtalk.formats.store import store
 
     if isinstance(part, Labels):
         return part.save(temporary / "labels" / names.free(file_stem(part.corpus)))
@@ -256,7 +256,7 @@ def studio(
         rt.studio("WhatsApp Chat.zip", annotator="Ana")
         rt.studio("sample", talk="Theo", simulator="tuned", settings={"adapter": "adapters/theo"})
     """
-    from realtalk.studio.serving import Server, in_browser, need_extra
+    from realtalk.web.serving import Server, in_browser, need_extra
 
     need_extra()
     asked = {"simulator": simulator, "settings": settings, "style": style, "partner": partner}
@@ -326,7 +326,7 @@ def mcp(
     from realtalk.assistant.labels_beside import labels_beside, named_labels
     from realtalk.assistant.preparing import Prepared
     from realtalk.assistant.server import need_extra, serve
-    from realtalk.corpora.opening import open_reading
+    from realtalk.formats.opening import open_reading
 
     need_extra()
     way = value_object(Reading, reading)
@@ -356,16 +356,16 @@ def open_desk(
     talk: Mapping[str, Any] | None = None,
 ) -> tuple[Path, StudioSession]:
     """What the studio works on, and the file that annotations are kept in."""
-    from realtalk.local.writing import file_stem
-    from realtalk.studio.serving import need_extra
+    from realtalk.files.writing import file_stem
+    from realtalk.web.serving import need_extra
 
     need_extra()
-    from realtalk.studio.guessing import GuessRoom
-    from realtalk.studio.library import ChatLibrary
-    from realtalk.studio.session import StudioSession
-    from realtalk.studio.store import Store
-    from realtalk.studio.turn_labels import read_turn_labels
-    from realtalk.studio.values import checked_name
+    from realtalk.web.guessing import GuessRoom
+    from realtalk.web.library import ChatLibrary
+    from realtalk.web.session import StudioSession
+    from realtalk.web.store import Store
+    from realtalk.web.turn_labels import read_turn_labels
+    from realtalk.web.values import checked_name
 
     name = checked_name(annotator) if annotator else _user()
     chats = as_corpus(corpus)
@@ -387,7 +387,7 @@ def open_desk(
 def _user() -> str:
     from getpass import getuser
 
-    from realtalk.studio.values import checked_name
+    from realtalk.web.values import checked_name
 
     try:
         return checked_name(getuser())

@@ -16,19 +16,19 @@ from realtalk.api.benchmarks import chosen_chats
 from realtalk.api.choices import simulator_of
 from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
+    from realtalk.ei.results import Labels
     from realtalk.evals.tables import ResultTable
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
     from realtalk.persona.values import Learning
-    from realtalk.studio.talking import TalkRoom
-    from realtalk.surface.labelling import Labels
+    from realtalk.web.talking import TalkRoom
 
 _LOG = logging.getLogger("realtalk")
 
@@ -148,7 +148,7 @@ def tune(
 
 def adapter_folder(speaker: str) -> Path:
     """Where an adapter is written, and found again, where no folder is named."""
-    from realtalk.local.writing import file_stem
+    from realtalk.files.writing import file_stem
 
     return Path("adapters", file_stem(speaker.casefold()))
 
@@ -282,11 +282,11 @@ def talk_room(
     **given: Any,
 ) -> TalkRoom:
     """The same talk for the studio, which asks for consent on its page; kept in talks/NAME."""
-    from realtalk.local.writing import file_stem
+    from realtalk.files.writing import file_stem
     from realtalk.persona.registry import SIMULATORS
     from realtalk.persona.talking import chat_of, partner_of
     from realtalk.persona.turns import named_speaker
-    from realtalk.studio.talking import TalkRoom
+    from realtalk.web.talking import TalkRoom
 
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)
@@ -407,7 +407,7 @@ def tested_turns(
 def _write_prompts(out: Path, tasks: Sequence[Any]) -> None:
     import orjson
 
-    from realtalk.local.writing import atomic_path, check_holder
+    from realtalk.files.writing import atomic_path, check_holder
     from realtalk.persona.prompting import text_of
 
     with atomic_path(check_holder(out)) as temporary, temporary.open("wb") as stream:

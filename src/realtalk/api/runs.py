@@ -21,7 +21,7 @@ from realtalk.api.choices import budgets_of, make_judge, memory_of, semantics_of
 from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -60,7 +60,7 @@ class Shown:
 def load_named(runs: Sequence[str | PathLike[str]]) -> list[Run]:
     """Runs in the order given, by names that tell them apart; those of one name joined."""
     from realtalk.evals.run import Run, joined, named_runs
-    from realtalk.local.naming import named_run
+    from realtalk.files.naming import named_run
 
     found: dict[str, list[Run]] = {}
     for text in runs:
@@ -130,7 +130,7 @@ def table(
         same = [run for run in loaded if run.benchmark.part_of(run.settings) == part]
         tables += same[0].table(*same[1:], groups=groups, published=published)
     if figures is not None:
-        from realtalk.stats.figures import save_figures
+        from realtalk.describe.figures import save_figures
 
         charts = loaded[0].benchmark.charts({run.name: run for run in loaded})
         _LOG.info("wrote %d files to %s", len(save_figures(charts, Path(figures))), figures)
@@ -160,7 +160,7 @@ def failures(
     chats = None if corpus is None else as_corpus(corpus)
     if page is not None:
         from realtalk import __version__
-        from realtalk.local.writing import write_text
+        from realtalk.files.writing import write_text
         from realtalk.report.build import check_page
         from realtalk.report.page import render
         from realtalk.report.runs import failures_page
@@ -219,7 +219,7 @@ def rescore(
 
     def chats() -> Any:
         name = corpus or stored.settings["corpus"].get("name", "")
-        from realtalk.corpora.opening import SAMPLES
+        from realtalk.formats.opening import SAMPLES
 
         if corpus is None and name not in SAMPLES:
             raise RealtalkError(
@@ -254,8 +254,8 @@ def _rescore_memory(
     model: Model | str | None,
     progress: Progress,
 ) -> Sequence[str]:
-    from realtalk.corpora.audit import Audit
     from realtalk.evals.run import Run
+    from realtalk.formats.audit import Audit
     from realtalk.memory.benchmark import answering
     from realtalk.memory.rescoring import judge_run, rescore_run, same_formulas
 
@@ -285,7 +285,7 @@ def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> t
         rt.runs.share(["tuned", "untuned=base"], out="results/persona")
     """
     from realtalk.evals.run import Run
-    from realtalk.local.naming import named_run
+    from realtalk.files.naming import named_run
 
     made = []
     for text in runs:
@@ -331,7 +331,7 @@ def contexts(
     """
     import orjson
 
-    from realtalk.local.writing import atomic_path, check_holder
+    from realtalk.files.writing import atomic_path, check_holder
     from realtalk.memory.asking import Plan
     from realtalk.memory.asking import contexts as recall
     from realtalk.memory.readers import NoReader

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from realtalk.api.options import Reading, value_object
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
-    from realtalk.corpora import reading as read_values
-    from realtalk.corpora.opening import Opened
-    from realtalk.corpora.reading import ReadOptions
-    from realtalk.corpora.store import CorpusStream
+    from realtalk.formats import reading as read_values
+    from realtalk.formats.opening import Opened
+    from realtalk.formats.reading import ReadOptions
+    from realtalk.formats.store import CorpusStream
 
 Readable: TypeAlias = "str | PathLike[str] | Corpus | read_values.Reading | Callable[[], Corpus]"
 
@@ -39,7 +39,7 @@ def samples() -> tuple[str, ...]:
 
     Every function takes such a name in place of a path.
     """
-    from realtalk.corpora.opening import SAMPLES
+    from realtalk.formats.opening import SAMPLES
 
     return SAMPLES
 
@@ -79,7 +79,7 @@ def read(
         rt.read(["mine.txt", "hers.txt"], same={"Mum": "Anna"}, out="anna")
         rt.read("export/", reading=Reading(format="telegram", gap="day"))
     """
-    from realtalk.corpora.opening import add, stored_options, together
+    from realtalk.formats.opening import add, stored_options, together
 
     _check_places(out, into, chat)
     way = value_object(Reading, reading)
@@ -106,7 +106,7 @@ def read(
     if (more := len(ledger.leftovers) - 5) > 0:
         _LOG.info("  and %s more; realtalk check lists them all", f"{more:,}")
     if out is not None:
-        from realtalk.corpora.store import is_stored, store
+        from realtalk.formats.store import is_stored, store
 
         is_replaced = is_stored(Path(out))
         store(found.reading, Path(out), found.source, options)
@@ -123,7 +123,7 @@ def log_notes(notes: Sequence[str]) -> None:
 
 
 def _opened(path: Readable, format_name: str | None, options: ReadOptions) -> Opened:
-    from realtalk.corpora.opening import Opened, open_reading
+    from realtalk.formats.opening import Opened, open_reading
 
     if isinstance(path, str) or hasattr(path, "__fspath__"):
         return open_reading(path_of(path), format_name, options)
@@ -153,9 +153,9 @@ def as_reading(
 ) -> read_values.Reading:
     """The corpus with what happened when it was read; of a Corpus alone that is not known."""
     from realtalk.chat import Corpus
-    from realtalk.corpora.opening import open_reading
-    from realtalk.corpora.reading import Ledger
-    from realtalk.corpora.reading import Reading as Found
+    from realtalk.formats.opening import open_reading
+    from realtalk.formats.reading import Ledger
+    from realtalk.formats.reading import Reading as Found
 
     if isinstance(source, Found):
         return source
@@ -172,7 +172,7 @@ def as_reading(
 
 def as_stream(source: Readable, option: str | None = None) -> CorpusStream | None:
     """A stored corpus in pieces; None of anything else, unless a parameter needs it."""
-    from realtalk.corpora.store import open_stream, opened_stream
+    from realtalk.formats.store import open_stream, opened_stream
 
     if isinstance(source, str) or hasattr(source, "__fspath__"):
         path = path_of(source)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from realtalk.api.options import Reading
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, Trouble, silent
+from realtalk.files.progress import Progress, Trouble, silent
 from realtalk.registry import read_value
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from realtalk.api.sources import Readable, as_corpus
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
+    from realtalk.ei.results import Labels
     from realtalk.ei.told_apart import ToldApart
     from realtalk.evals.tables import ResultTable
-    from realtalk.surface.labelling import Labels
 
 
 def distinguishability(

@@ -14,7 +14,7 @@ from realtalk.api.choices import settings_named
 from realtalk.api.options import Reading
 from realtalk.api.sources import Readable, as_reading
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -19,7 +19,7 @@ from functools import cached_property
 from realtalk.assistant.labels_beside import LabelsOf
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
-from realtalk.local.naming import UniqueNames
+from realtalk.files.naming import UniqueNames
 
 _NAMED = 20  # ids or people that an error lists
 

@@ -12,8 +12,8 @@ from typing import Any
 from realtalk.assistant.answers import moment
 from realtalk.assistant.collection import ListedChat
 from realtalk.chat import Corpus
-from realtalk.corpora.tables import from_corpus
-from realtalk.stats.describe import describe
+from realtalk.describe.counting import describe
+from realtalk.formats.tables import from_corpus
 
 _PEOPLE = 30  # of a chat that are listed; a channel may have thousands
 # Of interest to a paper, not to somebody who asks about a chat.

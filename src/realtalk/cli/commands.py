@@ -16,7 +16,6 @@ from realtalk.api import (
     chats,
     conversing,
     data,
-    demo,
     guessing,
     labels,
     pages,
@@ -27,7 +26,7 @@ from realtalk.api import (
     telling,
     threads,
 )
-from realtalk.cli import showing, talking
+from realtalk.cli import demo, showing, talking
 from realtalk.cli.building import Command, Docstring
 
 GROUPS = {

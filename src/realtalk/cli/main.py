@@ -39,7 +39,7 @@ def application(
     app = App(
         name="realtalk",
         help=_HELP,
-        version=__version__,
+        version=f"realtalk {__version__}",
         help_format="plaintext",
         group_commands=plain,
         result_action="return_value",

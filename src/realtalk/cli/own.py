@@ -20,7 +20,7 @@ from realtalk.api.sources import Readable, as_corpus
 from realtalk.cli import showing
 from realtalk.cli.building import Command
 from realtalk.cli.main import run_commands
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike

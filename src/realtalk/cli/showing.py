@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from realtalk.api.sweeping import Sweep
     from realtalk.api.threads import SampleCounts
     from realtalk.chat import Corpus
+    from realtalk.describe.values import CorpusStats
+    from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.tuning import Tuned
-    from realtalk.stats.values import CorpusStats
-    from realtalk.surface.labelling import Labels
 
 
 def show_corpus(corpus: Corpus, *, out: Any = None, into: Any = None, json: bool = False) -> None:
@@ -64,7 +64,7 @@ def show_stats(described: CorpusStats, *, json: bool = False) -> None:
     Args:
         json: Print JSON.
     """
-    from realtalk.stats import chat_rows, corpus_rows
+    from realtalk.describe import chat_rows, corpus_rows
 
     if json:
         print_json(described.to_json())
@@ -84,7 +84,7 @@ def show_findings(
         all: List every finding.
         json: Print JSON.
     """
-    from realtalk.corpora.check import RULES
+    from realtalk.formats.check import RULES
     from realtalk.registry import suggest
 
     levels = ("error", "warning", "note", "never")

@@ -51,7 +51,7 @@ def _yes(question: str) -> bool:
 def ask_people(error: RealtalkError) -> dict[str, dict[str, str]] | None:
     """Which names are one person's, where they seem to be and somebody can be asked."""
     from realtalk.cli.printing import printable
-    from realtalk.corpora.merging import SamePersonError
+    from realtalk.formats.merging import SamePersonError
 
     if not isinstance(error, SamePersonError) or not error.proposed:
         return None

@@ -31,8 +31,6 @@ import orjson
 import polars as pl
 
 from realtalk.chat import Corpus
-from realtalk.corpora.store import CorpusStream
-from realtalk.corpora.tables import to_corpus
 from realtalk.ei.encoder_choice import EncoderName
 from realtalk.ei.label_files import TABLE, turn_count
 from realtalk.ei.labelling import (
@@ -51,14 +49,16 @@ from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import ContentHash
 from realtalk.evals.folder import RunFolder, refuse_other_folder
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import (
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import (
     atomic_path,
     being_written,
     private_folder,
     write_bytes,
     write_parquet,
 )
+from realtalk.formats.store import CorpusStream
+from realtalk.formats.tables import to_corpus
 from realtalk.text.languages import turn_languages
 
 WORK, _TURNS = ".labelling", "turns"

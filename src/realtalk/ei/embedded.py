@@ -36,7 +36,7 @@ from realtalk.ei.encoder_choice import (
 )
 from realtalk.ei.labels import EMOTIONS, MEASURES, SENTIMENTS, Label, TurnInput
 from realtalk.encoders.pairs import PairEncoder, Rows, answer_columns
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 _AT_ONCE = 65_536  # on a GPU: enough to sort by length and to work ahead
 _WORDLESS = "the turn has no words"

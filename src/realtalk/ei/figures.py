@@ -2,7 +2,7 @@
 
     draw_comparison(found, human, simulated).charts   → {"comparison": ..., "comparison_all": ...}
     draw_consistency(differences).charts              → {"consistency": ...}
-    save_figures(drawn.charts, "figures")             (of realtalk.stats.figures)
+    save_figures(drawn.charts, "figures")             (of realtalk.describe.figures)
 
 "comparison" is the paper's Figure 2, "comparison_all" its Figure 6, "consistency" its
 Figure 3. What cannot be drawn is named with its reason in `left_out`.
@@ -25,14 +25,14 @@ from typing import Any
 
 import polars as pl
 
+from realtalk.describe.figures import Drawn
+from realtalk.describe.figures import styled as finished
 from realtalk.ei.comparison import CorpusComparison
 from realtalk.ei.consistency import SpeakerConsistency
 from realtalk.ei.labels import EMOTIONS
 from realtalk.ei.speakers import session_means, speakers
 from realtalk.ei.values import FACETS, Facet, SpeakerFacets, interval_text, shown
-from realtalk.local.writing import file_stem
-from realtalk.stats.figures import Drawn
-from realtalk.stats.figures import styled as finished
+from realtalk.files.writing import file_stem
 
 HEADLINE = (
     "emotion_diversity",

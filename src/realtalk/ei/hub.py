@@ -46,8 +46,8 @@ from typing import Any, Literal, TypeAlias
 
 from realtalk.ei.labels import MEASURES, NO_TEXT, WORDS, Label, TurnInput
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.offline import no_hub, quiet
-from realtalk.local.progress import Progress, silent
+from realtalk.files.offline import no_hub, quiet
+from realtalk.files.progress import Progress, silent
 from realtalk.registry import suggest
 
 _SYNONYMS: Mapping[str, Mapping[str, str]] = {

@@ -49,8 +49,8 @@ from realtalk.ei.labels import (
     TurnInput,
 )
 from realtalk.evals.prompts import Prompts, load_prompts
-from realtalk.local.download import cache_folder
-from realtalk.local.progress import Progress, silent
+from realtalk.files.download import cache_folder
+from realtalk.files.progress import Progress, silent
 from realtalk.models.asking import Asked, Prompt, Reply, ask, patience
 from realtalk.registry import suggest
 

@@ -54,10 +54,10 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import Key, Row, RunFolder, Table
 from realtalk.evals.rows import KEY
-from realtalk.local.caches import KINDS, cache_limit, keep_within
-from realtalk.local.download import cache_folder
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import write_parquet
+from realtalk.files.caches import KINDS, cache_limit, keep_within
+from realtalk.files.download import cache_folder
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import write_parquet
 from realtalk.text.languages import turn_languages
 
 _IN_A_ROW = 4

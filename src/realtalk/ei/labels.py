@@ -23,7 +23,7 @@ import polars as pl
 
 from realtalk.chat import Chat, Corpus, Message
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_for
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.text.languages import turn_languages
 
 _Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]

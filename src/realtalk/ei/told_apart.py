@@ -33,7 +33,7 @@ import polars as pl
 from realtalk.cells import Grid
 from realtalk.chat import Chat, Corpus, is_nobody, person_key
 from realtalk.ei.labels import COMPONENTS, WORDS, TurnInput, turn_inputs
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.statistics import (
     RESAMPLES,
     SEED,

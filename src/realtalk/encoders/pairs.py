@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.encoders.model import LoadedModel, shortened
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.text.emoji import in_words
 
 Rows: TypeAlias = npt.NDArray[np.float32]

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 import realtalk_models
 from realtalk.encoders.model import LoadedModel, shortened
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 Bytes: TypeAlias = npt.NDArray[np.int8]

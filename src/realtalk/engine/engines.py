@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.engine.jobs import ONE_THREAD, TRIES, Engine, PartResult, Task, Work, carry_out, lost
 from realtalk.errors import RealtalkError
-from realtalk.local.temporary import temporary_folder
-from realtalk.local.writing import write_bytes
+from realtalk.files.temporary import temporary_folder
+from realtalk.files.writing import write_bytes
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:

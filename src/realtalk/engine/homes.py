@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from realtalk.errors import RealtalkError
-from realtalk.local.stores import Place, children, fetch, name_of, put, remove
-from realtalk.local.temporary import for_this_process, temporary_folder
-from realtalk.local.writing import private_folder
+from realtalk.files.stores import Place, children, fetch, name_of, put, remove
+from realtalk.files.temporary import for_this_process, temporary_folder
+from realtalk.files.writing import private_folder
 
 UNFINISHED = ".unfinished"
 _RECORDS = ("run.json", "parts.jsonl", "parts.parquet")

@@ -23,9 +23,9 @@ from typing import Any, Protocol
 
 from realtalk.engine.homes import home_of
 from realtalk.errors import RealtalkError
-from realtalk.local.naming import UniqueNames
-from realtalk.local.stores import Place, fetch, kind_of, name_of, place_of, stamp
-from realtalk.local.writing import file_stem, private_folder
+from realtalk.files.naming import UniqueNames
+from realtalk.files.stores import Place, fetch, kind_of, name_of, place_of, stamp
+from realtalk.files.writing import file_stem, private_folder
 
 # A worker shares the machine with others: more threads than one would only be in their way.
 # Libraries read these when they are imported.

@@ -32,8 +32,8 @@ from typing import Any
 from realtalk import __version__
 from realtalk.engine.jobs import ONE_THREAD, TRIES, PartResult, Task, Work, carry_out, lost
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.environment import environment
-from realtalk.local.temporary import temporary_folder
+from realtalk.files.environment import environment
+from realtalk.files.temporary import temporary_folder
 
 _FAILED_STARTS = 3
 _PATIENCE = 10.0  # seconds for a cluster to answer

@@ -27,10 +27,10 @@ from realtalk.engine.homes import UNFINISHED, FolderHome, StoreHome, home_of
 from realtalk.engine.jobs import Engine, Job, JobReport, PartResult, Task, fingerprint, tasks
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder, Table, stored_settings
-from realtalk.local.progress import Progress, silent
-from realtalk.local.stores import Place, name_of
-from realtalk.local.temporary import temporary_folder
-from realtalk.local.writing import private_folder
+from realtalk.files.progress import Progress, silent
+from realtalk.files.stores import Place, name_of
+from realtalk.files.temporary import temporary_folder
+from realtalk.files.writing import private_folder
 
 PARTS, PARTS_KEY = "parts", ("part",)  # the table of a job, and what its rows are known by
 

@@ -30,7 +30,7 @@ import orjson
 from realtalk.errors import RealtalkError
 from realtalk.evals.differences import refuse_difference
 from realtalk.evals.library_versions import versions
-from realtalk.local.writing import (
+from realtalk.files.writing import (
     private_folder,
     private_stream,
     refuse_strangers,

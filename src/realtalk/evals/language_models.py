@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.values import Answer, Cost
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 
 ShownT = TypeVar("ShownT")

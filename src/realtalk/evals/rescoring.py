@@ -24,8 +24,8 @@ from realtalk.evals.library_versions import versions
 from realtalk.evals.rows import KEY, run_schema, sample_key
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import write_json
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import write_json
 
 _AT_ONCE = 1024  # samples
 # A batch of other texts moves the last digits of a vector: no formula changed.

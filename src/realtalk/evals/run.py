@@ -47,7 +47,7 @@ from realtalk.evals.side_tables import FACTS_KEY
 from realtalk.evals.summaries import VariantScores, summarise
 from realtalk.evals.tables import ResultTable, estimate_figure, frame_of, run_tables
 from realtalk.evals.values import KNOWN, Benchmark, Row, Score
-from realtalk.local.writing import private_folder, write_json
+from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
 from realtalk.registry import Registry, suggest
@@ -414,7 +414,7 @@ class Run:
 
     def charts(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
         """Altair charts by name: the summary, and what the benchmark draws; also files."""
-        from realtalk.stats.figures import save_figures
+        from realtalk.describe.figures import save_figures
 
         charts = {"summary": estimate_figure(self.summary().frame, self.name)}
         charts |= self.benchmark.charts({self.name: self})
@@ -458,7 +458,7 @@ class Run:
         """A copy of the scores without a word of what was written, fit to be given away."""
         import polars as pl
 
-        from realtalk.local.writing import write_parquet
+        from realtalk.files.writing import write_parquet
 
         place = Path(folder)
         if place.exists() and (not place.is_dir() or any(place.iterdir())):

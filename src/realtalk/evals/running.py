@@ -31,7 +31,7 @@ from realtalk.evals.rows import JUDGED_KEY, KEY, STAGE_KEY, row_of, run_schema, 
 from realtalk.evals.run import Run
 from realtalk.evals.side_tables import LateTable, StageFacts
 from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
-from realtalk.local.progress import Progress, silent, within
+from realtalk.files.progress import Progress, silent, within
 
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
 

@@ -276,7 +276,7 @@ def estimate_figure(frame: pl.DataFrame, title: str) -> Any:
     """One dot per score with its 95 % interval, one colour per variant."""
     import altair as alt
 
-    from realtalk.stats.figures import styled
+    from realtalk.describe.figures import styled
 
     kept = frame.drop_nulls("estimate")
     data = alt.InlineData(values=kept.to_dicts())

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 
 import numpy as np
 
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.grouped import Figure, ratio
 from realtalk.metrics.statistics import Array, Estimate
 

@@ -21,8 +21,8 @@ from realtalk.chat import Chat, Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, PlainSolver, Row
-from realtalk.local.json_objects import read_objects
-from realtalk.local.progress import Progress, silent
+from realtalk.files.json_objects import read_objects
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.budgets import label, parse_budgets

@@ -20,10 +20,10 @@ from datetime import datetime
 from functools import cached_property
 
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.corpora.audit import AuditedQuestion
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Row, Sample, Stage
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.audit import AuditedQuestion
 from realtalk.memory.budgets import label
 from realtalk.memory.golds import PUBLISHED, Gold, Golds, published_gold
 from realtalk.memory.oracle import Oracle

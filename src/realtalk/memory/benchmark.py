@@ -24,7 +24,7 @@ from realtalk.evals.folder import stored_settings
 from realtalk.evals.rows import KEY
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.golds import LMEB, PUBLISHED, Gold, names_in

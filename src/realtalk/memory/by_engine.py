@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.corpora.reading import Ledger, Reading
 from realtalk.engine.jobs import Engine, Job
 from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
@@ -26,8 +25,9 @@ from realtalk.evals.folder import RunFolder, stored_settings
 from realtalk.evals.rows import KEY, STAGE_KEY, sample_key
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import file_stem
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import file_stem
+from realtalk.formats.reading import Ledger, Reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import (
     KIND,
@@ -56,7 +56,7 @@ class ChatProber:
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from threadpoolctl import threadpool_limits
 
-        from realtalk.corpora.store import load
+        from realtalk.formats.store import load
 
         # How linear algebra adds up depends on how many threads it cuts the work for. A worker
         # has one; where its figures are to be the driver's, it cuts as the driver does.
@@ -155,7 +155,7 @@ def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
 
 def written_chats(chats: Sequence[Chat], corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """Each chat as a stored corpus, which is what a worker reads."""
-    from realtalk.corpora.store import store
+    from realtalk.formats.store import store
 
     paths = []
     for number, chat in enumerate(chats, 1):

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.corpora.audit import UNSCORABLE, Audit, AuditedQuestion
 from realtalk.errors import RealtalkError
+from realtalk.formats.audit import UNSCORABLE, Audit, AuditedQuestion
 from realtalk.registry import suggest
 from realtalk.text.words import plain_words
 

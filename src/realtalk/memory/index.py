@@ -31,10 +31,10 @@ from realtalk.chat import Chat, Message
 from realtalk.encoders.lexical import Bm25
 from realtalk.encoders.sentences import Encoded, TextEncoder
 from realtalk.errors import RealtalkError
-from realtalk.local.caches import INDEXES, cache_limit, keep_within
-from realtalk.local.download import cache_folder
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import atomic_path
+from realtalk.files.caches import INDEXES, cache_limit, keep_within
+from realtalk.files.download import cache_folder
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import atomic_path
 from realtalk.text.terms import ReadWords, english_terms, reading
 
 Floats: TypeAlias = npt.NDArray[np.float32]

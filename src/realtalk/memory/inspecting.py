@@ -19,10 +19,10 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import Score, Scorer, Target, grouped, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.inspecting import inspect_task, unasked
 from realtalk.evals.prompts import Prompts
+from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import MemoryBenchmark
 from realtalk.memory.budgets import parse_budgets

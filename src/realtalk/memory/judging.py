@@ -24,7 +24,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.rows import JUDGED_KEY, KEY
 from realtalk.evals.values import Row
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.answers import ABSTAINING
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from realtalk.chat import Chat, Session
 from realtalk.ei.judge import unfenced, unreadable
 from realtalk.evals.prompts import Prompts, load_prompts
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.showing import session_text
 from realtalk.memory.values import Cost
 from realtalk.models.asking import Asked, Prompt, Reply, ask

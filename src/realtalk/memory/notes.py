@@ -23,7 +23,7 @@ import numpy.typing as npt
 from realtalk.chat import Chat, Question
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.counting import Lines
 from realtalk.memory.note_taking import Note, Taken, load_note_prompt, take_notes
 from realtalk.memory.restored import lines_then_messages

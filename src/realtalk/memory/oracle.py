@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import Budget, ConfiguredMemory, Context
 

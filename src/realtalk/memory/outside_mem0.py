@@ -5,7 +5,7 @@
 
 On the command line: `--memory mem0 config=mem0.json infer=true`. The configuration is mem0's
 own. Where it names no vector store, one is kept in memory for the chat alone; its telemetry
-is switched off (`realtalk.local.offline`). With `infer=False` messages are stored
+is switched off (`realtalk.files.offline`). With `infer=False` messages are stored
 as they are and come back by id. With `infer=True` mem0 asks its model for facts, `batch`
 messages at a time: what comes back are its own words, dated by their session.
 
@@ -29,8 +29,8 @@ from typing import Any
 from realtalk.chat import Chat, Session
 from realtalk.encoders.tokens import count_each, count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.download import cache_folder
-from realtalk.local.writing import owner_only, private_folder
+from realtalk.files.download import cache_folder
+from realtalk.files.writing import owner_only, private_folder
 from realtalk.memory.outside import Outside, Recalled
 from realtalk.memory.showing import session_text, shown
 from realtalk.memory.values import Cost

@@ -19,7 +19,7 @@ from typing import Any
 from realtalk.chat import Chat, Question
 from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.evals.values import Cost
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import Budget, Context, Memory
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from realtalk.describe.figures import styled
 from realtalk.evals.run import Run
-from realtalk.stats.figures import styled
 
 _WIDTH, _HEIGHT = 640, 360
 # Okabe and Ito's colours, which stay apart for colour-blind readers.

@@ -17,7 +17,7 @@ from typing import Literal, TypeVar, get_args
 
 from realtalk.chat import Chat, Event, EventKind, Question, Session
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.counting import Lines, Size
 from realtalk.memory.showing import MessageCosts, day_line, one_line, session_text
 from realtalk.memory.values import Budget, ConfiguredMemory, Context

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from realtalk.local.download import DATASETS
+from realtalk.files.download import DATASETS
 
 _CATEGORIES = ("multi_hop", "temporal", "commonsense")
 

@@ -18,7 +18,7 @@ from realtalk.chat import Chat, Question
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.prompts import Prompts, written_day
 from realtalk.evals.values import Answer, PlainSolver, Solver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import Asked
 

@@ -21,7 +21,7 @@ from realtalk.errors import OwnCodeError
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.running import solver_record
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.own import CheckedMemory, built_memory
 from realtalk.memory.readers import Item, Reader
 from realtalk.memory.values import (

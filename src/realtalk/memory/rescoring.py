@@ -14,14 +14,14 @@ from types import MappingProxyType
 from typing import Any
 
 from realtalk.chat import Question
-from realtalk.corpora.audit import Audit, question_key
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.rescoring import Rescored, rescore
 from realtalk.evals.rows import JUDGED_KEY, KEY
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Stage
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.audit import Audit, question_key
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import KIND, golds_of, model_of, run_probe
 from realtalk.memory.golds import PUBLISHED

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from realtalk.chat import Chat, Event, Question
 from realtalk.encoders.lexical import Bm25, Ranking, RankingOf, best_first, with_aliases
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.counting import Filling, Lines, Size
 from realtalk.memory.plain import EventLines, check_kinds
 from realtalk.memory.showing import MessageCosts

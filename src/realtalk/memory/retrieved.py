@@ -25,7 +25,7 @@ import numpy.typing as npt
 from realtalk.chat import Chat, Question
 from realtalk.encoders.sentences import SentenceEncoder, TextEncoder
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.plain import choice
 from realtalk.memory.ranking import (

@@ -32,9 +32,9 @@ from types import MappingProxyType
 from typing import Any
 
 from realtalk.chat import Corpus, Question, unpack_extra
-from realtalk.corpora.audit import AuditedQuestion
-from realtalk.corpora.questions import known_categories
 from realtalk.evals.values import Row, Score
+from realtalk.formats.audit import AuditedQuestion
+from realtalk.formats.questions import known_categories
 from realtalk.memory.golds import AUDITED, Gold, audited_gold, published_gold
 from realtalk.memory.values import Context, RecalledAnswer
 from realtalk.metrics.accepting import accepted

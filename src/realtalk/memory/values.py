@@ -18,7 +18,7 @@ from realtalk.chat import Chat, Question
 from realtalk.encoders.tokens import count_tokens, count_words
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Cost
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 __all__ = [
     "Budget",

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 import realtalk_models
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 Rows = npt.NDArray[np.float32]
 _AT_ONCE = 512  # texts whose token vectors are held

@@ -36,10 +36,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.download import cache_folder
-from realtalk.local.environment import environment
-from realtalk.local.progress import Progress, Trouble, silent
-from realtalk.local.writing import owner_only, private_folder
+from realtalk.files.download import cache_folder
+from realtalk.files.environment import environment
+from realtalk.files.progress import Progress, Trouble, silent
+from realtalk.files.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
 from realtalk.models.attempts import generated, told_once
 from realtalk.models.kept_answers import GuardedModel

@@ -25,9 +25,9 @@ from types import MappingProxyType
 from typing import IO
 
 from realtalk.errors import RealtalkError
-from realtalk.local.download import FileState, cache_folder, file_state
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import atomic_path, private_folder
+from realtalk.files.download import FileState, cache_folder, file_state
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import atomic_path, private_folder
 from realtalk.registry import suggest
 
 _CHUNK = 1 << 20

@@ -16,7 +16,7 @@ from typing import Any
 
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.models.asking import Asked
 from realtalk.persona.prompting import load_prompts, read_message, text_of
 from realtalk.persona.styles import Guide, example_count, make_guide

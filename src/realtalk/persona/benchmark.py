@@ -30,7 +30,7 @@ from realtalk.evals.rescoring import Rescored, rescore
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
 from realtalk.persona.rows import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE

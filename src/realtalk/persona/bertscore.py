@@ -30,7 +30,7 @@ from realtalk.ei.hub import (
     settle,
 )
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 _ROLE = "BERTScore"
 _AT_ONCE = 256  # pairs whose token vectors are held

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.local.writing import write_json
+from realtalk.files.writing import write_json
 
 # What each answer says of the person.
 MEANINGS = {

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, unpack_extra
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import is_stored, load, load_about, store
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent, within
-from realtalk.local.writing import refuse_strangers
+from realtalk.files.progress import Progress, silent, within
+from realtalk.files.writing import refuse_strangers
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import is_stored, load, load_about, store
 from realtalk.persona.consent import Consent
 from realtalk.persona.conversation import SimulatedChat, marked_chat, plain_chat
 from realtalk.persona.values import Simulator

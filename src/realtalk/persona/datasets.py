@@ -27,7 +27,7 @@ import orjson
 from realtalk.chat import Chat, Corpus, Message, is_nobody
 from realtalk.ei.labels import turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.local.writing import atomic_path, check_holder
+from realtalk.files.writing import atomic_path, check_holder
 from realtalk.persona.turns import named_speaker
 from realtalk.registry import suggest
 

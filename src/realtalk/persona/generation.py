@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
 _BATCH_TOKENS = {"cuda": 524_288, "cpu": 8_192}  # on a GPU a step costs the same for many rows

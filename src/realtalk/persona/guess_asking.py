@@ -19,7 +19,7 @@ from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.prompts import load_prompts as load
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.models.asking import Asked
 from realtalk.persona.lineups import LETTERS, Lineup
 from realtalk.persona.prompting import PROMPT_VERSION, partners

@@ -18,7 +18,7 @@ import numpy as np
 from realtalk.chat import Corpus
 from realtalk.ei.labels import turn_inputs
 from realtalk.evals.values import Answer, PlainSolver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Encoder, Rows, shipped_encoder
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, FEWEST_TURNS, WhoWroteIt
 from realtalk.persona.lineups import Lineup

@@ -26,7 +26,7 @@ from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Fact, Lines, Row, Sample, Stage
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.persona.guess_people import people_figures, people_tables
 from realtalk.persona.guess_rows import GUESS_COLUMNS, GUESS_SCORES, READING, guess_row
 from realtalk.persona.lineups import (

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from inspect_ai import Task, task
 
-from realtalk.corpora.opening import open_reading
 from realtalk.evals.inspecting import inspect_task
 from realtalk.evals.run import Run
+from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmSimulator
 from realtalk.persona.benchmark import KIND, PersonaBenchmark
 from realtalk.persona.guess_asking import LlmGuesser

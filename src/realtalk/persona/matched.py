@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 from realtalk.persona.written import WrittenSimulator
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.offline import no_hub
-from realtalk.local.offline import quiet as quietly
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import whole_folder
+from realtalk.files.offline import no_hub
+from realtalk.files.offline import quiet as quietly
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import whole_folder
 
 _GGUF = ".gguf"
 

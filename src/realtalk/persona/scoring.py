@@ -28,7 +28,7 @@ from realtalk.ei.labels import (
     versions_of,
 )
 from realtalk.evals.values import Answer, Row
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.persona.nearness import Index, Nearness, nearness
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 

@@ -27,7 +27,7 @@ from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller
 from realtalk.ei.speakers import speakers
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent, within
+from realtalk.files.progress import Progress, silent, within
 from realtalk.persona.own_turns import OwnTurns
 from realtalk.persona.simulators import refuse_empty
 from realtalk.persona.values import Learning, TurnPrompt

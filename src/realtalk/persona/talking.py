@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from realtalk.chat import MARK, Chat, Corpus, Message, Session, is_nobody, pack_extra, unpack_extra
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import is_stored, load, store
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import is_stored, load, store
 from realtalk.persona.consent import Consent, read_consent
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
 from realtalk.persona.values import Simulator, TurnPrompt

@@ -24,8 +24,8 @@ import torch
 import transformers
 
 from realtalk.cells import duration
-from realtalk.local.progress import Progress
-from realtalk.local.writing import owner_only
+from realtalk.files.progress import Progress
+from realtalk.files.writing import owner_only
 from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained
 from realtalk.persona.tuning import STATE, Say, TuneSettings

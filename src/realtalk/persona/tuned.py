@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, Cost
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.persona.chat_tokens import TrainingExample, Writer
 from realtalk.persona.generation import EncodedPrompt, Sampling, generate
 from realtalk.persona.pretrained import Pretrained, find, folder_hash, load, settle, with_adapter

@@ -25,9 +25,9 @@ from typing import Any, TypeAlias
 
 from realtalk import __version__
 from realtalk.errors import RealtalkError
-from realtalk.local.offline import no_hub
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import private_folder, refuse_strangers, write_bytes, write_text
+from realtalk.files.offline import no_hub
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import private_folder, refuse_strangers, write_bytes, write_text
 from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained, library, quiet
 

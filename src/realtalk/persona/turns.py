@@ -27,7 +27,7 @@ from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import turn_inputs
 from realtalk.encoders.tokens import count_each
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent, within
+from realtalk.files.progress import Progress, silent, within
 from realtalk.persona.choosing import Choice, as_published, choose
 from realtalk.persona.prompting import session_head
 from realtalk.persona.values import (

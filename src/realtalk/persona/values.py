@@ -19,7 +19,7 @@ from typing import Protocol, TypeAlias
 
 from realtalk.chat import Chat
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 Settings: TypeAlias = dict[str, str | int | float | bool]
 

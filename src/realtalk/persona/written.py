@@ -20,7 +20,7 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, Cost
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.persona.prompting import PROMPT_VERSION, read_message
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 

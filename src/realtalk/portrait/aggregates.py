@@ -20,8 +20,8 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.corpora.tables import Tables
 from realtalk.ei.labels import EMOTIONS
+from realtalk.formats.tables import Tables
 from realtalk.portrait.feelings import feeling_lines, feeling_sums
 from realtalk.portrait.lines import MEDIA, MessageLines, message_lines
 from realtalk.portrait.words import Counted, WordsUsed, count_words_used, name_parts

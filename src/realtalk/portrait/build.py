@@ -14,11 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.corpora.reading import Reading
-from realtalk.corpora.tables import Tables, to_corpus
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import write_text
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import write_text
+from realtalk.formats.reading import Reading
+from realtalk.formats.tables import Tables, to_corpus
 from realtalk.portrait.aggregates import COUNTED, MARKED, Aggregates
 from realtalk.portrait.glance import Sentence, glance
 from realtalk.portrait.page import PageOptions, render

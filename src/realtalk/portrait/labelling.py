@@ -22,7 +22,7 @@ from realtalk.chat import Corpus
 from realtalk.ei.grades import is_usable
 from realtalk.ei.labelling import label_cautions, labels_for
 from realtalk.ei.languages import chat_languages
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 
 QUICK = 1600  # turns: half a minute on a slow machine
 _TRIED = 48  # turns whose time tells how long all will take

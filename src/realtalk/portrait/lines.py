@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from realtalk.chat import Message, calls_in
-from realtalk.corpora.tables import Tables
-from realtalk.stats.describe import count_words, with_beginnings
+from realtalk.describe.counting import count_words, with_beginnings
+from realtalk.formats.tables import Tables
 
 Unit: TypeAlias = Literal["second", "minute"]
 

@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from realtalk.errors import RealtalkError
-from realtalk.local.spreadsheets import guarded, unguarded
-from realtalk.local.writing import write_text
+from realtalk.files.spreadsheets import guarded, unguarded
+from realtalk.files.writing import write_text
 from realtalk.redaction.candidates import SPEAKERS, NameCandidate
 from realtalk.redaction.mentions import MENTION_KINDS
 from realtalk.redaction.names import Names

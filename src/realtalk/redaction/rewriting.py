@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
-from realtalk.local.naming import UniqueNames
+from realtalk.files.naming import UniqueNames
 from realtalk.redaction.standins import STAND_IN, StandIns
 from realtalk.redaction.text import Scanner
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.store import store
 from realtalk.redaction.standins import STAND_IN
 
 _SPEAKER = "speaker"

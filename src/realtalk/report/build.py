@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import check_holder, write_text
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import check_holder, write_text
+from realtalk.formats.store import is_stored
 from realtalk.report.loading import LoadedRuns, load
 from realtalk.report.values import KeyFigure, Section
 from realtalk.report.writers import Told

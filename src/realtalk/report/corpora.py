@@ -14,8 +14,8 @@ from realtalk.report.grids import table
 from realtalk.report.values import Section
 
 if TYPE_CHECKING:
+    from realtalk.describe.values import CorpusStats
     from realtalk.report.loading import CorpusRun
-    from realtalk.stats.values import CorpusStats
 
 
 def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
@@ -66,8 +66,8 @@ def _mean(stats: CorpusStats, name: str) -> str | None:
 
 
 def _one(run: CorpusRun) -> Section:
-    from realtalk.stats import chat_rows, corpus_rows
-    from realtalk.stats.figures import draw
+    from realtalk.describe import chat_rows, corpus_rows
+    from realtalk.describe.figures import draw
 
     drawn = draw(run.stats)
     name = run.folder.name

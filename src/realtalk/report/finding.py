@@ -19,8 +19,8 @@ from typing import Any
 
 import orjson
 
-from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
+from realtalk.formats.store import is_stored
 
 CORPUS, LABELS = "corpus", "emotional intelligence"
 _RUN, _LABELS = "run.json", "labels.parquet"

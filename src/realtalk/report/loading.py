@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import SHIPPED, Run
 from realtalk.evals.values import KNOWN
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.report.finding import CORPUS, LABELS, RunPlace, find
 from realtalk.report.writers import Told, WriterKind, written
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from realtalk.describe.values import CorpusStats
     from realtalk.ei import SpeakerConsistency, SpeakerFacets
-    from realtalk.stats.values import CorpusStats
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def _names(folder: RunPlace, corpus: str) -> tuple[str, ...]:
 def _corpus(folder: RunPlace, told: Told) -> CorpusRun:
     import orjson
 
-    from realtalk.corpora.store import load as load_corpus
-    from realtalk.stats import describe
+    from realtalk.describe import describe
+    from realtalk.formats.store import load as load_corpus
 
     tables = load_corpus(folder.path).tables
     about = orjson.loads((folder.path / "corpus.json").read_bytes())

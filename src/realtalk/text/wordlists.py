@@ -5,7 +5,7 @@
 hello | good morning |
 hi there
 
-sections("realtalk.corpora.exports.whatsapp", "wording.txt")["greetings"]
+sections("realtalk.formats.exports.whatsapp", "wording.txt")["greetings"]
 → "hello | good morning |\\nhi there"
 phrases("hello | good morning |\\nhi there") → ["hello", "good morning", "hi there"]
 """

@@ -18,7 +18,7 @@ import numpy as np
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.similarity import cosines
 from realtalk.registry import suggest

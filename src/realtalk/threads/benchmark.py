@@ -23,7 +23,7 @@ from realtalk.evals import running
 from realtalk.evals.rescoring import Rescored, keeps_scores, rescore
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.threads.pictures import draw_runs
 from realtalk.threads.predictors import Predictor, Value, blinded
 from realtalk.threads.protocols import stored_protocol

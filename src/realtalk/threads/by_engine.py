@@ -25,8 +25,8 @@ from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.run import Run
-from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import atomic_path, private_folder, write_bytes
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import atomic_path, private_folder, write_bytes
 from realtalk.metrics.similarity import shipped_encoder
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.foreseen import foreseen_texts

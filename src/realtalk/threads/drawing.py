@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from realtalk.chat import Corpus
-from realtalk.corpora.tables import Tables
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.tables import Tables
 from realtalk.registry import suggest
 from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import Samples, make_samples

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import encoder_shipped
 from realtalk.threads.predictors import Predictor
 from realtalk.threads.sampling import Samples

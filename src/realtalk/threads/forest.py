@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from realtalk.chat import Chat, is_nobody
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.threads.tree import Comment, Post, Thread
 from realtalk.threads.values import Shown
 

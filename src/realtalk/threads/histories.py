@@ -25,7 +25,7 @@ from typing import overload
 
 import numpy as np
 
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import cosines
 from realtalk.threads.forest import Forest
 from realtalk.threads.values import Protocol, Shown, Task

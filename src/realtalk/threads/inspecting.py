@@ -12,8 +12,8 @@ from pathlib import Path
 
 from inspect_ai import Task, task
 
-from realtalk.corpora.opening import open_reading
 from realtalk.evals.inspecting import inspect_task
+from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import BUDGET, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.drawing import Draw

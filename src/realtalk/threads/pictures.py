@@ -14,9 +14,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from realtalk.describe.figures import styled
 from realtalk.evals.run import Run
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats.figures import styled
 from realtalk.threads.rows import HEADLINES, SCORES
 from realtalk.threads.values import SETTINGS, TASKS
 

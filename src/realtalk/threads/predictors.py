@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.threads.histories import History
 from realtalk.threads.values import Case, Task
 

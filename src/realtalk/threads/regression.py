@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.classification import CLASSIFICATION, confusion
 from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.statistics import Array

@@ -21,10 +21,10 @@ from functools import cache, cached_property
 from typing import overload
 
 from realtalk.chat import Corpus
-from realtalk.corpora.store import chats_in
-from realtalk.corpora.tables import Tables
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.store import chats_in
+from realtalk.formats.tables import Tables
 from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.histories import Histories
 from realtalk.threads.protocols import CLEAN

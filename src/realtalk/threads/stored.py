@@ -22,8 +22,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.local.caches import VECTORS, cache_limit, keep_within
-from realtalk.local.writing import private_folder, private_stream
+from realtalk.files.caches import VECTORS, cache_limit, keep_within
+from realtalk.files.writing import private_folder, private_stream
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 

@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.local.download import cache_folder
-from realtalk.local.progress import Progress, silent
+from realtalk.files.download import cache_folder
+from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Encoder, shipped_encoder
 from realtalk.threads.stored import VectorStore
 

@@ -1,0 +1,253 @@
+"""`demo`: the software's main jobs on the sample corpora, in under a minute.
+
+Each stage is one function from the opened samples to what it prints and writes; later stages
+are added to `STAGES`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.ei.languages import Languages
+    from realtalk.evals.run import Run
+    from realtalk.files.progress import Progress
+    from realtalk.formats.opening import Opened
+
+_REPORT = "report.html"
+_SHOWN = 24  # rows of a table; the thread sample has more chats than a screen has lines
+
+
+@dataclass(frozen=True)
+class _Stage:
+    title: str
+    run: Callable[[dict[str, Opened], Path], None]
+
+
+def demo(*, out: str | PathLike[str] = "demo") -> None:
+    """Show the software at work on its fictional sample chats.
+
+    Reads the samples, checks them, describes them, labels every turn's emotional intelligence,
+    compares people with simulated speakers, probes a memory, continues as a speaker, predicts
+    what becomes of replies, and writes tables (CSV, JSON) and figures (PNG, SVG, interactive
+    HTML). It ends with report.html, one page that shows it all.
+
+    Args:
+        out: Folder for tables and figures.
+
+    Example:
+        rt.demo()
+    """
+    from realtalk.cli.printing import progress, say
+
+    began, place = time.perf_counter(), Path(out)
+    samples: dict[str, Opened] = {}
+    with progress("demo", always=True) as advance:
+        _read(samples, place, advance)
+    for stage in STAGES:
+        say("")
+        say(f"── {stage.title}")
+        stage.run(samples, place)
+    say("")
+    say(f"done in {time.perf_counter() - began:.1f} s; everything is in {place}/")
+    say(f"on one page: {place / _REPORT} (open it in a browser, it needs no network)")
+    say("next: realtalk read YOUR_EXPORT.zip · realtalk stats YOUR_EXPORT.zip --figures pictures")
+
+
+def _read(samples: dict[str, Opened], out: Path, advance: Progress) -> None:
+    from realtalk.formats.opening import SAMPLES, open_reading
+    from realtalk.formats.store import store
+
+    for done, name in enumerate(SAMPLES):
+        advance(done, len(SAMPLES), f"reading {name}")
+        samples[name] = open_reading(name)
+        store(samples[name].reading, out / "corpora" / name, samples[name].source)
+    advance(len(SAMPLES), len(SAMPLES), "samples read and stored")
+
+
+def _check(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.formats.check import RULES, check
+
+    rows = []
+    for name, found in samples.items():
+        report = check(found.reading.corpus, found.reading.ledger)
+        counts = report.counts()
+        rows.append((name, "read", found.reading.ledger.total, str(found.reading.ledger)))
+        rows += [(name, rule, count, RULES[rule][1]) for rule, count in counts.items()]
+    _table(out, "check", "the samples, checked", ("corpus", "rule", "count", "meaning"), rows)
+
+
+def _describe(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import say
+    from realtalk.describe import chat_rows, corpus_rows, describe
+    from realtalk.describe.figures import draw, save_figures
+    from realtalk.files.writing import write_json
+
+    for name, found in samples.items():
+        stats = describe(found.reading.tables)
+        write_json(out / "tables" / f"{name}.json", stats.to_json())
+        _table(out, f"{name}-chats", f"{name}: every chat", *chat_rows(stats))
+        _table(out, f"{name}-corpus", f"{name}: the corpus", *corpus_rows(stats))
+        if name == "sample":
+            paths = save_figures(draw(stats).charts, out / "figures")
+            say(f"figures: {', '.join(sorted({path.stem for path in paths}))} in {out}/figures")
+
+
+def _feel(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress, say
+    from realtalk.describe.figures import save_figures
+    from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
+    from realtalk.ei.embedded import EmbeddedLabeller
+    from realtalk.ei.figures import draw_comparison, draw_timelines
+    from realtalk.ei.labelling import labels_for, store_labels
+    from realtalk.ei.languages import chat_languages
+
+    labeller = EmbeddedLabeller()
+    described = {}
+    for name in ("sample", "sample-simulated"):
+        corpus = samples[name].reading.corpus
+        place = out / "labels" / name
+        with progress(f"labelling {name}") as advance:
+            labels = labels_for(corpus, labeller, progress=advance)
+        store_labels(labels.frame, labels.settings, place, fresh=True)
+        frame = labels.frame
+        _warn_of_languages(chat_languages(frame))
+        described[name] = speakers(frame)
+        _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(described[name]))
+        if name == "sample":
+            save_figures(draw_timelines(frame, described[name]).charts, out / "figures")
+    people, simulated = described.values()
+    found = compare(people, simulated, ("people", "simulated"))
+    _table(out, "people-simulated", "people beside simulated", *comparison_rows(found))
+    _table(out, "findings", "what holds here", *finding_rows(found))
+    save_figures(draw_comparison(found, people, simulated).charts, out / "figures")
+    say(f"figures: emotions over time, intimacy, people beside simulated in {out}/figures")
+
+
+def _remember(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress
+    from realtalk.memory.asking import Plan
+    from realtalk.memory.benchmark import run_probe
+    from realtalk.memory.readers import NoReader
+    from realtalk.memory.registry import make_memory
+    from realtalk.memory.values import Budget
+
+    corpus = samples["sample"].reading.corpus
+    budgets = tuple(Budget(tokens=tokens) for tokens in (500, 1000, 2000))
+    plan = Plan(corpus, make_memory("retrieved", {}), NoReader(), budgets)
+    with progress("asking about the sample") as advance:
+        probed = run_probe(plan, out / "probe", fresh=True, progress=advance)
+    _tables(out, "probe", [probed])
+
+
+def _continue(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress
+    from realtalk.ei.label_files import read_labels
+    from realtalk.persona.benchmark import run_persona
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.turns import tasks
+
+    corpus = samples["sample"].reading.corpus
+    labels = read_labels(out / "labels" / "sample")
+    asked = tasks(corpus, speaker="Mara", labels=labels)
+    found = []
+    with progress("continuing as Mara") as advance:
+        for name in ("constant", "copy", "retrieve"):
+            made, folder = make_simulator(name), out / "persona" / name
+            run = run_persona(corpus, asked, made, folder, fresh=True, limit=30, progress=advance)
+            found.append(run)
+    _tables(out, "persona", found)
+
+
+def _discuss(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress, say
+    from realtalk.evals.tables import compared_table
+    from realtalk.threads.benchmark import ThreadTask, run_threads
+    from realtalk.threads.registry import make_predictor
+    from realtalk.threads.sampling import make_samples
+    from realtalk.threads.values import SETTINGS
+
+    corpus = samples["sample-threads"].reading.corpus
+    wanted = {"majority": {}, "mean": {}, "regression": {"texts": False}}
+    task = ThreadTask(make_samples(corpus, "sentiment"), SETTINGS)
+    runs = []
+    with progress("predicting what becomes of replies") as advance:
+        for name, settings in wanted.items():
+            made, folder = make_predictor(name, settings), out / "threads" / name
+            runs.append(run_threads(corpus, task, made, folder, fresh=True, progress=advance))
+    _tables(out, "threads", runs)
+    gain = runs[-1].compare_variants("p-nonconv", "p-conv")
+    lines = compared_table(gain, runs[-1].scores, samples="replies", groups="users")
+    _table(out, "threads-gain", "what the conversation is worth", *lines)
+    for line in gain.further["notes"]:
+        say(line)
+
+
+def _report(_samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress, say
+    from realtalk.report.build import make_report, write_report
+
+    with progress("report") as advance:
+        made = make_report([out], title="The sample chats, measured", progress=advance)
+        path = write_report(made, out / _REPORT)
+    for key in made.key_figures:
+        say(f"· {key.figure} {key.says} ({key.range})")
+    say(f"wrote {path}")
+
+
+def _warn_of_languages(*sides: Iterable[Languages]) -> None:
+    from realtalk.cli.printing import warn
+    from realtalk.ei.languages import language_notes
+
+    for line in dict.fromkeys(line for side in sides for line in language_notes(side)):
+        warn(line)
+
+
+STAGES = (
+    _Stage("Are the corpora sound?", _check),
+    _Stage("What do they look like?", _describe),
+    _Stage("How do people feel, and how do they treat each other?", _feel),
+    _Stage("What can be found again in a long chat?", _remember),
+    _Stage("Who could have written the next turn?", _continue),
+    _Stage("What becomes of a reply in a thread?", _discuss),
+    _Stage("All of it on one page", _report),  # last: it shows what the others left
+)
+
+
+def _tables(out: Path, name: str, runs: Sequence[Run]) -> None:
+    """Runs side by side; a table's file is called by what it shows."""
+    from realtalk.cli.printing import say
+
+    for number, table in enumerate(runs[0].table(*runs[1:], published=False)):
+        _table(out, f"{name}-{number + 1}" if number else name, table.title, *table.lines)
+        for note in table.notes:
+            say(note)
+    for caution in dict.fromkeys(line for run in runs for line in run.cautions):
+        say(caution)
+
+
+def _table(
+    out: Path,
+    name: str,
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+) -> None:
+    """Prints the beginning of a table and writes it whole as CSV."""
+    from realtalk.cells import Grid
+    from realtalk.cli.printing import show
+    from realtalk.files.writing import write_text
+
+    named = Grid(list(headings), [list(row) for row in rows]).told_apart()
+    show(title, *named, _SHOWN, f" in {out}/tables/{name}.csv")
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([headings, *rows])
+    write_text(out / "tables" / f"{name}.csv", buffer.getvalue())

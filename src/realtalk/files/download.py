@@ -1,0 +1,277 @@
+"""Published corpora from their own homes into the user's cache, checked by hash.
+
+    get("locomo")                      → <cache>/locomo/locomo10.json
+    get("realtalk")                    → <cache>/realtalk, with the ten chats
+    get("locomo", base_url="http://mirror.example/data")
+        → takes .../data/locomo/locomo10.json, else .../data/locomo10.json
+    inventory()                        → what is in the cache, and whether it is whole
+
+A file appears under its name only when all of it has arrived and its SHA-256 is right.
+Files that are there and right are not fetched again. Nothing is sent but the request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+from realtalk.errors import RealtalkError
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import private_folder
+from realtalk.registry import suggest
+
+ATTEMPTS = 3
+PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
+TIMEOUT = 30  # seconds without a byte
+_CHUNK = 1 << 16
+
+FileState = Literal["verified", "damaged", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file as published."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Where a corpus is published, under which terms, and what to cite."""
+
+    name: str
+    url: str  # the folder that holds the files
+    files: tuple[RemoteFile, ...]
+    licence: str
+    citation: str
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile:
+    """A dataset's file in the cache; `size` is what lies on disk."""
+
+    dataset: str
+    path: Path
+    size: int
+    state: FileState
+
+
+def _published() -> Mapping[str, Dataset]:
+    """The datasets of `datasets.toml`, by name."""
+    listed = tomllib.loads((files("realtalk.files") / "datasets.toml").read_text("utf-8"))
+    datasets = {}
+    for name, about in listed.items():
+        parts = tuple(RemoteFile(**file) for file in about.pop("files"))
+        datasets[name] = Dataset(name, files=parts, **about)
+    return MappingProxyType(datasets)
+
+
+DATASETS = _published()
+
+
+def cache_folder(cache: Path | str | None = None) -> Path:
+    """The folder given, else `REALTALK_CACHE`, else the user's own cache."""
+    named = cache or os.environ.get("REALTALK_CACHE")
+    if named:
+        return Path(named).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("realtalk"))
+
+
+def get(
+    name: str,
+    cache: Path | str | None = None,
+    base_url: str | None = None,
+    progress: Progress = silent,
+    *,
+    datasets: Mapping[str, Dataset] = DATASETS,
+) -> Path:
+    """The dataset's folder in the cache (its file, where it has only one), fetched if need be.
+
+    `base_url`, or `REALTALK_DATA_URL`, names a mirror that holds the files either in a
+    folder of the dataset's name or directly.
+    """
+    if name not in datasets:
+        raise suggest("dataset", name, list(datasets))
+    dataset = datasets[name]
+    folder = cache_folder(cache) / dataset.name
+    mirror = base_url or os.environ.get("REALTALK_DATA_URL") or None
+    homes = [dataset.url]
+    if mirror is not None:
+        mirror = mirror.rstrip("/")
+        homes = [f"{mirror}/{quote(dataset.name)}", mirror]
+    done = 0
+    for file in dataset.files:
+        before = done
+
+        def report(arrived: int, before: int = before, file: RemoteFile = file) -> None:
+            progress(before + min(arrived, file.size), dataset.size, file.name)
+
+        report(0)
+        if file_state(folder / file.name, file.size, file.sha256) != "verified":
+            _fetch(file, folder, homes, report)
+        done += file.size
+        report(file.size)
+    return folder / dataset.files[0].name if len(dataset.files) == 1 else folder
+
+
+def inventory(
+    cache: Path | str | None = None, *, datasets: Mapping[str, Dataset] = DATASETS
+) -> list[CachedFile]:
+    """Every file of every dataset: its size on disk, and whether it is what was published."""
+    held = []
+    for dataset in datasets.values():
+        for file in dataset.files:
+            path = cache_folder(cache) / dataset.name / file.name
+            state = file_state(path, file.size, file.sha256)
+            held.append(
+                CachedFile(
+                    dataset.name, path, 0 if state == "missing" else path.stat().st_size, state
+                )
+            )
+    return held
+
+
+def file_state(path: Path, size: int, sha256: str) -> FileState:
+    """Whether a file is there and is what was published."""
+    try:
+        if not path.is_file():
+            return "missing"
+        if path.stat().st_size != size:
+            return "damaged"
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise RealtalkError(
+            f"cannot be read ({error.strerror})",
+            where=str(path),
+            fix="check its permissions, or name another cache with REALTALK_CACHE",
+        ) from error
+    return "verified" if digest == sha256 else "damaged"
+
+
+def _downloader(
+    file: RemoteFile, report: Callable[[int], None]
+) -> Callable[[str, str, object], None]:
+    """The part of pooch that moves bytes; ours reports, closes what it opened, keeps a limit."""
+    import requests
+
+    def download(url: str, output_file: str, _pooch: object) -> None:
+        arrived = 0
+        with (
+            requests.get(url, stream=True, timeout=TIMEOUT) as response,
+            Path(output_file).open("wb") as stream,
+        ):
+            response.raise_for_status()
+            for chunk in response.iter_content(_CHUNK):
+                arrived += len(chunk)
+                if arrived > file.size:
+                    raise RealtalkError(
+                        f"{file.name} is larger than published",
+                        where=url,
+                        fix="this address holds another file; try another mirror",
+                    )
+                stream.write(chunk)
+                report(arrived)
+
+    return download
+
+
+def _fetch(file: RemoteFile, folder: Path, homes: list[str], report: Callable[[int], None]) -> None:
+    """One file from the first home that has it; `homes` loses those that do not."""
+    while True:
+        url = f"{homes[0]}/{quote(file.name)}"
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+            raise RealtalkError(
+                "not a web address", where=homes[0], fix="it must begin with http:// or https://"
+            )
+        reason = _attempts(file, folder, url, report)
+        if reason is None:
+            return
+        if reason == _ABSENT and len(homes) > 1:
+            del homes[0]
+            continue
+        raise RealtalkError(
+            f"{file.name} could not be fetched: {reason[0]}", where=url, fix=reason[1]
+        )
+
+
+_ABSENT = ("there is no such file (404)", "it may have moved; name a mirror with REALTALK_DATA_URL")
+
+
+def request_failure(error: Exception) -> tuple[str, bool]:
+    """Why a request of `requests` failed, and whether it would fail again."""
+    import requests
+
+    if isinstance(error, requests.HTTPError):
+        status = error.response.status_code if error.response is not None else 0
+        if status == 404:
+            return _ABSENT[0], True
+        return f"the server answered {status}", status < 500 and status != 429
+    if isinstance(error, requests.ConnectionError):
+        return "the connection failed or broke off", False
+    if isinstance(error, requests.Timeout):
+        return f"no answer for {TIMEOUT} seconds", False
+    return f"the download broke off ({type(error).__name__})", False
+
+
+def _attempts(
+    file: RemoteFile, folder: Path, url: str, report: Callable[[int], None]
+) -> tuple[str, str] | None:
+    """None once the file is there, else why it is not and what to do."""
+    import logging
+
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    again = "check the connection and run it again, or name a mirror with REALTALK_DATA_URL"
+    reason = ("", again)
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(PAUSE * 2 ** (attempt - 1))
+        try:
+            private_folder(folder)
+            pooch.retrieve(
+                url,
+                f"sha256:{file.sha256}",
+                fname=file.name,
+                path=folder,
+                downloader=_downloader(file, report),
+            )
+        except requests.RequestException as error:
+            what, lasting = request_failure(error)
+            if what == _ABSENT[0]:
+                return _ABSENT
+            reason = (what, again)
+            if lasting:
+                return reason
+        except OSError as error:  # after requests' own errors, which are OSErrors too
+            return (
+                f"the cache {folder} cannot be written ({error.strerror})",
+                "name another cache with REALTALK_CACHE",
+            )
+        except ValueError:  # how pooch says that the hash is wrong
+            reason = (
+                "what arrived is not the published file (wrong SHA-256)",
+                "run it again later; if it stays, the publisher changed the file",
+            )
+        else:
+            return None
+    return reason

@@ -1,0 +1,169 @@
+"""What an audit found of published questions, known by what a chat and a question say.
+
+    audit = Audit.shipped()
+    audit.of(chat)                       → {"Q3": AuditedQuestion("wrong", answer="full-time", …)}
+    audit.of(another_chat)               → {}: a chat that was not audited is never taken for one
+    Audit.read(Path("corrected.jsonl"))  → one that people corrected in the studio
+
+A chat is known by the ids and letters of all its messages, a question by its own letters and
+those of its published answer: not by the name of a file. A question whose answer was changed
+since is another one, of which the audit says nothing. The shipped file holds hashes, message ids
+and short answers and reasons that are ours, no text of the chats; docs/results/audit.md tells how
+it was made and where it is weak.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from realtalk.chat import Chat, Question
+from realtalk.errors import RealtalkError
+from realtalk.files.json_objects import parse_objects
+
+Verdict = Literal["ok", "wrong", "incomplete", "ambiguous", "unanswerable", "malformed"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+# What a score cannot be made of: there is no right answer to hold another against.
+UNSCORABLE: frozenset[str] = frozenset({"unanswerable", "malformed"})
+
+MEANINGS: Mapping[Verdict, str] = MappingProxyType(
+    {
+        "ok": "the chat says so",
+        "wrong": "the chat says otherwise, or it is about another person",
+        "incomplete": "it misses or adds items that matter",
+        "ambiguous": "several answers are equally supported",
+        "unanswerable": "the chat does not tell",
+        "malformed": "it is no answer at all",
+    }
+)
+_LARGEST = 16 << 20  # bytes of a file that people give
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedQuestion:
+    """What the audit says of one published question.
+
+    `answer` is what an auditor would answer, `accept` other answers that are also right,
+    `evidence` the messages that are needed. `date_basis` says with what a gold date agrees: the
+    message's clock, its session's day, the first day of its block of ids, or neither. `reviewed`
+    is who looked at it in the studio, `comment` what they said.
+    """
+
+    verdict: Verdict
+    answer: str = field(repr=False)
+    accept: tuple[str, ...] = field(default=(), repr=False)
+    evidence: tuple[str, ...] = ()
+    why: str = field(default="", repr=False)
+    date_basis: str = "none"
+    evidence_changed: bool = False
+    reviewed: str = ""
+    comment: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Audited questions: chat's key → question's key → what was found. `name` is for records."""
+
+    name: str
+    chats: Mapping[str, Mapping[str, AuditedQuestion]] = field(repr=False)
+
+    @staticmethod
+    @cache
+    def shipped() -> Audit:
+        """The audit of REALTALK's 728 questions that comes with the package."""
+        packed = files("realtalk.formats").joinpath("audit.jsonl.gz").read_bytes()
+        return _parsed(gzip.decompress(packed), "audited", "audit.jsonl.gz")
+
+    @staticmethod
+    def read(path: Path) -> Audit:
+        """A file that the studio exported. Its name in records is a hash of what it holds."""
+        try:
+            if path.stat().st_size > _LARGEST:
+                raise RealtalkError("is too large to be an audit", where=str(path))
+            data = path.read_bytes()
+        except OSError as error:
+            raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
+        name = f"audited {hashlib.sha256(data).hexdigest()[:12]}"
+        return _parsed(data, name, str(path))
+
+    def of(self, chat: Chat) -> dict[str, AuditedQuestion]:
+        """The audited questions of a chat by their ids; empty where it was not audited."""
+        if not chat.questions:
+            return {}
+        known = self.chats.get(chat_key(chat))
+        if not known:
+            return {}
+        keys = ((question.id, question_key(question)) for question in chat.questions)
+        return {id_: known[key] for id_, key in keys if key in known}
+
+    def lines(self) -> list[dict[str, Any]]:
+        """One object per question, as `read` takes it."""
+        return [
+            {"chat": chat, "question": question, **asdict(found)}
+            for chat, questions in self.chats.items()
+            for question, found in questions.items()
+        ]
+
+
+def chat_key(chat: Chat) -> str:
+    """A hash of a chat's messages: their ids and their letters and digits."""
+    digest = hashlib.blake2b(digest_size=12)
+    for message in chat.messages:
+        digest.update(f"{message.id}\t{_letters(message.text)}\n".encode())
+    return digest.hexdigest()
+
+
+def question_key(question: Question) -> str:
+    """A hash of a question and its published answer: a verdict is about both."""
+    said = f"{_letters(question.text)}\t{_letters(question.answer or '')}"
+    return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+
+
+def _letters(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(filter(str.isalnum, folded))
+
+
+def counts(found: Iterable[AuditedQuestion]) -> dict[str, int]:
+    """How many questions have which verdict, in the order of the verdicts."""
+    known = Counter(each.verdict for each in found)
+    return {verdict: known[verdict] for verdict in VERDICTS if known[verdict]}
+
+
+def _parsed(data: bytes, name: str, where: str) -> Audit:
+    chats: dict[str, dict[str, AuditedQuestion]] = {}
+    for place, entry in parse_objects(data, where):
+        if not all(isinstance(entry.get(key), str) for key in ("chat", "question", "answer")):
+            raise RealtalkError(
+                "not a line of an audit", where=place, fix="give a file that the studio exported"
+            )
+        chats.setdefault(entry["chat"], {})[entry["question"]] = _entry(entry, place)
+    if not chats:
+        raise RealtalkError("holds no audited question", where=where)
+    return Audit(name, chats)
+
+
+def _entry(entry: Mapping[str, Any], where: str) -> AuditedQuestion:
+    known = {each.name for each in fields(AuditedQuestion)}
+    values = {name: value for name, value in entry.items() if name in known}
+    if values.get("verdict") not in VERDICTS:
+        raise RealtalkError("no such verdict", where=where, fix=f"known: {', '.join(VERDICTS)}")
+    for name in ("accept", "evidence"):
+        given = values.get(name, [])
+        if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+            raise RealtalkError(f"{name} is no list of texts", where=where)
+        values[name] = tuple(given)
+    for name in ("why", "date_basis", "reviewed", "comment"):
+        if not isinstance(values.get(name, ""), str):
+            raise RealtalkError(f"{name} is no text", where=where)
+    values["evidence_changed"] = values.get("evidence_changed") is True
+    return AuditedQuestion(**values)

@@ -1,0 +1,215 @@
+"""WeChat, QQ and other chats in ChatLab's exchange format, JSON or JSONL, into chats.
+
+    {"chatlab": {"version": "0.0.2"}, "meta": {"name": "Garden", "platform": "wechat",
+     "type": "group"}, "members": [{"platformId": "wx1", "accountName": "Ann"}],
+     "messages": [{"sender": "wx1", "accountName": "Ann", "timestamp": 1714548600, "type": 0,
+                   "content": "hi"}]}
+    {"_type": "header", "chatlab": {...}, "meta": {...}}      the same as lines: a header,
+    {"_type": "member", "platformId": "wx1", ...}             the members,
+    {"_type": "message", "sender": "wx1", ...}                then the messages
+    → Chat("Garden") with one message of Ann
+
+What an entry is stands in its `type`, a number: text, pictures and the like, and from 80 on what
+the app wrote. The header and the members are lines of a JSONL file too, and count as notices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.assembly import Draft, Entry, assemble
+from realtalk.formats.exports.values import (
+    attached,
+    filled,
+    from_number,
+    object_at,
+    records,
+    text_at,
+    whole,
+)
+from realtalk.formats.json_input import (
+    BLANK,
+    head_keys,
+    head_text,
+    is_odd,
+    json_lines,
+    load,
+    mapping,
+    zone,
+)
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, holding, taken
+
+_ENDINGS = (".json", ".jsonl", ".ndjson")
+_HEAD = re.compile(r'"chatlab"\s{0,9}:\s{0,9}\{')
+_KINDS = {
+    1: "image",
+    2: "audio",
+    3: "video",
+    4: "file",
+    5: "sticker",
+    7: "link",
+    8: "location",
+    24: "link",
+    27: "contact",
+}
+_GIFTS = {20: "red packet", 21: "transfer"}
+_POKE, _CALL, _FORWARD, _SYSTEM, _RECALL, _OTHER = 22, 23, 26, 80, 81, 99
+_MILLISECONDS = 10**11  # a stamp from here on is no number of seconds
+# "[图片]" in whatever language: what an exporter writes in place of a file, and what follows it.
+_PLACEHOLDER = re.compile(r"[\[【]([^\[\]【】\n]{1,20})[\]】]\s{0,9}")
+_ADDRESS = re.compile(r"\S{1,2000}[./]\S{1,2000}")
+
+
+def _is_ours(member: Member) -> bool:
+    if member.suffix == ".json":
+        return {"chatlab", "meta"} <= head_keys(member) and bool(_HEAD.search(head_text(member)))
+    # Lines that begin with # are comments.
+    lines = head_text(member).lstrip().splitlines()
+    first = next((line for line in lines if not line.startswith("#")), "")
+    return '"_type"' in first and _HEAD.search(first) is not None
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    tz = zone(options.timezone)
+    members = taken(
+        source,
+        _ENDINGS,
+        _is_ours,
+        missing="no file in ChatLab's format found",
+        fix="choose the format ChatLab (JSON or JSONL) in the exporter",
+    )
+    drafts: dict[tuple[str, ...], Draft] = {}
+    for member in members:
+        parts = _Parts()
+        for where, line in _values(member) if member.suffix == ".json" else _lines(member):
+            parts.add(where, line)
+        # Only a group has an id by which two files can be known for one chat.
+        group = text_at(parts.meta, "groupId")
+        place = (text_at(parts.meta, "platform"), group) if group else (member.name,)
+        parts.fill(drafts.setdefault(place, parts.draft(member.stem)), tz)
+    return assemble(source, "chatlab", list(drafts.values()), options)
+
+
+def _lines(member: Member) -> Iterator[tuple[str, Any]]:
+    for number, value in json_lines(member):
+        if value is not BLANK:
+            yield f"{member.name}:{number}", value
+
+
+def _values(member: Member) -> Iterator[tuple[str, Any]]:
+    """A JSON file as the lines that it would be; its header and members are no entries."""
+    export = mapping(load(member))
+    if not isinstance(export.get("messages"), list):
+        raise RealtalkError("no list of 'messages'", where=member.where)
+    yield "", {"_type": "header", "meta": object_at(export, "meta")}
+    for person in records(export.get("members")):
+        yield "", person | {"_type": "member"}
+    for index, item in enumerate(export["messages"]):
+        place = f"{member.name}, messages[{index}]"
+        yield place, item | {"_type": "message"} if isinstance(item, dict) else item
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What the lines of one file are."""
+
+    meta: dict[str, Any] = field(default_factory=dict)
+    people: dict[str, dict[str, Any]] = field(default_factory=dict)
+    messages: list[tuple[str, Any]] = field(default_factory=list)
+    notices: int = 0
+
+    def add(self, where: str, line: Any) -> None:
+        kind = text_at(mapping(line), "_type")
+        if kind == "header":
+            self.meta = self.meta or object_at(line, "meta")
+        elif kind == "member":
+            self.people[text_at(line, "platformId")] = line
+        else:
+            self.messages.append((where, line))
+            return
+        self.notices += bool(where)
+
+    def draft(self, stem: str) -> Draft:
+        keys = ("platform", "type", "groupId", "ownerId")
+        extra = filled({key: text_at(self.meta, key) for key in keys})
+        return Draft(
+            text_at(self.meta, "name") or stem, id=text_at(self.meta, "groupId"), extra=extra
+        )
+
+    def fill(self, draft: Draft, tz: ZoneInfo | None) -> None:
+        draft.notice(self.notices)
+        for where, item in self.messages:
+            if not isinstance(item, dict):
+                draft.leave(where, "not a JSON object")
+            elif text_at(item, "_type") != "message":
+                draft.leave(where, "neither header, member nor message")
+            elif entry := _entry(item, self.people.get(text_at(item, "sender"), {}), tz):
+                entry.where = where
+                draft.add(entry)
+            else:
+                draft.notice()
+
+
+def _entry(item: dict[str, Any], person: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
+    kind, sender = whole(item.get("type"), _OTHER), text_at(item, "sender")
+    gone = kind == _RECALL and bool(sender)
+    if kind == _POKE or (_SYSTEM <= kind < _OTHER and not gone):
+        return None
+    names = _names(person, item)
+    text, files = ("", ()) if gone else _content(kind, text_at(item, "content"))
+    # Some exporters write milliseconds.
+    per_second = 1000 if whole(item.get("timestamp")) >= _MILLISECONDS else 1
+    return Entry(
+        sender,
+        names[0] if names else "",
+        from_number(item.get("timestamp"), tz, per_second),
+        text,
+        id=text_at(item, "platformMessageId"),
+        attachments=files,
+        reply_to=text_at(item, "replyToMessageId"),
+        deleted=gone,
+        extra=filled({"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD}),
+        also=names[-1] if names else "",
+        call=kind == _CALL,
+        odd=is_odd(item.get("content")),
+    )
+
+
+def _names(person: dict[str, Any], item: dict[str, Any]) -> list[str]:
+    """How a sender is called: in this group first, by the account last."""
+    called = (
+        text_at(place, key).strip()
+        for key in ("groupNickname", "accountName")
+        for place in (person, item)
+    )
+    return list(dict.fromkeys(filter(None, called)))
+
+
+def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
+    """The text and the file that an entry of some type holds."""
+    file = _KINDS.get(kind, "")
+    if not file:
+        return content, ()
+    placeholder = _PLACEHOLDER.match(content)
+    rest = content[placeholder.end() :].strip() if placeholder else content.strip()
+    if rest.startswith("data:"):
+        return "", (Attachment(file),)  # the file itself, as letters
+    if _ADDRESS.fullmatch(rest):
+        return "", (attached(rest, file),)
+    if file == "audio":
+        return rest, (Attachment(file),)  # what was said, written down by the app
+    if file in ("file", "link", "location", "contact"):
+        return "", (Attachment(file, rest),)
+    # A sticker goes by the name that stands in brackets.
+    shown = placeholder[1] if placeholder and file == "sticker" and not rest else rest
+    return "", (Attachment(file, caption=shown),)
+
+
+FORMAT = Format(title="WeChat, QQ (ChatLab)", sniff=holding(_ENDINGS, _is_ours), read=_read)

@@ -1,0 +1,379 @@
+"""Discord channels, as DiscordChatExporter writes them, into chats.
+
+    {"guild": {...}, "channel": {"id": "5", "name": "general"}, "messages": [
+      {"id": "41", "type": "Default", "timestamp": "2024-05-01T09:30:00+00:00",
+       "content": "hi", "author": {"id": "7", "name": "ann", "nickname": "Ann"}}]}
+    AuthorID,Author,Date,Content,Attachments,Reactions        (its CSV)
+    <div class=chatlog__message-container data-message-id=41> (its HTML, `discord_html`)
+    → Chat("general") with one message of Ann
+
+Files of one channel (parts, or exports of several date ranges) are joined, and a message
+that stands in two of them is taken once. Discord's own data package holds only what its owner
+wrote.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports import discord_html
+from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.values import (
+    attached,
+    filled,
+    from_stamp,
+    object_at,
+    records,
+    scalar,
+    text_at,
+)
+from realtalk.formats.json_input import decoded, head_keys, head_text, is_odd, load, mapping, zone
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, matching
+from realtalk.text.calendars import DateOrder
+
+# Discord's own data package into chats: only what the package's owner wrote.
+#
+#     messages/index.json              {"123": "general in Gardeners"}
+#     messages/c123/channel.json       {"id": "123", "type": 0, "name": "general"}
+#     messages/c123/messages.json      [{"ID": 41, "Timestamp": "2024-05-01 09:30:00",
+#                                        "Contents": "hi", "Attachments": ""}]
+#     account/user.json                {"username": "ann", "global_name": "Ann"}
+#     → Chat("general in Gardeners") with one message of Ann ("me" without user.json)
+#
+# Older packages have messages.csv with the same columns. Times are UTC.
+
+_PACKAGE_HEAD = re.compile(r'"?ID"?,"?Timestamp"?,"?Contents"?')
+_FILE = re.compile(r"(?:^|/)messages\.(?:json|csv)$", re.I)
+_FOLDER = re.compile(r"(?:^|/)c?(\d{1,25})/messages\.(?:json|csv)$", re.I)
+
+
+def _holds_package(source: Source) -> bool:
+    """Whether any member is a channel of a data package."""
+    return any(matching(source, (".json", ".csv"), _is_package_channel, named=_FILE))
+
+
+def _is_package_channel(member: Member) -> bool:
+    if member.suffix == ".csv":
+        return _PACKAGE_HEAD.match(head_text(member)) is not None
+    return {"ID", "Timestamp", "Contents"} <= head_keys(member)
+
+
+def _read_package(source: Source, options: ReadOptions) -> Reading:
+    """Every channel of the package."""
+    user = _named(source, "/user.json")
+    titles = _named(source, "messages/index.json")
+    entry = partial(
+        _package_entry,
+        owner_id=text_at(user, "id"),
+        owner=text_at(user, "global_name", "username") or "me",
+        tz=zone(options.timezone),
+    )
+    drafts = []
+    for member in matching(source, (".json", ".csv"), _is_package_channel, limit=0, named=_FILE):
+        folder = _FOLDER.search(member.name)
+        number = folder[1] if folder else ""
+        title = text_at(titles, number) or (f"channel {number}" if number else member.stem)
+        draft = Draft(title, newest_first=True, extra={"id": number} if number else {})
+        if member.suffix == ".json":
+            items = load(member)
+            if not isinstance(items, list):
+                raise RealtalkError("not a list of messages", where=member.where)
+            draft.fill(items, f"{member.name}, ", entry)
+        else:
+            header, *rows = filter(None, table_rows(member))
+            for place, row in enumerate(rows, 2):
+                message = entry(dict(zip(header, row, strict=False)))
+                message.where = f"{member.name}, row {place}"
+                draft.add(message)
+        drafts.append(draft)
+    notes = ["a Discord data package holds its owner's messages only"]
+    return assemble(source, "discord", drafts, options, notes)
+
+
+def table_rows(member: Member) -> list[list[str]]:
+    """The rows of a CSV file, its header among them."""
+    try:
+        return list(csv.reader(io.StringIO(decoded(member.read()), newline="")))
+    except csv.Error as error:
+        raise RealtalkError("not a readable CSV table", where=member.where) from error
+
+
+def _named(source: Source, name: str) -> dict[str, Any]:
+    for member in source.having(".json"):
+        if f"/{member.name.lower()}".endswith(name):
+            try:
+                return mapping(load(member))
+            except RealtalkError:
+                return {}  # the messages can be read without it
+    return {}
+
+
+def _package_entry(row: dict[str, Any], owner_id: str, owner: str, tz: ZoneInfo | None) -> Entry:
+    return Entry(
+        owner_id,
+        owner,
+        _time(row.get("Timestamp"), tz),
+        text_at(row, "Contents"),
+        id=text_at(row, "ID"),
+        attachments=tuple(attached(url) for url in text_at(row, "Attachments").split()),
+        odd=is_odd(row.get("Contents")),
+    )
+
+
+def _time(value: Any, tz: ZoneInfo | None) -> datetime | None:
+    """Without an offset these stamps are UTC."""
+    written = from_stamp(value, None)
+    if written is None or tz is None:
+        return written
+    try:
+        aware = datetime.fromisoformat(scalar(value).strip())
+        aware = aware if aware.tzinfo is not None else aware.replace(tzinfo=UTC)
+        return aware.astimezone(tz).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return written
+
+
+# By name, or by number where the exporter had none: default, reply and the two commands. All
+# others are notices: joins, pins, calls, boosts, threads, polls that closed.
+_SAID = frozenset(
+    {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
+)
+_CALLS = frozenset({"Call", "3"})
+# What the exporter writes for notices; its CSV has no column that tells them.
+_EXPORTER = re.compile(
+    r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
+    r"Removed .{1,80} from the group\.|Started a call that lasted [\d.,\s]{1,12} minutes\.|"
+    r"Changed the channel name(?:\.|: .{1,120})|Changed the channel icon\.|Pinned a message\.|"
+    r"Started a thread\.|Joined the server\.|A poll has closed\."
+)
+_CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
+_PAGES = (".html", ".htm")
+_PAGE_HEAD = 1 << 18  # bytes: a page begins with its styles
+_MENTION = re.compile(r"<@!?(\d{1,25})>")
+_EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
+_COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
+_NUMERIC = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),? (\d{1,2}):(\d\d)(?::(\d\d))?(.*)")
+
+
+def _sniff(source: Source) -> bool:
+    return (
+        any(matching(source, (".json",), _is_channel))
+        or any(matching(source, (".csv",), _is_csv))
+        or _holds_package(source)
+        or any(matching(source, _PAGES, _is_page, limit=64))
+    )
+
+
+def _is_channel(member: Member) -> bool:
+    keys = head_keys(member)
+    return {"guild", "channel"} <= keys and bool(keys & {"messages", "dateRange", "exportedAt"})
+
+
+def _is_csv(member: Member) -> bool:
+    return _CSV_HEAD.match(head_text(member)) is not None
+
+
+def _is_page(member: Member) -> bool:
+    return discord_html.is_page(decoded(member.head(_PAGE_HEAD)))
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    tz = zone(options.timezone)
+    channels = tuple(matching(source, (".json",), _is_channel, limit=0))
+    tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
+    if not channels and not tables:
+        if _holds_package(source):
+            return _read_package(source, options)
+        if pages := list(matching(source, _PAGES, _is_page, limit=0)):
+
+            def dates(stamps: list[str]) -> Callable[[str], datetime | None]:
+                return partial(_written, order=options.dates or _date_order(stamps))
+
+            chats = discord_html.drafts(pages, tz, dates, _is_notice)
+            return assemble(source, "discord", chats, options)
+        channels = source.having(".json") if len(source.members) == 1 else ()
+    if not channels and not tables:
+        raise RealtalkError(
+            "no channel of DiscordChatExporter found",
+            where=str(source.path),
+            fix="export the channel as JSON",
+        )
+    drafts: dict[str, Draft] = {}
+    for member in channels:
+        export = mapping(load(member))
+        if not isinstance(export.get("messages"), list):
+            raise RealtalkError("no list of 'messages'", where=member.where)
+        number = text_at(object_at(export, "channel"), "id")
+        draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
+        draft.fill(export["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
+    for member in tables:
+        drafts[f"/{member.name}"] = _table(member, options, tz)
+    return assemble(source, "discord", list(drafts.values()), options)
+
+
+def _channel(export: dict[str, Any], member: Member) -> Draft:
+    channel = object_at(export, "channel")
+    extra = {key: text_at(channel, key) for key in ("category", "type", "id", "topic")}
+    extra["guild"] = text_at(object_at(export, "guild"), "name")
+    return Draft(text_at(channel, "name") or member.stem, extra=filled(extra))
+
+
+def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
+    kind, author = text_at(item, "type"), object_at(item, "author")
+    number, time = text_at(item, "id"), from_stamp(item.get("timestamp"), tz)
+    if kind in _CALLS:
+        return Entry(text_at(author, "id"), _shown(author), time, "", id=number, call=True)
+    if kind not in _SAID:
+        return None
+    forwarded = object_at(item, "forwardedMessage")
+    extra = {
+        "bot": author.get("isBot") is True,
+        "pinned": item.get("isPinned") is True,
+        "forwarded": bool(forwarded),
+        "edited": text_at(item, "timestampEdited"),
+        "mentions": [_shown(person) for person in records(item.get("mentions"))],
+    }
+    return Entry(
+        text_at(author, "id"),
+        _shown(author),
+        time,
+        _text(item) or _text(forwarded),
+        id=number,
+        attachments=(*_attachments(item), *_attachments(forwarded)),
+        reply_to="" if forwarded else text_at(object_at(item, "reference"), "messageId"),
+        edited=bool(extra["edited"]),
+        extra=_reactions(item) | filled(extra),
+        also=text_at(author, "name"),
+        odd=is_odd(item.get("content")) or is_odd(forwarded.get("content")),
+    )
+
+
+def _text(item: dict[str, Any]) -> str:
+    """What was written; an export without the exporter's markdown names people by id."""
+    names = {text_at(person, "id"): _shown(person) for person in records(item.get("mentions"))}
+    return _MENTION.sub(
+        lambda match: f"@{names[match[1]]}" if names.get(match[1]) else match[0],
+        _EMOJI.sub(r"\1", text_at(item, "content")),
+    )
+
+
+def _shown(person: dict[str, Any]) -> str:
+    return text_at(person, "nickname", "name")
+
+
+def _reactions(item: dict[str, Any]) -> dict[str, Any]:
+    return reactions(
+        (
+            text_at(object_at(reaction, "emoji"), "name"),
+            [_shown(user) for user in records(reaction.get("users"))],
+            reaction.get("count"),
+        )
+        for reaction in records(item.get("reactions"))
+    )
+
+
+def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+    for file in records(item.get("attachments")):
+        yield attached(file.get("url"), name=file.get("fileName"))
+    for sticker in records(item.get("stickers")):
+        yield attached(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
+    for embed in records(item.get("embeds")):
+        # Bots post tables, too.
+        fields = [field for field in records(embed.get("fields")) if text_at(field, "value")]
+        rows = [f"{text_at(field, 'name')}: {text_at(field, 'value')}" for field in fields]
+        caption = "\n".join(filter(None, (text_at(embed, "description"), *rows)))
+        title = text_at(embed, "title") or text_at(object_at(embed, "author"), "name")
+        url = text_at(embed, "url")
+        if title or url or caption:
+            yield Attachment("link", title, url, caption)
+        pictures = [embed.get("image"), *records(embed.get("images"))]
+        urls = dict.fromkeys(text_at(mapping(picture), "url") for picture in pictures)
+        for picture in filter(None, urls):
+            yield attached(picture, "image")
+
+
+def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
+    draft = Draft(member.stem)
+    rows = table_rows(member)[1:]
+    order = options.dates or _date_order([row[2] for row in rows if len(row) > 2])
+    for number, row in enumerate(rows, 2):
+        where = f"{member.name}, row {number}"
+        if not row:
+            continue
+        if len(row) < 4:
+            draft.leave(where, "too few columns")
+            continue
+        files, marks = (*row[4:6], "", "")[:2]
+        notice = not files and _is_notice(row[3])
+        called = notice and row[3].startswith("Started a call")
+        if notice and not called:
+            draft.notice()
+            continue
+        draft.add(
+            Entry(
+                row[0],
+                row[1],
+                from_stamp(row[2], tz) or _written(row[2], order),
+                row[3],
+                attachments=tuple(attached(url.strip()) for url in files.split(",") if url.strip()),
+                extra=reactions(_counted(mark.strip()) for mark in marks.split(",")),
+                where=where,
+                call=called,
+            )
+        )
+    return draft
+
+
+def _counted(mark: str) -> tuple[str, tuple[()], int]:
+    match = _COUNTED.fullmatch(mark)
+    return (match[1], (), int(match[2])) if match else (mark, (), 1)
+
+
+def _is_notice(text: str) -> bool:
+    """Whether these are the exporter's words for what the app itself wrote."""
+    return _EXPORTER.fullmatch(text) is not None
+
+
+def _date_order(stamps: list[str]) -> DateOrder:
+    """Day or month first, as the largest numbers of the file allow; month where they do not."""
+    dates = [match for stamp in stamps if (match := _NUMERIC.fullmatch(stamp.strip()))]
+    return "dmy" if any(12 < int(match[1]) <= 31 for match in dates) else "mdy"
+
+
+def _written(text: str, order: DateOrder) -> datetime | None:
+    """A date in the exporter's own way of writing: 01-May-24 09:30 AM, 5/1/2024 9:30 AM."""
+    for form in ("%d-%b-%y %I:%M %p", "%d-%b-%Y %I:%M %p", "%d-%b-%y %H:%M"):
+        try:
+            return datetime.strptime(text.strip(), form)
+        except ValueError:
+            continue
+    match = _NUMERIC.fullmatch(text.strip())
+    if match is None:
+        return None
+    first, second, third, hour, minute = (int(match[index]) for index in range(1, 6))
+    if len(match[1]) == 4:
+        year, month, day = first, second, third
+    else:
+        day, month, year = (first, second, third) if order == "dmy" else (second, first, third)
+    half = match[7].strip().lower().replace(".", "")
+    if half in ("am", "pm"):
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    try:
+        return datetime(
+            year + 2000 if year < 100 else year, month, day, hour, minute, int(match[6] or 0)
+        )
+    except ValueError:
+        return None
+
+
+FORMAT = Format(title="Discord (DiscordChatExporter, data package)", sniff=_sniff, read=_read)

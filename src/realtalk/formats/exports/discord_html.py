@@ -1,0 +1,372 @@
+"""Discord channels as DiscordChatExporter's HTML into drafts of chats.
+
+    <div class=chatlog__message-group><div class=chatlog__message-container data-message-id=123>
+    ... <span class=chatlog__author title=ann data-user-id=7>Ann</span> ...
+    <div class=chatlog__content><span class=chatlog__markdown-preserve>hi</span></div> ...
+    → Draft("general") with one entry of Ann
+
+Up to 2.x the name and the time stood once, before all messages of a group, and messages had no
+number before 2.14 and classes such as `msg-user` before 2.0:
+
+    <div class="chatlog__message-group"><div class="chatlog__messages"><span
+    class="chatlog__author-name" title="ann#1">Ann</span> <span class="chatlog__timestamp">01-May-24
+    09:30 AM</span><div class="chatlog__content">hi</div><div class="chatlog__content">so?</div> ...
+    → two entries of Ann at 9:30
+
+The number of a message holds the moment at which it was sent, so its written date, which is in
+the exporter's language, is only needed where the number is none of Discord's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.formats.exports.assembly import Draft, Entry, reactions
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
+from realtalk.formats.exports.values import attached, filled, from_number
+from realtalk.formats.source import Member
+
+_EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
+_SMALLEST = 1 << 40  # numbers below are no times
+_ANSWERED = re.compile(r"scrollToMessage\(event, ?['\"]?(\d{1,25})")
+_CHANNEL = re.compile(r" \[(\d{5,25})\][^/]*$")  # "Gardeners - beds [123456] [part 2].html"
+_NUMBER = re.compile(r"\d{1,25}", re.ASCII)
+# What stands in a tag of such a class, the more particular first.
+_ROLES = (
+    ("chatlog__system-notification", "notice"),
+    ("chatlog__edited-timestamp", "edited"),
+    ("chatlog__author-tag", "bot"),
+    ("chatlog__bot-tag", "bot"),
+    ("chatlog__author", "author"),
+    ("chatlog__reply", "reply"),
+    ("chatlog__reference", "reply"),
+    ("chatlog__short-timestamp", "stamp"),
+    ("chatlog__timestamp", "stamp"),
+    ("chatlog__embed-title", "title"),
+    ("chatlog__embed-description", "caption"),
+    ("chatlog__attachment", "file"),
+    ("chatlog__sticker", "file"),
+    ("chatlog__embed", "file"),
+    ("chatlog__reaction-count", "count"),
+    ("chatlog__reaction-emoji", "emoji"),
+    ("chatlog__reactions", ""),
+    ("chatlog__reaction", "reaction"),
+    ("chatlog__content", "text"),
+    ("msg-edited", "edited"),
+    ("msg-user", "author"),
+    ("msg-date", "stamp"),
+    ("msg-attachment", "file"),
+    ("msg-content", "text"),
+)
+_GROUPS = frozenset(("chatlog__message-group", "msg"))
+_NAMES = frozenset(("chatlog__author-name", "msg-user"))  # outside of messages, once for a group
+# Server and channel, of every age.
+_PREAMBLE = frozenset(
+    ["preamble__entry", "info__guild-name", "info__channel-name", "guild-name", "channel-name"]
+)
+# The order of the parts of a message, where no tag is around them: an earlier one begins another.
+_PARTS = {
+    "chatlog__content": 0,
+    "msg-content": 0,
+    "chatlog__attachment": 1,
+    "msg-attachment": 1,
+    "chatlog__embed": 2,
+    "chatlog__reactions": 3,
+}
+_ONCE = (0, 3)  # parts that a message has one of
+
+# A file, a sticker or a card begins with such a tag, and is of such a kind.
+_BEGIN = {
+    "chatlog__attachment": "",
+    "msg-attachment": "",
+    "chatlog__sticker": "sticker",
+    "chatlog__embed": "link",
+}
+_SHOWN = {"image": "image", "video": "video", "gifv": "video"}  # cards that are a file
+
+
+def is_page(text: str) -> bool:
+    """Whether the head of a page is the exporter's; its styles come first and are long."""
+    if "chatlog__message" in text:
+        return "preamble" in text or "info__" in text or "chatlog__author-name" in text
+    return all(name in text for name in ("msg-user", "msg-date", "msg-content"))
+
+
+def drafts(
+    members: list[Member],
+    tz: ZoneInfo | None,
+    dates: Callable[[list[str]], Callable[[str], datetime | None]],
+    is_notice: Callable[[str], bool],
+) -> list[Draft]:
+    """One chat per channel.
+
+    `dates` gives a way to read dates as those of all pages are written, and `is_notice` tells the
+    exporter's words for what the app wrote: old pages have no other mark of it.
+    """
+    chats: dict[str, Draft] = {}
+    pages = [(member, page_of(member, _DiscordPage)) for member in members]
+    written = dates([bubble.stamp for _, page in pages for bubble in page.bubbles])
+    for member, page in pages:
+        channel = _CHANNEL.search(member.name)
+        place = channel[1] if channel else f"/{member.name}"
+        draft = chats.setdefault(place, Draft(page.title or member.stem))
+        draft.notice(page.notices)
+        for place, bubble in enumerate(page.bubbles, 1):
+            where = f"{member.name}, message {bubble.id or place}"
+            entry = bubble.entry(where, tz, written)
+            if bubble.is_old and not entry.attachments and is_notice(entry.text):
+                entry.call = entry.text.startswith("Started a call")
+                if not entry.call:
+                    draft.notice()
+                    continue
+            draft.add(entry)
+    return list(chats.values())
+
+
+@dataclass(slots=True)
+class _Author:
+    id: str = ""
+    also: str = ""
+    name: list[str] = field(default_factory=list)
+    is_bot: bool = False
+
+
+@dataclass(slots=True)
+class _Item:
+    """A file, a sticker or a card."""
+
+    kind: str
+    url: str = ""
+    title: list[str] = field(default_factory=list)
+    caption: list[str] = field(default_factory=list)
+
+    @property
+    def attachment(self) -> Attachment:
+        title = " ".join("".join(self.title).split())
+        caption = "".join(self.caption).strip()
+        if self.kind == "link":
+            return Attachment("link", title, self.url, caption)
+        return attached(self.url, self.kind, title)
+
+
+@dataclass(slots=True)
+class _Said:
+    """One message of a page."""
+
+    id: str
+    author: _Author
+    is_notice: bool = False
+    edited: bool = False
+    reply: str = ""
+    parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    files: list[_Item] = field(default_factory=list)
+    reactions: list[tuple[str, tuple[()], str]] = field(default_factory=list)
+    is_old: bool = False  # its author stands before the group
+    part: int = 0  # of those in `_PARTS`, the last that has begun
+
+    @property
+    def stamp(self) -> str:
+        return " ".join("".join(self.parts["stamp"]).split())
+
+    def entry(
+        self, where: str, tz: ZoneInfo | None, written: Callable[[str], datetime | None]
+    ) -> Entry:
+        number = int(self.id) if _NUMBER.fullmatch(self.id) else 0
+        time = from_number((number >> 22) + _EPOCH, tz, 1000) if number > _SMALLEST else None
+        name = " ".join("".join(self.author.name).split())
+        return Entry(
+            self.author.id,
+            name,
+            time or written(self.stamp),
+            "".join(self.parts["text"]).strip(),
+            id=self.id,
+            attachments=tuple(file.attachment for file in self.files),
+            reply_to=self.reply,
+            edited=self.edited,
+            extra=reactions(self.reactions) | filled({"bot": self.author.is_bot}),
+            also=self.author.also if self.author.also != name else "",
+            where=where,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """An open tag: what stands in it, and of which message it is the outermost."""
+
+    role: str = ""
+    group: bool = False
+    message: bool = False
+
+
+class _DiscordPage(PageWalker[_Spot]):
+    """Collects the messages of one page while it is walked through."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.notices = 0
+        self.bubbles: list[_Said] = []
+        self._entries: list[str] = []  # of the preamble: the server, the channel, its topic
+        self._author = _Author()
+        self._stamp: list[str] = []  # of a group, where it stands before its messages
+        self._answered = ""
+        self._is_old = False  # whether the group has its author before its messages
+        self._said: _Said | None = None
+        self._walk(text)
+        self._finish()
+
+    @property
+    def title(self) -> str:
+        channel = self._entries[1] if len(self._entries) > 1 else "".join(self._entries)
+        return " ".join(channel.rpartition(" / ")[2].split())
+
+    def _start(self, tag: Tag) -> None:
+        named = tag.attributes
+        classes = named.get("class", "").split()
+        outer = self._open.here or _Spot()
+        roles = (role for begins, role in _ROLES for name in classes if name.startswith(begins))
+        role = next(roles, None)
+        spot = _Spot(outer.role if role is None else role)
+        if not _GROUPS.isdisjoint(classes):
+            self._finish()
+            self._author, self._stamp, self._answered = _Author(), [], ""
+            self._is_old = False
+            spot = _Spot(group=True)
+        elif "data-message-id" in named:
+            self._begin(named["data-message-id"])
+            spot = _Spot(message=True)
+        elif not _PREAMBLE.isdisjoint(classes):
+            self._entries.append("")
+            spot = _Spot("preamble")
+        else:
+            self._part(tag.name, classes)
+            if self._said is not None:
+                self._look(self._said, tag.name, named, role, spot.role)
+                self._file(self._said, tag.name, classes, named, spot.role)
+            else:
+                self._before(classes, named, role, spot.role)
+        self._open.enter(tag.name, spot)
+
+    def _begin(self, number: str) -> None:
+        self._finish()
+        self._said = _Said(number, self._author, reply=self._answered)
+        self._answered = ""
+        self._said.parts["stamp"] = list(self._stamp)
+        self._said.is_old = self._is_old
+
+    def _part(self, tag: str, classes: list[str]) -> None:
+        """Begins a message without a number where a part of it stands that begins one."""
+        part = next((_PARTS[name] for name in classes if name in _PARTS), None)
+        if part is None or tag == "img" or not self._is_old:
+            return
+        said = self._said
+        if said is not None and said.id:
+            return
+        if said is None or part < said.part or (part == said.part and part in _ONCE):
+            self._begin("")
+        if self._said is not None:
+            self._said.part = part
+
+    def _before(
+        self, classes: list[str], named: dict[str, str], own: str | None, role: str
+    ) -> None:
+        """What stands before the messages of a group: who wrote them, and what they answer."""
+        if not _NAMES.isdisjoint(classes):
+            self._is_old = True
+            self._author.also = named.get("title", "")
+            self._author.id = named.get("data-user-id") or self._author.also
+        elif own == "bot":
+            self._author.is_bot = True
+        if role == "reply" and (answered := _ANSWERED.search(named.get("onclick", ""))):
+            self._answered = answered[1]
+
+    def _look(
+        self, said: _Said, tag: str, named: dict[str, str], own: str | None, role: str
+    ) -> None:
+        """What a tag inside of a message says by itself; `own` is the role of its classes."""
+        if own == "notice":
+            said.is_notice = True
+        elif own == "edited":
+            said.edited = True
+        elif own == "author" and "data-user-id" in named:
+            self._author.id = named["data-user-id"]
+            self._author.also = named.get("title", "")
+        elif own == "bot":
+            self._author.is_bot = True
+        elif own == "reaction":
+            said.reactions.append((named.get("title", ""), (), "1"))
+        elif own == "stamp" and (title := named.get("title", "")):
+            said.parts["stamp"] = [title]
+        if role == "reply" and (answered := _ANSWERED.search(named.get("onclick", ""))):
+            said.reply = answered[1]
+        if tag == "br" and role == "text":
+            said.parts["text"].append("\n")
+        if tag == "img" and role in ("text", "reaction", "emoji"):
+            self._emoji(said, role, named.get("alt") or named.get("title", ""))
+
+    @staticmethod
+    def _file(said: _Said, tag: str, classes: list[str], named: dict[str, str], role: str) -> None:
+        for name in classes:
+            if name in _BEGIN and tag != "img":
+                said.files.append(_Item(_BEGIN[name]))
+        if not said.files or role not in ("file", "title", "caption"):
+            return
+        file, address = said.files[-1], named.get("href") or named.get("src") or ""
+        picture = next((name for name in classes if name.startswith("chatlog__embed-generic-")), "")
+        file.kind = _SHOWN.get(picture.rpartition("-")[2], file.kind)
+        drawn = any(name.endswith(("-icon", "-thumbnail")) for name in classes)
+        # The preview of a file stands in a link to it; a card's title has the best address.
+        if address and not address.startswith("#") and not drawn:
+            file.url = address if role == "title" else file.url or address
+
+    @staticmethod
+    def _emoji(said: _Said, role: str, shown: str) -> None:
+        if role == "text":
+            said.parts["text"].append(shown)
+        elif said.reactions and not said.reactions[-1][0]:
+            said.reactions[-1] = (shown, (), said.reactions[-1][2])
+
+    def _end(self, name: str) -> None:
+        for spot in self._open.leave(name):
+            if spot.message:
+                self._finish()
+
+    def _finish(self) -> None:
+        said = self._said
+        if said is not None and said.is_notice:
+            self.notices += 1
+        elif said is not None:
+            self.bubbles.append(said)
+        self._said = None
+
+    def _data(self, written: str) -> None:
+        role = (self._open.here or _Spot()).role
+        if not written or not role:
+            return
+        text = unescaped(written)
+        if role == "preamble":
+            self._entries[-1] += text
+        elif self._said is None:
+            if role == "author":
+                self._author.name.append(text)
+            elif role == "stamp":
+                self._stamp.append(text)
+        elif role == "emoji":
+            self._emoji(self._said, role, text.strip())
+        elif role == "author":
+            self._author.name.append(text)
+        elif role == "count":
+            if self._said.reactions:
+                emoji, people, _ = self._said.reactions[-1]
+                self._said.reactions[-1] = (emoji, people, text.strip())
+        elif role in ("title", "caption"):
+            if self._said.files:
+                file = self._said.files[-1]
+                (file.title if role == "title" else file.caption).append(text)
+        elif role in ("text", "stamp"):
+            self._said.parts[role].append(text)

@@ -1,0 +1,187 @@
+"""Google Chat from Google Takeout, a folder or its zip, into chats.
+
+    Google Chat/Groups/DM abc/group_info.json    {"members": [{"name": "Ann", "email": "a@x.org"}]}
+    Google Chat/Groups/DM abc/messages.json
+        {"messages": [{"creator": {"name": "Ann", "email": "a@x.org", "user_type": "Human"},
+                       "created_date": "Wednesday, May 1, 2024 at 7:30:00 AM UTC",
+                       "text": "hi", "topic_id": "t1", "message_id": "abc/t1/m1"}]}
+    Google Chat/Users/User 7/user_info.json      {"user": {"name": "Ben", "email": "b@x.org"}}
+    → Chat("Ann") with one message of Ann
+
+Dates are spelled in the language of the account and stated in UTC. A conversation of two is
+called after the one who is not the account's owner. An answer in a thread replies to the thread's
+first message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.values import (
+    attached,
+    filled,
+    from_stamp,
+    object_at,
+    records,
+    scalar,
+    text_at,
+)
+from realtalk.formats.json_input import head_keys, is_odd, listed, load, mapping, zone
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, matching, taken
+from realtalk.text.written_days import spelled
+
+_FILE = re.compile(r"(?:^|/)messages\.json(\.gz)?$")
+
+
+def _sniff(source: Source) -> bool:
+    named = _FILE if len(source.members) > 1 else None
+    return any(matching(source, (".json",), _is_ours, named=named))
+
+
+def _is_ours(member: Member) -> bool:
+    keys = head_keys(member)
+    return {"messages", "creator", "created_date"} <= keys and bool(
+        keys & {"topic_id", "message_id", "user_type", "email"}
+    )
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = taken(
+        source,
+        (".json",),
+        _is_ours,
+        missing="no Google Chat messages (Groups/*/messages.json) found",
+        fix="export Google Chat with Google Takeout, and give the zip or its folder",
+    )
+    owners = {
+        text_at(object_at(_beside(member), "user"), "email").lower()
+        for member in source.having(".json")
+        if member.stem == "user_info"
+    }
+    infos = {
+        member.folder: _beside(member)
+        for member in source.having(".json")
+        if member.stem == "group_info"
+    }
+    tz = zone(options.timezone)
+    drafts: dict[str, Draft] = {}
+    first: dict[str, str] = {}  # of every topic, its first message
+    for member in members:
+        export = mapping(load(member))
+        if not isinstance(export.get("messages"), list):
+            raise RealtalkError("no list of 'messages'", where=member.where)
+        info = infos.get(member.folder, {}) if len(source.members) > 1 else {}
+        people = records(info.get("members"))
+        names = {text_at(person, "email").lower(): _name(person) for person in people}
+        others = {name for email, name in names.items() if email not in owners}
+        folder = member.folder.rsplit("/", 1)[-1]
+        # The folder of a conversation has its id: downloads of several days have it alike.
+        place = folder if " " in folder else member.name
+        draft = drafts.setdefault(place, _draft(member, info, others))
+        entry = partial(_entry, names=names, first=first, tz=tz)
+        draft.fill(export["messages"], f"{member.name}, messages", entry)
+    return assemble(source, "google-chat", list(drafts.values()), options)
+
+
+def _beside(member: Member) -> dict[str, Any]:
+    try:
+        return mapping(load(member))
+    except RealtalkError:
+        return {}  # the messages can be read without it
+
+
+def _draft(member: Member, info: dict[str, Any], others: set[str]) -> Draft:
+    folder = member.folder.rsplit("/", 1)[-1]
+    space = text_at(info, "name")
+    alone = next(iter(others)) if len(others) == 1 and folder.startswith("DM ") else ""
+    people = [_name(person) for person in records(info.get("members"))]
+    kind, _, number = folder.partition(" ")
+    extra = {"members": people, "kind": kind if number else "", "id": number}
+    return Draft(alone or space or folder or member.stem, extra=filled(extra))
+
+
+def _name(person: dict[str, Any]) -> str:
+    return text_at(person, "name", "email")
+
+
+def _entry(
+    item: dict[str, Any], names: dict[str, str], first: dict[str, str], tz: ZoneInfo | None
+) -> Entry | None:
+    creator = object_at(item, "creator")
+    email = text_at(creator, "email").lower()
+    number, topic = text_at(item, "message_id"), text_at(item, "topic_id")
+    opening = first.setdefault(topic, number) if topic else ""
+    quoted = text_at(object_at(item, "quoted_message_metadata"), "message_id")
+    gone = text_at(item, "message_state") == "DELETED" or bool(item.get("deletion_metadata"))
+    text = "" if gone else text_at(item, "text")
+    files = tuple(_attachments(item, text))
+    called = not text and [file.kind for file in files] == ["call"]
+    marks = (
+        (
+            text_at(object_at(mark, "emoji"), "unicode")
+            or text_at(object_at(object_at(mark, "emoji"), "custom_emoji"), "short_code"),
+            [names.get(address, address) for address in _addresses(mark)],
+            None,
+        )
+        for mark in records(item.get("reactions"))
+    )
+    return Entry(
+        email,
+        text_at(creator, "name") or names.get(email, "") or email,
+        _time(item.get("created_date"), tz),
+        text,
+        id=number,
+        attachments=files,
+        reply_to=quoted or (opening if opening != number else ""),
+        edited=bool(text_at(item, "updated_date")),
+        deleted=gone,
+        extra=reactions(marks) | filled({"bot": text_at(creator, "user_type") == "Bot"}),
+        call=called,
+        odd=is_odd(item.get("text")),
+    )
+
+
+def _addresses(mark: dict[str, Any]) -> list[str]:
+    return [scalar(address).lower() for address in listed(mark.get("reactor_emails"))]
+
+
+def _time(value: Any, tz: ZoneInfo | None) -> datetime | None:
+    moment = spelled(scalar(value)) or from_stamp(value, ZoneInfo("UTC"))
+    if moment is None or tz is None:
+        return moment
+    try:
+        return moment.replace(tzinfo=UTC).astimezone(tz).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return moment
+
+
+def _attachments(item: dict[str, Any], text: str) -> Iterator[Attachment]:
+    for file in records(item.get("attached_files")):
+        yield attached(file.get("export_name"), name=file.get("original_name"))
+    for note in records(item.get("annotations")):
+        if link := object_at(note, "url_metadata"):
+            address = link.get("url")
+            url = text_at(mapping(address), "private_do_not_access_or_else_safe_url_wrapped_value")
+            url = url or scalar(address)
+            title = text_at(link, "title")
+            if url not in text or title:
+                yield Attachment("link", title, url, text_at(link, "snippet"))
+        if drive := object_at(note, "drive_metadata"):
+            yield Attachment("file", text_at(drive, "title"), text_at(drive, "url", "id"))
+        if meeting := object_at(note, "video_call_metadata"):
+            space = object_at(meeting, "meeting_space")
+            yield Attachment("call", url=text_at(space, "meeting_url"))
+        if picture := object_at(note, "upload_metadata"):
+            yield attached("", name=picture.get("content_name"), mime=picture.get("content_type"))
+
+
+FORMAT = Format(title="Google Chat (Takeout)", sniff=_sniff, read=_read)

@@ -1,0 +1,394 @@
+"""iMessage and the SMS beside it: Messages' own database, or what imessage-exporter writes.
+
+    ~/Library/Messages/chat.db
+    imessage-exporter -f txt → +15550100.txt, or -f html → +15550100.html   (`imessage_pages`)
+    → one chat per conversation; who owns the machine is called Me
+
+The database says more than the others: everybody's address, ids, and what answers what.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.imessage_pages import (
+    OWNER,
+    TAPBACKS,
+    Reaction,
+    is_page,
+    is_text,
+    page_draft,
+    text_draft,
+)
+from realtalk.formats.exports.values import attached, filled, scalar, text_at, whole
+from realtalk.formats.json_input import zone
+from realtalk.formats.limits import GROWTH, LEAST_BYTES, raised
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, matching
+from realtalk.text.written_days import from_epoch
+
+# The text in Apple's typedstream, in which newer versions of Messages keep what was written.
+#
+#     b"\x04\x0bstreamtyped ... NSString\x01\x94\x84\x01+\x02hi\x86 ..." → "hi"
+#
+# A string's class is followed by `+`, its length and its bytes. A length takes one byte, or after
+# 0x81 two and after 0x82 four, the lowest first. Of all that the stream holds only the first string
+# is wanted: what comes after it is how the text looks.
+
+_CLASS = b"NSString"
+_PLUS = b"\x84\x01+"
+_NEAR = 40  # bytes between the class and its string
+_WIDE = {0x81: 2, 0x82: 4}
+
+
+def typed_text(blob: bytes) -> str | None:
+    """The text; None where the bytes are no such stream, or end too early."""
+    if not blob.startswith(b"\x04\x0bstreamtyped"):
+        return None
+    named = blob.find(_CLASS)
+    start = blob.find(_PLUS, named, named + _NEAR) if named >= 0 else -1
+    if start < 0:
+        return None
+    start += len(_PLUS)
+    first = blob[start : start + 1]
+    if not first:
+        return None
+    width = _WIDE.get(first[0], 0)
+    length = int.from_bytes(blob[start + 1 : start + 1 + width], "little") if width else first[0]
+    begin = start + 1 + width
+    text = blob[begin : begin + length]
+    return text.decode("utf-8", "replace") if len(text) == length else None
+
+
+# macOS's chat.db, or a phone's sms.db, into drafts of chats, one per conversation.
+#
+#     message: guid 41, handle_id 3, date 674501382000000000, text "hi"     handle 3: +15550100
+#     → Draft("+15550100") with one entry "hi", id 41
+#
+# The database is opened for reading only and as one that nobody changes, so nothing is ever written
+# beside it; what Messages has not yet moved into it from its log is not seen, and a note says so.
+# Times count from 2001, in nanoseconds or, before 2017, in seconds. Tapbacks are rows of their own:
+# they are notices, and reactions of what they point at.
+
+_MAGIC = b"SQLite format 3\0"
+_EPOCH = 978_307_200  # the first second of 2001
+_SECONDS = 10**11  # a larger date is in nanoseconds
+_LOGGED = slice(18, 20)  # bytes that say whether changes go to a log
+_ROW = 6  # bytes that the smallest row takes
+_LEAST_ROWS = 10_000
+_OBJECT = "\ufffc"  # where a file stands in a text
+_TABLES = {
+    "message": (
+        "ROWID guid text attributedBody handle_id date is_from_me item_type group_action_type "
+        "associated_message_guid associated_message_type associated_message_emoji "
+        "balloon_bundle_id date_edited date_retracted thread_originator_guid subject "
+        "is_audio_message service"
+    ),
+    "handle": "ROWID id",
+    "chat": "ROWID chat_identifier display_name",
+    "chat_message_join": "chat_id message_id",
+    "chat_handle_join": "chat_id handle_id",
+    "attachment": "ROWID filename mime_type transfer_name is_sticker",
+    "message_attachment_join": "message_id attachment_id",
+}
+_NEEDED = {"message": {"ROWID", "date", "is_from_me"}, "handle": {"ROWID", "id"}}
+_FIRST_TAPBACK, _FIRST_TAKEN_BACK, _PLACED_STICKER = 2000, 3000, 1000
+_STICKER = "sticker"
+_EMOJI = (*TAPBACKS.values(), "", _STICKER)  # the seventh stands in a column of its own
+
+Row = dict[str, Any]
+
+
+def _is_database(member: Member) -> bool:
+    """Whether a file is Messages' database, by what its first page says."""
+    head = member.head()
+    if not head.startswith(_MAGIC):
+        return False
+    return b"chat_message_join" in head or _has_tables(member)
+
+
+def _has_tables(member: Member) -> bool:
+    """The same where the list of tables is too long for the first pages."""
+    if member.path is None:
+        return False
+    try:
+        with closing(_opened(member)) as database:
+            return _NEEDED.keys() <= _columns(database).keys()
+    except (RealtalkError, sqlite3.Error):
+        return False
+
+
+@dataclass(slots=True)
+class Conversations:
+    """What the tables beside the messages say."""
+
+    people: dict[Any, str]
+    chats: dict[Any, Row]
+    chat_of: dict[Any, Any]  # a message's conversation
+    members: dict[Any, list[str]]
+    files: dict[Any, list[Row]]
+    drafts: dict[str, Draft] = field(default_factory=dict)
+
+    def draft(self, row: Row) -> Draft:
+        """The chat that a message belongs to; one of a person without it is theirs."""
+        number = self.chat_of.get(row["ROWID"])
+        chat = self.chats.get(number, {})
+        key = text_at(chat, "chat_identifier") or self.sender(row) or "unknown"
+        draft = self.drafts.get(key)
+        if draft is None:
+            extra = filled({"participants": self.members.get(number, [])})
+            name = text_at(chat, "display_name") or key
+            draft = self.drafts[key] = Draft(name, extra=extra)
+        return draft
+
+    def sender(self, row: Row) -> str:
+        """The address of who sent a message; in a chat of two it may not be said."""
+        number = self.chat_of.get(row["ROWID"])
+        others = self.members.get(number, [])
+        return self.people.get(row.get("handle_id"), "") or (others[0] if len(others) == 1 else "")
+
+
+def _database_drafts(member: Member, tz: ZoneInfo | None, notes: list[str]) -> list[Draft]:
+    """The conversations of one database."""
+    try:
+        with closing(_opened(member)) as database:
+            found = _read_database(database, member, tz)
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
+        raise RealtalkError(
+            f"cannot be read as a database ({type(error).__name__})",
+            where=member.where,
+            fix="copy chat.db again while Messages is closed",
+        ) from error
+    log = member.path.with_name(f"{member.path.name}-wal") if member.path else None
+    if log is not None and log.exists() and log.stat().st_size:
+        notes.append(
+            f"{member.name}: newer messages may still be in {log.name}, which is not read; "
+            "close Messages and copy the file again"
+        )
+    return found
+
+
+def _opened(member: Member) -> sqlite3.Connection:
+    """The database, for reading only; what is not plainly on disk is read into memory."""
+    if not member.head(len(_MAGIC)).startswith(_MAGIC):
+        raise RealtalkError("is no database", where=member.where)
+    data = None
+    address = ":memory:"
+    if member.path is not None and not member.name.lower().endswith(".gz"):
+        member.on_read(member.name)
+        address = f"{member.path.resolve().as_uri()}?mode=ro&immutable=1"
+    else:
+        data = bytearray(member.read())
+        if data[_LOGGED] == b"\2\2":
+            data[_LOGGED] = b"\1\1"  # in memory there is no log to look for
+    database = sqlite3.connect(address, uri=True)
+    try:
+        if data is not None:
+            database.deserialize(data)
+        database.text_factory = lambda data: data.decode("utf-8", "replace")
+        for setting in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "mmap_size=0"):
+            database.execute(f"PRAGMA {setting}")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _columns(database: sqlite3.Connection) -> dict[str, list[str]]:
+    """The columns that we want and that are there, by table; views and the like are none."""
+    rows = database.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
+    )
+    real = {str(row[0]) for row in rows.fetchmany(1000)}
+    columns: dict[str, list[str]] = {}
+    for table, wanted in _TABLES.items():
+        if table in real:
+            listed = database.execute(f"PRAGMA table_xinfo({table})").fetchmany(2000)
+            # A computed column could compute for ever.
+            there = {str(row[1]) for row in listed if not row[6]} | {"ROWID"}
+            columns[table] = [name for name in wanted.split() if name in there]
+            if not _NEEDED.get(table, set()) <= set(columns[table]):
+                del columns[table]
+    return columns
+
+
+class _Tables:
+    """Reads tables, and no more of them than a file of this size can hold.
+
+    A damaged file can point to one page from a thousand places.
+    """
+
+    def __init__(self, database: sqlite3.Connection, member: Member) -> None:
+        self._database = database
+        self._where = member.where
+        self._columns = _columns(database)
+        self._rows = raised(max(_LEAST_ROWS, member.size // _ROW))
+        self._bytes = raised(max(LEAST_BYTES, GROWTH * member.size))
+        if not _NEEDED.keys() <= self._columns.keys():
+            raise RealtalkError("holds no messages of Apple's", where=member.where)
+
+    def rows(self, table: str) -> Iterator[Row]:
+        names = self._columns.get(table)
+        if not names:
+            return
+        query = f"SELECT {', '.join(names)} FROM {table}"  # noqa: S608 - names of our own
+        for values in self._database.execute(query):
+            self._rows -= 1
+            self._bytes -= sum(len(value) for value in values if isinstance(value, str | bytes))
+            if self._rows < 0 or self._bytes < 0:
+                raise RealtalkError(
+                    "holds more than a file of its size can; it is damaged", where=self._where
+                )
+            yield dict(zip(names, values, strict=True))
+
+
+def _read_database(
+    database: sqlite3.Connection, member: Member, tz: ZoneInfo | None
+) -> list[Draft]:
+    tables = _Tables(database, member)
+    people = {row["ROWID"]: scalar(row["id"]) for row in tables.rows("handle")}
+    members: dict[Any, list[str]] = {}
+    for row in tables.rows("chat_handle_join"):
+        members.setdefault(row.get("chat_id"), []).append(people.get(row.get("handle_id"), ""))
+    chat_of: dict[Any, Any] = {}
+    for row in tables.rows("chat_message_join"):
+        chat_of.setdefault(row.get("message_id"), row.get("chat_id"))
+    listed = {row["ROWID"]: row for row in tables.rows("attachment")}
+    files: dict[Any, list[Row]] = {}
+    for row in tables.rows("message_attachment_join"):
+        if file := listed.get(row.get("attachment_id")):
+            files.setdefault(row.get("message_id"), []).append(file)
+    chats = {row["ROWID"]: row for row in tables.rows("chat")}
+    known = Conversations(people, chats, chat_of, members, files)
+    marks: dict[str, dict[tuple[str, str], Reaction]] = {}
+    for row in tables.rows("message"):
+        draft = known.draft(row)
+        kind = whole(row.get("associated_message_type"))
+        if kind >= _PLACED_STICKER:
+            _react(marks, row, kind, OWNER if row.get("is_from_me") else known.sender(row))
+            draft.notice()
+        elif whole(row.get("item_type")) or whole(row.get("group_action_type")):
+            draft.notice()
+        else:
+            draft.add(_entry(row, known, tz, f"{member.name}, message {row['ROWID']}"))
+    for draft in known.drafts.values():
+        for entry in draft.entries:
+            if entry.id in marks:
+                entry.extra |= reactions(marks[entry.id].values())
+    return list(known.drafts.values())
+
+
+def _react(
+    marks: dict[str, dict[tuple[str, str], Reaction]], row: Row, kind: int, name: str
+) -> None:
+    """Notes a tapback, or that one was taken back, with the message it is about."""
+    # "p:0/GUID" for a part of a message, "bp:GUID" for a whole one.
+    about = text_at(row, "associated_message_guid").rpartition("/")[2].removeprefix("bp:")
+    place = kind % 1000 if kind >= _FIRST_TAPBACK else len(_EMOJI) - 1
+    emoji = _EMOJI[place] if place < len(_EMOJI) else ""
+    emoji = emoji or text_at(row, "associated_message_emoji")
+    here = marks.setdefault(about, {})
+    if kind >= _FIRST_TAKEN_BACK:
+        here.pop((name, emoji), None)
+    elif emoji:
+        here[name, emoji] = (emoji, [name], 1)
+
+
+def _entry(row: Row, known: Conversations, tz: ZoneInfo | None, where: str) -> Entry:
+    mine = bool(row.get("is_from_me"))
+    sender = "" if mine else known.sender(row)
+    text = _text(row)
+    files = tuple(_file(file, row) for file in known.files.get(row["ROWID"], ()))
+    app = text_at(row, "balloon_bundle_id").rpartition(":")[2].rpartition(".")[2]
+    if app and not (text or files):
+        files = (Attachment("media", app),)
+    edited = bool(whole(row.get("date_edited")))
+    return Entry(
+        sender,
+        OWNER if mine else sender,
+        _time(row.get("date"), tz),
+        text,
+        id=text_at(row, "guid"),
+        attachments=files,
+        reply_to=text_at(row, "thread_originator_guid"),
+        edited=edited and bool(text or files),
+        # What was unsent has lost its text.
+        deleted=(edited or bool(whole(row.get("date_retracted")))) and not (text or files),
+        extra=filled({"subject": text_at(row, "subject")}),
+        where=where,
+    )
+
+
+def _text(row: Row) -> str:
+    """What was written: in a column of its own, or in the styled text that newer versions keep."""
+    text = text_at(row, "text")
+    styled = row.get("attributedBody")
+    if not text and isinstance(styled, bytes):
+        text = typed_text(styled) or ""
+    return text.replace(_OBJECT, "").strip() if _OBJECT in text else text
+
+
+def _file(file: Row, row: Row) -> Attachment:
+    sticker = _STICKER if file.get("is_sticker") else ""
+    kind = sticker or ("audio" if row.get("is_audio_message") else "")
+    name = text_at(file, "transfer_name")
+    return attached(file.get("filename"), kind, name, file.get("mime_type"))
+
+
+def _time(value: Any, tz: ZoneInfo | None) -> datetime | None:
+    """A date of Apple's: nanoseconds, or seconds in older databases, since 2001."""
+    if not isinstance(value, int | float) or not value:
+        return None
+    return from_epoch(_EPOCH + (value / 1e9 if abs(value) >= _SECONDS else value), tz)
+
+
+_DATABASES = (".db", ".sqlite", ".sqlite3")
+
+
+def _sniff(source: Source) -> bool:
+    return any(_members(source, 64))
+
+
+def _members(source: Source, limit: int) -> Iterator[Member]:
+    yield from matching(source, _DATABASES, _is_database, limit)
+    yield from matching(source, (".html",), is_page, limit)
+    yield from matching(source, (".txt",), is_text, limit)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    tz = zone(options.timezone)
+    members = list(_members(source, 0))
+    if not members and len(source.members) == 1:
+        members = list(source.having(*_DATABASES, ".html", ".txt"))
+    if not members:
+        raise RealtalkError(
+            "no iMessage chat found",
+            where=str(source.path),
+            fix="pass chat.db, or the files that imessage-exporter has written",
+        )
+    notes: list[str] = []
+    drafts: list[Draft] = []
+    pages = {(member.folder, member.stem) for member in members if member.suffix == ".html"}
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.name)
+        if member.suffix in _DATABASES:
+            drafts += _database_drafts(member, tz, notes)
+        elif member.suffix == ".html":
+            drafts.append(page_draft(member))
+        elif (member.folder, member.stem) not in pages:
+            drafts.append(text_draft(member))
+    return assemble(source, "imessage", drafts, options, notes)
+
+
+FORMAT = Format(
+    title="iMessage (chat.db, imessage-exporter's text or HTML)", sniff=_sniff, read=_read
+)

@@ -1,0 +1,508 @@
+"""FIXME"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from realtalk.chat import Attachment
+from realtalk.formats.exports.assembly import Draft, Entry, reactions
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
+from realtalk.formats.exports.text_entries import EARLY, export_lines
+from realtalk.formats.exports.values import attached
+from realtalk.formats.json_input import head_text
+from realtalk.formats.source import Member
+from realtalk.text.calendars import hour_of_day
+from realtalk.text.written_days import month_day
+
+# What the ways of exporting iMessage share: how they write times, tapbacks and files.
+#
+# moment("May 17, 2022  5:29:42 PM (Read by you after 1 hour)")  → 2022-05-17 17:29:42
+# tapback("Loved by Ann")                                        → ("❤️", ["Ann"], 1)
+# sent_file("attachments/12/3.heic")                             → Attachment("image", ...)
+
+OWNER = "Me"
+STAMP = r"[A-Z][a-z]{2} \d{1,2}, \d{4} {1,2}\d{1,2}:\d\d:\d\d [AP]M"
+_STAMP_PARTS = re.compile(
+    r"\s*([A-Z][a-z]{2}) (\d{1,2}), (\d{4}) {1,2}(\d{1,2}):(\d\d):(\d\d) ([AP]M)", re.ASCII
+)
+# In the order of their numbers, 2000 and on, in Apple's database.
+TAPBACKS = {
+    "Loved": "❤️",
+    "Liked": "👍",
+    "Disliked": "👎",
+    "Laughed": "😂",
+    "Emphasized": "‼️",
+    "Questioned": "❓",
+}
+_TAPBACK = re.compile(r"(\S.{0,30}?) by (.{1,200})")
+_STICKER_TAPBACK = re.compile(r"(?:.{1,40} )?Sticker from (.{1,200}?): .{1,1000}")
+_LOST_STICKER = re.compile(r"Sticker from (.{1,200}) not found!")
+
+_LONGEST = 1000
+Reaction = tuple[str, list[str], int]
+
+
+def moment(text: str) -> datetime | None:
+    """The time that a text begins with; what follows it is when it was read."""
+    match = _STAMP_PARTS.match(text)
+    if match is None:
+        return None
+    name, day, year, hour, minute, second, half = match.groups()
+    try:
+        date = month_day(year, name, day)
+    except ValueError:  # no such month
+        return None
+    try:
+        clock = (hour_of_day(int(hour), half), int(minute), int(second))
+        return datetime(date.year, date.month, date.day, *clock) if date else None
+    except ValueError:
+        return None
+
+
+def tapback(words: str) -> Reaction | None:
+    """Who reacted how, in the exporter's words; None for any other line."""
+    if len(words) > _LONGEST:
+        return None
+    sticker = _STICKER_TAPBACK.fullmatch(words) or _LOST_STICKER.fullmatch(words)
+    if sticker:
+        return "sticker", [sticker[1]], 1
+    match = _TAPBACK.fullmatch(words)
+    return (TAPBACKS.get(match[1], match[1]), [match[2]], 1) if match else None
+
+
+def sent_file(path: str, kind: str = "") -> Attachment:
+    """A file by its path."""
+    return attached(path, kind)
+
+
+# Text of imessage-exporter into drafts of chats, one file per conversation.
+#
+#     May 17, 2022  5:29:42 PM (Read by you after 5 seconds)
+#     Ann
+#     are you there?
+#     Tapbacks:
+#     Loved by Me
+#
+#     → one entry of Ann, with a reaction of Me
+#
+# A time and a name alone on their lines, below an empty line, begin a message; a time with words
+# behind it is a notice. Answers stand twice, indented below what they answer and by themselves:
+# the indented ones say what is answered and are no messages of their own.
+
+_HEAD = re.compile(rf"{STAMP}(?: \(Read by .{{1,200}} after .{{1,100}}\))?")
+_NOTICE = re.compile(rf"{STAMP} .{{1,1000}}")
+_INDENTED = re.compile(rf" {{4}}{STAMP}(?: \(Read by .{{1,200}} after .{{1,100}}\))?")
+_FIRST = re.compile(rf"({STAMP}) (.*)")  # of an edited message
+_EDITED = re.compile(r"Edited [\w ,]{1,100} later: (.*)")
+_UNSENT = re.compile(r".{1,200} unsent this message part(?: [\w ,]{1,100} after sending)?!")
+_FILE = re.compile(r"(?:~?/|[A-Z]:\\|attachments[/\\])[^\n]{0,1000}\.\w{1,8}")
+_STICKER = re.compile(r"(?:.{1,40} )?Sticker from [^:]{1,200}: ")
+_TAPBACKS = ("Tapbacks:", "Reactions:")
+_ANSWERS = "This message responded to an earlier message."
+_REMOVED = "This message was deleted from the conversation!"
+_LOST = ("Attachment missing!", "Attachment does not exist!")
+_SHARED = (
+    ["SharePlay Message", "Ended"],
+    ["Started sharing location!"],
+    ["Stopped sharing location!"],
+    ["Shared location!"],
+)
+_EFFECT = re.compile(
+    r"Sent with (?:Confetti|Echo|Fireworks|Balloons|Heart|Lasers|Shooting Start?|Sparkles|"
+    r"Spotlight|Slam|Loud|Gentle|Invisible Ink)"
+)
+
+
+@dataclass(slots=True)
+class ThreadCopy:
+    """An answer as it stands below what it answers, and how many lines it takes."""
+
+    parent: Entry
+    entry: Entry
+    size: int
+    tail: list[str] = field(default_factory=list)  # what stands below it and an empty line
+
+
+@dataclass(slots=True)
+class _Body:
+    """What the lines below a name come to."""
+
+    text: list[str] = field(default_factory=list)
+    files: list[Attachment] = field(default_factory=list)
+    marks: list[Reaction] = field(default_factory=list)
+    edited: bool = False
+    unsent: bool = False
+
+
+def is_text(member: Member) -> bool:
+    """Whether a text begins with a time and a name, each alone on its line, or with a notice."""
+    lines = head_text(member).lstrip("\ufeff\r\n").replace("\r\n", "\n").split("\n", 40)[:40]
+    return any(_is_head(lines, place) for place in range(len(lines))) and (
+        _HEAD.fullmatch(lines[0]) is not None or _NOTICE.fullmatch(lines[0]) is not None
+    )
+
+
+def text_draft(member: Member) -> Draft:
+    """The chat of one file."""
+    lines = export_lines(member)
+    chat = Draft(member.stem, unit="lines")
+    starts = [place for place in range(len(lines)) if _starts(lines, place)]
+    for number, line in enumerate(lines[: starts[0] if starts else len(lines)], 1):
+        if line:
+            chat.leave(f"{member.name}:{number}", EARLY)
+        else:
+            chat.notice()
+    copies: list[ThreadCopy] = []
+    for start, end in pairwise([*starts, len(lines)]):
+        block = lines[start:end]
+        while not block[-1]:
+            block.pop()
+            chat.notice()
+        _block(chat, block, f"{member.name}:{start + 1}", copies)
+    _join(chat, copies)
+    return chat
+
+
+def _starts(lines: Sequence[str], place: int) -> bool:
+    if place and lines[place - 1]:
+        return False
+    return _is_head(lines, place) or _NOTICE.fullmatch(lines[place]) is not None
+
+
+def _is_head(lines: Sequence[str], place: int) -> bool:
+    below = lines[place + 1] if place + 1 < len(lines) else ""
+    return bool(below.strip()) and _HEAD.fullmatch(lines[place]) is not None
+
+
+def _block(chat: Draft, lines: list[str], where: str, copies: list[ThreadCopy]) -> None:
+    """One message with what stands in its thread, or one notice."""
+    if not _is_head(lines, 0):
+        chat.notice(len(lines))
+        return
+    entry = Entry("", lines[1], moment(lines[0]), "", where=where, size=2)
+    own: list[str] = []
+    copy_here: ThreadCopy | None = None
+    place = 2
+    while place < len(lines):
+        if _INDENTED.fullmatch(lines[place]):
+            end = next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
+            copy = [line.removeprefix("    ") for line in lines[place:end]]
+            name = copy[1] if len(copy) > 1 else ""
+            answer = Entry("", name, moment(copy[0]), "", where=where, size=len(copy))
+            _tell(answer, copy[2:])
+            copy_here = ThreadCopy(entry, answer, min(end + 1, len(lines)) - place)
+            copies.append(copy_here)
+            place = end + 1
+        else:
+            own.append(lines[place])
+            if copy_here is not None:
+                copy_here.tail.append(lines[place])
+            place += 1
+    entry.size += len(own)
+    if own in _SHARED:
+        chat.notice(entry.size)
+        return
+    _tell(entry, own)
+    chat.add(entry)
+
+
+def _tell(entry: Entry, lines: list[str]) -> None:
+    """Sets what the lines below a name say."""
+    if lines and lines[0] == _REMOVED:
+        entry.deleted = True
+        lines = lines[1:]
+    if lines and lines[-1] == _ANSWERS:
+        lines = lines[:-1]
+    body = _Body()
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        place += 1
+        if line in _TAPBACKS and place < len(lines) and tapback(lines[place]):
+            while place < len(lines) and (mark := tapback(lines[place])):
+                body.marks.append(mark)
+                place += 1
+            place += place < len(lines) and not lines[place]
+        elif not _is_own(body, line, at_start=place == 1):
+            body.text.append(line)
+    entry.text = "\n".join(body.text).rstrip("\n")
+    entry.attachments = tuple(body.files)
+    entry.edited = body.edited
+    entry.deleted |= body.unsent and not entry.text and not entry.attachments
+    entry.extra = reactions(body.marks)
+
+
+def _is_own(body: _Body, line: str, *, at_start: bool) -> bool:
+    """Whether a line is the exporter's, and then takes what it says."""
+    if _FILE.fullmatch(line) and "ttachments" in line:
+        body.files.append(sent_file(line))
+    elif sticker := _STICKER.match(line):
+        body.files.append(sent_file(line[sticker.end() :].partition(" (")[0], "sticker"))
+    elif line in _LOST:
+        body.files.append(Attachment("media"))
+    elif line.startswith("Transcription: ") and body.files and body.files[-1].kind == "audio":
+        last = body.files.pop()
+        caption = line.removeprefix("Transcription: ")
+        body.files.append(Attachment(last.kind, last.name, last.url, caption))
+    elif edited := _EDITED.fullmatch(line):
+        body.text = [edited[1]]
+        body.edited = True
+    elif at_start and (first := _FIRST.fullmatch(line)):
+        body.text = [first[2]]
+        body.edited = True
+    elif _UNSENT.fullmatch(line):
+        body.unsent = True
+    else:
+        return _EFFECT.fullmatch(line) is not None
+    return True
+
+
+def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
+    """Ties every answer to what it answers; one that stands in a thread only is a message."""
+    by_head: dict[tuple[object, str], list[Entry]] = {}
+    for entry in chat.entries:
+        by_head.setdefault((entry.time, entry.name), []).append(entry)
+    for copy in copies:
+        alike = by_head.get((copy.entry.time, copy.entry.name), [])
+        begins = copy.entry.text.split("\n", 1)[0]
+        answer = next((each for each in alike[:9] if each.text.startswith(begins)), None)
+        copy.parent.id = copy.parent.id or copy.parent.where.rpartition(":")[2]
+        if answer is None:
+            answer = copy.entry
+            chat.add(answer)
+            chat.notice(copy.size - answer.size)
+        else:
+            chat.notice(copy.size)
+            _cut(chat, copy, answer)
+        answer.reply_to = copy.parent.id
+
+
+def _cut(chat: Draft, copy: ThreadCopy, answer: Entry) -> None:
+    """Takes what is the answer's from what it answers: it goes on below an empty line."""
+    tail = "\n".join(copy.tail).strip("\n")
+    # Newer versions indent every line, older ones the first of each part.
+    plain = "\n".join(line.removeprefix("    ") for line in copy.tail).strip("\n")
+    parent = copy.parent
+    if tail and answer.text.endswith(plain) and parent.text.endswith(tail):
+        parent.text = parent.text[: -len(tail)].rstrip("\n")
+        parent.size -= len(copy.tail)
+        chat.notice(len(copy.tail))
+
+
+# Pages of imessage-exporter into drafts of chats, one page per conversation.
+#
+#     <div class="message"><div class="received"><p><span class="timestamp"><a href="sms://open?
+#     message-guid=41">May 17, 2022  5:29:42 PM</a></span> <span class="sender">Ann</span></p>
+#     <hr><div class="message_part"><span class="bubble">hi</span></div></div></div>
+#     → one entry of Ann, "hi", id 41
+#
+# Answers stand twice, inside of what they answer and by themselves; those inside say what is
+# answered and are no messages of their own.
+
+_GUID = re.compile(r"message-guid=([\w:./-]{1,100})")
+# The exporter leaves out the end of this tag.
+_AUDIO = re.compile(r'<audio [^<>"]{0,100}src="([^"<>]{1,1000})"')
+# What the text inside of such a class is.
+_PARTS = {
+    "timestamp": "time",
+    "sender": "sender",
+    "bubble": "text",
+    "subject": "subject",
+    "tapback": "tapback",
+    "reaction": "tapback",
+    "sticker_tapback": "tapback",
+    "unsent": "unsent",
+    "edited": "edited",
+    "name": "title",
+    "caption": "caption",
+    "subcaption": "caption",
+    "transcription": "transcription",
+    "shareplay": "shared",
+    "shared_location": "shared",
+    "attachment_error": "lost",
+    "app_error": "lost",
+    "deleted": "deleted",
+    "expressive": "effect",
+    "reply_context": "context",
+    "reply_anchor": "context",
+    "app": "app",
+}
+_PIECE = "\0\uffff\0"  # between two pieces of one part; nothing that is written
+_WHOLE = ("title", "time", "sender")  # parts that are one piece
+_FILES = {"img": "image", "video": "video", "source": "video", "audio": "audio"}
+
+
+def is_page(member: Member) -> bool:
+    """Whether the head of a page is one of imessage-exporter's."""
+    head = head_text(member)
+    marks = ('class="message_part"', 'class="timestamp"', 'class="sender"')
+    return all(mark in head for mark in marks) and (
+        'class="received"' in head or 'class="sent ' in head
+    )
+
+
+@dataclass(slots=True)
+class _AppleBubble:
+    """One message of a page: pieces of text by what they are, and its files."""
+
+    parent: _AppleBubble | None
+    guid: str = ""
+    parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    files: list[tuple[str, str]] = field(default_factory=list)  # kind, path
+    link: str = ""
+
+    def said(self, part: str) -> str:
+        return "".join(self.parts[part]).strip()
+
+    def _words(self, part: str) -> str:
+        return "\n".join(" ".join(words.split()) for words in self.said(part).split(_PIECE)).strip()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it only says that a place or a film is shared."""
+        return "shared" in self.parts and not (self.said("text") or self.files or self.link)
+
+    def entry(self, where: str) -> Entry:
+        edited = self.said("edited").split(_PIECE)[-1].strip()
+        texts = "".join(self.parts["text"]).split(_PIECE)[1:]
+        text = "\n".join(filter(None, (*texts, edited)))
+        marks = [_reaction(words) for words in self.said("tapback").split(_PIECE)]
+        files = [_file(kind, path) for kind, path in self.files]
+        files += [Attachment("media")] * self.parts["lost"].count(_PIECE)
+        if (heard := self.said("transcription").removeprefix("Transcription: ")) and files:
+            files[-1] = Attachment(files[-1].kind, files[-1].name, files[-1].url, heard)
+        if self.link or "app" in self.parts:
+            title, caption, rest = (self._words(part) for part in ("title", "caption", "app"))
+            kind = "link" if self.link else "media"
+            files.append(Attachment(kind, title or rest, self.link, caption))
+        return Entry(
+            "",
+            " ".join(self.said("sender").split()),
+            moment(self.said("time")),
+            text or self.link,
+            id=self.guid,
+            attachments=tuple(files),
+            edited="edited" in self.parts,
+            deleted="deleted" in self.parts or ("unsent" in self.parts and not (text or files)),
+            extra=reactions(mark for mark in marks if mark),
+            where=where,
+        )
+
+
+def _file(kind: str, path: str) -> Attachment:
+    return sent_file(path, kind if kind in ("sticker", "video", "audio") else "")
+
+
+def _reaction(words: str) -> Reaction | None:
+    plain = " ".join(words.split())
+    # Of a sticker only the picture and its owner are shown.
+    return ("sticker", [plain[3:]], 1) if plain.startswith("by ") else tapback(plain)
+
+
+def page_draft(member: Member) -> Draft:
+    """The chat of one page."""
+    page = page_of(member, _ApplePage)
+    chat = Draft(member.stem)
+    chat.notice(page.notices)
+    copies: list[tuple[_AppleBubble, Entry]] = []
+    for number, bubble in enumerate(page.bubbles, 1):
+        where = f"{member.name}, message {number}"
+        if bubble.is_shared:
+            chat.notice()
+        elif bubble.parent is None:
+            chat.add(bubble.entry(where))
+        else:
+            copies.append((bubble.parent, bubble.entry(where)))
+    known = {_key(entry): entry for entry in chat.entries}
+    for parent, copy in copies:
+        answer = known.get(_key(copy))
+        if answer is None:
+            answer = copy
+            chat.add(copy)
+        else:
+            chat.notice()
+        answer.reply_to = parent.guid
+    return chat
+
+
+def _key(entry: Entry) -> tuple[object, ...]:
+    return (entry.id,) if entry.id else (entry.time, entry.name, entry.text)
+
+
+class _AppleSpot(NamedTuple):
+    """What the text at a place is, and the message around it."""
+
+    part: str = ""
+    bubble: _AppleBubble | None = None
+
+
+class _ApplePage(PageWalker[_AppleSpot]):
+    """Collects the messages of one page while it is walked through."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.notices = 0
+        self.bubbles: list[_AppleBubble] = []
+        self._walk(text)
+
+    def _start(self, tag: Tag) -> None:
+        named = tag.attributes
+        classes = named.get("class", "").split()
+        part, bubble = self._open.here or _AppleSpot()
+        if tag.name == "div" and "message" in classes:
+            bubble = _AppleBubble(bubble)
+            part = ""
+            self.bubbles.append(bubble)
+        elif tag.name == "div" and "announcement" in classes:
+            self.notices += 1
+            part, bubble = "", None
+        elif bubble is not None:
+            part = self._inside(tag, named, classes, part, bubble)
+        if not tag.is_alone:
+            self._open.enter(tag.name, _AppleSpot(part, bubble))
+
+    def _inside(
+        self, tag: Tag, named: dict[str, str], classes: list[str], part: str, bubble: _AppleBubble
+    ) -> str:
+        """Takes what a tag in a message says by itself; which part the text in it is."""
+        own = next((_PARTS[name] for name in classes if name in _PARTS), "")
+        if own == "time" and part == "edited":
+            return "context"  # when it was edited
+        if own:
+            if own not in _WHOLE:
+                bubble.parts[own].append(_PIECE)  # a piece of its own
+            return own
+        address = named.get("src") or ""
+        if "sticker" in classes:
+            return "sticker"
+        if tag.name in _FILES and address and part not in ("app", "title", "tapback"):
+            kind = "sticker" if part == "sticker" else _FILES[tag.name]
+            if not bubble.files or bubble.files[-1][1] != address:
+                bubble.files.append((kind, address))
+        elif tag.name == "a" and part == "time":
+            found = _GUID.search(named.get("href", ""))
+            bubble.guid = found[1] if found else ""
+        elif tag.name == "a" and part == "app":
+            bubble.link = bubble.link or named.get("href", "")
+        elif tag.name == "a" and "attachment" in part:
+            bubble.files.append(("", named.get("href", "")))
+        elif tag.name == "tr" and part == "edited":
+            bubble.parts[part].append(_PIECE)
+        elif tag.name == "br" and part in ("text", "edited"):
+            bubble.parts[part].append("\n")
+        return "attachment" if "attachment" in classes else part
+
+    def _data(self, written: str) -> None:
+        part, bubble = self._open.here or _AppleSpot()
+        if bubble is None or not written:
+            return
+        for audio in _AUDIO.finditer(written):
+            bubble.files.append(("audio", unescaped(audio[1])))
+        if part and part != "attachment":
+            bubble.parts[part].append(unescaped(written))

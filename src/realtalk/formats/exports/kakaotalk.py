@@ -1,0 +1,299 @@
+"""KakaoTalk's exported chats, of a phone, a PC or a Mac, in Korean or English, into chats.
+
+    [Ann] [오후 3:05] hi                        a PC, below "------- 2024년 5월 1일 수요일 -------"
+    2024년 5월 1일 오후 3:05, Ann : hi           Android
+    2024. 5. 1. 오후 3:05, Ann : hi             iPhone
+    May 1, 2024 at 3:05 PM, Ann : hi            both, in English; "1 May 2024 15:05", too
+    3:05pm, May 1, 2024, Ann : hi               older phones, in English
+    2024-05-01 15:05:11,"Ann","hi"              a Mac, below "Date,User,Message"
+    → Chat with one message of Ann
+
+A dated line without " : " is a notice of the app. On a PC notices have no mark at all: a line
+below a day is one, and below a message its words tell (`kakaotalk_wording.txt`). Times are to
+the minute but on a Mac.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, time
+from typing import NamedTuple
+
+from realtalk.chat import Attachment
+from realtalk.formats.exports.assembly import Draft, Entry, assemble
+from realtalk.formats.exports.discord import table_rows
+from realtalk.formats.exports.text_entries import EntryLines, export_lines
+from realtalk.formats.exports.values import attached, from_stamp
+from realtalk.formats.json_input import head_text
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.text.calendars import AFTER, BEFORE, SPACE, hour_of_day
+from realtalk.text.wordlists import phrases, sections
+from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
+
+_WORDING = sections("realtalk.formats.exports", "kakaotalk_wording.txt")
+_SUFFIXES = (".txt", ".csv", ".tsv")  # a title with a comma looks like columns
+_CLOCK = rf"(?:({BEFORE}){SPACE}?)?(\d{{1,2}}):(\d\d)(?::(\d\d))?(?:{SPACE}?({AFTER}))?"
+_DATE = (
+    r"(?:(?P<y>\d{4})(?:년 ?|\. ?|[-/])(?P<m>\d{1,2})(?:월 ?|\. ?|[-/])(?P<d>\d{1,2})(?:일|\.)?"
+    rf"|(?:[A-Z][a-z]{{2,9}},? )?(?:(?P<M>{MONTH})\.? (?P<D>\d{{1,2}}),? (?P<Y>\d{{4}})"
+    rf"|(?P<D2>\d{{1,2}}) (?P<M2>{MONTH})\.?,? (?P<Y2>\d{{4}})))"
+)
+_STAMPED = re.compile(rf"{_DATE},?(?: at)?{SPACE}{_CLOCK}(?P<rest>(?:[,:] .*)?)")
+_CLOCK_FIRST = re.compile(rf"{_CLOCK},? {_DATE}(?P<rest>(?:[,:] .*)?)")
+_PC = re.compile(rf"\[(.{{1,100}}?)\] \[{_CLOCK}\](?: (.*)|$)")
+_TIMED = re.compile(rf"{_CLOCK}, (.{{1,100}}?) : (.*)")  # below a day between dashes
+_TITLE = re.compile(
+    r"(?P<a>.{1,200}?) ?(?:님과의? )?카카오톡 대화"
+    r"|(?:.{1,200} )?KakaoTalk Chats with (?P<b>.{1,200}?)(?:-\d{1,3}\.txt)?"
+    r"|(?P<c>.{1,200}?) (?:with )?(?:Kakao)?Talk Chats",
+    re.IGNORECASE,
+)
+_SAVED = re.compile(r"(?:저장한 날짜|Date Saved|Saved Date|Saved on) ?: ?.{1,60}", re.IGNORECASE)
+_FILE_TITLE = re.compile(r"Talk_[\d. :-]{6,40}\.txt")
+_TABLE = re.compile(r'"?Date"?,"?User"?,"?Message"?\r?\n"?\d{4}-\d\d-\d\d \d{1,2}:\d\d:\d\d"?,')
+_HEAD_LINES = 60
+_LONGEST_NAME = 100
+
+_KINDS = {
+    phrase: kind
+    for kind in ("image", "video", "sticker", "audio", "contact", "location")
+    for phrase in phrases(_WORDING[kind])
+}
+_HEADINGS = {
+    heading: kind
+    for kind in ("file", "contact", "location")
+    for heading in phrases(_WORDING[f"{kind} heading"])
+}
+_DELETED = frozenset(phrases(_WORDING["deleted"]))
+_IN_BRACKETS = re.compile(r"<[^<>]{1,40}>|\([^()]{1,40}\)")
+# A line that is a person's own unless it begins with somebody of the chat.
+_INVITED = re.compile(r"(.{1,100}?) invited .{1,600}\.")
+_SEVERAL = re.compile(r"사진 (\d{1,2})장|(\d{1,2}) [Pp]hotos")
+_WITH_STICKER = re.compile(r"\((?:이모티콘|[Ee]moticon)\) ")
+# Exports with media name each file by a hash.
+_HASHED = re.compile(r"[0-9a-f]{32,128}\.\w{2,5}")
+_NOTICE = re.compile(
+    "|".join(
+        pattern.strip()
+        for pattern in _WORDING["notice"].replace(" |\n", "\n").split("\n")
+        if pattern.strip()
+    )
+)
+
+
+def _any_of(section: str) -> str:
+    return "|".join(map(re.escape, phrases(_WORDING[section])))
+
+
+_CALL = re.compile(rf"({_any_of('call')})(?: ?({_any_of('call end')}|\d{{1,3}}:\d\d(?::\d\d)?))?")
+
+
+class Stamped(NamedTuple):
+    """A line that begins with its time: whose it is ("" for the app), and what follows."""
+
+    time: datetime
+    name: str
+    text: str
+
+
+def _is_ours(member: Member) -> bool:
+    text = head_text(member)
+    if _TABLE.match(text):
+        return True
+    lines = [line.rstrip("\r") for line in text.split("\n", _HEAD_LINES)[:_HEAD_LINES]]
+    lines = [line for line in lines if line.strip()]
+    titled = any(_is_title(line) for line in lines[:3])
+    parted = any(is_parted(line) and day_of(line) for line in lines)
+    said = sum(_is_said(line, parted) for line in lines)
+    return said > 0 if titled else said >= max(1, min(3, len(lines)))
+
+
+def _is_title(line: str) -> bool:
+    return any(pattern.fullmatch(line) for pattern in (_TITLE, _SAVED, _FILE_TITLE))
+
+
+def _is_said(line: str, parted: bool) -> bool:
+    if _PC.match(line) or (parted and _TIMED.match(line)):
+        return parted
+    stamped = _stamped(line)
+    return stamped is not None and bool(stamped.name)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = taken(
+        source,
+        _SUFFIXES,
+        _is_ours,
+        missing="no KakaoTalk chat found",
+        fix="pass the exported .txt or .csv",
+    )
+    drafts = []
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.name)
+        is_table = _TABLE.match(head_text(member)) is not None
+        drafts.append(_table(member) if is_table else _draft(member))
+    return assemble(source, "kakaotalk", drafts, options)
+
+
+def _draft(member: Member) -> Draft:
+    """The chat of one text file."""
+    lines = export_lines(member)
+    draft = Draft(member.stem, unit="lines")
+    day: date | None = None
+    begun = False
+    bracketed = any(_PC.match(line) for line in lines)
+    people = {match[1] for line in lines if (match := _PC.match(line))}
+
+    def is_notice(line: str) -> bool:
+        invited = _INVITED.fullmatch(line) if " invited " in line[:120] else None
+        return _is_notice(line) or (invited is not None and invited[1] in people)
+
+    taken_lines = EntryLines(draft, member.name, _judge, is_notice)
+    for number, line in enumerate(lines):
+        stamped = _stamped(line)
+        timed = _PC.match(line) if bracketed else _TIMED.match(line) if day else None
+        if stamped is not None and stamped.name:
+            taken_lines.begin(Entry("", stamped.name, stamped.time, ""), stamped.text)
+        elif timed is not None and stamped is None:
+            name, text, clock = _timed(timed)
+            moment = datetime.combine(day, clock) if day and clock else None
+            taken_lines.begin(Entry("", name, moment, ""), text)
+        elif is_parted(line) and (parted := day_of(line)):
+            day = parted
+            taken_lines.notice()
+        elif (stamped and stamped.text) or _leads(lines, number, _stated(line, stamped)):
+            taken_lines.notice()
+        elif not begun and _is_title(line):
+            title = _TITLE.fullmatch(line)
+            if title:
+                draft.name = next(filter(None, title.groups()))
+            taken_lines.title()
+            continue
+        else:
+            taken_lines.go_on(line)
+            continue
+        begun = True
+    return taken_lines.end()
+
+
+def _timed(match: re.Match[str]) -> tuple[str, str, time | None]:
+    """Name, text and time of day of a line that has no date."""
+    if match.re is _PC:
+        name, *clock, text = match.groups()
+    else:
+        *clock, name, text = match.groups()
+    return name, text or "", _clock(clock)
+
+
+def _clock(parts: list[str | None]) -> time | None:
+    before, hour, minute, second, behind = (part or "" for part in parts)
+    try:
+        return time(hour_of_day(int(hour), before or behind), int(minute), int(second or 0))
+    except ValueError:
+        return None
+
+
+def _stamped(line: str) -> Stamped | None:
+    """The pieces of a line that begins with a whole date and time; None for any other."""
+    # Most lines that are none begin with neither a number nor a capital.
+    if not line[:1].isdigit() and not line[:1].isupper():
+        return None
+    match = _STAMPED.fullmatch(line)
+    clock = list(match.groups()[-6:-1]) if match else []
+    if match is None and (match := _CLOCK_FIRST.fullmatch(line)):
+        clock = list(match.groups()[:5])
+    if match is None:
+        return None
+    part = match.groupdict()
+    day = month_day(
+        part["y"] or part["Y"] or part["Y2"],
+        part["m"] or part["M"] or part["M2"],
+        part["d"] or part["D"] or part["D2"],
+    )
+    time_of_day = _clock(clock)
+    if day is None or time_of_day is None:
+        return None
+    moment, rest = datetime.combine(day, time_of_day), match["rest"]
+    name, colon, text = f"{rest[2:]} ".partition(" : ")
+    if rest.startswith(",") and colon and 0 < len(name) <= _LONGEST_NAME:
+        return Stamped(moment, name, text.removesuffix(" "))
+    return Stamped(moment, "", rest[2:])
+
+
+def _stated(line: str, stamped: Stamped | None) -> date | None:
+    """The day that a line states, with or without a time of day, and nothing else."""
+    return stamped.time.date() if stamped else day_of(line)
+
+
+def _leads(lines: list[str], number: int, day: date | None) -> bool:
+    """Whether a day stands above something of that day: else a person wrote it."""
+    if day is None:
+        return False
+    below = next((line for line in lines[number + 1 : number + 4] if line.strip()), "")
+    stamped = _stamped(below)
+    return stamped.time.date() == day if stamped else _TIMED.match(below) is not None
+
+
+def _is_notice(line: str) -> bool:
+    return not line or line in _DELETED or (len(line) < 1000 and bool(_NOTICE.fullmatch(line)))
+
+
+def _judge(entry: Entry) -> bool:
+    """Takes the app's words out of a message; False where it is a notice under somebody's name."""
+    text = entry.text
+    if text in _DELETED:
+        entry.text, entry.deleted = "", True
+        return True
+    if len(text) > 1000 and "\n" not in text[:200]:
+        return True  # the app's own words are few
+    invited = text.startswith(f"{entry.name} invited ") and text.endswith(".")
+    if text.startswith(entry.name) and (invited or _is_notice(text)):
+        return False
+    entry.attachments = _sent(text)
+    if entry.attachments:
+        entry.text = ""
+    elif match := _WITH_STICKER.match(text):
+        entry.text = text[match.end() :]
+        entry.attachments = (Attachment("sticker"),)
+    return True
+
+
+def _sent(text: str) -> tuple[Attachment, ...]:
+    """What a text stands for, where it is the app's own words for something that was sent."""
+    if kind := _KINDS.get(text) or _KINDS.get(text[1:-1] if _IN_BRACKETS.fullmatch(text) else ""):
+        return (Attachment(kind),)
+    if several := _SEVERAL.fullmatch(text):
+        return (Attachment("image"),) * int(several[1] or several[2])
+    if call := _CALL.fullmatch(text):
+        return (Attachment("call", call[1], caption=call[2] or ""),)
+    heading, colon, name = text.partition(": ")
+    if colon and heading in _HEADINGS and "\n" not in name:
+        kind = _HEADINGS[heading]
+        return (attached("", "", name) if kind == "file" else Attachment(kind, name),)
+    files = text.split("\n")
+    if all(_HASHED.fullmatch(name) for name in files):
+        return tuple(attached("", "", name) for name in files)
+    return ()
+
+
+def _table(member: Member) -> Draft:
+    """The chat of one Mac's table."""
+    draft = Draft(member.stem)
+    draft.notice()  # the names of the columns
+    for number, row in enumerate(table_rows(member)[1:], 2):
+        where = f"{member.name}, row {number}"
+        if len(row) < 3:
+            draft.leave(where, "too few columns")
+            continue
+        entry = Entry("", row[1], from_stamp(row[0], None), row[2], where=where)
+        if row[1].strip() and _judge(entry):
+            draft.add(entry)
+        else:
+            draft.notice()
+    return draft
+
+
+FORMAT = Format(
+    title="KakaoTalk (text, CSV of a Mac)", sniff=holding(_SUFFIXES, _is_ours), read=_read
+)

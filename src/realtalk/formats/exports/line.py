@@ -1,0 +1,302 @@
+"""LINE's exported chats, from a phone or a PC, into chats.
+
+    [LINE] Chat history with Ann          [LINE] Annとのトーク履歴
+    Saved on: 2024/05/02 15:05            保存日時：2024/05/02 15:05
+
+    2024/05/01(Wed)                       2024/05/01(水)
+    15:05<TAB>Ann<TAB>hi                  15:05<TAB>Ann<TAB>[スタンプ]
+    15:06<TAB>Bo joined the group         15:06<TAB>Boが参加しました
+    → Chat("Ann") with one message of Ann, and one notice
+
+A message has three columns and a notice two, whatever the language; the third is empty where a
+text begins with an empty line. Text of several lines stands in quotes, and words in brackets stand
+for what was sent. A call begins with a telephone. A PC
+writes spaces instead of tabs ("15:05 Ann hi"), so there a name is what the lines of one person
+share. Times are to the minute.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from functools import partial
+
+from realtalk.chat import Attachment
+from realtalk.formats.exports.assembly import Draft, Entry, assemble
+from realtalk.formats.exports.text_entries import EntryLines, export_lines
+from realtalk.formats.json_input import head_text
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.text.calendars import DateOrder, hour_of_day, rule_of
+from realtalk.text.wordlists import phrases, sections
+from realtalk.text.written_days import day_of, is_open, shares_order
+
+_WORDING = sections("realtalk.formats.exports", "line_wording.txt")
+_SUFFIXES = (".txt",)
+_MARK = "[LINE]"
+_HEAD_LINES = 60
+_LONGEST_NAME = 100
+_LONGEST_WORDS = 60
+_MOST_WORDS = 6  # of a name
+_TELLING = 3  # lines of one person, before what they share is taken for a name
+_TIME = re.compile(
+    r"(?:([^\W\d_]{2,12}\.?) ?)?(\d{1,2}):(\d\d)(?: ?([AaPp]\.?[Mm]\.?|น\.))?(\t| {1,4})(.+)"
+)
+_WIDE = "    "  # what copying makes of a tab
+_PLACEHOLDER = re.compile(r"\[[^\W\d_][^\[\]\n]{2,40}\]")
+_CALL = "☎"
+_KINDS = {
+    phrase: kind
+    for kind in ("image", "video", "sticker", "audio", "file", "contact", "location", "media")
+    for phrase in phrases(_WORDING[kind])
+}
+_UNSENT = frozenset(phrases(_WORDING["unsent"]))
+_TITLES = tuple(
+    re.compile(pattern.strip().removesuffix(" |")) for pattern in _WORDING["title"].split("\n")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedLine:
+    """A line that begins with a time of day, what parts it, and what follows."""
+
+    clock: time
+    gap: str
+    rest: str
+
+
+def _timed(line: str) -> TimedLine | None:
+    if "\t" not in line[:40] and " " not in line[:40]:
+        return None
+    match = _TIME.match(line)
+    if match is None:
+        return None
+    word = match[1] or match[4] or ""
+    if match[1] and not rule_of(match[1]):
+        return None
+    try:
+        clock = time(hour_of_day(int(match[2]), word), int(match[3]))
+    except ValueError:
+        return None
+    return TimedLine(clock, match[5], match[6])
+
+
+def _is_ours(member: Member) -> bool:
+    text = head_text(member)
+    lines = [line.rstrip("\r") for line in text.split("\n", _HEAD_LINES)[:_HEAD_LINES]]
+    lines = [line for line in lines if line.strip()]
+    days = [place for place, line in enumerate(lines) if day_of(line)]
+    # Below a day stands something with a time.
+    below = any(place + 1 < len(lines) and _timed(lines[place + 1]) for place in days)
+    if not below or lines[0].lstrip().startswith(_MARK):
+        return below
+    # Without a title: any diary may have a date above a time, but neither columns nor weekdays.
+    columns = any(timed.gap == "\t" for line in lines if (timed := _timed(line)))
+    return days[0] == 0 and (columns or any(letter.isalpha() for letter in lines[0]))
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = taken(
+        source,
+        _SUFFIXES,
+        _is_ours,
+        missing="no LINE chat found",
+        fix="pass the exported .txt",
+    )
+    notes: list[str] = []
+    drafts = []
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.name)
+        drafts.append(_draft(member, options.dates, notes))
+    return assemble(source, "line", drafts, options, notes)
+
+
+def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
+    """The chat of one text file."""
+    lines = export_lines(member)
+    timed = [_timed(line) for line in lines]
+    order = _order(lines, timed, dates, member, notes)
+    draft = Draft(_title(member.stem) or member.stem, unit="lines")
+    tabs = any(line and line.gap == "\t" for line in timed)
+    narrow = [line.rest for line in timed if line and line.gap not in ("\t", _WIDE)]
+    names = {} if tabs else _names(narrow, draft.name)
+    people = set(names.values()) or {
+        name for head in timed if head for name, text in [_parts(head, names)] if text
+    }
+    if names:
+        notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
+    kept = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
+    day: date | None = None
+
+    def goes_on(number: int) -> bool:
+        """Whether the next line that is not empty belongs to the message of this one."""
+        below = next((at for at in range(number + 1, len(lines)) if lines[at]), None)
+        if below is None:
+            return False
+        head = timed[below]
+        if head is not None:
+            return tabs and head.gap != "\t"
+        return _leads(lines[below], timed, lines, below, order) is None
+
+    for number, (line, head) in enumerate(zip(lines, timed, strict=True)):
+        if head is None and (stated := _leads(line, timed, lines, number, order)):
+            day = stated
+            kept.notice()
+        elif head is not None and day is not None and (head.gap == "\t" or not tabs):
+            name, text = _parts(head, names)
+            # Without a text it is a notice, unless the text begins with an empty line.
+            is_open = _is_open(head) or name in people
+            if name and (text or (is_open and goes_on(number))):
+                kept.begin(Entry("", name, datetime.combine(day, head.clock), ""), text)
+            else:
+                kept.notice()
+        elif day is None and (line.startswith(_MARK) or _is_saved(lines, number)):
+            draft.name = _title(line) or draft.name
+            kept.title()
+        else:
+            kept.go_on(line)
+    return _recurring(kept.end())
+
+
+def _order(
+    lines: Sequence[str],
+    timed: Sequence[TimedLine | None],
+    dates: DateOrder | None,
+    member: Member,
+    notes: list[str],
+) -> DateOrder:
+    """Which number of a day is the month, for exports that write the year last."""
+    untimed = (line for line, head in zip(lines, timed, strict=True) if line and head is None)
+    days = [line for line in untimed if is_open(line)]
+    if dates is not None or not days:
+        return dates or "dmy"
+    order, certain = shares_order(days)
+    if not certain:
+        notes.append(f"{member.name}: the dates could be dmy or mdy; read as {order} (--dates)")
+    return order
+
+
+def _leads(
+    line: str,
+    timed: Sequence[TimedLine | None],
+    lines: Sequence[str],
+    number: int,
+    order: DateOrder,
+) -> date | None:
+    """The day that a line states, where something with a time stands below it."""
+    day = day_of(line, order)
+    if day is None:
+        return None
+    below = number + 1
+    while below < len(lines) and below < number + 3 and not lines[below].strip():
+        below += 1
+    return day if below < len(lines) and timed[below] is not None else None
+
+
+def _is_saved(lines: Sequence[str], number: int) -> bool:
+    """Whether a line is the one below the title that says when the file was saved."""
+    return (
+        number == 1 and lines[0].startswith(_MARK) and re.search(r"\d:\d\d", lines[1]) is not None
+    )
+
+
+def _title(line: str) -> str:
+    """The name of the chat in the first line, or in the file's name."""
+    plain = line.removeprefix(_MARK).strip()
+    for pattern in _TITLES:
+        if match := pattern.fullmatch(plain):
+            return next(filter(None, match.groups()), "").strip()
+    return plain if line.startswith(_MARK) else ""
+
+
+def _parts(head: TimedLine, names: dict[str, str]) -> tuple[str, str]:
+    """Who wrote a line and what; an empty name or text for a notice."""
+    if head.gap in ("\t", _WIDE):
+        name, _, text = head.rest.partition(head.gap)
+        return (name, text) if len(name) <= _LONGEST_NAME else ("", "")
+    name = names.get(head.rest, "")
+    return name, head.rest[len(name) :].strip()
+
+
+def _is_open(head: TimedLine) -> bool:
+    """Whether a line has a column for a text, though nothing stands in it."""
+    return head.gap in ("\t", _WIDE) and head.gap in head.rest
+
+
+def _names(rests: Sequence[str], title: str) -> dict[str, str]:
+    """For each line without tabs the name that it begins with: what a person's lines share."""
+    found: dict[str, str] = {}
+    open_groups: dict[str, list[tuple[str, list[str]]]] = {}
+    ordered = sorted({*rests})
+    begun: list[str] = []  # what others begin with, too: perhaps a name without a text
+    for rest in dict.fromkeys(rests):
+        first = bisect_left(ordered, f"{rest.rstrip()} ")
+        if rest.startswith(f"{title} "):
+            found[rest] = title
+        elif any(other.startswith(f"{rest.rstrip()} ") for other in ordered[first : first + 1]):
+            begun.append(rest)
+        elif " " in rest:
+            words = rest.split(" ", _MOST_WORDS + 1)
+            open_groups.setdefault(words[0], []).append((rest, words))
+    for size in range(1, _MOST_WORDS + 1):
+        longer: dict[str, list[tuple[str, list[str]]]] = {}
+        for name, group in open_groups.items():
+            nexts = {words[size] for _, words in group}
+            # One word more is shared by all, and something is left to say.
+            shared = len(nexts) == 1 and all(len(words) > size + 1 for _, words in group)
+            if shared and len(group) >= _TELLING and size < _MOST_WORDS:
+                longer[f"{name} {nexts.pop()}"] = group
+            else:
+                found.update((rest, name[:_LONGEST_NAME]) for rest, _ in group)
+        open_groups = longer
+    people = set(found.values())
+    for rest in begun:
+        words = rest.split()
+        names = (" ".join(words[:size]) for size in range(min(len(words), _MOST_WORDS), 0, -1))
+        found[rest] = next(filter(people.__contains__, names), "".join(words[:1]))
+    return found
+
+
+def _judge(entry: Entry, *, bare: bool) -> bool:
+    """Takes the quotes and the app's own words, on a PC without brackets, out of a message."""
+    text = entry.text
+    if "\n" in text and text.startswith('"') and text.endswith('"'):
+        inside = text[1:-1]
+        doubled = inside.replace('""', "")
+        entry.text = inside.replace('""', '"') if '"' not in doubled else inside
+        return True
+    if text in _UNSENT:
+        entry.text, entry.deleted = "", True
+    elif len(text) <= _LONGEST_WORDS and text.startswith(_CALL):
+        entry.attachments = (Attachment("call", caption=text.removeprefix(_CALL).strip()),)
+        entry.text = ""
+    elif kind := _KINDS.get(text[1:-1] if _in_brackets(text) else text if bare else ""):
+        entry.attachments, entry.text = (Attachment(kind),), ""
+    return True
+
+
+def _recurring(draft: Draft) -> Draft:
+    """Words in brackets that recur are the app's, in a language that we do not know.
+
+    They stay as the caption of what was sent, so that nothing is lost where a person wrote them.
+    """
+    people: dict[str, list[str]] = {}
+    for entry in draft.entries:
+        if len(entry.text) <= _LONGEST_WORDS and _PLACEHOLDER.fullmatch(entry.text):
+            people.setdefault(entry.text, []).append(entry.name)
+    app = {text for text, names in people.items() if len(names) >= _TELLING or len({*names}) > 1}
+    for entry in draft.entries:
+        if entry.text in app:
+            entry.attachments = (Attachment("media", caption=entry.text[1:-1]),)
+            entry.text = ""
+    return draft
+
+
+def _in_brackets(text: str) -> bool:
+    return text[:1] == "[" and text[-1:] == "]"
+
+
+FORMAT = Format(title="LINE (text)", sniff=holding(_SUFFIXES, _is_ours), read=_read)

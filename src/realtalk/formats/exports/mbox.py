@@ -1,0 +1,414 @@
+"""A mailbox (mbox) or mails (.eml) into chats: one thread, one chat.
+
+    From ann@x.org Wed May  1 07:30:00 2024
+    From: Ann Berg <ann@x.org>
+    Subject: Re: seeds
+    Message-ID: <2@x.org>
+    In-Reply-To: <1@x.org>
+
+    they came!
+    → Chat("seeds") with this message of Ann Berg, which replies to <1@x.org>
+
+A thread is what References and In-Reply-To join; a mail without them, whose subject says that it
+is an answer, joins the latest thread of that subject. The plain text is read where there is one,
+else the HTML; quotations and signatures are cut and counted. Times are UTC, because
+people write from several zones. Automatic answers and reports of delivery are notices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.errors import MessageError
+from email.header import decode_header
+from email.message import Message as Mail
+from email.parser import BytesParser
+from email.policy import compat32
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.assembly import Draft, Entry, assemble
+from realtalk.formats.exports.html_tags import flat
+from realtalk.formats.exports.values import attached, filled
+from realtalk.formats.json_input import zone
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, matching
+
+# The body of a mail without what it quotes and without its signature.
+#
+#     bare("yes!\n\nOn Tue, 14 May 2024 Ann wrote:\n> did it rain?\n-- \nBen, gardener")
+#     → Bare("yes!", quoted=2, signature=2)
+#
+# What stands behind ">" is a quotation, and so is everything below a copied header ("From: …
+# Sent: … To: …") or a line of dashes around words above one. A line that ends with a colon and
+# holds a date or an address introduces the quotation below it. A signature stands below "-- ".
+# Where nothing would be left, the body is kept as it is: somebody forwarded it.
+
+_COPIED = re.compile(r"\*?[^\W\d_][\w \-]{1,20}\*?\s?:\s?\*?\S.{0,300}")
+_DASHES = re.compile(r"[-_]{3,40}[^-_]{0,60}[-_]{0,40}\s*")
+_DATED = re.compile(r"\d{1,2}[:.h]\d\d|\b\d{4}\b|@")
+_SIGNATURE = ("-- ", "--")
+_LONGEST_SIGNATURE = 25  # lines
+_LONGEST_INTRODUCTION = 300
+_FEWEST_COPIED = 3  # header lines of a copied mail
+
+
+class Bare(NamedTuple):
+    """What was written, and how many lines were cut."""
+
+    text: str
+    quoted: int = 0
+    signature: int = 0
+
+
+def bare(body: str) -> Bare:
+    """The words of the sender."""
+    lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    signed = _signature(lines)
+    copied = _copied(lines[:signed])
+    kept: list[str] = []
+    was_quoted = False
+    for line in lines[:copied]:
+        is_quoted = line.lstrip().startswith(">")
+        if is_quoted and not was_quoted:
+            _drop_introduction(kept)
+        elif not is_quoted:
+            kept.append(line.rstrip())
+        was_quoted = is_quoted
+    if copied < signed:
+        _drop_introduction(kept)
+    text = _joined(kept)
+    if not text:
+        return Bare(_joined(lines))
+    return Bare(text, _filled(lines[:signed]) - _filled(kept), _filled(lines[signed:]))
+
+
+def _filled(lines: list[str]) -> int:
+    """How many lines are not empty."""
+    return sum(bool(line.strip()) for line in lines)
+
+
+def _signature(lines: list[str]) -> int:
+    """Where the signature begins: at the last line that parts it; few lines follow."""
+    for place in range(len(lines) - 1, max(-1, len(lines) - _LONGEST_SIGNATURE), -1):
+        if lines[place] in _SIGNATURE:
+            return place
+    return len(lines)
+
+
+def _copied(lines: list[str]) -> int:
+    """Where a copied mail begins: header lines in a row, two of them with a date or an address.
+
+    A line of dashes, or an empty one, stands above it, or nothing does.
+    """
+    run = dated = 0
+    for place, line in enumerate(lines):
+        if not line or not _COPIED.fullmatch(line.strip()):
+            run = dated = 0
+            continue
+        run += 1
+        dated += bool(_DATED.search(line))
+        start = place - run + 1
+        above = lines[start - 1].strip() if start else ""
+        if run >= _FEWEST_COPIED and dated > 1 and (not above or _DASHES.fullmatch(above)):
+            return start - 1 if above else start
+    return len(lines)
+
+
+def _drop_introduction(kept: list[str]) -> None:
+    """Takes off "On … wrote:", which may be broken into two lines, above a quotation."""
+    while kept and not kept[-1]:
+        kept.pop()
+    for count in (1, 2):
+        words = " ".join(kept[-count:])
+        if (
+            kept
+            and kept[-1].endswith((":", "："))
+            and len(words) <= _LONGEST_INTRODUCTION
+            and _DATED.search(words)
+        ):
+            del kept[-count:]
+            return
+
+
+def _joined(lines: list[str]) -> str:
+    """Lines with one empty line at most between two of them, none around them."""
+    joined: list[str] = []
+    for line in lines:
+        if line.strip() or (joined and joined[-1]):
+            joined.append(line.rstrip())
+    return "\n".join(joined).strip("\n")
+
+
+_ENDINGS = ("", ".mbox", ".mbx", ".eml", ".txt")
+_LINE = rb"From \S{1,300} .{0,40}\d{1,2}:\d\d(?::\d\d)?.{0,20}\d{4}.{0,10}"
+_BEGIN = re.compile(_LINE + rb"\s*")
+_LATER = re.compile(rb"^" + _LINE + rb"\r?$", re.M)
+_HEAD = re.compile(rb"\s*" + _LINE + rb"\r?\n[\w-]{2,40}: ?")
+_FIELD = re.compile(rb"^(From|Date|Message-ID|Received|Subject|MIME-Version):", re.M | re.I)
+_HEADER_LINES = re.compile(rb"[\w-]{2,60}:.*")
+_ADDRESS = re.compile(r"([^<>]*)<([^<>]{1,320})>.*")
+_ID = re.compile(r"<[^<>\s]{1,998}>")
+# "Re:", "AW:", "Fwd:", "SV:", "答复:" and a list's name in brackets; at most three letters and a
+# count, or one of the longer words that programs write.
+_ANSWER = re.compile(
+    r"\s*(?:\[[^\[\]]{1,60}\]\s*)?(?:[^\W\d_]{1,3}|fwd|antw|resp|回复|答复|转发)(?:\[\d{1,3}\])?\s?[:：]\s*",
+    re.I,
+)
+_LIST_NAME = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*")
+_LONGEST_HEADER = 2_000
+_MOST_REFERENCES = 100
+_MOST_PARTS = 200  # with a boundary: parts inside of parts
+_MOST_COMPARED = 25_000_000  # lines times boundaries: each line may be any of them
+
+
+def _is_ours(member: Member) -> bool:
+    head = member.head(4096)
+    if _HEAD.match(head):
+        return True
+    return member.name.lower().removesuffix(".gz").endswith(".eml") and _is_mail(head)
+
+
+def _is_mail(head: bytes) -> bool:
+    first = head.lstrip(b"\xef\xbb\xbf\r\n").split(b"\n", 1)[0]
+    return bool(_HEADER_LINES.match(first)) and len({*map(bytes.lower, _FIELD.findall(head))}) > 2
+
+
+def _members(source: Source, limit: int = 0) -> Iterator[Member]:
+    return matching(source, _ENDINGS, _is_ours, limit=limit)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = list(_members(source))
+    if not members and len(source.members) == 1 and _LATER.search(source.members[0].head()):
+        members = list(source.members)  # a mailbox whose beginning is lost
+    if not members:
+        raise RealtalkError(
+            "no mails found",
+            where=str(source.path),
+            fix="give an .mbox file, which Google Takeout and Thunderbird write, or .eml files",
+        )
+    tz = zone(options.timezone)
+    box = _Box()
+    for member in members:
+        for number, data in enumerate(_mails(member), 1):
+            box.add(data, f"{member.name}, mail {number}", tz)
+    notes = []
+    if box.quoted or box.signatures:
+        notes.append(
+            f"lines cut from mails: {box.quoted:,} of quotations, {box.signatures:,} of signatures"
+        )
+    return assemble(source, "mbox", [*box.drafts(), box.rest], options, notes)
+
+
+def _mails(member: Member) -> Iterator[bytes]:
+    """The bytes of each mail; what stands before the first of them counts as one."""
+    lines: list[bytes] = []
+    blank = True
+    with member.open() as stream:
+        for line in stream:
+            if blank and line.startswith(b"From ") and _BEGIN.fullmatch(line[:500]):
+                if any(map(bytes.strip, lines)):
+                    yield b"".join(lines)
+                lines = []
+            else:
+                # Inside a mail such a line is marked, once more each time it is saved.
+                marked = line.startswith(b">") and line.lstrip(b">").startswith(b"From ")
+                lines.append(line[1:] if marked else line)
+            blank = not line.strip()
+    if any(map(bytes.strip, lines)):
+        yield b"".join(lines)
+
+
+@dataclass(slots=True)
+class _Box:
+    """Every thread of a mailbox."""
+
+    rest: Draft = field(default_factory=lambda: Draft("Mail"))
+    quoted: int = 0
+    signatures: int = 0
+    _threads: list[Draft] = field(default_factory=list)
+    _by_id: dict[str, int] = field(default_factory=dict)  # which thread a mail belongs to
+    _by_subject: dict[str, int] = field(default_factory=dict)
+    _joined: dict[int, int] = field(default_factory=dict)  # a thread that is part of another
+
+    def add(self, data: bytes, where: str, tz: ZoneInfo | None) -> None:
+        parts = data.lower().count(b"boundary=")
+        if parts > _MOST_PARTS or parts * data.count(b"\n") > _MOST_COMPARED:
+            self.rest.leave(where, "too many parts")
+            return
+        try:
+            mail = BytesParser(policy=compat32).parsebytes(data)
+            self._mail(mail, where, tz)
+        except (MessageError, RecursionError, ValueError, LookupError, TypeError, AttributeError):
+            self.rest.leave(where, "not a readable mail")
+
+    def _mail(self, mail: Mail, where: str, tz: ZoneInfo | None) -> None:
+        if _is_automatic(mail):
+            self.rest.notice()
+            return
+        name, address = _sender(mail)
+        subject = _header(mail, "Subject")
+        topic, is_answer = _topic(subject)
+        number = next(iter(_ids(mail, "Message-ID")), "")
+        answered = _ids(mail, "In-Reply-To")
+        related = [*_ids(mail, "References"), *answered]
+        thread = self._thread(number, related, topic, is_answer)
+        parts = [(part, part.get_content_type()) for part in mail.walk() if not part.is_multipart()]
+        said = bare(_text(parts))
+        files = tuple(_files(parts))
+        self.quoted += said.quoted
+        self.signatures += said.signature
+        draft = self._threads[thread]
+        draft.name = draft.name or topic or subject
+        draft.add(
+            Entry(
+                address.lower(),
+                name or address.partition("@")[0],
+                _time(mail, tz),
+                said.text,
+                id=number,
+                attachments=files,
+                reply_to=(answered or related[-1:] or [""])[0],
+                extra=filled({"subject": subject}),
+                where=where,
+            )
+        )
+
+    def _thread(self, number: str, related: list[str], topic: str, is_answer: bool) -> int:
+        """The thread of a mail; threads that turn out to be one are joined."""
+        known = {self._root(self._by_id[ref]) for ref in (number, *related) if ref in self._by_id}
+        key = topic.casefold()
+        if not known and is_answer and not related and key in self._by_subject:
+            known = {self._root(self._by_subject[key])}
+        if known:
+            thread = min(known)
+            for other in known - {thread}:
+                self._joined[other] = thread
+        else:
+            thread = len(self._threads)
+            self._threads.append(Draft(""))
+        for ref in (number, *related):
+            if ref:
+                self._by_id[ref] = thread
+        if key:
+            self._by_subject[key] = thread
+        return thread
+
+    def _root(self, thread: int) -> int:
+        path = []
+        while thread in self._joined:
+            path.append(thread)
+            thread = self._joined[thread]
+        for passed in path:
+            self._joined[passed] = thread
+        return thread
+
+    def drafts(self) -> list[Draft]:
+        """One draft per thread, with the mails of those that were joined to it."""
+        for other in sorted(self._joined):
+            root, part = self._threads[self._root(other)], self._threads[other]
+            for entry in part.entries:
+                root.add(entry)
+            root.leftovers += part.leftovers
+            root.name = root.name or part.name
+        return [self._threads[n] for n in range(len(self._threads)) if n not in self._joined]
+
+
+def _is_automatic(mail: Mail) -> bool:
+    automatic = _header(mail, "Auto-Submitted").lower().startswith("auto-replied")
+    return automatic or mail.get_content_type() == "multipart/report"
+
+
+def _sender(mail: Mail) -> tuple[str, str]:
+    """The name and the address; a name is decoded last, as it may hold signs of an address."""
+    written = str(mail.get("From") or "")[:_LONGEST_HEADER]
+    match = _ADDRESS.fullmatch(" ".join(written.split()))
+    if match is None:
+        return "", written.strip() if "@" in written else ""
+    return _plain(match[1].strip(' "')).strip("'\""), match[2]
+
+
+def _header(mail: Mail, name: str) -> str:
+    return _plain(str(mail.get(name) or ""))
+
+
+def _plain(written: str) -> str:
+    """A header in plain letters; what is longer than any real one is cut."""
+    value = written[:_LONGEST_HEADER]
+    try:
+        parts = decode_header(value) if "=?" in value else [(value, None)]
+    except (MessageError, ValueError):
+        parts = [(value, None)]
+    words = (p if isinstance(p, str) else _decoded(p, charset or "ascii") for p, charset in parts)
+    return " ".join("".join(words).split())
+
+
+def _decoded(data: bytes, charset: str) -> str:
+    for name in (charset, "utf-8"):
+        try:
+            return data.decode(name)
+        except (LookupError, UnicodeError, ValueError):
+            continue
+    return data.decode("latin-1")
+
+
+def _ids(mail: Mail, name: str) -> list[str]:
+    return _ID.findall(str(mail.get(name) or "")[: 50 * _LONGEST_HEADER])[-_MOST_REFERENCES:]
+
+
+def _topic(subject: str) -> tuple[str, bool]:
+    """A subject without what programs put before it, and whether there was such a thing."""
+    topic, is_answer = subject, False
+    while match := _ANSWER.match(topic):
+        topic, is_answer = topic[match.end() :], True
+    topic = _LIST_NAME.sub("", topic, count=1) if _LIST_NAME.match(topic) else topic
+    return topic.strip() or subject, is_answer
+
+
+def _time(mail: Mail, tz: ZoneInfo | None) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(_header(mail, "Date"))
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(tz or UTC)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return moment.replace(tzinfo=None)
+
+
+def _text(parts: list[tuple[Mail, str]]) -> str:
+    """The first part in plain text, or else the first in HTML as text."""
+    pages: list[str] = []
+    for part, kind in parts:
+        if kind not in ("text/plain", "text/html") or part.get_filename():
+            continue
+        payload = part.get_payload(decode=True)
+        data = payload if isinstance(payload, bytes) else b""
+        written = _decoded(data, part.get_content_charset() or "utf-8")
+        if kind == "text/plain" and written.strip():
+            return written
+        pages.append(written)
+    page = next(filter(str.strip, pages), "")
+    found = flat(page)
+    if found.quoted and found.text:  # as a plain text quotes
+        return "\n> ".join((found.text, *found.quoted.split("\n")))
+    return found.text or found.quoted
+
+
+def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:
+    for part, kind in parts:
+        name = part.get_filename()
+        if name or kind.partition("/")[0] not in ("text", "message", "multipart"):
+            yield attached("", name=_plain(name or ""), mime=kind)
+
+
+FORMAT = Format(
+    title="E-mail (mbox, eml)",
+    sniff=lambda source: any(_members(source, limit=64)),
+    read=_read,
+)

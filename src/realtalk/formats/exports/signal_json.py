@@ -1,0 +1,393 @@
+"""Signal conversations written as JSON into drafts of chats. Three layouts are known:
+
+    data.json of signal-export, one entry per line, one folder per chat:
+        {"date": "2024-05-01T09:30:12", "sender": "Ann", "body": "hi", "reactions": [["Ben", "❤"]]}
+    messages as Signal Desktop keeps them, with or without its conversations:
+        {"conversations": [{"id": "c1", "name": "Ann"}],
+         "messages": [{"conversationId": "c1", "sent_at": 1714548612000, "type": "incoming",
+                       "body": "hi"}]}
+    Signal's own plaintext export (main.jsonl), one frame per line:
+        {"recipient": {"id": "2", "contact": {"profileGivenName": "Ann"}}}
+        {"chat": {"id": "9", "recipientId": "2"}}
+        {"chatItem": {"chatId": "9", "authorId": "2", "dateSent": "1714548612000",
+                      "standardMessage": {"text": {"body": "hi"}}}}
+
+Signal names a message by the millisecond it was sent, so that is its id and what quotes mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.formats.exports.assembly import Draft, Entry, reactions
+from realtalk.formats.exports.values import (
+    attached,
+    from_number,
+    from_stamp,
+    object_at,
+    records,
+    scalar,
+    text_at,
+    whole,
+)
+from realtalk.formats.json_input import (
+    BLANK,
+    head_keys,
+    head_text,
+    is_odd,
+    json_lines,
+    listed,
+    load,
+    mapping,
+    zone,
+)
+from realtalk.formats.reading import ReadOptions
+from realtalk.formats.source import Member, Source, matching, taken
+
+# Frames of Signal's own plaintext export (main.jsonl) into drafts of chats.
+#
+#     {"account": {"givenName": "Ben"}}
+#     {"recipient": {"id": "1", "self": {}}}
+#     {"recipient": {"id": "2", "contact": {"profileGivenName": "Ann"}}}
+#     {"chat": {"id": "9", "recipientId": "2"}}
+#     {"chatItem": {"chatId": "9", "authorId": "2", "dateSent": "1714548612000",
+#                   "standardMessage": {"text": {"body": "hi"}}}}
+#     → Draft("Ann") with one message of Ann and four entries that are no messages
+#
+# Numbers are written as text there, as protocol buffers do; all ids are compared as text.
+
+_MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
+
+_SAID = (
+    "standardMessage",
+    "stickerMessage",
+    "contactMessage",
+    "viewOnceMessage",
+    "poll",
+    "directStoryReplyMessage",
+    "remoteDeletedMessage",
+    "adminDeletedMessage",
+    "paymentNotification",
+)
+
+
+def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]:
+    """One draft per chat; frames about the account itself count as system entries of the first."""
+    rest = Draft("Signal")
+    people: dict[str, str] = {}
+    chats: dict[str, str] = {}
+    items: list[tuple[str, dict[str, Any]]] = []
+    me, own = "Me", ""
+    for where, frame in lines:
+        if not isinstance(frame, dict):
+            rest.leave(where, "not a JSON object")
+        elif isinstance(frame.get("chatItem"), dict):
+            items.append((where, frame["chatItem"]))
+        else:
+            rest.notice()
+            me = _joined(object_at(frame, "account"), "givenName", "familyName") or me
+            if recipient := object_at(frame, "recipient"):
+                name = "" if "self" in recipient else _recipient(recipient)
+                own = text_at(recipient, "id") if "self" in recipient else own
+                people[text_at(recipient, "id")] = name
+                # Mentions name people by the id of their account.
+                if account_id := text_at(object_at(recipient, "contact"), "aci"):
+                    people[account_id] = name
+            if chat := object_at(frame, "chat"):
+                chats[text_at(chat, "id")] = text_at(chat, "recipientId")
+    people = {number: name or me for number, name in people.items()}
+    drafts: dict[str, Draft] = {}
+    for where, item in items:
+        number = text_at(item, "chatId")
+        name = people.get(chats.get(number, ""), "") or f"Chat {number}"
+        draft = drafts.setdefault(number, Draft(name))
+        if any(key in item for key in _SAID):
+            entry = _entry(item, where, people, tz)
+            # A payment is told by the app; what was written beside it is somebody's.
+            if "paymentNotification" in item and not entry.text:
+                draft.notice()
+            else:
+                draft.add(entry)
+        elif caller := _caller(item, own, chats.get(number, "")):
+            time = from_number(text_at(item, "dateSent"), tz, 1000)
+            draft.add(Entry(caller, people.get(caller, ""), time, "", call=True))
+        else:
+            draft.notice()
+    return [*drafts.values(), rest]
+
+
+def _caller(item: dict[str, Any], own: str, other: str) -> str:
+    """The id of whoever made a call; "" where the update tells of something else."""
+    update = object_at(item, "updateMessage")
+    if call := object_at(update, "individualCall"):
+        sides = {"OUTGOING": own, "INCOMING": other}
+        return sides.get(text_at(call, "direction"), "") or text_at(item, "authorId")
+    return text_at(object_at(update, "groupCall"), "startedCallRecipientId")
+
+
+def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
+    """A text in which whoever is mentioned stands by name."""
+    text = scalar(body)
+    if _MENTIONED not in text:
+        return text
+    names = []
+    for mention in sorted(records(ranges), key=lambda mention: whole(mention.get("start"))):
+        if account := text_at(mention, "mentionAci", "mentionUuid"):
+            shown = people.get(account) or text_at(mention, "replacementText")
+            names.append(f"@{shown}" if shown else _MENTIONED)
+    parts = text.split(_MENTIONED)
+    if len(parts) != len(names) + 1:
+        return text  # which of them is meant cannot be told
+    return parts[0] + "".join(name + part for name, part in zip(names, parts[1:], strict=True))
+
+
+def _joined(part: dict[str, Any], *keys: str) -> str:
+    return " ".join(filter(None, (text_at(part, key).strip() for key in keys)))
+
+
+def _recipient(recipient: dict[str, Any]) -> str:
+    contact = object_at(recipient, "contact")
+    group = object_at(object_at(object_at(recipient, "group"), "snapshot"), "title")
+    phone = text_at(contact, "e164")
+    return (
+        _joined(object_at(contact, "nickname"), "given", "family")
+        or _joined(contact, "systemGivenName", "systemFamilyName")
+        or _joined(contact, "profileGivenName", "profileFamilyName")
+        or text_at(contact, "username")
+        or (f"+{phone}" if phone else "")
+        or text_at(group, "title")
+        or text_at(object_at(recipient, "callLink"), "name")
+        or text_at(object_at(object_at(recipient, "distributionList"), "distributionList"), "name")
+        or ("Signal" if "releaseNotes" in recipient else "")
+        or f"Recipient {text_at(recipient, 'id')}"
+    )
+
+
+def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInfo | None) -> Entry:
+    author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
+    kind = next(key for key in _SAID if key in item)
+    content = mapping(item[kind])
+    body = object_at(content, "text") or object_at(object_at(content, "textReply"), "text")
+    text = with_mentions(body.get("body"), body.get("bodyRanges"), people)
+    extra = reactions(
+        (text_at(mark, "emoji"), [people.get(text_at(mark, "authorId"), "")], 1)
+        for mark in records(content.get("reactions"))
+    )
+    quote = object_at(content, "quote")
+    answered, quoted = text_at(quote, "targetSentTimestamp"), object_at(quote, "text")
+    # What is quoted but was not there any more when it was quoted, stands nowhere else.
+    if not whole(answered) and (words := text_at(quoted, "body")):
+        extra["quote"] = words
+    if "longText" in content or "longText" in object_at(content, "textReply"):
+        extra["cut"] = True  # the rest lies in a file of the export
+    if kind == "poll":
+        extra["poll"] = [text_at(option, "option") for option in records(content.get("options"))]
+    stated = content.get("text", object_at(content, "textReply").get("text"))
+    return Entry(
+        author,
+        people.get(author, ""),
+        from_number(sent, tz, 1000),
+        text or text_at(content, "question", "emoji", "note"),
+        id=sent,
+        attachments=tuple(_frame_attachments(kind, content)),
+        reply_to=answered if whole(answered) else "",
+        edited=bool(item.get("revisions")),
+        deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
+        extra=extra,
+        where=where,
+        odd=is_odd(body.get("body")) or not isinstance(stated, dict | None),
+    )
+
+
+def _frame_attachments(kind: str, content: dict[str, Any]) -> Iterator[Attachment]:
+    for file in records(content.get("attachments")):
+        yield _file(file)
+    for link in records(content.get("linkPreview")):
+        caption = text_at(link, "description")
+        yield Attachment("link", text_at(link, "title"), text_at(link, "url"), caption)
+    if kind == "viewOnceMessage":
+        yield _file(object_at(content, "attachment"))
+    if kind == "stickerMessage":
+        yield Attachment("sticker", caption=text_at(object_at(content, "sticker"), "emoji"))
+    if kind == "contactMessage":
+        given = content.get("contact")
+        contact = mapping(given) or next(iter(records(given)), {})
+        name = _joined(object_at(contact, "name"), "givenName", "familyName")
+        yield Attachment("contact", name)
+
+
+def _file(file: dict[str, Any]) -> Attachment:
+    pointer = object_at(file, "pointer")
+    name, mime = text_at(pointer, "fileName"), text_at(pointer, "contentType")
+    if not name and not mime:
+        return Attachment("media")
+    kind = attached("", name=name, mime=mime).kind
+    return Attachment(kind, name, caption=text_at(pointer, "caption"))
+
+
+# The tool's own English, whatever the language of the phone.
+_CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9, ]{1,40}\))?")
+
+_DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", "sourceServiceId"})
+
+
+def sniff(source: Source) -> bool:
+    """Whether any member has one of the three layouts."""
+    return any(matching(source, (".json", ".jsonl"), _is_ours))
+
+
+def files(source: Source) -> tuple[Member, ...]:
+    """The members that have; a lone JSON file is taken for one on the user's word."""
+    return taken(source, (".json", ".jsonl"), _is_ours)
+
+
+def _is_ours(member: Member) -> bool:
+    return _layout(member) != ""
+
+
+def _layout(member: Member) -> str:
+    keys = head_keys(member)
+    first = head_text(member).lstrip()[:1]
+    if first == "{" and ("chatItem" in keys or {"version", "backupTimeMs"} <= keys):
+        return "frames"
+    exported = {"date", "sender", "body", "attachments"} <= keys
+    if first == "{" and exported and "messages" not in keys:
+        return "lines"
+    if "conversationId" in keys and len(keys & _DESKTOP) > 1 and keys & {"body", "type"}:
+        return "desktop"
+    return ""
+
+
+def drafts(member: Member, options: ReadOptions) -> list[Draft]:
+    """The chats of one file."""
+    tz = zone(options.timezone)
+    layout = _layout(member)
+    if layout == "frames":
+        return frames(_lines(member), tz)
+    return _desktop(member, tz) if layout == "desktop" else [_exported(member, tz)]
+
+
+def _lines(member: Member) -> Iterator[tuple[str, Any]]:
+    """The place and the value of every line that is not blank."""
+    for number, value in json_lines(member):
+        if value is not BLANK:
+            yield f"{member.name}:{number}", value
+
+
+def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
+    folder = member.folder.rsplit("/", 1)[-1]
+    draft = Draft(folder if member.stem == "data" and folder else member.stem)
+    for where, item in _lines(member):
+        if not isinstance(item, dict):
+            draft.leave(where, "not a JSON object")
+            continue
+        extra = reactions(
+            (scalar(pair[1]), [scalar(pair[0])], 1)
+            for pair in listed(item.get("reactions"))
+            if isinstance(pair, list) and len(pair) == 2
+        )
+        if quote := text_at(item, "quote").strip().removeprefix("> ").replace("\n> ", "\n"):
+            extra["quote"] = quote
+        gone = item.get("deleted") is True
+        body = text_at(item, "body").removesuffix("  ")  # Markdown's line break
+        entry = Entry(
+            "",
+            text_at(item, "sender"),
+            from_stamp(item.get("date"), tz),
+            "" if gone else body,
+            attachments=tuple(_files(item)),
+            deleted=gone,
+            extra=extra,
+            where=where,
+            odd=is_odd(item.get("body")),
+        )
+        told = item.get("call") is True or item.get("missed") is True
+        entry.call = told or is_call(entry)
+        draft.add(entry)
+    return draft
+
+
+def is_call(entry: Entry) -> bool:
+    """Whether signal-export wrote this for a call; most of its versions only say so in words."""
+    bare = not (entry.attachments or entry.extra or entry.deleted)
+    return bare and _CALL.fullmatch(entry.text.strip()) is not None
+
+
+def _files(item: dict[str, Any]) -> Iterator[Attachment]:
+    for file in records(item.get("attachments")):
+        yield attached(file.get("path"), name=file.get("name"))
+    if sticker := item.get("sticker"):
+        yield Attachment("sticker", caption=scalar(mapping(sticker).get("emoji", sticker)))
+
+
+def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
+    data = load(member)
+    holder = mapping(data)
+    # "messsages" is how one widespread tool spells it.
+    items = data if isinstance(data, list) else holder.get("messages", holder.get("messsages"))
+    people: dict[str, str] = {}
+    groups: set[str] = set()
+    for conversation in records(holder.get("conversations")):
+        name = text_at(conversation, "name", "profileFullName", "profileName", "e164", "id")
+        for key in ("id", "e164", "uuid", "serviceId"):
+            people.setdefault(text_at(conversation, key), name)
+        if text_at(conversation, "type") == "group":
+            groups.add(text_at(conversation, "id"))
+    drafts_by_id: dict[str, Draft] = {}
+    for index, item in enumerate(listed(items)):
+        where = f"{member.name}, messages[{index}]"
+        conversation_id = text_at(mapping(item), "conversationId")
+        name = people.get(conversation_id) or text_at(mapping(item), "conversationName")
+        draft = drafts_by_id.setdefault(
+            conversation_id, Draft(name or conversation_id or member.stem)
+        )
+        if not isinstance(item, dict):
+            draft.leave(where, "not an object")
+        elif item.get("type") not in ("incoming", "outgoing"):
+            draft.notice()
+        else:
+            draft.add(_message(item, where, people, conversation_id not in groups, tz))
+    return list(drafts_by_id.values())
+
+
+def _message(
+    item: dict[str, Any], where: str, people: dict[str, str], private: bool, tz: ZoneInfo | None
+) -> Entry:
+    if item["type"] == "outgoing":
+        author, name = "", "Me"
+    else:
+        author = text_at(item, "sourceServiceId", "sourceUuid", "source", "conversationId")
+        known = people.get(text_at(item, "conversationId")) if private else ""
+        name = people.get(author) or known or text_at(item, "conversationName")
+    sent = item.get("sent_at") or item.get("timestamp")
+    gone = bool(item.get("deletedForEveryone"))
+    return Entry(
+        author,
+        name,
+        from_number(sent, tz, 1000),
+        "" if gone else with_mentions(item.get("body"), item.get("bodyRanges"), people),
+        id=scalar(sent),
+        attachments=tuple(_attachments(item)),
+        reply_to=text_at(object_at(item, "quote"), "id"),
+        edited=bool(listed(item.get("editHistory"))),
+        deleted=gone,
+        extra=reactions(
+            (text_at(mark, "emoji"), [people.get(text_at(mark, "fromId"), "")], 1)
+            for mark in records(item.get("reactions"))
+        ),
+        where=where,
+        odd=is_odd(item.get("body")),
+    )
+
+
+def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+    for file in records(item.get("attachments")):
+        yield attached(file.get("path"), name=file.get("fileName"), mime=file.get("contentType"))
+    if sticker := object_at(item, "sticker"):
+        yield Attachment("sticker", caption=text_at(sticker, "emoji"))
+    for link in records(item.get("preview")):
+        yield Attachment("link", text_at(link, "title"), text_at(link, "url"))

@@ -1,0 +1,555 @@
+"""Telegram Desktop's JSON export, of one chat or of the whole account, into chats.
+
+    {"name": "Ann", "type": "personal_chat", "id": 7, "messages": [
+      {"id": 41, "type": "message", "date": "2024-05-01T09:30:00",
+       "date_unixtime": "1714548600", "from": "Ann", "from_id": "user7",
+       "text": ["look: ", {"type": "link", "text": "https://x.org"}]}]}
+    → Chat("Ann") with one message "look: https://x.org"
+
+`date` is the exporter's own wall clock and is used as long as every entry has one and no
+time zone is requested; otherwise `date_unixtime`, in UTC or the zone, wherever it stands.
+The HTML export is read too; where both lie side by side, the JSON is.
+Exports of one chat made at different times are joined, and a message that stands in two
+of them is taken once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
+from realtalk.formats.exports.values import (
+    attached,
+    filled,
+    from_number,
+    from_stamp,
+    object_at,
+    records,
+    scalar,
+    text_at,
+)
+from realtalk.formats.json_input import head_keys, head_text, is_odd, listed, load, mapping, zone
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, matching, taken
+
+# Telegram Desktop's HTML export, which it offers first, into drafts of chats.
+#
+#     ChatExport_2024-05-01/messages.html, messages2.html      one chat, in pages
+#     <div class="message default clearfix" id="message41"> ... title="01.05.2024 09:30:00
+#     UTC+02:00" ... <div class="from_name">Ann</div> <div class="text">look: x.org</div>
+#     → Draft("Ann") with one entry "look: x.org", id 41
+#
+# The pages say less than the JSON export: no ids of people, so two of one name are one
+# speaker, and no sign that a message was edited. The reader says so.
+
+_PAGE = re.compile(r"(?:^|/)messages(\d*)\.html$")
+_PAGES_NOTE = "Telegram's HTML export tells no ids of people and no edits; its JSON export does"
+_STAMP = re.compile(
+    r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):(\d\d))?", re.ASCII
+)
+_ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
+_MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
+# What the text in a tag of such a class is, and what kind of file such a tag holds.
+_SAID = {
+    "from_name": "from",
+    "text": "text",
+    "emoji": "emoji",
+    "count": "count",
+    "answer": "poll",
+    "question": "question",
+}
+_AROUND = frozenset({"page_header", "media", "forwarded", "reply_to"})
+_WRAPS = {
+    "photo_wrap": "image",
+    "video_file_wrap": "video",
+    "animated_wrap": "video",
+    "sticker_wrap": "sticker",
+}
+_FILES = {
+    "media_photo": "image",
+    "media_video": "video",
+    "media_voice_message": "audio",
+    "media_audio_file": "audio",
+    "media_contact": "contact",
+    "media_location": "location",
+    "media_live_location": "location",
+    "media_venue": "location",
+    "media_call": "call",
+    **_WRAPS,
+}
+
+
+def _is_telegram_page(member: Member) -> bool:
+    """Whether the head of a page is that of a chat."""
+    text = head_text(member)
+    return "page_wrap" in text and ("from_name" in text or "message service" in text)
+
+
+def _page_drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
+    """One chat per folder, its pages in order."""
+    by_folder: dict[str, Draft] = {}
+    last: dict[str, str] = {}
+    for member in sorted(members, key=_place):
+        folder = member.folder
+        page = page_of(member, _TelegramPage)
+        title = page.title or folder.rsplit("/", 1)[-1] or member.stem
+        draft = by_folder.setdefault(folder, Draft(title))
+        draft.notice(page.notices)
+        for bubble in page.bubbles:
+            # Below the first of several bubbles in a row the name is not repeated.
+            sender = last[folder] = "".join(bubble.parts["from"]) or last.get(folder, "")
+            entry = bubble.entry(sender, f"{member.name}, message {bubble.id}", tz)
+            entry.call = bubble.is_call
+            draft.add(entry)
+    return list(by_folder.values())
+
+
+def _place(member: Member) -> tuple[str, int]:
+    match = _PAGE.search(member.name)
+    return member.folder, int(match[1] or 1) if match else 0
+
+
+@dataclass(slots=True)
+class _File:
+    """Something in a message that is not text, with the words beside it."""
+
+    kind: str
+    url: str
+    title: list[str] = field(default_factory=list)
+    status: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Bubble:
+    """One message of a page: pieces of text by what they are, and what stands beside them."""
+
+    id: str
+    date: str = ""
+    reply: str = ""
+    parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    files: list[_File] = field(default_factory=list)
+    reactions: list[tuple[str, tuple[()], str]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts["text"]).strip() or "".join(self.parts["question"]).strip()
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call, which stands on a page as a bubble of the caller."""
+        return not self.text and [file.kind for file in self.files] == ["call"]
+
+    def entry(self, sender: str, where: str, tz: ZoneInfo | None) -> Entry:
+        answered = _ANSWERED.search(self.reply)
+        extra = {
+            "forwarded_from": "".join(self.parts["forwarded_from"]),
+            "poll": self.parts["poll"],
+        }
+        return Entry(
+            "",
+            sender,
+            _time(self.date, tz),
+            self.text,
+            id=self.id,
+            attachments=tuple(_page_attachments(self.files, self.text)),
+            reply_to=answered[1] if answered else "",
+            extra=reactions(self.reactions) | filled(extra),
+            where=where,
+        )
+
+
+def _time(stamp: str, tz: ZoneInfo | None) -> datetime | None:
+    """The exporter's wall clock, or the clock of `tz` where the page states its offset."""
+    match = _STAMP.match(stamp)
+    if match is None:
+        return None
+    day, month, year, hour, minute, second = (int(match[place]) for place in range(1, 7))
+    try:
+        moment = datetime(year, month, day, hour, minute, second)
+        if tz is not None and match[7]:
+            offset = timedelta(hours=int(match[8]), minutes=int(match[9]))
+            known = timezone(offset if match[7] == "+" else -offset)
+            moment = moment.replace(tzinfo=known).astimezone(tz).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return None
+    return moment
+
+
+def _page_attachments(files: list[_File], text: str) -> Iterator[Attachment]:
+    searched = len(files) * len(text) <= _MOST_SEARCHED
+    for file in files:
+        kind, url = file.kind, file.url
+        title, status = "".join(file.title).strip(), "".join(file.status).strip()
+        if kind == "image" and title == "Sticker":
+            yield Attachment("sticker", url=url, caption=status)
+        elif kind in ("contact", "location"):
+            yield Attachment(kind, title, url, status)
+        elif kind == "call":
+            yield Attachment(kind)
+        elif kind == "link":
+            # A plain address is in the text already; one behind words is not.
+            if not searched or url.split("://", 1)[-1].rstrip("/") not in text:
+                yield Attachment(kind, url=url)
+        elif kind:
+            yield attached(url, kind)
+        else:
+            yield attached(url, name=title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An open tag: what text in it means, by its classes and those around it."""
+
+    meaning: str = ""
+    in_file: str = ""  # the meaning where the tag stands in an attached file
+    around: frozenset[str] = frozenset()
+
+    @property
+    def part(self) -> str:
+        """Which part of a message a text here belongs to; "" for none."""
+        meaning = self.in_file if "media" in self.around else self.meaning
+        forwarded = meaning == "from" and "forwarded" in self.around
+        return "forwarded_from" if forwarded else meaning
+
+    def inside(self, classes: frozenset[str]) -> _Place:
+        """A tag inside of this one."""
+        own = _meaning(classes)
+        meaning, in_file = (self.meaning, self.in_file) if own is None else (own, own)
+        if not classes & _SAID.keys():
+            in_file = next((name for name in ("title", "status") if name in classes), in_file)
+        return _Place(meaning, in_file, self.around | (classes & _AROUND))
+
+
+def _meaning(classes: frozenset[str]) -> str | None:
+    """What a tag's own classes say of the text in it; None where they say nothing."""
+    for name, meaning in _SAID.items():
+        if name in classes and not (name == "text" and "bold" in classes):
+            return meaning
+    return "" if classes & {"details", "initials"} else None
+
+
+class _TelegramPage(PageWalker[_Place]):
+    """Collects the messages of one page while it is walked through."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.notices = 0
+        self.bubbles: list[_Bubble] = []
+        self._title: list[str] = []
+        self._bubble: _Bubble | None = None
+        self._depth = 0
+        self._walk(text)
+        self._finish()  # a page may end in the middle of a message
+
+    @property
+    def title(self) -> str:
+        return " ".join("".join(self._title).split())
+
+    def _start(self, tag: Tag) -> None:
+        self._enter(tag.name, tag.attributes)
+        if tag.is_alone:
+            self._end(tag.name)
+
+    def _enter(self, tag: str, attributes: dict[str, str]) -> None:
+        classes = frozenset(attributes.get("class", "").split())
+        around = self._open.here or _Place()
+        if tag == "div" and "message" in classes and self._bubble is None:
+            if "service" in classes:
+                # The lines between two days are of the page, not of the chat.
+                self.notices += not attributes.get("id", "").startswith("message-")
+            elif "default" in classes:
+                self._bubble = _Bubble(attributes.get("id", "").removeprefix("message"))
+                self._depth = len(self._open)
+                around = _Place()  # what is around a message does not tell what is in it
+        elif self._bubble is not None:
+            self._look(self._bubble, tag, classes, attributes, around)
+        self._open.enter(tag, around.inside(classes))
+
+    def _end(self, tag: str) -> None:
+        if self._open.leave(tag) and len(self._open) <= self._depth:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._bubble is not None:
+            self.bubbles.append(self._bubble)
+            self._bubble = None
+
+    def _data(self, written: str) -> None:
+        place = self._open.here or _Place()
+        bubble = self._bubble
+        if bubble is None:
+            if "page_header" in place.around:
+                self._title.append(unescaped(written))
+            return
+        if not written or len(self._open) <= self._depth or not (part := place.part):
+            return
+        data = unescaped(written)
+        words = " ".join(data.split())
+        if part in ("title", "status"):
+            if bubble.files:
+                file = bubble.files[-1]
+                (file.title if part == "title" else file.status).append(words)
+        elif part == "emoji":
+            bubble.reactions.append((data.strip(), (), "1"))
+        elif part == "count":
+            if bubble.reactions:
+                bubble.reactions[-1] = (bubble.reactions[-1][0], (), data.strip())
+        elif part == "poll":
+            bubble.parts[part].append(data.strip().removeprefix("- "))
+        else:
+            bubble.parts[part].append(data if part == "text" else words)
+
+    def _look(
+        self,
+        bubble: _Bubble,
+        tag: str,
+        classes: frozenset[str],
+        attributes: dict[str, str],
+        at: _Place,
+    ) -> None:
+        """What a tag inside of a message says by itself."""
+        address = attributes.get("href", "")
+        if "date" in classes and "pull_right" in classes:
+            bubble.date = attributes.get("title", "")
+        elif tag == "br" and at.part == "text":
+            bubble.parts["text"].append("\n")
+        elif tag == "a" and "reply_to" in at.around:
+            bubble.reply = address
+        elif "media" in classes or classes & _WRAPS.keys():
+            kind = next((kind for name, kind in _FILES.items() if name in classes), "")
+            bubble.files.append(_File(kind, address))
+        elif tag == "a" and at.part == "text" and address.startswith("http"):
+            bubble.files.append(_File("link", address))
+
+
+_MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
+_RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
+_MEDIA = {
+    "voice_message": "audio",
+    "audio_file": "audio",
+    "video_message": "video",
+    "video_file": "video",
+    "animation": "video",
+    "sticker": "sticker",
+}
+_PLAIN_EXTRA = frozenset(
+    """
+    forwarded_from via_bot saved_from author signature edited duration_seconds game_title
+    self_destruct_period_seconds
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
+# What a poll, a list or an invoice is headed with: the words of its sender.
+_TITLES = (("poll", "question"), ("todo_list", "title"), ("invoice_information", "title"))
+
+
+def _sniff(source: Source) -> bool:
+    return (
+        any(matching(source, (".json",), _is_export, named=_RESULT))
+        or any(matching(source, (".json",), _is_export))
+        or any(_pages(source, limit=64))
+    )
+
+
+def _is_export(member: Member) -> bool:
+    keys = head_keys(member)
+    if "messages" in keys:
+        return bool(keys & {"from", "actor"}) and bool(keys & _MARKS)
+    # A whole account tells about its owner first; its chats may start megabytes later.
+    account = {"personal_information", "profile_pictures", "frequent_contacts", "contacts", "chats"}
+    return bool(keys & account) and "about" in keys and "telegram" in head_text(member).lower()
+
+
+def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
+    named = _PAGE if len(source.members) > 1 else None
+    return matching(source, (".html",), _is_telegram_page, limit=limit, named=named)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    tz = zone(options.timezone)
+    members = taken(source, (".json",), _is_export)
+    if not members:
+        if pages := tuple(_pages(source)):
+            from_pages = _page_drafts(pages, tz)
+            return assemble(source, "telegram", from_pages, options, [_PAGES_NOTE])
+        raise RealtalkError(
+            "no Telegram export",
+            where=str(source.path),
+            fix="in Telegram Desktop choose Export chat history, format: machine-readable JSON",
+        )
+    drafts: dict[tuple[str, str, int], Draft] = {}
+    notes: list[str] = []
+    for member in members:
+        here: Counter[tuple[str, str]] = Counter()
+        for chat, where in _chats(mapping(load(member)), member):
+            kind, number = text_at(chat, "type"), text_at(chat, "id")
+            # Only what stands in another file can be the same chat once more.
+            here[kind, number] += 1
+            name = text_at(chat, "name") or kind.replace("_", " ").capitalize()
+            draft = drafts.setdefault(
+                (kind, number or where, here[kind, number]),
+                Draft(name, extra=filled({"type": kind, "id": number})),
+            )
+            if _fill(draft, chat, where, tz):
+                notes.append(
+                    f"{where}: some entries have no local time; UTC (or --timezone) stamps are "
+                    "used where they stand, local ones elsewhere"
+                )
+    return assemble(source, "telegram", list(drafts.values()), options, notes)
+
+
+def _chats(export: dict[str, Any], member: Member) -> Iterator[tuple[dict[str, Any], str]]:
+    if isinstance(export.get("messages"), list):
+        yield export, member.name
+        return
+    lists = {part: object_at(export, part).get("list") for part in ("chats", "left_chats")}
+    for part, chats in lists.items():
+        for index, chat in enumerate(records(chats)):
+            yield chat, f"{member.name}, {part}[{index}]"
+    if not any(isinstance(chats, list) for chats in lists.values()):
+        raise RealtalkError(
+            "neither 'messages' nor 'chats' found: not a Telegram export", where=member.where
+        )
+
+
+def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> bool:
+    """Adds a chat's messages; whether some of them have no local time."""
+    items = listed(chat.get("messages"))
+    # What is no message may have no time at all, and must not move those of the others.
+    dated = [item for item in records(items) if _is_said(item)]
+    local = all(from_stamp(item.get("date"), None) for item in dated)
+    entry = partial(_entry, clock=local and tz is None, tz=tz)
+    draft.fill(items, f"{where}, messages", entry)
+    return not local and any("date" in item for item in dated)
+
+
+def _is_said(item: dict[str, Any]) -> bool:
+    """Whether an entry is somebody's message; calls, pins and the like are "service"."""
+    return scalar(item.get("type", "message")) == "message"
+
+
+def _call(item: dict[str, Any], time: datetime | None) -> Entry | None:
+    """A call by whoever made it; None for any other notice."""
+    if text_at(item, "action") != "phone_call":
+        return None
+    number = text_at(item, "id")
+    return Entry(text_at(item, "actor_id"), text_at(item, "actor"), time, "", id=number, call=True)
+
+
+def _entry(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> Entry | None:
+    stamp = None if clock else from_number(item.get("date_unixtime"), tz)
+    if not _is_said(item):
+        return _call(item, stamp or from_stamp(item.get("date"), tz))
+    author = text_at(item, "from_id")
+    extra = filled({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
+    if "reactions" in item:
+        extra |= _reactions(item)
+    if poll := object_at(item, "poll"):
+        extra["poll"] = [_words(answer.get("text")) for answer in records(poll.get("answers"))]
+    if tasks := records(object_at(item, "todo_list").get("answers")):
+        extra["tasks"] = [_words(task.get("text")) for task in tasks]
+    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
+    # Old exports stamp what was never edited with the first second of 1970.
+    edited = not text_at(item, "edited").startswith(("1970-01-01", "1969-12-31"))
+    here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
+    written = (item.get("text"), item.get("text_entities"))
+    text = next(filter(None, (_text(value) for value in written if not _is_odd(value))), "")
+    return Entry(
+        author,
+        text_at(item, "from") or ("Deleted Account" if author else ""),
+        stamp or from_stamp(item.get("date"), tz),
+        text or next(filter(None, titles), ""),
+        id=text_at(item, "id"),
+        attachments=tuple(_attachments(item)),
+        reply_to=text_at(item, "reply_to_message_id") if here else "",
+        edited="edited" in extra and edited,
+        extra=extra,
+        odd=not text and any(map(_is_odd, written)),
+    )
+
+
+def _is_odd(value: Any) -> bool:
+    """Whether a text, or a piece of it, is no text."""
+    if not isinstance(value, list):
+        return is_odd(value)
+    return any(is_odd(each.get("text") if isinstance(each, dict) else each) for each in value)
+
+
+def _words(value: Any) -> str:
+    """Text that newer exports write as an object or as pieces."""
+    return _text(mapping(value).get("text", value))
+
+
+def _text(value: Any) -> str:
+    """Text pieces joined as they are: real exports keep every space inside a piece.
+
+    One seam is mended: an address right behind another styled piece ("Link:" in bold, then
+    a link) would run into it, so it gets a space.
+    """
+    if not isinstance(value, list):
+        return scalar(value)
+    text = ""
+    styled = False
+    for piece in value:
+        entity = mapping(piece)
+        kind = text_at(entity, "type")
+        added = text_at(entity, "text") if entity else scalar(piece)
+        if kind == "link" and styled and (text[-1:].isalnum() or text[-1:] in set(":;,.!?")):
+            text += " "
+        text += added
+        styled = kind not in ("", "plain") and bool(added)
+    return text
+
+
+def _reactions(item: dict[str, Any]) -> dict[str, Any]:
+    return reactions(
+        (
+            text_at(reaction, "emoji", "document_id", "type"),
+            [text_at(person, "from") for person in records(reaction.get("recent"))],
+            reaction.get("count"),
+        )
+        for reaction in records(item.get("reactions"))
+    )
+
+
+def _path(value: Any) -> str:
+    """A path inside the export; "(File not included...)" and the like is none."""
+    path = scalar(value)
+    return "" if path.startswith("(") else path
+
+
+def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+    if "photo" in item:
+        yield attached(_path(item["photo"]), "image")
+    if "file" in item or "media_type" in item:
+        unnamed = "file_name" not in item and "mime_type" not in item
+        kind = _MEDIA.get(text_at(item, "media_type"), "media" if unnamed else "")
+        file = attached(_path(item.get("file")), kind, item.get("file_name"), item.get("mime_type"))
+        yield Attachment(file.kind, file.name, file.url, text_at(item, "sticker_emoji"))
+    if contact := object_at(item, "contact_information"):
+        parts = (text_at(contact, "first_name"), text_at(contact, "last_name"))
+        phone = text_at(contact, "phone_number")
+        yield Attachment("contact", " ".join(filter(None, parts)), caption=phone)
+    if place := object_at(item, "location_information"):
+        at = f"geo:{text_at(place, 'latitude')},{text_at(place, 'longitude')}"
+        yield Attachment("location", text_at(item, "place_name"), at, text_at(item, "address"))
+    if game := text_at(item, "game_title"):
+        caption = text_at(item, "game_description")
+        yield Attachment("link", game, text_at(item, "game_link"), caption)
+    for paid in records(item.get("paid_media")):
+        yield attached(_path(paid.get("photo") or paid.get("file")), "media")
+    for piece in records(item.get("text_entities") or item.get("text")):
+        if piece.get("type") == "text_link" and (address := text_at(piece, "href")):
+            yield Attachment("link", text_at(piece, "text"), address)
+
+
+FORMAT = Format(title="Telegram (JSON or HTML export)", sniff=_sniff, read=_read)

@@ -1,0 +1,111 @@
+"""Lines of a text export into entries of a draft: one line begins a message, others go on with it.
+
+    2024. 5. 1. 15:05, Ann : are you      begin(Entry("", "Ann", ...), "are you")
+    there?                                go_on("there?")
+    (an empty line)                       go_on("")
+    2024. 5. 1. 15:06, Ann left           notice()
+    → one entry "are you\\nthere?" of two lines, and two notices
+
+Empty lines at the end of a message are how the app parts messages, so they count as its own.
+Every line is counted once, whatever becomes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from realtalk.formats.exports.assembly import Draft, Entry
+from realtalk.formats.json_input import decoded
+from realtalk.formats.source import Member
+
+EARLY = "before the first message"
+
+
+def export_lines(member: Member) -> list[str]:
+    """The lines of a text, whatever ends them; people paste other separators into messages."""
+    text = decoded(member.read()).replace("\r\n", "\n")
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+class EntryLines:
+    """Takes the lines of one file in order, and adds what they come to to its draft.
+
+    `judge` is handed every entry when its text is whole: it takes the app's own words out of the
+    text, and answers False for what the app wrote by itself. `is_notice` tells lines that an app
+    puts below a message without any mark.
+    """
+
+    def __init__(
+        self,
+        draft: Draft,
+        file: str,
+        judge: Callable[[Entry], bool],
+        is_notice: Callable[[str], bool] = lambda line: not line,
+    ) -> None:
+        self.draft = draft
+        self._file = file
+        self._judge = judge
+        self._is_notice = is_notice
+        self._entry: Entry | None = None
+        self._lines: list[str] = []
+        self._number = 0
+        self._begun = False
+
+    def begin(self, entry: Entry, text: str) -> None:
+        """A line that begins a message, and what it says of the text."""
+        self._finish()
+        self._number += 1
+        self._begun = True
+        self._entry = entry
+        self._lines = [text]
+        entry.where = f"{self._file}:{self._number}"
+
+    def notice(self) -> None:
+        """A line of the app: it ends the message before it."""
+        self._finish()
+        self._number += 1
+        self._begun = True
+        self.draft.notice()
+
+    def title(self) -> None:
+        """A line about the file, or an empty one, before everything else."""
+        self._number += 1
+        self.draft.notice()
+
+    def go_on(self, line: str) -> None:
+        """A line without a mark: it belongs to the message or notice before it."""
+        if self._entry is not None:
+            self._number += 1
+            self._lines.append(line)
+        elif self._begun or not line.strip():
+            self.title()
+        else:
+            self.leave(EARLY)
+
+    def leave(self, reason: str) -> None:
+        """A line that is neither."""
+        self._finish()
+        self._number += 1
+        self.draft.leave(f"{self._file}:{self._number}", reason)
+
+    def end(self) -> Draft:
+        """The draft, once all lines are taken."""
+        self._finish()
+        return self.draft
+
+    def _finish(self) -> None:
+        entry, lines = self._entry, self._lines
+        if entry is None:
+            return
+        self._entry = None
+        while len(lines) > 1 and self._is_notice(lines[-1]):
+            lines.pop()
+            self.draft.notice()
+        entry.text = "\n".join(lines)
+        entry.size = len(lines)
+        if self._judge(entry):
+            self.draft.add(entry)
+        else:
+            self.draft.notice(entry.size)

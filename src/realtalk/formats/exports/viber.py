@@ -1,0 +1,158 @@
+"""Viber's message history, which it sends by e-mail as a zip of one file per chat, into chats.
+
+    [ 01/05/2024 ] 15:05:11: Ann: hi                     text
+    01/05/2024,15:05:11,Ann,+15550100,hi                 table without names of columns
+    ="01/05/2024"<TAB>15:05:11<TAB>="Ann"<TAB>="+15550100"<TAB>"hi"
+    → Chat with one message of Ann
+
+A dated line without a name is a notice. Tables do not always quote text of several lines, so they
+are read line by line like the text. Whether the day or the month comes first is told by the dates
+of all files together; the owner is called as Viber calls them ("Me", "Moi").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from typing import NamedTuple
+
+from realtalk.chat import Attachment
+from realtalk.formats.exports.assembly import Draft, Entry, assemble
+from realtalk.formats.exports.text_entries import EntryLines, export_lines
+from realtalk.formats.json_input import head_text
+from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.text.calendars import DateOrder, hour_of_day
+from realtalk.text.wordlists import phrases, sections
+from realtalk.text.written_days import day_of, is_open, shares_order
+
+_WORDING = sections("realtalk.formats.exports", "viber_wording.txt")
+_SUFFIXES = (".txt", ".csv", ".tsv")
+_DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_CLOCK = r"(\d{1,2}):(\d\d)(?::(\d\d))?(?:[ \u202f]?([AaPp]\.?[Mm]\.?))?"
+_TEXT = re.compile(rf"\[ ?({_DAY}) ?\],? {_CLOCK}:? (.*)")
+_NUMBER = r"[+\d()\s.*-]{0,40}"
+_ROW = re.compile(
+    rf'=?"?({_DAY})"?(?P<gap>[,;\t])\s?=?"?{_CLOCK}"?(?P=gap)\s?'
+    r'=?(?:"(?P<quoted>[^"]{0,100})"|(?P<plain>[^,;\t"]{0,100}))(?P=gap)\s?'
+    rf'=?"?(?P<number>{_NUMBER})"?(?P=gap)\s?(?P<text>.*)'
+)
+_LONGEST_NAME = 100
+_LONGEST_WORDS = 80
+_HEAD_LINES = 40
+_KINDS = {
+    phrase: kind
+    for kind in ("image", "video", "sticker", "audio", "location", "file", "contact")
+    for phrase in phrases(_WORDING[kind])
+}
+_DELETED = frozenset(phrases(_WORDING["deleted"]))
+_CALL = re.compile(
+    rf"({'|'.join(map(re.escape, phrases(_WORDING['call'])))})[ ,(]{{0,3}}([\d:]{{0,10}})\)?"
+)
+
+
+class DatedLine(NamedTuple):
+    """A line that begins with its date and time; without a name it is the app's."""
+
+    day: str
+    clock: time
+    name: str
+    text: str
+
+
+def _line(line: str) -> DatedLine | None:
+    """The pieces of a line that begins a message or notice; None for any other."""
+    match = _TEXT.match(line) or _ROW.match(line)
+    if match is None:
+        return None
+    hour, minute, second, half = match.groups()[1:5] if match.re is _TEXT else match.groups()[2:6]
+    try:
+        clock = time(hour_of_day(int(hour), half or ""), int(minute), int(second or 0))
+    except ValueError:
+        return None
+    if match.re is _ROW:
+        name = (match["quoted"] or match["plain"] or "").strip() or match["number"].strip()
+        return DatedLine(match[1], clock, name, match["text"])
+    name, colon, text = f"{match[6]} ".partition(": ")
+    if not colon or not 0 < len(name) <= _LONGEST_NAME:
+        return DatedLine(match[1], clock, "", match[6])
+    return DatedLine(match[1], clock, name, text.removesuffix(" "))
+
+
+def _is_ours(member: Member) -> bool:
+    lines = head_text(member).split("\n", _HEAD_LINES)[:_HEAD_LINES]
+    lines = [line.rstrip("\r") for line in lines if line.strip()]
+    return bool(lines) and _line(lines[0]) is not None and any(map(_is_said, lines))
+
+
+def _is_said(line: str) -> bool:
+    found = _line(line)
+    return found is not None and bool(found.name)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = taken(
+        source,
+        _SUFFIXES,
+        _is_ours,
+        missing="no Viber chat found",
+        fix="pass the zip, .txt or .csv that Viber has sent by e-mail",
+    )
+    notes: list[str] = []
+    files = [(member, export_lines(member)) for member in members]
+    order = options.dates or _order([line for _, lines in files for line in lines], notes)
+    drafts = []
+    for done, (member, lines) in enumerate(files):
+        options.progress(done, len(files), member.name)
+        drafts.append(_draft(member, lines, order))
+    return assemble(source, "viber", drafts, options, notes)
+
+
+def _order(lines: Sequence[str], notes: list[str]) -> DateOrder:
+    """Which number of a date is the month."""
+    stated = (match[1] for line in lines if (match := _TEXT.match(line) or _ROW.match(line)))
+    days = [day for day in dict.fromkeys(stated) if is_open(day)]
+    order, certain = shares_order(days)
+    if days and not certain:
+        notes.append(f"the dates could be dmy or mdy; read as {order} (--dates)")
+    return order
+
+
+def _draft(member: Member, lines: Sequence[str], order: DateOrder) -> Draft:
+    """The chat of one file."""
+    kept = EntryLines(Draft(member.stem, unit="lines"), member.name, _judge)
+    for line in lines:
+        head = _line(line)
+        day: date | None = day_of(head.day, order) if head else None
+        if head is None or day is None:
+            kept.go_on(line)
+        elif head.name:
+            moment = datetime.combine(day, head.clock)
+            kept.begin(Entry("", head.name, moment, ""), head.text)
+        else:
+            kept.notice()
+    return kept.end()
+
+
+def _judge(entry: Entry) -> bool:
+    """Takes the quotes of a table and the app's own words out of a message."""
+    text = entry.text
+    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+        inside = text[1:-1]
+        if '"' not in inside.replace('""', ""):
+            text = entry.text = inside.replace('""', '"')
+    if len(text) > _LONGEST_WORDS:
+        return True
+    if text in _DELETED:
+        entry.text, entry.deleted = "", True
+    elif kind := _KINDS.get(text):
+        entry.text, entry.attachments = "", (Attachment(kind),)
+    elif call := _CALL.fullmatch(text):
+        entry.text, entry.attachments = "", (Attachment("call", call[1], caption=call[2]),)
+    return True
+
+
+FORMAT = Format(
+    title="Viber (message history sent by e-mail)", sniff=holding(_SUFFIXES, _is_ours), read=_read
+)

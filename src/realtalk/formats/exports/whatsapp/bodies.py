@@ -1,0 +1,279 @@
+"""What follows the sender's name: words, media, a deleted message, or a system notice.
+
+    "IMG-20190620-WA0001.jpg (file attached)\\nlook"  → text "look", image of that name
+    "\\u200eimage omitted"                            → text "", an image without name
+    "see you <This message was edited>"              → text "see you", edited
+    "\\u200eMara added Theo"                          → system
+
+Few messages hold such things. One cheap test over all texts picks the candidates; the
+rules then run on those only, as column expressions.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from realtalk.formats.exports.whatsapp import wording
+from realtalk.formats.tables import MESSAGES
+
+_MARK = "\u200e"
+_MARKS = "[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+_WA_NAME = r"(?i)^(?:(?:IMG|VID|PTT|AUD|STK|DOC)-[0-9]{8}-WA[0-9]+|[0-9]{8}-)"
+_ATTACHED_IN_ANGLES = rf"({_MARK})?<([^<>:\n]{{2,40}}): ?([^<>\n]+\.\w{{1,8}})>"
+_ATTACHED_BEFORE_WORDS = rf"^{_MARKS}*([^\n]+?\.\w{{1,8}}) \(([^()\n]{{2,40}})\)(?:\n|$)"
+_EDITED_AT_END = rf"({_MARK})?<([^<>:\n]{{4,80}})>{_MARKS}*$"
+_PAGES = rf"^{_MARKS}*([^\n]+\.\w{{1,8}}) • [^\n]*?(?:\n|$)"
+_MAP_LINK = (
+    rf"^{_MARKS}*([^\n:]{{2,40}}): (https?://(?:maps\.(?:google|apple)\.com|www\.google\.com/maps|"
+    r"maps\.app\.goo\.gl|goo\.gl/maps|foursquare\.com)[^\s]*)$"
+)
+_KINDS = {
+    "contact": r"(?i)\.vcf$",
+    "sticker": r"(?i)^STK-|-STICKER[-.]",
+    "image": r"(?i)^IMG-|-PHOTO[-.]|-GIF[-.]|\.(?:jpe?g|png|gif|heic|webp|bmp)$",
+    "video": r"(?i)^VID-|-VIDEO[-.]|\.(?:mp4|3gp|mov|avi|mkv|webm)$",
+    "audio": r"(?i)^PTT-|^AUD-|-AUDIO[-.]|\.(?:opus|mp3|m4a|ogg|oga|aac|amr|wav)$",
+}
+_ATTACHMENT = MESSAGES["attachments"]
+# How often an unknown wording must recur to be taken for the app's: so often, or with two people.
+_REPEATED = 3
+# Several words, or one of a script that writes no spaces; "<grin>" and "<br>" are a person's.
+_WORDS = (
+    r"[\p{L}\p{M}]\S* \S*[\p{L}\p{M}]|"
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]{3}"
+)
+
+
+def _whole_lines() -> list[str]:
+    """Lines that are candidates by their words alone, as phones write their first letter."""
+    phrases = {*wording.CALLED, *wording.DELETED, *wording.OMITTED, *wording.UNSENT}
+    spellings = (
+        phrases | {phrase[:1].upper() + phrase[1:] for phrase in phrases} | wording.AS_WRITTEN
+    )
+    spellings |= {phrase.replace("gif", "GIF", 1) for phrase in phrases if phrase.startswith("gif")}
+    return sorted(spellings | {f"{phrase}." for phrase in spellings})
+
+
+_LINES = pl.Series(_whole_lines(), dtype=pl.String)
+
+
+def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
+    """Adds system, call, edited, deleted and attachments; takes their wording off the text.
+
+    `bracketed` marks the iPhone's exports, in which a left-to-right mark begins whatever
+    the app itself wrote.
+    """
+    text = pl.col("text")
+    candidate = (
+        text.str.contains(rf"{_MARK}|\)\n|/maps|//maps|foursquare\.com/|^\u200f")
+        | text.str.starts_with("<")
+        | text.str.ends_with(">")
+        | text.str.ends_with(")")
+        | text.is_in(_LINES.implode())
+    )
+    messages = messages.with_row_index("place")
+    some = messages.filter(candidate).select("place", "text", "speaker")
+    nothing = pl.lit([], dtype=_ATTACHMENT)
+    if not some.height:
+        no = pl.lit(False)
+        return messages.drop("place").with_columns(
+            system=no, call=no, edited=no, deleted=no, attachments=nothing
+        )
+    ordinary = messages.filter(~text.str.contains(rf"^{_MARKS}*{_MARK}"))["speaker"]
+    judged = _judge(some, ordinary.drop_nulls().unique(), bracketed=bracketed)
+    return (
+        messages.join(judged, on="place", how="left", maintain_order="left")
+        .with_columns(
+            pl.coalesce("said", "text").alias("text"),
+            pl.col("system", "call", "edited", "deleted").fill_null(False),
+            pl.col("attachments").fill_null(nothing),
+        )
+        .drop("place", "said")
+    )
+
+
+def _phrase(expr: pl.Expr) -> pl.Expr:
+    """In the form in which wordings are listed."""
+    return (
+        expr.str.replace_all(_MARKS, "")
+        .str.strip_chars()
+        .str.to_lowercase()
+        .str.strip_chars_end(".。")
+    )
+
+
+def _recurs(name: str) -> pl.Expr:
+    people = pl.col("speaker").n_unique().over(name)
+    return (pl.len().over(name) >= _REPEATED) | (people > 1)
+
+
+def _is_one_thing(people: pl.Series) -> pl.Expr:
+    """Whether a marked line names something that was sent: "image left out", not "Ann left".
+
+    So it begins in small letters, in scripts that have them, and not with anybody's name, and
+    is of somebody who also writes: a group's name, under which notices stand, does not.
+    """
+    names = people.str.to_lowercase().str.split(" ").list.first().unique()
+    line = pl.col("line")
+    small = pl.col("first").str.contains(rf"^{_MARKS}*\p{{Ll}}") & line.str.contains(
+        r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){1,3}$"
+    )
+    named = line.str.split(" ").list.first().is_in(names.implode())
+    return pl.col("marked") & small & ~named & pl.col("speaker").is_in(people.implode())
+
+
+def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.DataFrame:
+    col, text = pl.col, pl.col("text")
+    first = text.str.split("\n").list.first()
+    angles = text.str.extract_groups(_ATTACHED_IN_ANGLES)
+    words = text.str.extract_groups(_ATTACHED_BEFORE_WORDS)
+    tail = text.str.extract_groups(_EDITED_AT_END)
+    place = text.str.extract_groups(_MAP_LINK)
+    some = some.with_columns(
+        first=first,
+        marked=text.str.contains(rf"^{_MARKS}*{_MARK}"),
+        a_mark=angles.struct[0],
+        a_word=_phrase(angles.struct[1]),
+        a_name=angles.struct[2],
+        w_name=words.struct[0],
+        w_word=_phrase(words.struct[1]),
+        t_mark=tail.struct[0],
+        t_word=_phrase(tail.struct[1]),
+        p_word=_phrase(place.struct[0]),
+        url=place.struct[1],
+        pages=text.str.extract(_PAGES),
+        alone=text.str.contains(rf"^{_MARKS}*<[^<>]*>{_MARKS}*$"),
+        whole=_phrase(text),
+        line=_phrase(first),
+    ).with_columns(
+        # The last piece behind a mark: "caption ‎image omitted".
+        piece=_phrase(col.first.str.extract(rf"{_MARK}([^{_MARK}]+)$")),
+        often=_recurs("first"),
+        t_often=_recurs("t_word") & col.t_word.str.contains(_WORDS),
+        w_often=_recurs("w_word") & (col.w_name.n_unique().over("w_word") > 1),
+    )
+    by_angles = col.a_name.is_not_null() & (
+        col.a_mark.is_not_null()
+        | _is_one_of("a_word", wording.ATTACHED)
+        | col.a_name.str.contains(_WA_NAME)
+    )
+    by_words = col.w_name.is_not_null() & (
+        col.marked
+        | _is_one_of("w_word", wording.ATTACHED)
+        | col.w_name.str.contains(_WA_NAME)
+        | (col.w_often & (_kind(col.w_name) != "file"))
+    )
+    line = col.line
+    in_angles = line.str.contains(r"^<[^<>]+>$")
+    bare = pl.when(in_angles).then(line.str.slice(1).str.strip_suffix(">")).otherwise(line)
+    added = (col.t_mark.is_not_null() | col.t_often) & ~col.alone
+    in_brackets = col.first.str.contains(rf"^{_MARKS}*<[^<>/=\"]{{2,80}}>{_MARKS}*$")
+    few_words = col.marked & line.str.contains(r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){0,4}$")
+    notices = (wording.CALLS, wording.ENCRYPTED, wording.GROUP_EVENTS)
+    is_notice = pl.any_horizontal(line.str.contains(pattern) for pattern in notices)
+    in_words = in_brackets & col.first.str.contains(_WORDS)
+    app_words = in_words | (few_words & ~is_notice)
+    # A phone writes one wording for whatever it left out; people who write so vary.
+    alone_here = in_words & (col.first.filter(in_words).n_unique() == 1)
+    again = alone_here & (pl.len().over("first") > 1)
+    one_thing = _is_one_thing(people) & ~is_notice
+    heading = col.first.str.contains(rf"^{_MARKS}*[\p{{L}} ]{{2,24}}[:：]{_MARKS}*$")
+    by_admin = col.whole.str.contains("^this message was deleted by admin ")
+    some = some.with_columns(
+        by_angles=by_angles,
+        by_words=by_words & ~by_angles,
+        omitted=pl.when(in_angles & bare.str.strip_chars().is_in(sorted(wording.IN_ANGLES)))
+        .then(pl.lit("media"))
+        .otherwise(_lookup(bare.str.strip_chars_end("."))),
+        trailing=_lookup(col.piece),
+        edited=col.t_word.is_not_null()
+        & ~by_angles
+        & (_is_one_of("t_word", wording.EDITED) | added),
+        deleted=_is_one_of("whole", wording.DELETED) | by_admin,
+        located=col.url.is_not_null() & (col.marked | _is_one_of("p_word", wording.LOCATION)),
+        poll=col.marked & heading & text.str.contains("\n", literal=True),
+        placeholder=(col.alone & col.marked) | (col.often & app_words) | again | one_thing,
+        once=col.marked & col.whole.str.contains(wording.VIEW_ONCE),
+    )
+    some = some.with_columns(
+        kind=pl.when(col.deleted)
+        .then(None)
+        .when(col.by_angles)
+        .then(_kind(col.a_name))
+        .when(col.by_words)
+        .then(_kind(col.w_name))
+        .when(col.omitted.is_not_null())
+        .then(col.omitted)
+        .when(col.trailing.is_not_null())
+        .then(col.trailing)
+        .when(col.located)
+        .then(pl.lit("location"))
+        .when((col.placeholder & ~col.edited) | col.once)
+        .then(pl.lit("media")),
+        name=pl.when(col.by_angles)
+        .then(pl.coalesce("pages", "a_name"))
+        .when(col.by_words)
+        .then(col.w_name)
+        .when(col.trailing.is_not_null())
+        .then(col.pages)
+        .fill_null(""),
+    )
+    by_mark = pl.lit(bracketed) & col.marked & ~col.poll & ~col.edited
+    system = ~col.deleted & (_is_one_of("whole", wording.UNSENT | wording.CALLED) | by_mark)
+    some = some.with_columns(system=col.kind.is_null() & system)
+    call = col.system & (_is_one_of("whole", wording.CALLED) | line.str.contains(wording.CALLS))
+    some = some.with_columns(call=call)
+    return some.select("place", "system", "call", "edited", "deleted", _attachments(), said=_said())
+
+
+def _is_one_of(name: str, phrases: frozenset[str]) -> pl.Expr:
+    return pl.col(name).is_in(sorted(phrases))
+
+
+def _lookup(phrase: pl.Expr) -> pl.Expr:
+    return phrase.replace_strict(
+        list(wording.OMITTED), list(wording.OMITTED.values()), default=None, return_dtype=pl.String
+    )
+
+
+def _kind(name: pl.Expr) -> pl.Expr:
+    kind_of_name = pl.lit("file")
+    for kind, pattern in reversed(_KINDS.items()):
+        kind_of_name = (
+            pl.when(name.str.contains(pattern)).then(pl.lit(kind)).otherwise(kind_of_name)
+        )
+    return kind_of_name
+
+
+def _attachments() -> pl.Expr:
+    kind = pl.col.kind
+    url = pl.when(kind == "location").then(pl.col.url).fill_null("")
+    file = pl.struct(kind=kind, name=pl.col.name, url=url, caption=pl.lit(""))
+    nothing = pl.lit([], dtype=_ATTACHMENT)
+    files = pl.when(kind.is_not_null()).then(pl.concat_list(file)).otherwise(nothing)
+    return files.alias("attachments")
+
+
+def _said() -> pl.Expr:
+    """The text without the app's own words."""
+    col, text = pl.col, pl.col("text")
+    with_pages = pl.when(col.pages.is_not_null())
+    after_first = text.str.replace(r"^[^\n]*\n?", "")
+    angles = text.str.replace(rf"[ \n]?{_ATTACHED_IN_ANGLES}", "")
+    trailing = text.str.replace(rf" ?{_MARK}[^{_MARK}\n]+(?:\n|$)", "")
+    cleaned = (
+        pl.when(col.deleted | col.located | col.once)
+        .then(pl.lit(""))
+        .when(col.by_angles)
+        .then(with_pages.then(angles.str.replace(_PAGES, "")).otherwise(angles))
+        .when(col.by_words | col.omitted.is_not_null() | col.placeholder)
+        .then(after_first)
+        .when(col.trailing.is_not_null())
+        .then(with_pages.then(after_first).otherwise(trailing))
+        .otherwise(text)
+    )
+    without_end = cleaned.str.replace(rf"[ \n]?{_EDITED_AT_END}", "")
+    cleaned = pl.when(col.edited).then(without_end).otherwise(cleaned)
+    own = col.kind.is_not_null() | col.edited | col.marked
+    bare = cleaned.str.replace_all(f"[{_MARK}]", "").str.strip_chars("\n")
+    return pl.when(own).then(bare).otherwise(cleaned)

@@ -1,0 +1,409 @@
+"""WhatsApp's "Export chat": a text file, or a zip of it with its media.
+
+    [20.06.19, 15:58:47] Mara: hi            12/07/2017, 22:35 - Mara: hi
+    → Message("D1:1", "Mara", datetime(2019, 6, 20, 15, 58, 47), "hi")
+
+Every phone language writes its own headers and its own words for media, deletions and
+notices; the modules beside this one know them. A folder or archive may hold
+several chats, and several exports of one. Everything stays in columns: a million messages
+take a few seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import get_args
+
+import polars as pl
+
+from realtalk.chat import pack_extra
+from realtalk.errors import RealtalkError
+from realtalk.files.naming import UniqueNames
+from realtalk.formats.exports.whatsapp.bodies import classify
+from realtalk.formats.exports.whatsapp.headers import MARKS, find, has_header
+from realtalk.formats.exports.whatsapp.text import head, lines
+from realtalk.formats.exports.whatsapp.timeline import Timeline, timeline
+from realtalk.formats.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
+from realtalk.formats.limits import raised
+from realtalk.formats.merging import join_overlaps, packed_calls
+from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.sessions import cut_frame
+from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
+from realtalk.text.calendars import DateOrder
+
+# One exported chat: its bytes to dated messages, with every line accounted for.
+#
+#     12/07/2017, 22:35 - Mara created group "Trip"       → a system line
+#     12/07/2017, 22:36 - Mara: who is in?                ┐ one message of two lines
+#     I have a car                                        ┘
+#
+# Lines without a header go with the line before them: to its message, its system notice,
+# or the leftovers.
+
+_EARLY = "a line before the first message"
+_NAMELESS = "a message without a sender's name"
+_EMPTY = "a message whose content is not in the export"
+_AGAIN = "a message that stands in the file twice"
+_CUT = "the export ends in the middle of this line"
+_LONGEST_NAME = 100
+_DATE_AND_MORE = 6  # signs of a header in which every number is one sign
+_LOOKED_AT = 200  # headers; those of both halves of the day are among them
+_QUOTES = '["“”„‟«»「」『』]'
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedChat:
+    """Messages in time order (speaker, time, text, attachments, edited, deleted)."""
+
+    messages: pl.DataFrame
+    ledger: Ledger
+    notes: tuple[str, ...]
+    dates: Timeline  # without its headers: how the dates were read
+    calls: tuple[tuple[str, datetime], ...] = ()  # who called, and when
+
+
+def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> ExportedChat:
+    """Read one text file of an export; `name` is how leftovers call the file."""
+    text = lines(data)
+    ended = data.endswith((b"\n", b"\n\0", b"\r"))
+    del data
+    heads = find(text.blocks)
+    cut = not ended and _is_cut(heads, text.blocks)
+    if cut:
+        text = replace(text, blocks=(*text.blocks[:-1], text.blocks[-1].head(-1)))
+    dated = timeline(heads, dates, where)
+    heads = dated.heads
+    if not heads.height:
+        raise RealtalkError(
+            "no WhatsApp message was found",
+            where=where,
+            fix="export the chat again without changing the file",
+        )
+    notes = list(dated.notes)
+    if text.repaired:
+        notes.append(f"{where}: {text.repaired:,} invalid bytes were replaced")
+    if text.guessed:
+        notes.append(f"{name} is not UTF-8; it was read as Windows-1252")
+    bracketed = str(heads["open"][0]) == "["
+    heads = heads.select("row", "time", "sender", "text", "rest", "part")
+    heads = _joined(heads, text.blocks, text.count)
+    heads = heads.with_columns(_senders(heads))
+    heads = _once(_roles(classify(heads, bracketed=bracketed)))
+    ledger = _ledger(heads, text.count, name)
+    if cut:
+        end = Leftover(f"{name}:{text.count + 1}", _CUT)
+        ledger = Ledger.sum((ledger, Ledger("lines", 1, 0, 0, (end,))))
+    messages = heads.filter(pl.col("role") == "message")
+    if not messages.height:
+        raise RealtalkError("the file holds no message", where=where)
+    if not messages["time"].is_sorted():
+        messages = messages.sort("time", maintain_order=True)
+    columns = ("speaker", "time", "text", "attachments", "edited", "deleted")
+    return ExportedChat(
+        messages.select(columns),
+        ledger,
+        tuple(notes),
+        replace(dated, heads=dated.heads.head(0)),
+        _calls(heads, messages),
+    )
+
+
+def _calls(heads: pl.DataFrame, messages: pl.DataFrame) -> tuple[tuple[str, datetime], ...]:
+    """The calls that notices tell, by people who also wrote; of a second export none."""
+    own = (pl.col("role") == "system") & (pl.col("part") == 0)
+    spoke = pl.col("speaker").is_in(messages["speaker"].unique().implode())
+    return tuple(heads.filter(own, "call", spoke).select("speaker", "time").rows())
+
+
+def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:
+    """Whether the last line begins like the headers of the file and ends before they do."""
+    if not heads.height or int(heads["row"][-1]) == sum(map(len, blocks)) - 1:
+        return False
+
+    def shape(line: str) -> str:
+        return re.sub(r"\d+", "0", re.sub(f"[{MARKS}]", "", line)).rstrip()
+
+    last = shape(blocks[-1][-1])
+    if len(last) < _DATE_AND_MORE or not last.lstrip("[").startswith("0"):
+        return False
+    rows = heads["row"].head(_LOOKED_AT)
+    first = blocks[0].gather(rows.filter(rows < len(blocks[0])))
+    return any(shape(line).startswith(last) for line in first)
+
+
+def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
+    """Adds `length` (lines of the message) and the following lines to its text."""
+    end = pl.col("row").shift(-1, fill_value=total)
+    heads = heads.with_columns(length=(end - pl.col("row")).cast(pl.Int64))
+    more = heads.filter(pl.col("length") > 1).select("row", "length")
+    if not more.height:
+        return heads
+    wanted = more.select(
+        "row", pl.int_ranges(pl.col("row") + 1, pl.col("row") + pl.col("length")).alias("line")
+    ).explode("line")
+    every = pl.concat(list(blocks), rechunk=False)
+    wanted = wanted.with_columns(every.gather(wanted["line"]).alias("following"))
+    following = wanted.group_by("row", maintain_order=True).agg(pl.col("following").str.join("\n"))
+    first = heads.filter(pl.col("length") > 1).select("row", "text")
+    text = pl.concat_str(pl.col("text").fill_null(""), following["following"], separator="\n")
+    longer = first.select("row", longer=text.str.replace(r"\s*\n\s*$", ""))
+    heads = heads.join(longer, on="row", how="left", maintain_order="left")
+    return heads.with_columns(text=pl.coalesce("longer", "text")).drop("longer")
+
+
+def _senders(heads: pl.DataFrame) -> list[pl.Series]:
+    """`speaker` (marks and the ~ of unknown contacts taken off) and `odd` (no name at all)."""
+    names = heads.select("sender").unique(maintain_order=True)
+    sender = pl.col("sender")
+    plain = (
+        sender.str.replace_all(f"[{MARKS}]", "")
+        .str.replace_all("[\u00a0\u202f\u2009]", " ")
+        .str.strip_chars()
+    )
+    quotes = sender.str.count_matches(_QUOTES)
+    # A notice with ": " inside a quoted group name is cut inside the quotes.
+    notice = (quotes % 2 == 1) & sender.str.contains(GROUP_EVENTS)
+    names = names.with_columns(
+        plain.map_batches(_people, return_dtype=pl.String).alias("speaker"),
+        (notice | (sender.str.len_chars() > _LONGEST_NAME)).fill_null(False).alias("odd"),
+    )
+    joined = heads.select("sender").join(
+        names, on="sender", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return [joined["speaker"], joined["odd"]]
+
+
+def _people(senders: pl.Series) -> pl.Series:
+    """Unknown contacts without their ~; one who is called like a contact gets a number.
+
+    A phone writes the ~ before everybody whom it did not know when the chat was exported, so
+    "Ann" and "~ Ann" in one file are two people.
+    """
+    known = {name for name in senders if name and not name.startswith("~")}
+    names = UniqueNames(taken=known)
+    shown: dict[str, str] = {}
+    for name in senders.drop_nulls().unique(maintain_order=True):
+        own = name.removeprefix("~").strip()
+        if name.startswith("~") and own:
+            shown[name] = shown.get(f"~{own}") or shown.get(f"~ {own}") or names.free(own)
+        else:
+            shown[name] = own
+    return pl.Series([None if name is None else shown[name] for name in senders], dtype=pl.String)
+
+
+def _roles(heads: pl.DataFrame) -> pl.DataFrame:
+    """Adds `role`: message, system, or why a line is left over."""
+    rest, speaker = pl.col("rest"), pl.col("speaker")
+    speakers = heads["speaker"].drop_nulls().unique()
+    # Editors cut the space off "Mara: " where the text begins on the next line.
+    cut = rest.str.ends_with(":") & rest.str.strip_suffix(":").is_in(speakers.implode())
+    text = pl.col("text")
+    heads = heads.with_columns(
+        speaker=pl.when(cut).then(rest.str.strip_suffix(":")).otherwise(speaker),
+        text=pl.when(cut & text.is_null()).then(pl.lit("")).otherwise(text),
+    ).with_columns(
+        role=pl.when((speaker == "") | rest.str.contains(r"^\s*:"))
+        .then(pl.lit(_NAMELESS))
+        .when(rest.str.contains(r"^[^:]{1,100}:\.$"))
+        .then(pl.lit(_EMPTY))
+        .when(speaker.is_null() | pl.col("odd") | pl.col("system"))
+        .then(pl.lit("system"))
+        .otherwise(pl.lit("message"))
+    )
+    # The notice of encryption opens a chat; later on, somebody quotes it.
+    opening = heads.head(3)["text"].fill_null("")
+    notice = opening.str.contains(ENCRYPTED) & (opening.str.len_chars() > 60)
+    system = heads["role"] == "system"
+    for place in notice.arg_true():
+        system[place] = True
+    group = _group_name(heads.with_columns(system=system))
+    if group is not None:
+        system = system | (heads["speaker"] == group).fill_null(False)
+    changed = system & (heads["role"] == "message")
+    role = pl.when(changed).then(pl.lit("system")).otherwise(pl.col("role"))
+    return heads.with_columns(role=role)
+
+
+def _once(heads: pl.DataFrame) -> pl.DataFrame:
+    """Leaves over what a second export in the file says again; exports differ in seconds."""
+    if not (heads["part"] == 1).any():
+        return heads
+    same = ["speaker", "text", "minute", "nth"]
+    heads = heads.with_columns(minute=pl.col("time").dt.truncate("1m")).with_columns(
+        nth=pl.int_range(pl.len()).over("part", "speaker", "text", "minute")
+    )
+    first = heads.filter((pl.col("part") == 0) & (pl.col("role") == "message"))
+    first = first.select(*same, seen=pl.lit(True))
+    joined = heads.select(same).join(first, on=same, how="left", maintain_order="left")
+    again = joined["seen"].fill_null(False) & (heads["part"] == 1) & (heads["role"] == "message")
+    role = pl.when(again).then(pl.lit(_AGAIN)).otherwise(pl.col("role"))
+    return heads.with_columns(role=role).drop("minute", "nth")
+
+
+def _group_name(heads: pl.DataFrame) -> str | None:
+    """The group's own name where the first line is its notice and notices keep coming from it."""
+    first = heads.row(0, named=True)
+    name = first["speaker"]
+    if not first["system"] or not name:
+        return None
+    own = heads.filter(pl.col("speaker") == name)
+    notices = own.filter(pl.col("system"))
+    about_group = notices["text"].str.contains(GROUP_EVENTS).any()
+    return str(name) if about_group and notices.height * 5 >= own.height else None
+
+
+def _ledger(heads: pl.DataFrame, total: int, name: str) -> Ledger:
+    early = int(heads["row"][0])
+    leftovers = [Leftover(f"{name}:{row + 1}", _EARLY) for row in range(early)]
+    sums = dict(heads.group_by("role").agg(pl.col("length").sum()).iter_rows())
+    left = heads.filter(~pl.col("role").is_in(["message", "system"]))
+    for row, length, role in left.select("row", "length", "role").iter_rows():
+        leftovers += [Leftover(f"{name}:{row + 1 + step}", role) for step in range(length)]
+    return Ledger("lines", total, sums.get("message", 0), sums.get("system", 0), tuple(leftovers))
+
+
+_HEAD = 1 << 14
+_HEAD_LINES = 60
+_MOST_CHATS = 500  # each takes some milliseconds, however short it is
+_IPHONE = re.compile(r"_chat(?:[ _]*\(\d{1,3}\))?")  # a second one beside it gets a number
+_OWN_NAMES = re.compile(rf"(?i)(?:^|/)(?:{_IPHONE.pattern}\.txt|[^/]*whatsapp[^/]*\.txt)$")
+# "WhatsApp Chat with Theo", "WhatsApp-Chat mit Theo", "Chat de WhatsApp con Theo", "... - Theo"
+_TITLE = re.compile(
+    r"(?i)^(?:(?:chat|conversa|conversación|discussion|чат)?[ _]?(?:de |do |no |в |avec )?whatsapp"
+    r"[ _-]*(?:chat)?[ _]*(?:with|mit|con|com|avec|met|med|с|-|–)[ _]+)(?P<name>.+)$"
+)
+# Signal's text export looks like an iPhone's, without seconds.
+_SIGNAL_LIKE = re.compile(r"\[\d{4}-\d{2}-\d{2}, \d{2}:\d{2}\] ")
+_OWN_WORDS = re.compile("\u200e|(?i:<media omitted>|end-to-end encrypted|whatsapp)")
+
+
+def sniff(source: Source) -> bool:
+    """Whether a text file begins with WhatsApp's headers."""
+    # Documents that were sent lie beside the chat, and may be many.
+    named = matching(source, (".txt",), _is_chat, named=_OWN_NAMES)
+    return any(named) or any(matching(source, (".txt",), _is_chat))
+
+
+def read(source: Source, options: ReadOptions) -> Reading:
+    """Every chat of the source."""
+    members = source.having(".txt")
+    chosen = _chats(source) if len(members) > 1 else members
+    if not chosen:
+        raise RealtalkError(
+            "holds no WhatsApp chat (a .txt file)",
+            where=str(source.path),
+            fix="pass the exported .txt or .zip",
+        )
+    if len(chosen) > raised(_MOST_CHATS):
+        raise RealtalkError(
+            f"holds {len(chosen):,} WhatsApp chats, more than {_MOST_CHATS:,} at once",
+            where=str(source.path),
+            fix="read them in parts",
+        )
+    frames: list[pl.DataFrame] = []
+    rows: list[ChatRow] = []
+    notes: list[str] = []
+    ledgers: list[Ledger] = []
+    names = UniqueNames()
+    several = len(chosen) > 1
+    named = [
+        (_chat_name(member, source, alone=not several), _noted(chat, member, several))
+        for member, chat in zip(chosen, _all(chosen, options), strict=True)
+    ]
+    for wanted, chat in named:
+        name = names.free(wanted)
+        messages = cut_frame(chat.messages, options.gap)
+        speakers = messages["speaker"].unique(maintain_order=True).to_list()
+        chat_column = pl.repeat(name, messages.height, dtype=pl.String, eager=True)
+        frames.append(message_frame({"chat": chat_column, **messages.to_dict(as_series=True)}))
+        calls = packed_calls(chat.calls)
+        extra = pack_extra({"calls": calls} if calls else {})
+        rows.append(ChatRow(name, tuple(speakers), extra=extra))
+        ledgers.append(chat.ledger)
+        notes += chat.notes
+    tables = Tables(
+        source.name,
+        "whatsapp",
+        tuple(rows),
+        frames[0] if len(frames) == 1 else pl.concat(frames),
+        pl.DataFrame(schema=EVENTS),
+        pl.DataFrame(schema=QUESTIONS),
+    )
+    reading = Reading(tables=tables, ledger=Ledger.sum(ledgers, "lines"), notes=tuple(notes))
+    return join_overlaps(reading, [wanted for wanted, _ in named], options.gap)
+
+
+def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:
+    """The chats; those that do not show their date order follow those that do."""
+    chats: list[ExportedChat] = []
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.name)
+        chats.append(read_chat(member.read(), options.dates, member.where, member.name))
+    proven: dict[str, set[str]] = {}
+    for chat in chats:
+        if not chat.dates.open:
+            proven.setdefault(chat.dates.shape, set()).add(chat.dates.order)
+    for place, (member, chat) in enumerate(zip(members, chats, strict=True)):
+        orders = proven.get(chat.dates.shape, set()) if chat.dates.open else set()
+        for order in get_args(DateOrder):
+            if orders == {order}:
+                with contextlib.suppress(RealtalkError):
+                    again = read_chat(member.read(), order, member.where, member.name)
+                    note = f"the dates were read as {order} like those of the other chats here"
+                    chats[place] = replace(again, notes=(note, *again.notes))
+    options.progress(len(members), len(members), "")
+    return chats
+
+
+def _noted(chat: ExportedChat, member: Member, several: bool) -> ExportedChat:
+    """With the file's name before its notes, where there are several files."""
+    if not several:
+        return chat
+    return replace(chat, notes=tuple(f"{member.name}: {note}" for note in chat.notes))
+
+
+def _is_chat(member: Member) -> bool:
+    text = head(member.head(_HEAD))
+    lines = [line for line in text.split("\n")[:_HEAD_LINES] if line.strip()]
+    headers = [line for line in lines if has_header(line)]
+    # A file called as WhatsApp calls its own may begin with a damaged line.
+    enough = 1 if _OWN_NAMES.search(member.name) else 3
+    if not headers or (lines[0] is not headers[0] and len(headers) < enough):
+        return False
+    if all(_SIGNAL_LIKE.match(line) for line in headers):
+        return bool(_OWN_NAMES.search(member.name) or _OWN_WORDS.search(text))
+    return True
+
+
+def _chats(source: Source) -> tuple[Member, ...]:
+    """The chats among text files; a chat that was sent as a document lies beside its own.
+
+    In a folder that somebody filled by hand only the iPhone's `_chat.txt` rules the others out.
+    """
+    chats = tuple(matching(source, (".txt",), _is_chat, limit=0))
+    packed = not source.path.is_dir()
+
+    def rules(member: Member) -> bool:
+        return bool(_IPHONE.fullmatch(member.stem)) or (
+            packed and _TITLE.match(member.stem) is not None
+        )
+
+    ruled = {member.folder for member in chats if rules(member)}
+    return tuple(member for member in chats if member.folder not in ruled or rules(member))
+
+
+def _chat_name(member: Member, source: Source, *, alone: bool) -> str:
+    """The other person's or the group's name where the export has it."""
+    name = member.stem
+    if _IPHONE.fullmatch(name):
+        folder = member.folder.rpartition("/")[2]
+        name = folder if folder and (not alone or _TITLE.match(folder)) else source.name
+    title = _TITLE.match(name)
+    return (title["name"] if title else name).strip() or "chat"
+
+
+FORMAT = Format(title="WhatsApp chat export", sniff=sniff, read=read)

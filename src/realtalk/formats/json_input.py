@@ -1,0 +1,172 @@
+"""JSON files of unknown origin into Python values, or one clear error.
+
+    load(member)            → the parsed value
+    items(member)           → the values of an outermost list, one at a time
+    json_lines(member)      → (1, value), (2, BLANK), (3, BROKEN): every line and what it holds
+    head_keys(member)       → {"name", "messages", "type"}: keys seen in the first 64 KB
+
+Sniffing looks at key names in the head only, so a 1 GB file is recognised in a millisecond.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import ijson
+import orjson
+
+from realtalk.errors import RealtalkError
+from realtalk.formats.limits import DEEPEST
+from realtalk.formats.source import Member, utf16
+
+_BOM = b"\xef\xbb\xbf"
+BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
+NOT_TEXT = "its text is not text but another value"
+_KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
+
+
+def load(member: Member) -> Any:
+    """The whole file, parsed. Byte-order marks are taken off; NaN and depth bombs are refused."""
+    data = member.read()
+    if utf16(data):
+        data = decoded(data).encode("utf-8", "replace")
+    data = data.removeprefix(_BOM)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        if error.pos >= len(error.doc.rstrip()):
+            raise RealtalkError(
+                f"the JSON ends in the middle ({place})",
+                where=member.where,
+                fix="the file was cut off: export, download or copy it again",
+            ) from error
+        raise RealtalkError(f"not valid JSON ({place})", where=member.where) from error
+
+
+def items(member: Member) -> Iterator[Any]:
+    """The values of a list that may be larger than the memory.
+
+    Built here and not by the parser, whose memory grows with the square of the depth.
+    """
+    with member.open() as stream:
+        skip_mark(stream)
+        events = ijson.basic_parse(stream, use_float=True, buf_size=1 << 18)
+        try:
+            if next(events, ("", None))[0] != "start_array":
+                return
+            for event, value in events:
+                if event == "end_array":
+                    break
+                yield _built(event, value, events, member)
+            for _ in events:  # whatever stands behind the list is a fault
+                pass
+        # ijson's own message quotes the text around the fault.
+        except (ijson.JSONError, ValueError, OverflowError) as error:
+            raise RealtalkError("not valid JSON", where=member.where) from error
+
+
+def _built(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: Member) -> Any:
+    """One value, to its end."""
+    if begins not in ("start_map", "start_array"):
+        return scalar
+    outer: list[Any] = []
+    keys: list[str] = []
+    inner: Any = {} if begins == "start_map" else []
+    for event, value in events:
+        complete = value
+        if event == "map_key":
+            keys.append(value)
+            continue
+        if event in ("start_map", "start_array"):
+            outer.append(inner)
+            inner = {} if event == "start_map" else []
+            if len(outer) > DEEPEST:
+                raise RealtalkError("holds JSON nested too deeply", where=member.where)
+            continue
+        if event in ("end_map", "end_array"):
+            if not outer:
+                return inner
+            complete, inner = inner, outer.pop()
+        if isinstance(inner, dict):
+            inner[keys.pop()] = complete
+        else:
+            inner.append(complete)
+    return inner
+
+
+def json_lines(member: Member) -> Iterator[tuple[int, Any]]:
+    """Every line with its number: its value, BLANK, or BROKEN where it is no JSON."""
+    with member.open() as stream:
+        for number, line in enumerate(stream, 1):
+            text = line.removeprefix(_BOM) if number == 1 else line
+            try:
+                yield number, orjson.loads(text) if text.strip() else BLANK
+            except orjson.JSONDecodeError:
+                yield number, BROKEN
+
+
+def skip_mark(stream: IO[bytes]) -> None:
+    """Passes over a byte-order mark."""
+    if stream.peek(3)[:3] == _BOM:  # type: ignore[attr-defined]
+        stream.read(3)
+
+
+def decoded(data: bytes) -> str:
+    """Text as UTF-8, or as UTF-16 where it is that; without its byte-order mark."""
+    if wide := utf16(data):
+        return data[: len(data) & ~1].decode(wide, "replace").removeprefix("\ufeff")
+    return data.decode("utf-8-sig", "replace")
+
+
+def head_text(member: Member) -> str:
+    """The head as text, whatever its bytes are."""
+    return decoded(member.head())
+
+
+def head_keys(member: Member) -> frozenset[str]:
+    """Keys that appear in the head of a JSON file; empty where it does not look like one."""
+    text = head_text(member).lstrip()
+    if not text.startswith(("{", "[")):
+        return frozenset()
+    return frozenset(_KEY.findall(text))
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: Any) -> list[Any]:
+    """The list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: Any) -> str:
+    """A JSON scalar as text: None is "", 3 is "3"."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else str(value)
+
+
+def is_odd(value: Any) -> bool:
+    """Whether a value that should be text is something else: an object, a list, true or false.
+
+    Such an entry is left over: its text is not known, which is another thing than no text.
+    """
+    return isinstance(value, dict | list | bool)
+
+
+def zone(name: str | None) -> ZoneInfo | None:
+    """The named time zone, or an error that says how names look."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise RealtalkError(
+            f"unknown time zone '{name}'", fix="use a name such as Europe/Athens or UTC"
+        ) from error

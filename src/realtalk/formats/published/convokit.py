@@ -1,0 +1,443 @@
+"""A ConvoKit corpus, as folder or zip, to a Corpus and back: one chat per conversation.
+
+    utterances.jsonl    {"id": "u2", "conversation_id": "u1", "speaker": "mara", "text": "hey",
+                         "reply-to": "u1", "timestamp": 1772474640, "meta": {"score": 3}}
+    speakers.json       {"mara": {"meta": {"age": 31}, "vectors": []}}
+    conversations.json  {"u1": {"meta": {"title": "…"}, "vectors": []}}
+    corpus.json, index.json
+
+    → Chat("u1", ("mara", …)) with Message("u2", "mara", …, reply_to="u1", extra='{"score":3}')
+
+The older names are read too: `users.json`, and `user`, `root`, `reply_to` in utterances.
+Utterance ids stay as they are. A message's extra is its meta, a chat's extra its
+conversation's meta; vectors and the speakers' meta are under `convokit` in them (the first
+chat also carries corpus.json). Conversations are cut into sessions at pauses. What ConvoKit
+has no place for, such as events and questions, is written into the meta under `realtalk`
+and found there again. Binary (pickled) meta is never opened.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.files.naming import UniqueNames
+from realtalk.files.writing import write_text
+from realtalk.formats.json_input import (
+    BLANK,
+    NOT_TEXT,
+    head_keys,
+    is_odd,
+    json_lines,
+    listed,
+    load,
+    mapping,
+    text_of,
+    zone,
+)
+from realtalk.formats.published.columns import cut_keeping_ids
+from realtalk.formats.published.record import KEY, amended, differences, extra_of
+from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.sessions import Gap, sorted_by_time
+from realtalk.formats.source import Member, Source, matching
+from realtalk.text.written_days import parse_stamp
+
+# ConvoKit's utterances and conversations to frozen values and back.
+#
+#     conversation.add({"text": "hey", "timestamp": 1772474640, "meta": {"score": 3}}, "u2", "mara")
+#     conversation.chat("u1", meta, …) → Chat("u1", ("mara",), sessions cut at pauses, …)
+#     utterance_entry(message, "u2", "u1", names) → the utterance that reads back as the message
+#
+# `realtalk` in a meta amends what was read; `convokit` in an extra holds what is not meta.
+
+_OWN = "convokit"
+_EPOCH = datetime(1970, 1, 1)
+_READ = frozenset(
+    """
+    id speaker user conversation_id root reply-to reply_to timestamp text meta
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
+
+
+def meta_of(entry: Any) -> tuple[dict[str, Any], list[Any]]:
+    """(meta, vectors) of a speaker or conversation; older files hold the bare meta."""
+    if not isinstance(entry, dict):
+        return {}, []
+    if "meta" in entry and set(entry) <= {"meta", "vectors"}:
+        return mapping(entry["meta"]), listed(entry.get("vectors"))
+    return entry, []
+
+
+def _extra(meta: Mapping[str, Any], beyond: Mapping[str, Any], where: str) -> str:
+    kept = {key: value for key, value in meta.items() if key != KEY}
+    if more := {key: value for key, value in beyond.items() if value not in (None, [], {})}:
+        kept[_OWN] = more
+    return extra_of(kept, where)
+
+
+def _message(
+    fields: Mapping[str, Any], id_: str, speaker: str, tz: ZoneInfo | None, where: str
+) -> Message:
+    meta = mapping(fields.get("meta"))
+    reply = fields["reply-to"] if "reply-to" in fields else fields.get("reply_to")
+    beyond = {key: value for key, value in fields.items() if key not in _READ}
+    message = Message(
+        id_,
+        speaker,
+        parse_stamp(fields.get("timestamp"), tz),
+        text_of(fields.get("text")),
+        reply_to=None if reply is None else str(reply),
+        extra=_extra(meta, beyond, where),
+    )
+    return amended(message, meta.get(KEY), where)
+
+
+class Conversation:
+    """The utterances of one conversation, as they are met."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+
+    def add(
+        self, fields: Mapping[str, Any], id_: str, speaker: str, tz: ZoneInfo | None, where: str
+    ) -> bool:
+        """Whether the utterance had a time stamp that could not be read."""
+        message = _message(fields, id_, speaker, tz, where)
+        self._messages.append(message)
+        stamp = fields.get("timestamp")
+        return message.time is None and stamp not in (None, "")
+
+    def chat(self, id_: str, meta: Mapping[str, Any], beyond: Mapping[str, Any], gap: Gap) -> Chat:
+        own = mapping(meta.get(KEY))
+        where = f"conversation {id_}"
+        sessions = self._laid_out(own.get("layout"), where)
+        if sessions is None:
+            sessions = cut_keeping_ids(sorted_by_time(self._messages), gap)
+        speakers = tuple(dict.fromkeys(m.speaker for s in sessions for m in s.messages))
+        known = beyond.get("speakers") or {}
+        about = {name: known[name] for name in speakers if any(meta_of(known.get(name)))}
+        extra = _extra(meta, {**beyond, "speakers": about}, where)
+        chat = Chat(id_, speakers, sessions, extra=extra)
+        return amended(chat, own, where)
+
+    def _laid_out(self, layout: Any, where: str) -> tuple[Session, ...] | None:
+        """Sessions as they were written along: [number, time, how many messages] each."""
+        if layout is None:
+            return None
+        sessions = []
+        start = 0
+        for entry in layout if isinstance(layout, list) else [None]:
+            if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[2], int)):
+                raise RealtalkError(f"'{KEY}' holds no layout of sessions", where=where)
+            stop = start + max(0, entry[2])
+            head = amended(Session(0, None, ()), {"number": entry[0], "time": entry[1]}, where)
+            messages = tuple(self._messages[start:stop])
+            sessions.append(Session(head.number, head.time, messages))
+            start = stop
+        # Utterances added since then are not dropped.
+        if rest := tuple(self._messages[start:]):
+            number = max((session.number for session in sessions), default=0) + 1
+            sessions.append(Session(number, rest[0].time, rest))
+        return tuple(sessions)
+
+
+def _stamp(time: datetime | None) -> int | float | None:
+    if time is None:
+        return None
+    seconds = (time - _EPOCH).total_seconds()
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def _parted(extra: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(meta, what is not meta) of an extra."""
+    meta = unpack_extra(extra)
+    own = meta.pop(_OWN, None)
+    if isinstance(own, dict):
+        return meta, own
+    return (meta if own is None else {**meta, _OWN: own}), {}
+
+
+def utterance_entry(
+    message: Message, name: str, conversation: str, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """The utterance called `name` that reads back as this very message."""
+    meta, beyond = _parted(message.extra)
+    entry: dict[str, Any] = {
+        **{key: value for key, value in beyond.items() if key not in _READ},
+        "id": name,
+        "conversation_id": conversation,
+        "text": message.text,
+        "speaker": message.speaker,
+        "meta": {key: value for key, value in meta.items() if key != KEY},
+        "reply-to": None if message.reply_to is None else names.get(message.reply_to),
+        "timestamp": _stamp(message.time),
+    }
+    entry.setdefault("vectors", [])
+    read_back = _message(entry, name, message.speaker, None, name)
+    if change := differences(message, read_back):
+        entry["meta"] = {**entry["meta"], KEY: change}
+    return entry
+
+
+def shared_meta(corpus: Corpus) -> dict[str, dict[str, Any]]:
+    """What chats carry of speakers.json and corpus.json; one file each serves all chats."""
+    shared: dict[str, dict[str, Any]] = {"speakers": {}, "corpus": {}}
+    for place, chat in enumerate(corpus.chats):
+        _, beyond = _parted(chat.extra)
+        for name in ("speakers", "corpus") if place == 0 else ("speakers",):
+            shared[name] |= mapping(beyond.get(name))
+    shared["corpus"].pop(KEY, None)
+    return shared
+
+
+def chat_entry(
+    chat: Chat, entries: list[dict[str, Any]], shared: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The entry of conversations.json with which the utterances read back as this chat."""
+    meta, beyond = _parted(chat.extra)
+    meta.pop(KEY, None)
+    vectors = listed(beyond.get("vectors"))
+    again = Conversation()
+    for entry in entries:
+        again.add(entry, entry["id"], entry["speaker"], None, entry["id"])
+    known, gap = {"vectors": vectors, **shared}, ReadOptions().gap
+    read_back = again.chat(chat.id, meta, known, gap)
+    own: dict[str, Any] = {}
+    if read_back.sessions != chat.sessions or not entries:
+        own["layout"] = [
+            [session.number, session.time and session.time.isoformat(), len(session.messages)]
+            for session in chat.sessions
+        ]
+        # The layout changes who speaks first, too.
+        read_back = again.chat(chat.id, {**meta, KEY: dict(own)}, known, gap)
+    own |= differences(chat, read_back)
+    own.pop("sessions", None)
+    return {"meta": {**meta, KEY: own} if own else meta, "vectors": vectors}
+
+
+_UTTERANCES = ("utterances.jsonl", "utterances.json")
+_BESIDE = ("speakers.json", "users.json", "conversations.json", "corpus.json", "index.json")
+_MARKS = ({"conversation_id", "root"}, {"speaker", "user"}, {"reply-to", "reply_to"})
+
+
+def _folders(source: Source) -> dict[str, dict[str, Member]]:
+    """The files of each folder that holds utterances, by their plain names."""
+    folders: dict[str, dict[str, Member]] = {}
+    for member in source.members:
+        folder, _, name = member.name.rpartition("/")
+        name = name.lower().removesuffix(".gz")
+        if name in _UTTERANCES or name in _BESIDE:
+            folders.setdefault(folder, {}).setdefault(name, member)
+    return {folder: files for folder, files in folders.items() if set(files) & set(_UTTERANCES)}
+
+
+def _sniff(source: Source) -> bool:
+    folders = _folders(source).values()
+    if any(set(files) & set(_BESIDE) for files in folders):
+        return True
+    alone = Source(source.path, tuple(next(iter(files.values())) for files in folders))
+    return any(matching(alone, (".jsonl", ".json"), _is_ours))
+
+
+def _is_ours(member: Member) -> bool:
+    keys = head_keys(member)
+    return all(keys & marks for marks in _MARKS)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    folders = _folders(source)
+    if not folders and len(source.members) == 1:
+        folders = {"": {_UTTERANCES[0]: source.members[0]}}
+    if not folders:
+        raise RealtalkError("no utterances.jsonl found", where=str(source.path))
+    chats: list[Chat] = []
+    taken = UniqueNames("{}~{}")
+    ledgers: list[Ledger] = []
+    notes: list[str] = []
+    name, format_ = source.name, "convokit"
+    for files in folders.values():
+        reader = _Folder(files, options)
+        chats += reader.chats(taken)
+        ledgers.append(reader.ledger)
+        notes += reader.notes()
+        if len(folders) == 1:
+            name, format_ = reader.origin(name, format_)
+    ledger = Ledger.sum(ledgers)
+    if not ledger.in_messages:
+        raise RealtalkError("holds no utterance that can be read", where=str(source.path))
+    return Reading(corpus=Corpus(name, format_, tuple(chats)), ledger=ledger, notes=tuple(notes))
+
+
+class _Folder:
+    """One ConvoKit folder."""
+
+    def __init__(self, files: Mapping[str, Member], options: ReadOptions) -> None:
+        self._options = options
+        self._tz = zone(options.timezone)
+        self._speakers = _mapping(files.get("speakers.json") or files.get("users.json"))
+        self._conversations = _mapping(files.get("conversations.json"))
+        self._about = _mapping(files.get("corpus.json"))
+        self._found: dict[str, Conversation] = {}
+        self._left: list[Leftover] = []
+        self._undated = self._renamed = self._total = 0
+        member = files.get(_UTTERANCES[0]) or files[_UTTERANCES[1]]
+        seen = UniqueNames("{}~{}")
+        for place, entry in _entries(member):
+            where = f"{member.name}{place}"
+            self._total += 1
+            if self._total % 100_000 == 0:
+                options.progress(self._total, 0, "utterances")
+            self._take(entry, where, seen)
+
+    def _take(self, entry: Any, where: str, seen: UniqueNames) -> None:
+        fields = mapping(entry)
+        id_, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
+        if id_ is None or speaker is None:
+            self._left.append(Leftover(where, "has no id or no speaker"))
+            return
+        if is_odd(fields.get("text")):
+            self._left.append(Leftover(where, f"{NOT_TEXT} (utterance {id_})"))
+            return
+        key = _name(fields, "conversation_id", "root") or id_
+        name = seen.free(id_)
+        self._renamed += name != id_
+        conversation = self._found.setdefault(key, Conversation())
+        self._undated += conversation.add(fields, name, speaker, self._tz, where)
+
+    def chats(self, taken: UniqueNames) -> Iterator[Chat]:
+        """In the order of conversations.json; those that it does not list come after."""
+        first = True
+        for key in dict.fromkeys((*self._conversations, *self._found)):
+            meta, vectors = meta_of(self._conversations.get(key))
+            conversation = self._found.get(key)
+            if conversation is None:
+                if KEY not in meta:
+                    continue  # no utterance, and not written by us: nothing to make a chat of
+                conversation = Conversation()
+            about = self._about if first else {}
+            chat = conversation.chat(
+                taken.free(key),
+                meta,
+                {
+                    "vectors": vectors,
+                    "speakers": self._speakers,
+                    "corpus": {name: value for name, value in about.items() if name != KEY},
+                },
+                self._options.gap,
+            )
+            first = False
+            yield chat
+
+    @property
+    def ledger(self) -> Ledger:
+        left = tuple(self._left)
+        return Ledger("entries", self._total, self._total - len(left), 0, left)
+
+    def notes(self) -> Iterator[str]:
+        if self._undated:
+            yield f"{self._undated:,} time stamps could not be read; those messages have none"
+        if self._renamed:
+            yield f"{self._renamed:,} utterances repeat an id and got a new one"
+
+    def origin(self, name: str, format_: str) -> tuple[str, str]:
+        """The corpus's own name and format where they were written along."""
+        own = mapping(self._about.get(KEY))
+        stated = (own.get("name", name), own.get("format", format_))
+        return stated if all(isinstance(text, str) for text in stated) else (name, format_)
+
+
+def _name(fields: Mapping[str, Any], *names: str) -> str | None:
+    """An id under the first of these names; numbers have been used as ids too."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            return str(value)
+    return None
+
+
+def _mapping(member: Member | None) -> dict[str, Any]:
+    if member is None:
+        return {}
+    data = load(member)
+    if not isinstance(data, dict):
+        raise RealtalkError("is not a mapping of ids", where=member.where)
+    return data
+
+
+def _entries(member: Member) -> Iterator[tuple[str, Any]]:
+    """Utterances with their place; what is no utterance is left to the caller."""
+    if member.suffix == ".json":
+        data = load(member)
+        if not isinstance(data, list):
+            raise RealtalkError("is not a list of utterances", where=member.where)
+        yield from ((f"[{index}]", entry) for index, entry in enumerate(data))
+        return
+    for number, value in json_lines(member):
+        if value is not BLANK:
+            yield f":{number}", value
+
+
+def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
+    """The five files; ids that two chats share are made unique, as ConvoKit needs."""
+    used: dict[str, int] = {}
+    for chat in corpus.chats:
+        for message in chat.messages:
+            used[message.id] = used.get(message.id, 0) + 1
+    shared = shared_meta(corpus)
+    utterances: list[dict[str, Any]] = []
+    conversations: dict[str, Any] = {}
+    taken = UniqueNames("{}~{}")
+    for place, chat in enumerate(corpus.chats):
+        unique = [
+            taken.free(m.id if used[m.id] == 1 else f"{chat.id}/{m.id}") for m in chat.messages
+        ]
+        # A reply may stand before what it answers: all names first.
+        names = {m.id: name for m, name in reversed([*zip(chat.messages, unique, strict=True)])}
+        entries = [
+            utterance_entry(message, name, chat.id, names)
+            for message, name in zip(chat.messages, unique, strict=True)
+        ]
+        about = shared if place == 0 else {**shared, "corpus": {}}
+        conversations[chat.id] = chat_entry(chat, entries, about)
+        utterances += entries
+    speakers: dict[str, Any] = {name: {"meta": {}, "vectors": []} for name in corpus.speakers}
+    speakers |= {entry["speaker"]: {"meta": {}, "vectors": []} for entry in utterances}
+    speakers |= shared["speakers"]
+    about = dict(shared["corpus"])
+    if (corpus.name, corpus.format) != (folder.resolve().name, "convokit"):
+        about[KEY] = {"name": corpus.name, "format": corpus.format}
+    index = {
+        "utterances-index": _index(entry["meta"] for entry in utterances),
+        "speakers-index": _index(meta_of(entry)[0] for entry in speakers.values()),
+        "conversations-index": _index(entry["meta"] for entry in conversations.values()),
+        "overall-index": _index([about]),
+        "version": 1,
+        "vectors": [],
+    }
+    # ASCII escapes, as ConvoKit writes them: it reads with the machine's own encoding.
+    lines = "".join(json.dumps(entry) + "\n" for entry in utterances)
+    return (
+        write_text(folder / "utterances.jsonl", lines),
+        write_text(folder / "speakers.json", json.dumps(speakers)),
+        write_text(folder / "conversations.json", json.dumps(conversations)),
+        write_text(folder / "corpus.json", json.dumps(about)),
+        write_text(folder / "index.json", json.dumps(index)),
+    )
+
+
+def _index(metas: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Which types each meta key has, in ConvoKit's own words."""
+    kinds_by_key: dict[str, dict[str, None]] = {}
+    for meta in metas:
+        for key, value in meta.items():
+            kinds_by_key.setdefault(key, {})[str(type(value))] = None
+    return {key: list(kinds) for key, kinds in kinds_by_key.items()}
+
+
+FORMAT = Format("ConvoKit corpus", _sniff, _read, _write)

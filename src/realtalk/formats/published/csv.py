@@ -1,0 +1,235 @@
+r"""CSV and TSV with a header line, one message per row, to a Corpus; messages only, back.
+
+    From;Date;Message
+    Mara;2026-03-02 18:03;"hey,
+    are you up"
+    → Message("D1:1", "Mara", 2026-03-02 18:03, "hey,\nare you up")
+
+The header shows which of comma, semicolon, tab and bar separates. Columns are matched by name or
+by the user (`columns`). Writing is lossy: a row holds a message's own fields, the names of its
+attachments and, where any message has some, its reactions as JSON; events, questions, aliases,
+other extras and empty sessions stay behind (JSON Lines keeps them). A cell that a spreadsheet would
+take for a formula gets an apostrophe in front, and the column `apostrophe_before` names the columns
+where one was put, so that reading takes off these and no other.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from realtalk.chat import Chat, Corpus, Message, Reaction, reactions_in
+from realtalk.errors import RealtalkError
+from realtalk.files.naming import UniqueNames
+from realtalk.files.spreadsheets import guarded, unguarded
+from realtalk.files.writing import atomic_path, file_stem
+from realtalk.formats.limits import MOST_COLUMNS, raised
+from realtalk.formats.published.columns import FIELDS, TableRows, mapped
+from realtalk.formats.published.record import gathered, in_turn, members_ending
+from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, holding
+
+_SUFFIXES = (".csv", ".tsv")
+_DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_CELL = 1 << 28
+_PIECE = 1 << 20
+_GUESSED = "cp1252"
+_REACTIONS = "reactions"
+_GUARDED = "apostrophe_before"  # names the columns of a row
+_HEADER = ("chat", "session", "id", *FIELDS[3:], "attachments")
+
+
+def _encoding(data: bytes) -> str:
+    """UTF-16 where it says so, UTF-8 where it is that, else Windows-1252."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        # In pieces: as one text, a single emoji makes every letter take four bytes.
+        for start in range(0, len(data), _PIECE):
+            decoder.decode(data[start : start + _PIECE], start + _PIECE >= len(data))
+    except UnicodeDecodeError:
+        return _GUESSED
+    return "utf-8-sig"
+
+
+def _opening(data: bytes) -> str:
+    """The start of a table as text, enough to tell how it is written."""
+    return data[:_PIECE].decode(_encoding(data), "replace")
+
+
+def _delimiter(text: str) -> str | None:
+    """The separator that the header uses most, outside quotes."""
+    counts = dict.fromkeys(_DELIMITERS, 0)
+    quoted = False
+    for letter in text:
+        if letter == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif letter in counts:
+            counts[letter] += 1
+        elif letter in "\r\n" and any(counts.values()):
+            break
+    best = max(_DELIMITERS, key=lambda delimiter: counts[delimiter])
+    return best if counts[best] else None
+
+
+def _is_table(member: Member) -> bool:
+    text = _opening(member.head())
+    return "\x00" not in text and _delimiter(text.lstrip().partition("\n")[0]) is not None
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = members_ending(source, _SUFFIXES, "no .csv or .tsv file found")
+    chats: list[Chat] = []
+    ledgers: list[Ledger] = []
+    notes: list[str] = []
+    for member in in_turn(members, options):
+        rows, ledger = _rows(member, options, notes)
+        ledgers.append(ledger)
+        chats += rows.chats()
+        notes += rows.notes
+    return gathered(source, "csv", chats, ledgers, notes, unit="lines")
+
+
+def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[TableRows, Ledger]:
+    data = member.read()
+    encoding = _encoding(data)
+    if encoding == _GUESSED:
+        notes.append(f"{member.name} is not UTF-8; it was read as Windows-1252")
+    # Chats hold longer cells than the module's 128 KB.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    text = io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline="")
+    records = _records(text, _delimiter(_opening(data)) or ",", member)
+    total = in_messages = system = 0
+    left: list[Leftover] = []
+    header: list[str] = []
+    reacted = guards = False
+    rows: TableRows | None = None
+    for cells, first, last in records:
+        total = last
+        count = last - first + 1
+        if not any(cell.strip() for cell in cells):
+            system += count
+        elif rows is None:
+            header = _header(cells, member)
+            columns = mapped(header, options, member.where)
+            reacted = _REACTIONS not in columns.values()  # the user may mean something else
+            guards = _GUARDED in header and _GUARDED not in columns.values()
+            rows = TableRows(columns, options, member.stem)
+            system += count
+        else:
+            row: dict[str, Any] = dict(zip(header, cells, strict=False))
+            if over := cells[len(header) :]:
+                row["(more)"] = "\n".join(over)
+            if guards and (names := _guarded_columns(row.get(_GUARDED), header)):
+                del row[_GUARDED]
+                row.update({name: unguarded(row.get(name, "")) for name in names})
+            if reacted and (listed := _listed(row.get(_REACTIONS))):
+                row[_REACTIONS] = listed
+            reason = rows.add(row, f"{member.name}:{first}")
+            if reason is None:
+                in_messages += count
+            else:
+                places = range(first, last + 1)
+                left += [Leftover(f"{member.name}:{place}", reason) for place in places]
+    if rows is None:
+        raise RealtalkError("has no header line", where=member.where)
+    return rows, Ledger("lines", total, in_messages, system, tuple(left))
+
+
+def _records(text: IO[str], delimiter: str, member: Member) -> Iterator[tuple[list[str], int, int]]:
+    """Rows with the numbers of their first and last line."""
+    reader = csv.reader(text, delimiter=delimiter)
+    first = 1
+    try:
+        for cells in reader:
+            yield cells, first, reader.line_num
+            first = reader.line_num + 1
+    except csv.Error as error:
+        where = f"{member.where}, line {reader.line_num}"
+        raise RealtalkError("is not readable as CSV", where=where) from error
+
+
+def _listed(cell: str | None) -> list[Any] | None:
+    """A cell of reactions as `_write` makes it; None for anything else."""
+    if not cell or not cell.startswith("["):
+        return None
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    return value if len(reactions_in(value)) == len(value) else None
+
+
+def _guarded_columns(cell: str | None, header: list[str]) -> list[str]:
+    """The columns that a cell of `_write` names; none where it is anything else."""
+    names = (cell or "").split()
+    return names if set(names) <= set(header) - {_GUARDED} else []
+
+
+def _header(cells: list[str], member: Member) -> list[str]:
+    """Column names, each once: a second "name" is "name.2"."""
+    if len(cells) > raised(MOST_COLUMNS):
+        raise RealtalkError(
+            f"has {len(cells):,} columns, more than any table of messages", where=member.where
+        )
+    names = UniqueNames("{}.{}")
+    return [names.free(cell.strip() or f"column {n}") for n, cell in enumerate(cells, 1)]
+
+
+def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
+    """A path that ends in .csv or .tsv is the file; any other is the folder it goes to."""
+    if path.suffix.lower() not in _SUFFIXES:
+        path = path / f"{file_stem(corpus.name)}.csv"
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        reacted = any(m.reactions for chat in corpus.chats for m in chat.messages)
+        header = (*_HEADER, _REACTIONS) if reacted else _HEADER
+        guards = any(map(_begin_formulas, _table(corpus, reacted)))
+        writer.writerow((*header, _GUARDED) if guards else header)
+        for row in _table(corpus, reacted):
+            safe = [guarded(cell) for cell in row]
+            changed = (name for name, old, new in zip(header, row, safe, strict=True) if old != new)
+            writer.writerow((*safe, " ".join(changed)) if guards else safe)
+    return (path,)
+
+
+def _table(corpus: Corpus, reacted: bool) -> Iterator[tuple[str, ...]]:
+    for chat in corpus.chats:
+        for session in chat.sessions:
+            for message in session.messages:
+                row = (chat.id, str(session.number), *_cells(message))
+                yield (*row, _marks(message.reactions)) if reacted else row
+
+
+def _begin_formulas(row: tuple[str, ...]) -> bool:
+    return any(guarded(cell) != cell for cell in row)
+
+
+def _cells(message: Message) -> tuple[str, ...]:
+    return (
+        message.id,
+        message.speaker,
+        "" if message.time is None else message.time.isoformat(" "),
+        message.text,
+        message.reply_to or "",
+        "true" if message.edited else "",
+        "true" if message.deleted else "",
+        "; ".join(file.name or file.url or file.caption for file in message.attachments),
+    )
+
+
+def _marks(reactions: tuple[Reaction, ...]) -> str:
+    entries = [{"emoji": one.emoji, "count": one.count, "by": list(one.by)} for one in reactions]
+    return json.dumps(entries, ensure_ascii=False) if entries else ""
+
+
+FORMAT = Format("CSV or TSV with a header line", holding(_SUFFIXES, _is_table), _read, _write)

@@ -1,0 +1,213 @@
+"""JSON Lines: this package's own lossless layout, and anybody's with one message per line.
+
+    {"type": "corpus", "realtalk": 1, "name": "sample", "format": "whatsapp"}
+    {"type": "chat", "id": "family", "speakers": ["Mara", "Theo"]}
+    {"type": "session", "chat": "family", "number": 1, "time": "2026-03-02T18:03:00"}
+    {"type": "message", "chat": "family", "session": 1, "id": "D1:1", "speaker": "Mara", …}
+    {"type": "event", "chat": "family", "session": 1, "speaker": "Mara", "text": "…"}
+    {"type": "question", "chat": "family", "id": "Q1", "text": "…", "answer": "…"}
+
+What `write` makes, `read` gives back unchanged, with the corpus's name and format. A file
+without that first line is somebody else's: its keys are matched by name (`columns`), a key
+inside an object as `author.name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
+from realtalk.errors import RealtalkError
+from realtalk.files.writing import atomic_path, file_stem
+from realtalk.formats.json_input import BLANK, NOT_TEXT, head_text, json_lines
+from realtalk.formats.published.columns import TableRows, mapped
+from realtalk.formats.published.record import gathered, in_turn, members_ending, record, restored
+from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.source import Member, Source, matching
+
+_SUFFIXES = (".jsonl", ".ndjson")
+_VERSION = 1
+_FIRST_ROWS = 200  # how many lines show the keys of a foreign file
+_BLANK = (None, BLANK)  # the word null says nothing either
+
+
+def _sniff(source: Source) -> bool:
+    return any(matching(source, _SUFFIXES, lambda m: head_text(m).lstrip().startswith("{")))
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = members_ending(source, _SUFFIXES, "no .jsonl file found")
+    chats: list[Chat] = []
+    ledgers: list[Ledger] = []
+    notes: list[str] = []
+    name, format_ = source.name, "jsonl"
+    for member in in_turn(members, options):
+        first = next((value for _, value in json_lines(member) if value not in _BLANK), None)
+        reader: _OwnLines | _Foreign
+        if isinstance(first, dict) and first.get("type") == "corpus" and "realtalk" in first:
+            reader = _OwnLines(member, first)
+            if len(members) == 1:
+                name, format_ = reader.name, reader.format
+        else:
+            reader = _Foreign(member, options)
+        chats += reader.chats()
+        ledgers.append(reader.ledger)
+        notes += reader.notes
+    return gathered(source, format_, chats, ledgers, notes, unit="lines", name=name)
+
+
+@dataclass
+class _LinesDraft:
+    """A chat whose lines are still coming."""
+
+    head: Chat
+    times: dict[int, datetime | None] = field(default_factory=dict)
+    messages: dict[int, list[Message]] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+
+    def chat(self) -> Chat:
+        sessions = tuple(
+            Session(number, time, tuple(self.messages.get(number, ())))
+            for number, time in self.times.items()
+        )
+        events, questions = tuple(self.events), tuple(self.questions)
+        return replace(self.head, sessions=sessions, events=events, questions=questions)
+
+
+class _OwnLines:
+    """A file of our own making."""
+
+    def __init__(self, member: Member, first: Mapping[str, Any]) -> None:
+        self.name, self.format = str(first.get("name")), str(first.get("format"))
+        self.notes: list[str] = []
+        self._drafts: dict[str, _LinesDraft] = {}
+        total = messages = 0
+        left = []
+        if first.get("realtalk") != _VERSION:
+            raise RealtalkError(
+                "was written by a later version", where=member.where, fix="update realtalk"
+            )
+        for total, value in json_lines(member):
+            where = f"{member.name}:{total}"
+            try:
+                messages += value not in _BLANK and self._take(value, where) == "message"
+            except RealtalkError as error:
+                left.append(Leftover(where, error.what))
+        other = total - messages - len(left)
+        self.ledger = Ledger("lines", total, messages, other, tuple(left))
+
+    def chats(self) -> list[Chat]:
+        return [draft.chat() for draft in self._drafts.values()]
+
+    def _take(self, value: Any, where: str) -> str:
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind == "corpus":
+            return "corpus"
+        if kind == "chat":
+            head = restored(Chat, {**value, "sessions": []}, where)
+            if head.id in self._drafts:
+                raise RealtalkError("repeats a chat", where=where)
+            self._drafts[head.id] = _LinesDraft(head)
+            return "chat"
+        if not isinstance(kind, str) or kind not in ("session", "message", "event", "question"):
+            raise RealtalkError("is of no known type", where=where)
+        draft = self._drafts.get(str(value.get("chat")))
+        if draft is None:
+            raise RealtalkError("names a chat that no line before it describes", where=where)
+        if kind == "session":
+            session = restored(Session, {**value, "messages": []}, where)
+            draft.times.setdefault(session.number, session.time)
+        elif kind == "message":
+            message = restored(Message, value, where)
+            holder = {"number": value.get("session"), "time": None, "messages": []}
+            number = restored(Session, holder, where).number
+            draft.times.setdefault(number, message.time)
+            draft.messages.setdefault(number, []).append(message)
+        elif kind == "event":
+            draft.events.append(restored(Event, value, where))
+        else:
+            draft.questions.append(restored(Question, value, where))
+        return kind
+
+
+class _Foreign:
+    """A file of somebody else's with one message per line."""
+
+    def __init__(self, member: Member, options: ReadOptions) -> None:
+        keys: dict[str, None] = {}
+        for number, value in json_lines(member):
+            if number > _FIRST_ROWS:
+                break
+            if isinstance(value, dict):
+                keys.update(dict.fromkeys(_flat(value)))
+        if not keys:
+            raise RealtalkError("does not hold one JSON object per line", where=member.where)
+        columns = mapped(list(keys), options, member.where)
+        self._rows = TableRows(columns, options, member.stem)
+        left = []
+        total = blank = 0
+        for total, value in json_lines(member):
+            where = f"{member.name}:{total}"
+            if value in _BLANK:
+                blank += 1
+            elif not isinstance(value, dict):
+                left.append(Leftover(where, "is not a JSON object"))
+            elif isinstance(value.get(columns["text"]), dict):  # which `_flat` takes apart
+                left.append(Leftover(where, NOT_TEXT))
+            elif (reason := self._rows.add(_flat(value), where)) is not None:
+                left.append(Leftover(where, reason))
+        self.ledger = Ledger("lines", total, total - blank - len(left), blank, tuple(left))
+        self.notes: list[str] = self._rows.notes
+
+    def chats(self) -> list[Chat]:
+        return self._rows.chats()
+
+
+def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys of objects inside the line as `outer.inner`, one level deep."""
+    flat: dict[str, Any] = {}
+    for key, item in value.items():
+        if isinstance(item, dict):
+            flat.update((f"{key}.{inner}", deep) for inner, deep in item.items())
+        else:
+            flat[key] = item
+    return flat
+
+
+def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
+    """A path that ends in .jsonl is the file; any other is the folder it goes to."""
+    if path.suffix.lower() not in _SUFFIXES:
+        path = path / f"{file_stem(corpus.name)}.jsonl"
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        for line in _records(corpus):
+            stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+    return (path,)
+
+
+def _records(corpus: Corpus) -> Iterator[dict[str, Any]]:
+    about = {"name": corpus.name, "format": corpus.format}
+    yield {"type": "corpus", "realtalk": _VERSION, **about}
+    for chat in corpus.chats:
+        head = record(Chat(chat.id, chat.speakers, (), aliases=chat.aliases, extra=chat.extra))
+        del head["sessions"]
+        yield {"type": "chat", **head}
+        for session in chat.sessions:
+            time = session.time and session.time.isoformat()
+            yield {"type": "session", "chat": chat.id, "number": session.number, "time": time}
+            for message in session.messages:
+                fields = record(message, full=True)
+                yield {"type": "message", "chat": chat.id, "session": session.number, **fields}
+        for event in chat.events:
+            yield {"type": "event", "chat": chat.id, **record(event)}
+        for question in chat.questions:
+            yield {"type": "question", "chat": chat.id, **record(question)}
+
+
+FORMAT = Format("JSON Lines, one message per line", _sniff, _read, _write)

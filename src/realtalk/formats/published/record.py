@@ -1,0 +1,274 @@
+"""The frozen values as plain JSON records and back, without loss.
+
+    record(Message("D1:2", "Mara", datetime(2026, 3, 2, 18, 4), "hey"))
+    → {"id": "D1:2", "speaker": "Mara", "time": "2026-03-02T18:04:00", "text": "hey"}
+    restored(Message, {...}, where) → the same Message
+    differences(wanted, got)        → {"time": ...}: only the fields that differ
+    amended(got, {"time": ...})     → wanted
+
+JSON Lines stores whole records. A writer for somebody else's layout stores, under the
+key `realtalk`, only what that layout cannot say (`differences`), and its reader puts it
+back (`amended`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, TypeVar, get_args
+
+from realtalk.chat import (
+    Alias,
+    Attachment,
+    Chat,
+    Corpus,
+    Event,
+    EventKind,
+    Message,
+    Question,
+    Session,
+    pack_extra,
+)
+from realtalk.errors import RealtalkError
+from realtalk.files.naming import UniqueNames
+from realtalk.formats.reading import Ledger, Reading, ReadOptions
+from realtalk.formats.source import Member, Source
+
+# Chats from several files → one reading.
+#
+# for member in in_turn(source.having(".json"), options):    # reports progress
+#     chats.append(…); ledgers.append(…)
+# gathered(source, "realtalk", chats, ledgers)
+# → Reading: chats "Chat_1", "Chat_1-2"; the ledgers added up
+
+
+def members_of(
+    source: Source, suffixes: tuple[str, ...], is_ours: Callable[[Member], bool], missing: str
+) -> list[Member]:
+    """The files of a format; a file that stands alone is taken at the user's word."""
+    members = [member for member in source.having(*suffixes) if is_ours(member)]
+    if not members and len(source.members) == 1:
+        members = list(source.members)
+    if not members:
+        raise RealtalkError(missing, where=str(source.path))
+    return members
+
+
+def members_ending(source: Source, suffixes: tuple[str, ...], missing: str) -> Sequence[Member]:
+    """The files with one of these endings; a file that stands alone may have any."""
+    members = source.having(*suffixes) or source.members
+    if len(members) > 1 and members is source.members:
+        raise RealtalkError(missing, where=str(source.path))
+    return members
+
+
+def by_number(member: Member) -> list[int]:
+    """Sorts Chat_2 before Chat_10: people number their chats, and tables follow this order."""
+    return [int(part) if part.isdecimal() else 0 for part in re.split(r"(\d+)", member.name)]
+
+
+def in_turn(members: Sequence[Member], options: ReadOptions) -> Iterator[Member]:
+    """The files one after the other, with progress."""
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.stem)
+        yield member
+    options.progress(len(members), len(members), "")
+
+
+def gathered(
+    source: Source,
+    format_name: str,
+    chats: Iterable[Chat],
+    ledgers: Sequence[Ledger],
+    notes: Iterable[str] = (),
+    *,
+    unit: str = "entries",
+    name: str | None = None,
+) -> Reading:
+    """One corpus of all chats, with unique ids: two folders may hold files of one name."""
+    ledger = Ledger.sum(ledgers, unit)
+    if not ledger.in_messages:
+        raise RealtalkError("holds no message that can be read", where=str(source.path))
+    ids = UniqueNames("{}-{}")
+    unique = tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
+    corpus = Corpus(source.name if name is None else name, format_name, unique)
+    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
+
+
+KEY = "realtalk"  # where a foreign layout carries what it has no field for
+_DEEPEST = 200  # the JSON writer stops at 254, and layouts wrap an extra in a few levels
+_LARGEST_SESSION = 2**31 - 1  # what the stored column holds
+
+T = TypeVar("T", Message, Session, Event, Question, Alias, Attachment, Chat)
+
+
+def extra_of(values: Mapping[str, Any], where: str) -> str:
+    """`pack_extra` for values of unknown origin: absurd nesting is an error, not a crash."""
+    try:
+        text = pack_extra(values)
+        # Brackets bound the depth, so the exact look is rarely needed.
+        if text.count("[") + text.count("{") <= _DEEPEST or not _deeper(values):
+            return text
+    except (RecursionError, ValueError):
+        pass
+    raise RealtalkError("holds values nested too deeply to keep", where=where)
+
+
+def _deeper(values: Any) -> bool:
+    """Whether anything lies below the deepest level that writers can take."""
+    level = [values]
+    for _ in range(_DEEPEST):
+        below: list[Any] = []
+        for value in level:
+            below += value.values() if isinstance(value, dict) else value
+        level = [value for value in below if isinstance(value, dict | list)]
+    return bool(level)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return record(value) if is_dataclass(value) else value
+
+
+def record(value: Any, *, full: bool = False) -> dict[str, Any]:
+    """Every field of a value that is not at its default (`full`: every field), as JSON."""
+    return {
+        field.name: _plain(getattr(value, field.name))
+        for field in fields(value)
+        if full or field.default is MISSING or getattr(value, field.name) != field.default
+    }
+
+
+def differences(wanted: T, got: T) -> dict[str, Any]:
+    """The fields of `wanted` that differ in `got`, as JSON."""
+    return {
+        field.name: _plain(getattr(wanted, field.name))
+        for field in fields(wanted)
+        if getattr(wanted, field.name) != getattr(got, field.name)
+    }
+
+
+class _Unfit(Exception):
+    """A record's value that its field cannot hold."""
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Unfit
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _Unfit
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _LARGEST_SESSION:
+        raise _Unfit
+    return value
+
+
+def _time(value: Any) -> datetime:
+    try:
+        return datetime.fromisoformat(_text(value)).replace(tzinfo=None)
+    except ValueError as error:
+        raise _Unfit from error
+
+
+def _kind(value: Any) -> str:
+    if value not in get_args(EventKind):
+        raise _Unfit
+    return str(value)
+
+
+def _extra(value: Any) -> str:
+    text = _text(value)
+    try:
+        fit = not text or isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError) as error:
+        raise _Unfit from error
+    if not fit:
+        raise _Unfit
+    return text
+
+
+def _decoded(kind: type[T], data: Any) -> T:
+    if not isinstance(data, dict):
+        raise _Unfit
+    values = {name: decode(data[name]) for name, decode in _FIELDS[kind].items() if name in data}
+    try:
+        return kind(**values)
+    except TypeError as error:  # a field without default is missing
+        raise _Unfit from error
+
+
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "str": _text,
+    "bool": _flag,
+    "int": _number,
+    "datetime": _time,
+    "EventKind": _kind,
+    "Attachment": partial(_decoded, Attachment),
+    "Message": partial(_decoded, Message),
+    "Session": partial(_decoded, Session),
+    "Event": partial(_decoded, Event),
+    "Question": partial(_decoded, Question),
+    "Alias": partial(_decoded, Alias),
+}
+
+
+def _decoder(field: Field[Any]) -> Callable[[Any], Any]:
+    """How the value of a field is read, by its type: `str`, `str | None`, `tuple[str, ...]`."""
+    if field.name == "extra":
+        return _extra
+    kind = str(field.type)
+    inner = kind.removeprefix("tuple[").removesuffix(", ...]").removesuffix(" | None")
+    decode = _DECODERS[inner]
+
+    def optional(value: Any) -> Any:
+        return None if value is None else decode(value)
+
+    def several(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise _Unfit
+        return tuple(map(decode, value))
+
+    return decode if kind == inner else several if kind.startswith("tuple") else optional
+
+
+_FIELDS: Mapping[type[Any], Mapping[str, Callable[[Any], Any]]] = {
+    kind: {field.name: _decoder(field) for field in fields(kind)}
+    for kind in (Attachment, Alias, Message, Session, Event, Question, Chat)
+}
+
+
+def restored(kind: type[T], data: Any, where: str) -> T:
+    """The value of a record; keys that are no field are passed over."""
+    try:
+        return _decoded(kind, data)
+    except _Unfit as error:
+        raise RealtalkError(f"is not a {kind.__name__.lower()} record", where=where) from error
+
+
+def amended(value: T, data: Any, where: str) -> T:
+    """The value with a record's fields in place of its own."""
+    if data is None:
+        return value
+    if not isinstance(data, dict):
+        raise RealtalkError(f"'{KEY}' is not a record", where=where)
+    decoders = _FIELDS[type(value)]
+    try:
+        return replace(
+            value, **{name: decoders[name](item) for name, item in data.items() if name in decoders}
+        )
+    except _Unfit as error:
+        raise RealtalkError(f"'{KEY}' holds a value of the wrong kind", where=where) from error

@@ -1,0 +1,511 @@
+"""REALTALK's annotation sheet (XLSX), one sheet per chat, to a Chat and back.
+
+    |        | Mara             |      | Theo   | Date, Time           | | | Question | Answer | ...
+    |        | Session 1        |      | 02.03.2026, 18:03:12          |
+    | Events | E: Mara moves.   |      | E: ... |
+    | D1:1   | hey              |      |        | 02.03.2026, 18:03:12 | | | When ... | 02.03. | ...
+    |        |                  | D1:2 | hi     | 02.03.2026, 18:04:40 |
+
+A row with an id and a time but no text held a photo. As in the published JSON, which was
+made from these sheets, it is no message of its own: its photo goes to the message that is
+nearest in time within the session. `write` makes such a sheet from any chat, with one more
+column for what the layout lacks (attachments), which `read` understands.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.chat import (
+    Attachment,
+    Chat,
+    Corpus,
+    Event,
+    Message,
+    Question,
+    Session,
+    pack_extra,
+    unpack_extra,
+)
+from realtalk.errors import RealtalkError
+from realtalk.files.writing import atomic_path, file_stems
+from realtalk.formats.aliases import learn
+from realtalk.formats.limits import VARIABLE, Allowance, Measure, raised
+from realtalk.formats.published.realtalk import TIME, parse_time
+from realtalk.formats.published.record import gathered, in_turn
+from realtalk.formats.questions import annotated_question, name_of, number_of
+from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.source import UNPACKING_ERRORS, Member, Source, holding
+from realtalk.text.calendars import MONTHS
+
+# The first sheet of an .xlsx file as rows of text.
+#
+#     first_rows(data, "annotate.xlsx")
+#     → [(None, "Mara", None, "Theo", "Date, Time"), ("D1:1", "hey", None, None, "2026-03-02 …"), …]
+#
+# The library lays a sheet out as a full rectangle of cells, so a few kilobytes with one cell far
+# off could ask for all memory: the parts of the file are measured before it is let near them.
+
+_MOST_CELLS = 3_000_000  # with the empty ones between
+# Rows that are written out: so many in any file, beyond that one for so many bytes on disk.
+_LEAST_ROWS, _ROW_BYTES = 50_000, 8
+_PIECE = 1 << 18
+_ROW = re.compile(rb"<(?:\w+:)?row\b")
+_CELL = re.compile(rb"<(?:\w+:)?c\b")
+_PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]{0,9})([0-9]{0,9})""")
+
+
+def first_rows(data: bytes, where: str, limit: int | None = None) -> list[tuple[str | None, ...]]:
+    """The rows of the first sheet, or the first `limit`, all of one width; dates in ISO form."""
+    import fastexcel
+
+    try:
+        _check_parts(data, where)
+        sheet = fastexcel.read_excel(data).load_sheet(
+            0, header_row=None, n_rows=limit, dtypes="string"
+        )
+        return sheet.to_polars().rows()
+    except RealtalkError:
+        raise
+    except (fastexcel.FastExcelError, *UNPACKING_ERRORS) as error:
+        raise RealtalkError("not a readable .xlsx file", where=where) from error
+
+
+def _check_parts(data: bytes, where: str) -> None:
+    """Refuses a file whose parts, rows or cells are out of proportion to its size."""
+    allowance = Allowance(len(data), where)
+    most_rows = raised(max(_LEAST_ROWS, len(data) // _ROW_BYTES))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            measure, part, rows = Measure(), bytearray(), 0
+            with archive.open(name) as stream:
+                while piece := stream.read(_PIECE):
+                    measure.add(piece)
+                    allowance.note(name, measure)
+                    part += piece
+                    rows += len(_ROW.findall(piece))
+                    if rows > most_rows:
+                        raise RealtalkError(
+                            f"has more than {most_rows:,} rows, which is out of proportion to its "
+                            "size",
+                            where=where,
+                            fix=f"if you trust it, set {VARIABLE}=10",
+                        )
+            if rows and _cells(bytes(part)) > raised(_MOST_CELLS):
+                raise RealtalkError(
+                    f"has more than {_MOST_CELLS:,} cells with the empty ones", where=where
+                )
+
+
+def _cells(part: bytes) -> int:
+    """How many cells the rectangle has that holds every cell of a sheet."""
+    height = width = 0
+    for row in _ROW.split(part)[1:]:
+        places = _PLACE.findall(row)
+        lines = [int(number) for _, number in places if number]
+        columns = [_column(letters) for letters, _ in places]
+        height = max(height + 1, *lines) if lines else height + 1
+        width = max(width, max(columns, default=0) + len(_CELL.findall(row)))
+    return height * width
+
+
+def _column(letters: bytes) -> int:
+    """The number of column "AB", from 1."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+# A chat as an annotation sheet (XLSX) that a person can fill in.
+#
+#     write(corpus, folder) → folder/<chat>.xlsx, one per chat; the layout is in `sheet`
+#
+# Message text is data: a text that begins with "=" is written as text, never as a formula.
+
+
+@dataclass(frozen=True)
+class Headings:
+    """The words of the layout, shared by reader and writer."""
+
+    time: str = "Date, Time"
+    events: str = "Events"
+    question: str = "Question"
+    answer: str = "Answer"
+    evidence: str = "Evidence"
+    category: str = "Category"
+    attachments: str = "Attachments"
+
+
+HEADINGS = Headings()
+ASKED = (HEADINGS.question, HEADINGS.answer, HEADINGS.evidence, HEADINGS.category)
+_CELL_LIMIT = 32_767  # Excel's; openpyxl would cut the text silently
+
+
+# XML cannot hold control characters: Excel writes _x0007_ for them, and _x005F_ for the
+# underscore of a text that really says "_x0007_".
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def escape(text: str) -> str:
+    """A text as a cell can hold it."""
+    return _FORBIDDEN.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+
+
+def write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
+    """One workbook per chat."""
+    return tuple(
+        _write_chat(chat, folder / f"{stem}.xlsx")
+        for stem, chat in zip(file_stems(corpus), corpus.chats, strict=True)
+    )
+
+
+def _write_chat(chat: Chat, path: Path) -> Path:
+    import openpyxl
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.utils import get_column_letter
+
+    columns = _layout_columns(chat)
+    rows = list(
+        _filled_rows(chat, columns)
+    )  # all of them first: a text that does not fit stops here
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Sheet1")
+    widths = {f"text {name}": 52 for name in chat.speakers}
+    widths |= {HEADINGS.question: 36, HEADINGS.answer: 36, HEADINGS.time: 20}
+    for name, width in widths.items():
+        sheet.column_dimensions[get_column_letter(columns[name] + 1)].width = width
+    sheet.freeze_panes = "A2"
+    wrap, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
+    for values, heavy in rows:
+        cells: list[Any] = [None] * (columns[HEADINGS.attachments] + 1)
+        for place, value in values.items():
+            cell = WriteOnlyCell(sheet, value=value)
+            if isinstance(value, str):
+                cell.data_type = "s"  # also where it looks like a formula
+            cell.alignment = wrap
+            if heavy:
+                cell.font = bold
+            cells[place] = cell
+        sheet.append(cells)
+    with atomic_path(path) as temporary:
+        book.save(temporary)
+    return path
+
+
+def _filled_rows(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any], bool]]:
+    """Cells by place, and whether the row is a heading."""
+    for values, heavy in _layout(chat, columns):
+        filled = {place: value for place, value in values.items() if value not in (None, "")}
+        for place, value in filled.items():
+            if isinstance(value, str):
+                if len(value) > _CELL_LIMIT:
+                    raise RealtalkError(
+                        f"a text of {len(value):,} characters does not fit a cell "
+                        f"({_CELL_LIMIT:,} at most)",
+                        where=f"chat {chat.id}",
+                        fix="export with --to realtalk or jsonl",
+                    )
+                filled[place] = escape(value)
+        yield filled, heavy
+
+
+def _layout(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any], bool]]:
+    head = {columns[name]: name for name in (HEADINGS.time, *ASKED, HEADINGS.attachments)}
+    yield head | {columns[f"text {name}"]: name for name in chat.speakers}, True
+    dated = columns[HEADINGS.time] - 1
+    if len(chat.speakers) > 1:
+        dated = columns[f"text {chat.speakers[1]}"]  # where the published sheets have it
+    questions = deque(chat.questions)
+    for session in chat.sessions:
+        yield {}, False
+        yield {1: f"Session {session.number}", dated: _stamp(session.time)}, True
+        yield {}, False
+        yield {0: HEADINGS.events} | _event_cells(chat, session.number, columns), False
+        yield {}, False
+        for message in session.messages:
+            cells = _message_cells(message, columns)
+            if questions:
+                cells |= _question_cells(questions.popleft(), columns)
+            yield cells, False
+    for question in questions:
+        yield _question_cells(question, columns), False
+
+
+def _layout_columns(chat: Chat) -> dict[str, int]:
+    """Two columns per speaker, then the published layout's order and gaps."""
+    columns = {f"text {name}": 2 * place + 1 for place, name in enumerate(chat.speakers)}
+    time = 2 * len(chat.speakers)
+    columns[HEADINGS.time] = time
+    columns |= {name: time + 3 + place for place, name in enumerate(ASKED)}
+    columns[HEADINGS.attachments] = time + 8
+    return columns
+
+
+def _stamp(time: datetime | None) -> str | None:
+    return None if time is None else time.strftime(TIME)
+
+
+def _event_cells(chat: Chat, session: int, columns: dict[str, int]) -> dict[int, Any]:
+    cells: dict[int, Any] = {}
+    for name in chat.speakers:
+        lines = [
+            f"{unpack_extra(event.extra).get('id', 'E')}: {event.text}"
+            for event in chat.events
+            if event.kind == "event" and event.session == session and event.speaker == name
+        ]
+        cells[columns[f"text {name}"]] = "\n".join(lines)
+    return cells
+
+
+def _message_cells(message: Message, columns: dict[str, int]) -> dict[int, Any]:
+    place = columns[f"text {message.speaker}"]
+    cells: dict[int, Any] = {place - 1: message.id, place: message.text}
+    cells[columns[HEADINGS.time]] = _stamp(message.time)
+    # A row without text is a photo's, unless something stands here.
+    if message.attachments or not message.text:
+        files = [asdict(file) for file in message.attachments]
+        cells[columns[HEADINGS.attachments]] = orjson.dumps({"attachments": files}).decode()
+    return cells
+
+
+def _question_cells(question: Question, columns: dict[str, int]) -> dict[int, Any]:
+    cells = (
+        question.text,
+        question.answer,
+        ", ".join(question.stated or question.evidence),
+        number_of("realtalk", question.category) or question.category,
+    )
+    return {columns[name]: cell for name, cell in zip(ASKED, cells, strict=True)}
+
+
+_ID = re.compile(r"D\d+:\d+")
+# "Session 2.1" goes on after "Session 2" as a session of its own: the publication counts them
+# through, which is why the D-number of an id is not always its session's.
+_SESSION = re.compile(r"session\s+\d+(\.\d+)?", re.IGNORECASE)
+_CELL_DATE = "%Y-%m-%d %H:%M:%S"  # how a cell that holds a date is written as text
+_DONE = "done"  # what annotators write under a finished session
+
+
+@dataclass
+class _Columns:
+    """Where the sheet's first row says things are."""
+
+    speakers: list[tuple[str, int]]  # name and text column; the id stands one to the left
+    time: int
+    named: dict[str, int]
+
+    def cell(self, row: Sequence[Any], name: str) -> Any:
+        place = self.named.get(name.casefold())
+        return None if place is None else row[place]
+
+
+@dataclass
+class _SheetDraft:
+    """A session while its rows are being read."""
+
+    number: int
+    time: datetime | None
+    messages: list[Message] = field(default_factory=list)
+    photos: list[tuple[str, datetime | None]] = field(default_factory=list)
+
+
+def _is_ours(member: Member) -> bool:
+    rows = _rows(member, limit=1)
+    return bool(rows) and _columns(rows[0]) is not None
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = source.having(".xlsx")
+    if not members:
+        raise RealtalkError("holds no .xlsx file", where=str(source.path))
+    chats, ledgers = zip(*(_chat(member) for member in in_turn(members, options)), strict=True)
+    return gathered(source, "realtalk", chats, ledgers)
+
+
+def _rows(member: Member, limit: int | None = None) -> list[tuple[str | None, ...]]:
+    return first_rows(member.read(), member.where, limit)
+
+
+def _columns(header: Sequence[Any]) -> _Columns | None:
+    named = {_plain(value).casefold(): place for place, value in enumerate(header) if value}
+    time = named.get(HEADINGS.time.casefold())
+    if time is None:
+        return None
+    speakers = [(_plain(header[place]), place) for place in range(1, time) if header[place]]
+    return _Columns(speakers, time, named) if speakers else None
+
+
+def _chat(member: Member) -> tuple[Chat, Ledger]:
+    rows = _rows(member)
+    columns = _columns(rows[0]) if rows else None
+    if columns is None:
+        raise RealtalkError(
+            f"the first row has no '{HEADINGS.time}' after the speakers", where=member.where
+        )
+    drafts: list[_SheetDraft] = []
+    events: list[Event] = []
+    question_cells: list[tuple[Any, ...]] = []
+    leftovers: list[Leftover] = []
+    total = system = 0
+    for line, row in enumerate(rows[1:], 2):
+        question_cells += _asked(row, columns)
+        if all(value is None for value in row[: columns.time + 1]):
+            continue
+        total += 1
+        where = f"{member.name}: row {line}"
+        if session := _session_of(row, columns):
+            # A continuation repeats the date of what it continues: its first message tells.
+            stamp = None if session[1] else _first_time(row[2 : columns.time])
+            drafts.append(_SheetDraft(len(drafts) + 1, stamp))
+            system += 1
+        elif _plain(row[0]).casefold() == _DONE:
+            system += 1
+        elif not drafts:
+            leftovers.append(Leftover(where, "stands before the first session"))
+        elif _plain(row[0]).casefold() == HEADINGS.events.casefold():
+            events += _events(row, columns, drafts[-1].number)
+            system += 1
+        elif not _take(row, columns, drafts[-1]):
+            leftovers.append(Leftover(where, "is not a message, session or events row"))
+    if not any(draft.messages for draft in drafts):
+        raise RealtalkError("holds no message", where=member.where)
+    sessions = tuple(_session(draft) for draft in drafts)
+    speakers = tuple(name for name, _ in columns.speakers)
+    ids = {message.id for session in sessions for message in session.messages}
+    questions = tuple(_questions(question_cells, ids))
+    aliases = learn(speakers, sessions, events, questions)
+    ledger = Ledger("entries", total, total - system - len(leftovers), system, tuple(leftovers))
+    return Chat(member.stem, speakers, sessions, tuple(events), questions, aliases), ledger
+
+
+def _session_of(row: Sequence[Any], columns: _Columns) -> re.Match[str] | None:
+    # A message may say "session 3" too, but it has a time.
+    return _SESSION.fullmatch(_plain(row[1])) if row[columns.time] is None else None
+
+
+def _first_time(cells: Sequence[Any]) -> datetime | None:
+    return next(filter(None, map(_moment, cells)), None)
+
+
+def _take(row: Sequence[Any], columns: _Columns, draft: _SheetDraft) -> bool:
+    """A message or photo row into the session; False where it is neither."""
+    stamp = _moment(row[columns.time])
+    for speaker, place in columns.speakers:
+        id_ = _plain(row[place - 1])
+        if not _ID.fullmatch(id_):
+            continue
+        text = row[place]
+        kept = _kept(columns.cell(row, HEADINGS.attachments))
+        if text is None and kept is None:
+            draft.photos.append((id_, stamp))
+        else:
+            draft.messages.append(Message(id_, speaker, stamp, text or "", kept or ()))
+        return True
+    return False
+
+
+def _kept(cell: Any) -> tuple[Attachment, ...] | None:
+    """What our own sheets keep beside a message; another sheet's remark is not ours to read."""
+    try:
+        files = orjson.loads(str(cell))["attachments"] if cell else None
+        return None if files is None else tuple(_attachment(file) for file in files)
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def _attachment(file: Mapping[str, Any]) -> Attachment:
+    return Attachment(*(str(file[key]) for key in ("kind", "name", "url", "caption")))
+
+
+def _session(draft: _SheetDraft) -> Session:
+    first = draft.messages[0].time if draft.messages else None
+    return Session(draft.number, draft.time or first, tuple(_with_photos(draft)))
+
+
+def _with_photos(draft: _SheetDraft) -> Iterator[Message]:
+    """Photos go to the message nearest in time, the earlier one where two are equally near."""
+    photos_of: dict[int, list[str]] = {}
+    for id_, stamp in draft.photos:
+        if draft.messages:
+            far = [
+                (abs((m.time - stamp).total_seconds()) if m.time and stamp else float("inf"), at)
+                for at, m in enumerate(draft.messages)
+            ]
+            photos_of.setdefault(min(far)[1], []).append(id_)
+    for at, message in enumerate(draft.messages):
+        if photos := photos_of.get(at):
+            yield replace(
+                message,
+                attachments=message.attachments + tuple(Attachment("image") for _ in photos),
+                extra=pack_extra({"photo_rows": photos}),
+            )
+        else:
+            yield message
+
+
+def _events(row: Sequence[Any], columns: _Columns, session: int) -> Iterator[Event]:
+    for speaker, place in columns.speakers:
+        cell = row[place]
+        if cell is None:
+            continue
+        for line in str(cell).split("\n"):
+            mark, colon, text = line.partition(":")
+            # The publication's own rule: what stands before the colon is the event's id.
+            id_, text = (mark, text) if colon else (line, line)
+            extra = pack_extra({} if id_ == "E" else {"id": id_})
+            yield Event(session, speaker, text.strip(), extra=extra)
+
+
+def _asked(row: Sequence[Any], columns: _Columns) -> Iterator[tuple[Any, ...]]:
+    cells = tuple(columns.cell(row, name) for name in ASKED)
+    if cells[0] is not None:
+        yield cells
+
+
+def _questions(rows: Sequence[tuple[Any, ...]], ids: set[str]) -> Iterator[Question]:
+    for index, (question, answer, evidence, category) in enumerate(rows, 1):
+        cell = _text(evidence).strip()
+        stated = tuple(piece.strip() for piece in re.split(r"[,\n]", cell)) if cell else ()
+        answer_text = None if answer is None else _text(answer).strip()
+        name = name_of("realtalk", category)
+        yield annotated_question(
+            f"Q{index}", _text(question).strip(), answer_text, name, stated, ids
+        )
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _moment(cell: Any) -> datetime | None:
+    """A time as the layout writes it, or as a program keeps it in a cell of its own kind."""
+    text = _plain(cell)
+    return _cell_date(text) or parse_time(text)
+
+
+def _cell_date(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, _CELL_DATE)
+    except ValueError:
+        return None
+
+
+def _text(value: str | None) -> str:
+    """A cell as its annotator meant it: a date cell is "30 December, 2023"."""
+    day = _cell_date(value or "")
+    return value or "" if day is None else f"{day.day} {MONTHS[day.month - 1]}, {day.year}"
+
+
+FORMAT = Format("REALTALK annotation sheet (XLSX)", holding((".xlsx",), _is_ours), _read, write)

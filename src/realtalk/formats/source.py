@@ -1,0 +1,594 @@
+"""A path on disk, or what comes through a pipe, as a list of readable members, safely.
+
+Turns a file, a folder, a .zip or a .gz into members that a reader can look at
+without caring which it was:
+
+    Source.open("export.zip").members → (Member("_chat.txt", 3537), Member("photo.jpg", 146284))
+    Source.open("-").members          → (Member("standard input", 3537),)
+
+A folder or archive that holds archives and no text beside them is read as what is in
+those. Nothing is ever extracted to disk, so a hostile archive cannot write anywhere;
+sizes are bounded by what is really read, not by what the archive claims (`limits`).
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import hashlib
+import io
+import os
+import re
+import stat
+import sys
+import weakref
+import zipfile
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import count
+from pathlib import Path
+from threading import RLock
+from typing import IO, cast
+
+import orjson
+
+from realtalk.errors import RealtalkError
+from realtalk.formats.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, raised
+
+# What a file holds by its first bytes, for files whose name does not say it.
+#
+#     ending(b'{"name": "Ann", "messages": [')         → ".json"
+#     ending(b'{"speaker": "Ann"}\n{"speaker": ...')   → ".jsonl"
+#     ending(b"AuthorID,Author,Date,Content")          → ".csv"
+#     ending(b"12/07/2017, 22:35 - Mara: hi")          → ".txt"
+#     ending(b"SQLite format 3\0")                    → ".db"
+#     ending(b"\x89PNG")                               → ""
+#
+# People rename exports, mail programs take the ending off, and a pipe has no name at all.
+
+_DATABASE = b"SQLite format 3\0"
+_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{])")
+_PAGE = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
+# A line of column names: words, and nothing that a date or a sentence is made of.
+_COLUMNS = re.compile(r'"?[^\W\d][\w \-]*"?(?:([,;\t])"?[^\W\d][\w \-]*"?)+\s*')
+
+
+def utf16(data: bytes) -> str:
+    """The byte order of UTF-16 text, also of one without a mark ("" for other text)."""
+    if data.startswith(codecs.BOM_UTF16_LE) or data.startswith(codecs.BOM_UTF16_BE):
+        return "utf-16"
+    head = data[:512]
+    if len(head) < 8:
+        return ""
+    # Dates, times and signs stand in one byte of the two; other text has no zero bytes.
+    if head[1::2].count(0) * 3 > len(head[1::2]) and not head[0::2].count(0):
+        return "utf-16-le"
+    if head[0::2].count(0) * 3 > len(head[0::2]) and not head[1::2].count(0):
+        return "utf-16-be"
+    return ""
+
+
+def ending(head: bytes) -> str:
+    """The ending that a file with this head deserves; "" where it is no text."""
+    if head.startswith(_DATABASE):
+        return ".db"
+    wide = utf16(head)
+    if not wide and b"\0" in head:
+        return ""
+    text = head.decode(wide or "utf-8-sig", "replace")
+    if _JSON.match(text):
+        return ".jsonl" if _is_lines(text) else ".json"
+    if _PAGE.match(text):
+        return ".html"
+    first = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
+    columns = _COLUMNS.fullmatch(first)
+    if columns is not None and _goes_on(text.lstrip("\r\n"), columns[1]):
+        return ".tsv" if columns[1] == "\t" else ".csv"
+    return ".txt" if text.strip() else ""
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line is an object of its own and another one follows."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not rest.lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(orjson.loads(first), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _goes_on(text: str, delimiter: str) -> bool:
+    """Whether what follows the names of columns is a row; a chat may be titled "Ann,Bo"."""
+    rows = [line for line in text.split("\n", 20)[1:20] if line.strip()]
+    return not rows or delimiter in rows[0] or '"' in rows[0]
+
+
+# Zip archives that many files are read from: each is opened, listed and unpacked once.
+#
+#     archives = Archives()
+#     outer = Zip("export.zip", path=Path("export.zip"))
+#     archives.listed(outer)        → {"chats/inner.zip": ZipInfo, ...}
+#     archives.open(outer, info)    → a stream of one file; several may be read side by side
+#
+# To list an archive takes as long as it has files, and an archive inside an archive must be
+# unpacked to be listed: done anew for every file, a thousand files cost a million steps. So the
+# last few stay open. What is unpacked stays in memory, up to a bound; an archive beyond it is read
+# through its own archive, slowly, and nothing is ever written to disk.
+
+MAX_OPEN = 16  # archives; each may be an open file, of which a process has few
+MAX_KEPT_BYTES = 256 << 20  # of unpacked archives, all of them together
+
+UNPACKING_ERRORS = (
+    OSError,
+    EOFError,
+    zlib.error,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+)
+_NAMES_ARE_UTF8 = 0x800
+_ENCRYPTED = 0x1
+_numbers = count()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Zip:
+    """Where an archive lies: on disk, or inside of something that `opener` opens."""
+
+    where: str
+    path: Path | None = None
+    opener: Callable[[], IO[bytes]] | None = None
+    allowance: Allowance | None = None  # what all that is in it may unpack to
+    number: int = field(default_factory=lambda: next(_numbers), init=False)
+
+
+class Archives:
+    """The archives of one source that were read last."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # an archive in an archive asks for its own
+        # By number: a `Zip` knows its opener, which knows this, which would never be let go.
+        self._open: OrderedDict[int, tuple[zipfile.ZipFile, int]] = OrderedDict()
+        weakref.finalize(self, _close, self._open)
+
+    def listed(self, place: Zip) -> dict[str, zipfile.ZipInfo]:
+        """The files of an archive by name, folders left out."""
+        with self._lock:
+            try:
+                infos = self._archive(place).infolist()
+            except UNPACKING_ERRORS as error:
+                raise RealtalkError("not a readable zip archive", where=place.where) from error
+        members = {_name(info): info for info in infos if not info.is_dir()}
+        if any(info.flag_bits & _ENCRYPTED for info in members.values()):
+            raise RealtalkError(
+                "the archive is encrypted", where=place.where, fix="unpack it first, then read that"
+            )
+        return members
+
+    def open(self, place: Zip, info: zipfile.ZipInfo) -> IO[bytes]:
+        """A stream of its own: it lives on when its archive is put away."""
+        with self._lock:
+            try:
+                return self._archive(place).open(info)
+            except UNPACKING_ERRORS as error:
+                where = f"{place.where}/{_name(info)}"
+                raise RealtalkError("cannot be unpacked", where=where) from error
+
+    def _archive(self, place: Zip) -> zipfile.ZipFile:
+        if place.number in self._open:
+            self._open.move_to_end(place.number)
+            return self._open[place.number][0]
+        stream, kept = _unpacked_archive(place)
+        archive = zipfile.ZipFile(stream)
+        self._open[place.number] = archive, kept
+        while len(self._open) > 1 and (
+            len(self._open) > MAX_OPEN
+            or sum(size for _, size in self._open.values()) > MAX_KEPT_BYTES
+        ):
+            _, (oldest, _) = self._open.popitem(last=False)
+            oldest.close()  # zipfile keeps the file open while a stream of it lives
+        return archive
+
+
+def _close(opened: OrderedDict[int, tuple[zipfile.ZipFile, int]]) -> None:
+    while opened:
+        opened.popitem()[1][0].close()
+
+
+def _unpacked_archive(place: Zip) -> tuple[Path | IO[bytes], int]:
+    """What to read an archive from, and how many bytes of it are kept in memory."""
+    if place.path is not None:
+        return place.path, 0
+    assert place.opener is not None
+    measure, kept = Measure(), io.BytesIO()
+    with place.opener() as stream:
+        while kept.tell() <= MAX_KEPT_BYTES and (chunk := stream.read(1 << 20)):
+            kept.write(chunk)
+            if place.allowance is not None:
+                measure.add(chunk)
+                place.allowance.note(place.opener, measure)
+    if (size := kept.tell()) <= MAX_KEPT_BYTES:
+        return kept, size
+    return place.opener(), 0
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """A file's name; many programs write UTF-8 and do not say so."""
+    if info.flag_bits & _NAMES_ARE_UTF8 or info.filename.isascii():
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
+
+STANDARD_INPUT = "-"
+
+MAX_MEMBER_BYTES = 4 << 30  # one text: a million messages is about 0.1 GB
+MAX_FILES = 200_000
+_HEAD = 1 << 16
+_BUFFER = 1 << 17
+_LOOKED_INTO = 256  # files, before a folder is called foreign
+_TEXT_SUFFIXES = (".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".html", ".md")
+_GZIP = b"\x1f\x8b"
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that refuses to yield more than `limit` bytes and reports decoding trouble."""
+
+    def __init__(
+        self, member: Member, raw: IO[bytes], packed: bool, allowance: Allowance | None
+    ) -> None:
+        self._opened = raw  # unpacking a .gz does not close what it unpacks
+        self._raw = cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb")) if packed else raw
+        self._left = raised(MAX_MEMBER_BYTES)
+        self._where = member.where
+        self._member = member.opener  # tells it from others, also where two names are equal
+        self._allowance = allowance
+        self._measure = Measure()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        try:
+            data = self._raw.read(len(view))
+        except UNPACKING_ERRORS as error:
+            raise RealtalkError(
+                f"cannot be unpacked ({type(error).__name__})",
+                where=self._where,
+                fix="the archive looks damaged or uses an unsupported method; export it again",
+            ) from error
+        self._left -= len(data)
+        if self._left < 0:
+            raise RealtalkError("is larger than the reading limit", where=self._where)
+        if self._allowance is not None:
+            self._measure.add(data)
+            self._allowance.note(self._member, self._measure)
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+            self._opened.close()
+        super().close()
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file of a source: its name inside it, its size, and how to open it."""
+
+    name: str
+    size: int
+    opener: Callable[[], IO[bytes]] = field(repr=False, compare=False)
+    where: str = ""
+    path: Path | None = None  # where it lies plainly on disk, for readers that can map it
+    ending: str = ""  # from its content, where its name has none or a wrong one
+    allowance: Allowance | None = field(default=None, repr=False, compare=False)  # of an archive
+    on_read: Callable[[str], object] = field(default=len, repr=False, compare=False)
+
+    @property
+    def stem(self) -> str:
+        """The file name without folders and known endings: the default chat id."""
+        stem = self.name.rsplit("/", 1)[-1].removesuffix(".gz")
+        return stem.rsplit(".", 1)[0] if "." in stem[1:] else stem
+
+    @property
+    def folder(self) -> str:
+        """The folder that holds it, "" at the top."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def suffix(self) -> str:
+        if self.ending:
+            return self.ending
+        name = self.name.lower().removesuffix(".gz")
+        dot = name.rfind(".")
+        return name[dot:] if dot > name.rfind("/") + 1 else ""
+
+    def open(self) -> IO[bytes]:
+        """A fresh stream from the start; .gz is unpacked on the way."""
+        self.on_read(self.name)
+        return self._unpacked()
+
+    def _unpacked(self) -> io.BufferedReader:
+        packed = self.name.lower().endswith(".gz")
+        return self._stream(packed, self.allowance or Allowance(self.size, self.where))
+
+    def _stream(self, packed: bool, allowance: Allowance | None) -> io.BufferedReader:
+        stream = _Bounded(self, self.opener(), packed, allowance)
+        return io.BufferedReader(stream, _BUFFER)
+
+    def read(self) -> bytes:
+        with self.open() as stream:
+            return stream.read()
+
+    def head(self, size: int = _HEAD) -> bytes:
+        """The first bytes, for telling formats apart."""
+        with self._unpacked() as stream:
+            return stream.read(size)
+
+    def sha256(self) -> str:
+        """Of the bytes as they lie (packed, for a .gz)."""
+        digest = hashlib.sha256()
+        with self._stream(packed=False, allowance=self.allowance) as stream:
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a corpus comes from; `members` are sorted by name."""
+
+    path: Path
+    members: tuple[Member, ...]
+
+    @staticmethod
+    def open(path: Path | str) -> Source:
+        if str(path) == STANDARD_INPUT:
+            return _piped(sys.stdin.buffer, "standard input")
+        if not str(path):
+            raise RealtalkError("the path is empty", fix="name a file, a folder or a zip")
+        path = Path(path)
+        try:
+            if path.is_dir():
+                return Source(path, _folder(path))
+            if not path.exists():
+                raise RealtalkError("no such file or folder", where=str(path), fix=_elsewhere(path))
+            if not path.is_file():
+                with path.open("rb") as stream:
+                    return _piped(stream, path.name)
+            if path.stat().st_size == 0:
+                raise RealtalkError("the file is empty", where=str(path))
+            if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
+                size = path.stat().st_size
+                place = Zip(str(path), path, allowance=Allowance(size, str(path)))
+                return Source(path, _zip(place, Archives()))
+            return Source(path, (_with_ending(_file(path, path.name)),))
+        except PermissionError as error:
+            raise RealtalkError("permission denied", where=str(path)) from error
+        except (OSError, ValueError) as error:  # a socket; a name with a NUL, or too long
+            reason = getattr(error, "strerror", None) or "no such name is possible"
+            raise RealtalkError(f"cannot be opened ({reason})", where=str(path)) from error
+
+    @property
+    def name(self) -> str:
+        """A short name for the corpus made from it."""
+        return self.path.resolve().name if self.path.is_dir() else _plain_stem(self.path.name)
+
+    def noting(self, read: set[str]) -> Source:
+        """The same source, which adds to a set the names of members whose content is taken."""
+        return Source(self.path, tuple(replace(each, on_read=read.add) for each in self.members))
+
+    def having(self, *suffixes: str) -> tuple[Member, ...]:
+        """Members with one of these endings (".json"); .gz copies count as what they hold.
+
+        Files without a single byte are none: an archive may hold any number of them.
+        """
+        found = [each for suffix in suffixes for each in self._by_suffix.get(suffix, ())]
+        if len(suffixes) > 1:
+            found.sort()
+        return tuple(self.members[place] for place in found)
+
+    @cached_property
+    def _by_suffix(self) -> dict[str, list[int]]:
+        """Places of the members by their ending: every format asks for some."""
+        places: dict[str, list[int]] = {}
+        for place, member in enumerate(self.members):
+            if member.size:
+                places.setdefault(member.suffix, []).append(place)
+        return places
+
+
+def _elsewhere(path: Path) -> str:
+    """What to do about a path that is not there; a published corpus is named by its place."""
+    from realtalk.files.download import DATASETS
+
+    name = str(path)
+    return f'name it as "$(realtalk data get {name})"' if name in DATASETS else "check the path"
+
+
+def matching(
+    source: Source,
+    suffixes: tuple[str, ...],
+    check: Callable[[Member], bool],
+    limit: int = _LOOKED_INTO,
+    named: re.Pattern[str] | None = None,
+) -> Iterator[Member]:
+    """Members that pass a check of their head; trouble with one means that it does not.
+
+    `named` narrows by name before the limit counts: an export may hold thousands of other files.
+    """
+    members = source.having(*suffixes)
+    if named is not None:
+        members = tuple(member for member in members if named.search(member.name))
+    for member in members[: limit or None]:
+        try:
+            fits = check(member)
+        except (RealtalkError, OSError, ValueError):
+            fits = False
+        if fits:
+            yield member
+
+
+def taken(
+    source: Source,
+    suffixes: tuple[str, ...],
+    check: Callable[[Member], bool],
+    *,
+    missing: str = "",
+    fix: str = "",
+) -> tuple[Member, ...]:
+    """Every member that passes a check; a file that stands alone is taken at the user's word.
+
+    Where there is none, the `missing` line is raised with its `fix`, if there is such a line.
+    """
+    members = tuple(matching(source, suffixes, check, limit=0))
+    members = members or (source.having(*suffixes) if len(source.members) == 1 else ())
+    if missing and not members:
+        raise RealtalkError(missing, where=str(source.path), fix=fix)
+    return members
+
+
+def holding(suffixes: tuple[str, ...], check: Callable[[Member], bool]) -> Callable[[Source], bool]:
+    """A format's `sniff`: whether any member with one of these endings passes the check."""
+    return lambda source: any(matching(source, suffixes, check))
+
+
+def _plain_stem(name: str) -> str:
+    for suffix in (".gz", ".zip", ".db", *_TEXT_SUFFIXES):
+        if name.lower().endswith(suffix):
+            name = name[: -len(suffix)]
+    return name
+
+
+def _file(path: Path, name: str) -> Member:
+    return Member(_short(name), path.stat().st_size, lambda: path.open("rb"), str(path), path)
+
+
+def _short(name: str) -> str:
+    """A name that a million messages can carry along; its end says what it is."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+
+
+def _hidden(name: str) -> bool:
+    parts = name.split("/")
+    return "__MACOSX" in parts or any(p.startswith(".") and p.strip(".") for p in parts)
+
+
+def _bounded_count(names: Iterable[str], where: str) -> list[str]:
+    kept: list[str] = []
+    for name in names:
+        kept.append(name)
+        if len(kept) > MAX_FILES:
+            raise RealtalkError(f"holds more than {MAX_FILES:,} files", where=where)
+    return sorted(kept)
+
+
+def _with_ending(member: Member) -> Member:
+    """A file that stands alone, with the ending that its content suggests."""
+    # Text is what programs call anything; JSON in it is sure, and read as such.
+    if member.suffix in _TEXT_SUFFIXES and member.suffix != ".txt":
+        return member
+    real_ending = ending(member.head())
+    return replace(member, ending=real_ending) if real_ending not in ("", member.suffix) else member
+
+
+def _piped(stream: IO[bytes], name: str) -> Source:
+    """What comes through a pipe: it can be read once only, so it is kept."""
+    most = raised(MOST_PIPED_BYTES)
+    data = _all_of(stream, name, most)
+    if not data:
+        raise RealtalkError("nothing came through the pipe", where=name)
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        allowance = Allowance(len(data), name)
+        place = Zip(name, opener=lambda: io.BytesIO(data), allowance=allowance)
+        return Source(Path(name), _zip(place, Archives()))
+    packed = ".gz" if data.startswith(_GZIP) else ""
+    member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
+    return Source(Path(name), (_with_ending(member),))
+
+
+def _all_of(stream: IO[bytes], name: str, most: int) -> bytes:
+    if _is_device(stream):
+        raise RealtalkError("is a device, not a file", where=name, fix="name a file or a folder")
+    kept = io.BytesIO()
+    while chunk := stream.read(1 << 20):
+        if kept.tell() + len(chunk) > most:
+            raise RealtalkError(
+                f"more than {most / 1e6:,.0f} MB came through the pipe",
+                where=name,
+                fix="save it as a file and read that: files are not kept in memory",
+            )
+        kept.write(chunk)
+    return kept.getvalue()
+
+
+def _is_device(stream: IO[bytes]) -> bool:
+    """Whether it is a disk or an endless source such as /dev/zero; terminals and /dev/null end."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False  # what stands for a stream in a program
+    if stat.S_ISCHR(status.st_mode):
+        null = Path(os.devnull).stat()
+        return not stream.isatty() and status.st_rdev != null.st_rdev
+    return stat.S_ISBLK(status.st_mode)
+
+
+def _folder(path: Path) -> tuple[Member, ...]:
+    names = (
+        str(file.relative_to(path).as_posix())
+        for file in path.rglob("*")
+        if file.is_file() and not _hidden(file.relative_to(path).as_posix())
+    )
+    members = tuple(_file(path / name, name) for name in _bounded_count(names, str(path)))
+    if not members:
+        raise RealtalkError("the folder holds no files", where=str(path))
+    return _unpacked(members, Archives())
+
+
+def _unpacked(members: tuple[Member, ...], archives: Archives) -> tuple[Member, ...]:
+    """Archives among the members opened, where there is no text beside them.
+
+    Beside a chat an archive is something that was sent in it, and none of our business.
+    """
+    packed = [member for member in members if member.suffix == ".zip"]
+    if not packed or any(member.suffix in _TEXT_SUFFIXES for member in members):
+        return members
+    opened = [member for member in members if member.suffix != ".zip"]
+    for member in packed:
+        inside = member.name[: -len(".zip")]
+        allowance = member.allowance or Allowance(member.size, member.where)
+        place = Zip(member.where, member.path, member.opener, allowance)
+        for inner in _zip(place, archives, nested=True):
+            opened.append(replace(inner, name=_short(f"{inside}/{inner.name}")))
+    _bounded_count((member.name for member in opened), members[0].where)
+    return tuple(sorted(opened, key=lambda member: member.name))
+
+
+def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Member, ...]:
+    listed = archives.listed(place)
+    infos = {name: info for name, info in listed.items() if not _hidden(name)}
+    if not infos:
+        raise RealtalkError("the archive holds no files", where=place.where)
+    members = tuple(
+        Member(
+            _short(name),
+            infos[name].file_size,
+            partial(archives.open, place, infos[name]),
+            f"{place.where}/{_short(name)}",
+            allowance=place.allowance,
+        )
+        for name in _bounded_count(infos, place.where)
+    )
+    return members if nested else _unpacked(members, archives)

@@ -1,0 +1,570 @@
+"""A reading on disk: three Parquet files and a small JSON of where they came from.
+
+    store(reading, Path("my-corpus"), source)
+    → my-corpus/messages.parquet, events.parquet, questions.parquet, corpus.json
+    load(Path("my-corpus"))                    → the Reading
+    for piece in open_stream("archive").pieces:
+        piece.tables()                         → Tables of the next chats, in their order
+
+More messages than fit into a part are messages/part-*.parquet, cut between chats; then memory need
+hold only a part. The folder is written beside its place and then moved there, so a reader never
+sees half a corpus. DuckDB, Spark, pandas and polars read the Parquet files as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from realtalk import __version__
+from realtalk.chat import Alias, Chat
+from realtalk.errors import RealtalkError
+from realtalk.files.stores import local_copy
+from realtalk.files.writing import whole_folder, write_parquet
+from realtalk.formats.reading import Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.source import Source
+from realtalk.formats.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, to_corpus
+
+# The files of a stored corpus' messages: one where it is small, a folder of parts beyond that.
+#
+#     message_files(Path("mara"))       → (mara/messages.parquet,)
+#     message_files(Path("archive"))    → (archive/messages/part-00000.parquet, …)
+#     cut(messages, ["a", "b", "c"], 250_000)
+#     → [PartSpan(0, 240_112, 0, 2), PartSpan(240_112, 90_004, 2, 3)]
+#
+# Parts are cut between chats, in the order of corpus.json. Only a chat that is larger than a part
+# is torn: its parts are of one size and hold nothing else. Most corpora fit into one file, which
+# keeps the name that people have in their queries; nothing but the number of messages decides.
+
+MESSAGES_PER_PART = 250_000  # some 150 MB in memory for messages of a dozen words
+_FOLDER, _FILE = "messages", "messages.parquet"
+_PLACES = pl.Schema({"chat": pl.String, "place": pl.Int64})
+
+
+@dataclass(frozen=True, slots=True)
+class PartSpan:
+    """One part: its rows, and the chats that they belong to, by their places in corpus.json."""
+
+    start: int
+    messages: int
+    first: int
+    end: int  # the place after the last
+
+    def to_json(self) -> dict[str, Any]:
+        return {"messages": self.messages, "chats": [self.first, self.end]}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSpan:
+    """Whole chats, by their places in corpus.json, and the parts that hold their messages."""
+
+    parts: tuple[int | None, ...]  # None stands for the only file
+    first: int
+    end: int
+
+
+def message_files(folder: Path) -> tuple[Path, ...]:
+    """The files of messages in their order; none where the folder holds no stored corpus."""
+    single = folder / _FILE
+    if single.is_file():
+        return (single,)
+    return tuple(sorted((folder / _FOLDER).glob("part-*.parquet")))
+
+
+def _part_file(folder: Path, number: int | None) -> Path:
+    """Where a part is, or the only file where there are no parts."""
+    return folder / _FILE if number is None else folder / _FOLDER / f"part-{number:05}.parquet"
+
+
+def part_spans(folder: Path, entries: Sequence[Any]) -> list[PartSpan]:
+    """The parts that corpus.json lists, each of which must be there."""
+    spans = []
+    start = 0
+    for number, entry in enumerate(entries):
+        first, end = entry["chats"]
+        spans.append(PartSpan(start, int(entry["messages"]), int(first), int(end)))
+        start += spans[-1].messages
+        place = _part_file(folder, number)
+        if not place.is_file():
+            raise RealtalkError("is missing", where=str(place), fix="read the source again")
+    return spans
+
+
+def in_chat_order(messages: pl.DataFrame, chats: Sequence[str]) -> pl.DataFrame | None:
+    """The messages chat by chat, in the order of the chats; None where one is in no chat."""
+    places = pl.DataFrame({"chat": chats, "place": range(len(chats))}, schema=_PLACES)
+    placed = messages.join(places, on="chat", how="left", maintain_order="left")
+    if placed["place"].null_count():
+        return None
+    if placed["place"].is_sorted():
+        return messages
+    return placed.sort("place", maintain_order=True).drop("place")
+
+
+def cut(messages: pl.DataFrame, chats: Sequence[str], most: int) -> list[PartSpan]:
+    """Parts of at most so many messages, which are in the order of their chats."""
+    sizes = dict(messages.group_by("chat").len().iter_rows())
+    spans: list[PartSpan] = []
+    start = size = first = 0
+    for place, chat in enumerate(chats):
+        own = int(sizes.get(chat, 0))
+        if size and size + own > most:
+            spans.append(PartSpan(start, size, first, place))
+            start, size = start + size, 0
+        if own > most:
+            pieces = -(-own // most)
+            for piece in range(pieces):
+                share = own * (piece + 1) // pieces - own * piece // pieces
+                spans.append(PartSpan(start, share, place, place + 1))
+                start += share
+            continue
+        if own and not size:
+            first = place
+        size += own
+    if size or not spans:
+        spans.append(PartSpan(start, size, first, len(chats)))
+    return spans
+
+
+def groups(spans: Sequence[PartSpan], chats: int) -> list[ChatSpan]:
+    """Parts that can be worked on alone: those of one torn chat together, the others one by one.
+
+    Together they have every chat once, those without a message too.
+    """
+    joined: list[list[int]] = []
+    for number, span in enumerate(spans):
+        before = spans[number - 1] if number else None
+        if before is not None and (before.first, before.end) == (span.first, span.end):
+            joined[-1].append(number)
+        else:
+            joined.append([number])
+    starts = [0, *(spans[parts[0]].first for parts in joined[1:]), chats]
+    return [
+        ChatSpan(tuple(parts), start, end)
+        for parts, (start, end) in zip(joined, pairwise(starts), strict=True)
+    ]
+
+
+LAYOUT = 1  # of the folder; a reader of another layout says so instead of guessing
+_ABOUT = "corpus.json"
+_FILES: Mapping[str, pl.Schema] = {"events": EVENTS, "questions": QUESTIONS}
+_KEPT_LEFTOVERS = 1000
+_NO_RECORD = "is not the record of a stored corpus"
+
+
+def store(
+    reading: Reading,
+    folder: Path,
+    source: Source | None = None,
+    options: ReadOptions | None = None,
+    earlier: Mapping[str, Any] | None = None,
+    *,
+    most: int = MESSAGES_PER_PART,
+) -> Path:
+    """Writes the corpus; an existing corpus of this layout at the place is replaced.
+
+    `earlier` is the record of the corpus that this one goes on, `most` how many messages a part
+    may have.
+    """
+    if folder.exists() and not is_stored(folder):
+        if not folder.is_dir():
+            raise RealtalkError("is a file", where=str(folder), fix="name a folder with --out")
+        if any(folder.iterdir()):
+            raise RealtalkError(
+                "the folder is not empty and holds no corpus",
+                where=str(folder),
+                fix="name a new folder with --out",
+            )
+    elif more := _others(folder):
+        raise RealtalkError(
+            f"holds {more[0]} beside its corpus, which would be lost",
+            where=str(folder),
+            fix="name a new folder with --out, or move it away",
+        )
+    with whole_folder(folder, replace=True) as temporary:
+        parts = _write_messages(reading.tables, temporary, most)
+        for name in _FILES:
+            write_parquet(temporary / f"{name}.parquet", getattr(reading.tables, name))
+        about = provenance(reading, source, options)
+        if parts:
+            about["parts"] = [span.to_json() for span in parts]
+        if earlier is not None:
+            about["source"] = _sources(earlier.get("source", []), about["source"])
+            about["options"] = earlier.get("options", about["options"])
+            about["added"] = earlier.get("added", [])
+        text = orjson.dumps(about, option=orjson.OPT_INDENT_2)
+        (temporary / _ABOUT).write_bytes(text + b"\n")
+    return folder
+
+
+def _write_messages(tables: Tables, folder: Path, most: int) -> list[PartSpan]:
+    """The messages as one file, or as the parts that are returned."""
+    ids = [row.id for row in tables.chats]
+    messages = in_chat_order(tables.messages, ids) if tables.messages.height > most else None
+    if messages is None:
+        write_parquet(_part_file(folder, None), tables.messages)
+        return []
+    spans = cut(messages, ids, most)
+    for number, span in enumerate(spans):
+        rows = messages.slice(span.start, span.messages)
+        write_parquet(_part_file(folder, number), rows)
+    return spans
+
+
+def provenance(
+    reading: Reading, source: Source | None, options: ReadOptions | None
+) -> dict[str, Any]:
+    """Where the corpus came from and how it was read; file names only, no paths, no text."""
+    tables, ledger = reading.tables, reading.ledger
+    gap = options.gap if options else None
+    return {
+        "layout": LAYOUT,
+        "realtalk": __version__,
+        "name": tables.name,
+        "format": tables.format,
+        "source": [
+            {"name": member.name, "bytes": member.size, "sha256": member.sha256()}
+            for member in (source.members if source else ())
+            if member.suffix in (".txt", ".json", ".jsonl", ".csv", ".tsv", ".xlsx")
+        ],
+        "options": {
+            "gap": gap.total_seconds() if isinstance(gap, timedelta) else gap,
+            "dates": options.dates if options else None,
+            "timezone": options.timezone if options else None,
+        },
+        "ledger": {
+            **ledger.to_json(),
+            "leftovers": [asdict(left) for left in ledger.leftovers[:_KEPT_LEFTOVERS]],
+        },
+        "notes": list(reading.notes),
+        "chats": [
+            {
+                "id": row.id,
+                "speakers": list(row.speakers),
+                "aliases": [asdict(alias) for alias in row.aliases],
+                "empty_sessions": [
+                    [number, time.isoformat() if time else None]
+                    for number, time in row.empty_sessions
+                ],
+                "extra": row.extra,
+            }
+            for row in tables.chats
+        ],
+    }
+
+
+def _sources(*parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every file that a corpus was made of, once."""
+    return list({entry["sha256"]: entry for part in parts for entry in part}.values())
+
+
+def _others(folder: Path) -> list[str]:
+    """What lies in a stored corpus' folder and is not part of it."""
+    own = {_ABOUT, _FOLDER, _FILE, *(f"{name}.parquet" for name in _FILES)}
+    if not folder.is_dir():
+        return []
+    names = (path.name for path in folder.iterdir())
+    return sorted(name for name in names if name not in own and not name.startswith("."))
+
+
+def is_stored(path: Path) -> bool:
+    """Whether a folder is a stored corpus."""
+    return (path / _ABOUT).is_file() and bool(message_files(path))
+
+
+def record(folder: Path) -> dict[str, Any]:
+    """What `provenance` said of a stored corpus."""
+    where = str(folder / _ABOUT)
+    try:
+        about = orjson.loads((folder / _ABOUT).read_bytes())
+        if isinstance(about, dict):
+            return about
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
+    except orjson.JSONDecodeError:
+        pass
+    raise RealtalkError(_NO_RECORD, where=where, fix="read the source again")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAbout:
+    """A stored corpus without its columns; `parts` is empty where one file has all messages."""
+
+    name: str
+    format: str
+    chats: tuple[ChatRow, ...]
+    ledger: Ledger
+    notes: tuple[str, ...]
+    parts: tuple[PartSpan, ...]
+
+
+def load_about(folder: Path) -> StoredAbout:
+    """What corpus.json says, checked."""
+    where = str(folder / _ABOUT)
+    about = record(folder)
+    try:
+        layout = about["layout"]
+        if layout != LAYOUT:
+            raise RealtalkError(
+                f"was stored in layout {layout}, this version reads {LAYOUT}",
+                where=where,
+                fix="read the source again",
+            )
+        counts = about["ledger"]
+        ledger = Ledger(
+            counts["unit"],
+            counts["total"],
+            counts["in_messages"],
+            counts["system"],
+            _leftovers(counts),
+        )
+        return StoredAbout(
+            about["name"],
+            about["format"],
+            tuple(_chat_row(entry) for entry in about["chats"]),
+            ledger,
+            tuple(about["notes"]),
+            tuple(part_spans(folder, about.get("parts", []))),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RealtalkError(_NO_RECORD, where=where, fix="read the source again") from error
+
+
+def load(folder: Path) -> Reading:
+    """A stored corpus, with the ledger of the day it was read."""
+    about = load_about(folder)
+    whole = ChatSpan(tuple(range(len(about.parts))) or (None,), 0, len(about.chats))
+    tables = _load_chats(folder, about, whole)
+    return Reading(tables=tables, ledger=about.ledger, notes=about.notes)
+
+
+def _load_chats(folder: Path, about: StoredAbout, span: ChatSpan) -> Tables:
+    """Some chats of a stored corpus, all that belongs to them, and nothing of the others."""
+    chats = about.chats[span.first : span.end]
+    frames = {name: _frame(folder / f"{name}.parquet", schema) for name, schema in _FILES.items()}
+    if len(chats) < len(about.chats):
+        own = pl.col("chat").is_in([row.id for row in chats])
+        frames = {name: frame.filter(own) for name, frame in frames.items()}
+    messages = pl.concat([_frame(_part_file(folder, part), MESSAGES) for part in span.parts])
+    return Tables(about.name, about.format, chats, messages, **frames)
+
+
+def _leftovers(counts: Mapping[str, Any]) -> tuple[Leftover, ...]:
+    kept = [Leftover(entry["where"], entry["reason"]) for entry in counts["leftovers"]]
+    more = counts["left_over"] - len(kept)
+    # The count must still add up where only the first thousand were written down.
+    kept += [Leftover("(not listed)", "only the first thousand are listed")] * more
+    return tuple(kept)
+
+
+def _chat_row(entry: Mapping[str, Any]) -> ChatRow:
+    return ChatRow(
+        entry["id"],
+        tuple(entry["speakers"]),
+        tuple(Alias(**alias) for alias in entry["aliases"]),
+        tuple(
+            (number, datetime.fromisoformat(time) if time else None)
+            for number, time in entry["empty_sessions"]
+        ),
+        entry["extra"],
+    )
+
+
+def _frame(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path)
+    except FileNotFoundError as error:
+        raise RealtalkError("is missing", where=str(path), fix="read the source again") from error
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise RealtalkError(
+            "is not a readable Parquet file", where=str(path), fix="read the source again"
+        ) from error
+    if frame.schema != schema:
+        raise RealtalkError(
+            "has other columns than a stored corpus", where=str(path), fix="read the source again"
+        )
+    return frame
+
+
+# A stored corpus, or a folder of many, as whole chats at a time: memory holds a part, not all.
+#
+# A piece is a part, or the parts of a chat that is larger than one. Pieces are small values that
+# can be sent to another process, which loads them there. In a folder of corpora chats are called
+# "folder/chat": two exports may well call theirs alike.
+
+_FRAMES = ("messages", "events", "questions")
+_AT_ONCE = 50_000  # messages that are values at the same time
+_MIXED = "several"  # the format of a folder whose corpora have more than one
+_RECORDS = frozenset({"run.json", "parts.jsonl", "parts.parquet"})  # of the job that wrote it
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPiece:
+    """Whole chats of a stored corpus."""
+
+    folder: Path
+    span: ChatSpan
+    prefix: str = ""  # of the names of its chats
+
+    @property
+    def source(self) -> Path:
+        """What is read for it: its first part, or the folder of a corpus that has none."""
+        first = self.span.parts[0]
+        return self.folder if first is None else _part_file(self.folder, first)
+
+    def tables(self) -> Tables:
+        """The chats and all that belongs to them."""
+        tables = _load_chats(self.folder, _about(self.folder), self.span)
+        return _prefixed(tables, self.prefix) if self.prefix else tables
+
+
+@dataclass(frozen=True)
+class CorpusStream:
+    """A corpus in pieces, in the order of its chats."""
+
+    name: str
+    format: str
+    pieces: tuple[CorpusPiece, ...]
+    notes: tuple[str, ...] = ()
+
+
+def open_stream(path: str | Path) -> CorpusStream | None:
+    """The corpus in pieces; None of what is not stored."""
+    folder = local_copy(path)
+    if not str(path) or not folder.is_dir():
+        return None
+    if is_stored(folder):
+        about = load_about(folder)
+        return CorpusStream(about.name, about.format, _pieces(folder, about), about.notes)
+    return _collection(folder) if is_collection(folder) else None
+
+
+def opened_stream(path: str | Path, option: str) -> CorpusStream:
+    """The corpus in pieces, as an option needs it; raises of what is not stored."""
+    stream = open_stream(path)
+    if stream is None:
+        raise RealtalkError(
+            f"{option} works on stored corpora, part by part",
+            where=str(path),
+            fix="store it first: realtalk read PATH --out DIR",
+        )
+    return stream
+
+
+def is_collection(folder: Path) -> bool:
+    """Whether a folder holds stored corpora and nothing else, but the record of their reading."""
+    try:
+        inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError:
+        return False
+    others = [path for path in inside if path.name not in _RECORDS]
+    return bool(others) and all(is_stored(path) for path in others)
+
+
+def load_stored(folder: Path) -> Reading | None:
+    """A stored corpus, or a folder of them as one; None of any other folder."""
+    if is_stored(folder):
+        return load(folder)
+    if not is_collection(folder):
+        return None
+    stream = _collection(folder)
+    every = [piece.tables() for piece in stream.pieces]
+    tables = Tables(
+        stream.name,
+        stream.format,
+        tuple(row for each in every for row in each.chats),
+        *(pl.concat([getattr(each, name) for each in every]) for name in _FRAMES),
+    )
+    total = tables.messages.height
+    return Reading(tables=tables, ledger=Ledger("messages", total, total), notes=stream.notes)
+
+
+def chats_in(tables: Tables, at_once: int | None = None) -> Iterator[Chat]:
+    """The chats of `to_corpus`, of which only some are values at a time.
+
+    A message as values takes several times the memory that it takes as columns.
+    """
+    ids = [row.id for row in tables.chats]
+    messages = in_chat_order(tables.messages, ids) if len(set(ids)) == len(ids) else None
+    if messages is None:
+        yield from to_corpus(tables).chats  # which says what is wrong, where it is
+        return
+    spans = cut(messages, ids, at_once or _AT_ONCE)
+    for group in groups(spans, len(ids)):
+        own_spans = [spans[part] for part in group.parts if part is not None]
+        length = sum(span.messages for span in own_spans)
+        own = pl.col("chat").is_in(ids[group.first : group.end])
+        some = replace(
+            tables,
+            chats=tables.chats[group.first : group.end],
+            messages=messages.slice(own_spans[0].start, length),
+            events=tables.events.filter(own),
+            questions=tables.questions.filter(own),
+        )
+        yield from to_corpus(some).chats
+
+
+def _collection(folder: Path) -> CorpusStream:
+    formats: dict[str, None] = {}
+    pieces: list[CorpusPiece] = []
+    for place in sorted(folder.iterdir()):
+        if place.name.startswith(".") or place.name in _RECORDS:
+            continue
+        about = load_about(place)
+        formats[about.format] = None
+        pieces += [replace(each, prefix=f"{place.name}/") for each in _pieces(place, about)]
+    kind = next(iter(formats)) if len(formats) == 1 else _MIXED
+    return CorpusStream(folder.resolve().name, kind, tuple(pieces), tuple(_missing(folder)))
+
+
+def _pieces(folder: Path, about: StoredAbout) -> tuple[CorpusPiece, ...]:
+    count = len(about.chats)
+    spans = groups(about.parts, count) if about.parts else [ChatSpan((None,), 0, count)]
+    return tuple(CorpusPiece(folder.absolute(), span) for span in spans)
+
+
+def _missing(folder: Path) -> Iterator[str]:
+    """A note where the job that reads the folder full has not come to its end."""
+    record = folder / "parts.jsonl"
+    if not record.is_file():
+        return
+    try:
+        rows = [orjson.loads(line) for line in record.read_bytes().splitlines()]
+        latest = {row["part"]: row["problem"] for row in rows}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RealtalkError(
+            "is not the record of a job", where=str(record), fix="run it again to mend it"
+        ) from error
+    failed = sum(problem is not None for problem in latest.values())
+    if failed:
+        yield f"{failed:,} of {len(latest):,} files could not be read and are not among the chats"
+
+
+def _about(folder: Path) -> StoredAbout:
+    known = (folder / "corpus.json").stat()
+    return _known(folder, (known.st_mtime_ns, known.st_ino))
+
+
+@lru_cache(maxsize=1)
+def _known(folder: Path, _stamp: tuple[int, int]) -> StoredAbout:
+    # The next piece is most often of the same corpus, whose record lists every chat.
+    return load_about(folder)
+
+
+def _prefixed(tables: Tables, prefix: str) -> Tables:
+    chat = (pl.lit(prefix) + pl.col("chat")).alias("chat")
+    return replace(
+        tables,
+        chats=tuple(replace(row, id=prefix + row.id) for row in tables.chats),
+        messages=tables.messages.with_columns(chat),
+        events=tables.events.with_columns(chat),
+        questions=tables.questions.with_columns(chat),
+    )

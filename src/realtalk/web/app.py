@@ -1,0 +1,97 @@
+"""The application: routes behind the guard, and errors as one line.
+
+app = make_app(studio, keys) → an ASGI application for one port
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from realtalk.errors import RealtalkError
+from realtalk.web.annotating_routes import annotating_routes
+from realtalk.web.checking_routes import auditing_routes, naming_routes
+from realtalk.web.exchange import LARGEST_UPLOAD
+from realtalk.web.guard import Guard, Keys, Limits, Scope
+from realtalk.web.persona_routes import guessing_routes, talking_routes
+from realtalk.web.reading_routes import reading_routes
+from realtalk.web.reviewing_routes import reviewing_routes
+from realtalk.web.session import StudioSession
+from realtalk.web.troubles import unsaved
+
+_LARGEST_EDIT = 128 << 10
+
+
+def make_app(
+    studio: StudioSession,
+    keys: Keys,
+    entered: Callable[[], None] = lambda: None,
+    limits: Limits | None = None,
+) -> Guard:
+    """Everything that the studio answers, for one corpus; `entered`: the link was followed."""
+    app = FastAPI(title="realtalk studio", docs_url=None, redoc_url=None, openapi_url=None)
+    rooms = (
+        reading_routes,
+        annotating_routes,
+        reviewing_routes,
+        auditing_routes,
+        guessing_routes,
+        talking_routes,
+        naming_routes,
+    )
+    routers = [made(studio, keys) for made in rooms]
+    for router in routers:
+        app.include_router(router)
+    folder = str(files("realtalk.web") / "static")
+    app.mount("/static", StaticFiles(directory=folder), name="static")
+
+    def takes(scope: Scope) -> int:
+        """The largest body that a request may have; none where nobody would look at it."""
+        for route in (each for router in routers for each in router.routes):
+            if scope["method"] not in ("GET", "HEAD") and route.matches(scope)[0] is Match.FULL:
+                return LARGEST_UPLOAD if scope["path"].endswith("/import") else _LARGEST_EDIT
+        return 0
+
+    def refused(_request: Request, error: Exception) -> JSONResponse:
+        return line(str(error), getattr(error, "status", 400))
+
+    def line(said: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
+        said = said.encode("utf-8", "replace").decode()  # it may name half a character
+        return JSONResponse({"error": said}, status, headers)
+
+    def unfit(_request: Request, error: Exception) -> JSONResponse:
+        # Only where and why: the default answer would repeat what was sent.
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        where = ".".join(str(part)[:40] for part in first.get("loc", ()))
+        return line(f"{where}: {first.get('msg', 'does not fit')}", 422)
+
+    def unrouted(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        return line(str(error.detail), error.status_code, error.headers)
+
+    def unwritten(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, sqlite3.Error | OSError)
+        said = unsaved(error, studio.store.path.name)
+        if said is None:
+            raise error
+        return refused(request, said)
+
+    def failed(_request: Request, _error: Exception) -> JSONResponse:
+        return line("something went wrong; the terminal says where", 500)
+
+    app.add_exception_handler(Exception, failed)  # the guard logs it
+    app.add_exception_handler(RealtalkError, refused)
+    app.add_exception_handler(RequestValidationError, unfit)
+    app.add_exception_handler(HTTPException, unrouted)
+    app.add_exception_handler(sqlite3.Error, unwritten)
+    app.add_exception_handler(OSError, unwritten)
+    return Guard(app, keys, entered, takes, limits)

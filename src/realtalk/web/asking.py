@@ -1,0 +1,149 @@
+"""Who sends a request and what it holds, as the routes take it.
+
+annotator(request) → the name that the browser's cookie holds, else the studio's own
+EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": "6f1c…"}
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from urllib.parse import quote, unquote
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from realtalk.errors import RealtalkError
+from realtalk.web.guard import Keys
+from realtalk.web.pages import render
+from realtalk.web.session import StudioSession
+from realtalk.web.values import checked_name
+
+_LONG = 30 * 24 * 3600  # seconds that a browser remembers who annotates
+
+
+# Names that a page or the store made: plain signs, so that any of them can be looked up.
+_Request = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[!-~]+$")]
+_Id = Annotated[str, Field(max_length=64, pattern=r"^[!-~]+$")]
+_Version = Annotated[int, Field(ge=0, lt=1 << 63)]  # what SQLite can hold
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ItemForm(_Form):
+    """A new item."""
+
+    kind: Literal["event", "question"]
+    fields: dict[str, Any]
+    who: str = Field(default="", max_length=80)
+    request: _Request
+
+
+class EditForm(_Form):
+    """Changed fields, and the version that they were made to."""
+
+    version: _Version
+    fields: dict[str, Any]
+    request: _Request
+
+
+class RemoveForm(_Form):
+    """An item to take away, as it was at a version."""
+
+    version: _Version
+    request: _Request
+
+
+class SettleForm(_Form):
+    """How a conflict ends."""
+
+    take: Literal["this", "other", "both"]
+
+
+class CopyForm(_Form):
+    """Items to copy: to one's own, or to what was agreed."""
+
+    items: list[_Id] = Field(max_length=5000)
+    to: str = Field(max_length=80)
+
+
+class AuditForm(_Form):
+    """What somebody says of one of the audit's verdicts."""
+
+    question: str = Field(max_length=200)
+    choice: Literal["accept", "reject", "correct"]
+    comment: str = Field(default="", max_length=2000)
+    verdict: str = Field(default="", max_length=40)
+    answer: str = Field(default="", max_length=2000)
+
+
+class NameForm(_Form):
+    """Whether a name that was found, or one that somebody adds, is to be replaced."""
+
+    form: str = Field(min_length=1, max_length=200)
+    kind: Literal["person", "place", "organisation", "address", "birthday", "number"]
+    replace: bool
+
+
+class PickForm(_Form):
+    """Which of the replies that are shown somebody takes for real."""
+
+    turn: int = Field(ge=0, lt=1 << 31)
+    place: int = Field(ge=0, le=3)
+
+
+class JudgeForm(_Form):
+    """Whether somebody who guesses knows the chat."""
+
+    knows: bool
+
+
+class BeginForm(_Form):
+    """By whose leave somebody is written as, one of consent.MEANINGS; "" asks what is kept."""
+
+    answer: Literal["", "self", "given", "research", "fictional"]
+
+
+class SayForm(_Form):
+    """What somebody says to a simulated speaker."""
+
+    text: str = Field(min_length=1, max_length=4000)
+
+
+class WhoForm(_Form):
+    """Whose last step to take back."""
+
+    who: str = Field(default="", max_length=80)
+
+
+class AnnotatorForm(_Form):
+    """Who annotates from now on."""
+
+    name: str = Field(max_length=200)
+
+
+def _cookie(keys: Keys) -> str:
+    return f"realtalk-annotator-{keys.port}"
+
+
+def annotator(request: Request, studio: StudioSession, keys: Keys) -> str:
+    """The annotator whom this browser stands for."""
+    named = unquote(request.cookies.get(_cookie(keys), ""))
+    try:
+        return checked_name(named) if named else studio.annotator
+    except RealtalkError:
+        return studio.annotator
+
+
+def remember(response: Response, name: str, keys: Keys) -> None:
+    """Sets who annotates in this browser."""
+    response.set_cookie(
+        _cookie(keys), quote(name), max_age=_LONG, httponly=True, samesite="strict", path="/"
+    )
+
+
+def page(template: str, **values: Any) -> HTMLResponse:
+    """A template, filled."""
+    return HTMLResponse(render(template, **values))

@@ -1,0 +1,138 @@
+"""What every page works with: the chats, the annotations, the labels, and who is asking.
+
+studio = StudioSession(ChatLibrary(corpus), Store.open(path), "Ana")
+studio.open_chat(0)              → the first chat; its own events and questions are in the store
+studio.shown(open_chat, "Ana", "") → whose items a page shows: hers where she has any
+studio.turn_labels(open_chat)    → its EI, from labels or being labelled
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from realtalk.chat import Corpus
+from realtalk.errors import RealtalkError
+from realtalk.formats.audit import Audit, AuditedQuestion
+from realtalk.redaction.mentions import MentionSource
+from realtalk.web.audit_reviews import AuditReviews
+from realtalk.web.guessing import GuessRoom
+from realtalk.web.library import ChatLibrary, OpenChat
+from realtalk.web.name_reviews import NameReview
+from realtalk.web.store import Store
+from realtalk.web.talking import TalkRoom
+from realtalk.web.turn_labels import TurnLabels
+from realtalk.web.values import (
+    CORPUS,
+    FINAL,
+    Body,
+    ItemKind,
+    StudioItem,
+    event_body,
+    question_body,
+)
+
+
+@dataclass
+class StudioSession:
+    """One corpus, opened for one or more annotators."""
+
+    library: ChatLibrary
+    store: Store
+    annotator: str  # who is asking where the browser does not say
+    labels: Mapping[str, TurnLabels] | None = None  # None: made in the background
+    cache: Path | None = None
+    audit: Audit | None = None  # None: the one that ships
+    guesses: GuessRoom | None = None  # None: of people's replies alone, beside the annotations
+    talk: TalkRoom | None = None  # None: nobody is simulated
+    name_sources: Sequence[MentionSource] | None = None  # None: those that redaction uses
+    _turn_labels: dict[int, TurnLabels] = field(default_factory=dict)
+    _seeded: set[int] = field(default_factory=set)
+    _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def open_chat(self, number: int) -> OpenChat:
+        """A chat; what came with it is put into the store when it is first opened."""
+        open_chat = self.library[number]
+        with self._lock:
+            if number not in self._seeded:
+                bodies: list[tuple[ItemKind, Body]] = [
+                    ("event", event_body(event))
+                    for event in open_chat.chat.events
+                    if event.kind == "event"
+                ]
+                bodies += [("question", question_body(each)) for each in open_chat.chat.questions]
+                self.store.seed(open_chat.chat.id, bodies, CORPUS)
+                self._seeded.add(number)
+        return open_chat
+
+    @cached_property
+    def reviews(self) -> AuditReviews:
+        """What people say of the audit, in a file beside the annotations."""
+        place = self.store.path.with_suffix(".audit.json")
+        return AuditReviews.open(place, self.audit or Audit.shipped())
+
+    @cached_property
+    def guess_room(self) -> GuessRoom:
+        """Where people guess who wrote a reply."""
+        if self.guesses is not None:
+            return self.guesses
+        chats = tuple(open_chat.chat for open_chat in self.library.open_chats)
+        corpus = Corpus(self.library.name, self.library.format, chats)
+        return GuessRoom(corpus, folder=self.store.path.with_suffix(".guesses"))
+
+    @cached_property
+    def name_review(self) -> NameReview:
+        """What redaction would replace, to tick; in a table beside the annotations."""
+        chats = tuple(open_chat.chat for open_chat in self.library.open_chats)
+        corpus = Corpus(self.library.name, self.library.format, chats)
+        return NameReview(corpus, self.store.path.with_suffix(".names.csv"), self.name_sources)
+
+    def close(self) -> None:
+        """Everything is on the disk, and nothing is open any more."""
+        self.store.close()
+        self.guess_room.close()
+
+    def audited(self, open_chat: OpenChat) -> dict[str, AuditedQuestion]:
+        """What the audit says of a chat's questions; empty where it does not know the chat."""
+        if open_chat.number not in self._audited:
+            self._audited[open_chat.number] = (self.audit or Audit.shipped()).of(open_chat.chat)
+        return self._audited[open_chat.number]
+
+    def turn_labels(self, open_chat: OpenChat) -> TurnLabels:
+        """The chat's EI; the first call starts the labelling."""
+        with self._lock:
+            if open_chat.number not in self._turn_labels:
+                if self.labels is None:
+                    labels = TurnLabels.background(open_chat.chat, self.cache)
+                else:
+                    labels = self.labels.get(open_chat.chat.id) or TurnLabels()
+                self._turn_labels[open_chat.number] = labels
+            return self._turn_labels[open_chat.number]
+
+    def shown(self, open_chat: OpenChat, me: str, asked: str) -> str:
+        """Whose items to show: as asked, else mine, else what came with the chat."""
+        there = self.store.authors(open_chat.chat.id)
+        if asked and (asked in there or asked in (me, FINAL)):
+            return asked
+        return CORPUS if me not in there and CORPUS in there else me
+
+    def owner(self, item: StudioItem, me: str) -> str:
+        """Who changes an item: its annotator; what was agreed on belongs to everybody."""
+        if item.author == FINAL:
+            return FINAL
+        if item.author != me:
+            raise RealtalkError(
+                "belongs to another annotator", where=f"item {item.id}", fix="copy it first"
+            )
+        return me
+
+    def annotators(self, open_chat: OpenChat, me: str) -> dict[str, int]:
+        """Everybody with items of this chat, me first, then what came with it and the agreed."""
+        there = self.store.authors(open_chat.chat.id)
+        people = [name for name in there if name not in (me, CORPUS, FINAL)]
+        named = (me, *people, CORPUS, FINAL)
+        return {name: there.get(name, 0) for name in named if name in there or name in (me, FINAL)}

@@ -1,0 +1,474 @@
+"""Annotations in one SQLite file: every acknowledged change is on the disk, and can be undone.
+
+    store = Store.open(Path("annotations.sqlite"))
+    item = store.create("Chat_1", "event", "Ana", {"session": 1, "speaker": "Mara", "text": "…"})
+    store.change(item.id, "Ana", 1, {"text": "Mara moves."})  → StudioItem(version=2), or a Conflict
+    store.undo("Chat_1", "Ana")                               → [StudioItem(version=3)]
+
+Changes name the version that they were made to. Where another tab was faster, changes of
+different fields are joined; changes of the same field are a conflict, and the later one is
+kept as an item of its own, and so is a change to a version that the file does not know (an
+older copy of it was put back). A change carries a request's name: sent twice, it counts once.
+The file is SQLite's in WAL mode, with every commit synced; another program's is refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.errors import RealtalkError
+from realtalk.files.writing import private_folder, private_stream
+from realtalk.web.troubles import Unknown, Unsaved, unsaved
+from realtalk.web.values import Body, Conflict, ItemKind, StudioItem, dumped, merged
+
+_APPLICATION = 0x5254_4B53  # "RTKS": marks SQLite files as ours
+_LAYOUT = 1
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """The file, made where it is missing; another program's file is refused."""
+    try:
+        private_folder(path.parent)
+        private_stream(path).close()  # it tells what a private chat says
+        connection = sqlite3.connect(
+            path, timeout=20, isolation_level=None, check_same_thread=False
+        )
+    except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise RealtalkError(f"cannot be opened ({reason})", where=str(path)) from error
+    try:
+        _prepare(connection, str(path))
+        return connection
+    except RealtalkError:
+        connection.close()
+        raise
+    except sqlite3.Error as error:
+        connection.close()
+        raise unsaved(error, str(path)) or _foreign(str(path)) from error
+
+
+def _foreign(where: str) -> RealtalkError:
+    return RealtalkError(
+        "not a file of annotations", where=where, fix="name another: --annotations FILE"
+    )
+
+
+def _prepare(connection: sqlite3.Connection, where: str) -> None:
+    connection.execute("PRAGMA busy_timeout = 20000")
+    connection.execute("PRAGMA synchronous = FULL")  # a commit that was answered is on the disk
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _recognise(connection, where)
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    # Last: it is written into the file, which may have been another program's.
+    connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _recognise(connection: sqlite3.Connection, where: str) -> None:
+    ours = connection.execute("PRAGMA application_id").fetchone()[0]
+    layout = connection.execute("PRAGMA user_version").fetchone()[0]
+    if ours == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        tables = (files("realtalk.web") / "store.sql").read_text("utf-8")
+        for statement in tables.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {_LAYOUT}")
+    elif ours == _APPLICATION and layout > _LAYOUT:
+        raise RealtalkError(
+            "was written by a newer realtalk",
+            where=where,
+            fix="update realtalk, or name another file: --annotations FILE",
+        )
+    elif ours != _APPLICATION or layout != _LAYOUT:
+        raise _foreign(where)
+
+
+_TYPED = frozenset({"text", "answer", "date"})
+_BURST = 6.0  # seconds
+_COLUMNS = "id, chat, kind, author, version, body, conflict_of, taken_from, deleted"
+
+
+class Store:
+    """One file, many annotators. Safe for several threads and several processes."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection = connection
+        connection.row_factory = sqlite3.Row
+        self.lock = threading.RLock()
+        self.path = path
+        self._file = _identity(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """The file, made where it is missing; another program's file is refused."""
+        return cls(open_file(path), path)
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """All of a change, or nothing of it."""
+        with self.lock:
+            # SQLite would go on writing into a file that nobody will find again.
+            if _identity(self.path) != self._file:
+                raise Unsaved(
+                    "was moved, removed or replaced; nothing can be saved",
+                    503,
+                    where=self.path.name,
+                    fix="put the file back, or start the studio again",
+                )
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                # A commit that a full disk stopped is still open; some failures end it themselves.
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        self.connection.close()
+
+    # Reading
+
+    def items(
+        self, chat: str, author: str | None = None, kind: str | None = None
+    ) -> list[StudioItem]:
+        """What is there, oldest first."""
+        with self.lock:
+            rows = self.connection.execute(
+                f"SELECT {_COLUMNS} FROM item WHERE chat = :chat AND NOT deleted"  # noqa: S608
+                " AND (:author IS NULL OR author = :author)"
+                " AND (:kind IS NULL OR kind = :kind) ORDER BY place",
+                {"chat": chat, "author": author, "kind": kind},
+            ).fetchall()
+        return [_item(row) for row in rows]
+
+    def item(self, id_: str) -> StudioItem:
+        with self.lock:
+            row = self.connection.execute(
+                f"SELECT {_COLUMNS} FROM item WHERE id = ?",  # noqa: S608
+                (id_,),
+            ).fetchone()
+        if row is None:
+            raise Unknown("no such item")
+        return _item(row)
+
+    def authors(self, chat: str | None = None) -> dict[str, int]:
+        """Annotators and how many items each has, of one chat or all."""
+        with self.lock:
+            rows = self.connection.execute(
+                "SELECT author, count(*) FROM item WHERE NOT deleted"
+                " AND (:chat IS NULL OR chat = :chat) GROUP BY author ORDER BY min(place)",
+                {"chat": chat},
+            ).fetchall()
+        return dict(rows)
+
+    def requested(self, request: str) -> StudioItem | None:
+        """What a request of this name has done already."""
+        row = self.connection.execute(
+            "SELECT item FROM edit WHERE request = ?", (request,)
+        ).fetchone()
+        return self.item(row[0]) if row else None
+
+    def seen(self, current: StudioItem, version: int) -> Body | None:
+        """The body as it was at a version; None where that version is not known.
+
+        A page may know more versions than the file: an older copy of it was put back.
+        """
+        if version == current.version:
+            return current.body
+        row = self.connection.execute(
+            "SELECT after FROM edit WHERE item = ? AND version = ? ORDER BY number DESC LIMIT 1",
+            (current.id, version),
+        ).fetchone()
+        return dict(orjson.loads(row[0])) if row and row[0] else None
+
+    # Writing rows
+
+    def insert(
+        self, item: StudioItem, request: str | None, step: str | None, state: str = "done"
+    ) -> None:
+        self.connection.execute(
+            "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
+            " VALUES (:id, :chat, :kind, :author, :version, :body, :conflict_of, :taken_from)",
+            {**asdict(item), "body": dumped(item.kind, item.body)},
+        )
+        self._log(item, None, item.body, request, step, state)
+
+    def update(
+        self,
+        item: StudioItem,
+        body: Body | None,
+        *,
+        request: str | None = None,
+        step: str | None = None,
+        logged: bool = True,
+    ) -> StudioItem:
+        """A new version; a body of None removes the item, which keeps its last words."""
+        self.connection.execute(
+            "UPDATE item SET version = version + 1, body = ?, deleted = ? WHERE id = ?",
+            (dumped(item.kind, item.body if body is None else body), body is None, item.id),
+        )
+        new = self.item(item.id)
+        before = None if item.deleted else item.body
+        self._log(new, before, body, request, step, "done" if logged else "kept")
+        return new
+
+    def _log(
+        self,
+        item: StudioItem,
+        before: Body | None,
+        after: Body | None,
+        request: str | None,
+        step: str | None,
+        state: str,
+    ) -> None:
+        if state == "done":  # a new change ends what could be redone
+            self.connection.execute(
+                "UPDATE edit SET state = 'kept' WHERE chat = ? AND author = ? AND state = 'undone'",
+                (item.chat, item.author),
+            )
+        self.connection.execute(
+            "INSERT INTO edit (item, chat, author, version, before, after, step, state, request)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                item.id,
+                item.chat,
+                item.author,
+                item.version,
+                *(each and dumped(item.kind, each) for each in (before, after)),
+                step or secrets.token_hex(8),
+                state,
+                request,
+            ),
+        )
+
+    # Steps of undo
+
+    def burst(self, item: StudioItem, names: set[str]) -> str | None:
+        """The step that a change goes on with: a few seconds of typing are undone at once."""
+        row = self.connection.execute(
+            "SELECT item, step, before, after, request, julianday('now') - julianday(at) FROM edit"
+            " WHERE chat = ? AND author = ? AND state = 'done' ORDER BY number DESC LIMIT 1",
+            (item.chat, item.author),
+        ).fetchone()
+        if row is None or row[0] != item.id or not names <= _TYPED or 86_400 * row[5] >= _BURST:
+            return None
+        before, after = (None if each is None else orjson.loads(each) for each in row[2:4])
+        if after is None:
+            return None
+        if before is None:  # begun by typing into a new card; copies and second versions stand
+            if not row[4] or item.conflict_of or item.taken_from:
+                return None
+            before = {name: "" for name in _TYPED if not after.get(name)}
+            after = {name: after[name] for name in _TYPED if name in after}
+        same = {name for name in after if after[name] != before.get(name)} == names
+        return row[1] if same else None
+
+    def steps(self, chat: str, author: str) -> tuple[bool, bool]:
+        """Whether something can be undone, and redone."""
+        with self.lock:
+            return (
+                self._last_step(chat, author, "done") is not None,
+                self._last_step(chat, author, "undone") is not None,
+            )
+
+    def undo(self, chat: str, author: str) -> list[StudioItem]:
+        """Takes the last step back; nothing to undo is an empty list."""
+        return self._turn_back(chat, author, "done", "undone")
+
+    def redo(self, chat: str, author: str) -> list[StudioItem]:
+        """Does again what was undone last."""
+        return self._turn_back(chat, author, "undone", "done")
+
+    def _last_step(self, chat: str, author: str, state: str) -> str | None:
+        # What was undone first is redone last: the oldest of the undone comes next.
+        row = self.connection.execute(
+            "SELECT step FROM edit WHERE chat = ? AND author = ? AND state = ?"
+            " ORDER BY number * ? LIMIT 1",
+            (chat, author, state, -1 if state == "done" else 1),
+        ).fetchone()
+        return row[0] if row else None
+
+    def _turn_back(self, chat: str, author: str, state: str, new_state: str) -> list[StudioItem]:
+        """The last step that was done is undone, or the other way around."""
+        with self.changing() as connection:
+            step = self._last_step(chat, author, state)
+            if step is None:
+                return []
+            back = state == "done"
+            rows = connection.execute(
+                "SELECT item, before, after FROM edit WHERE step = ? AND state = ?"
+                " ORDER BY number * ?",
+                (step, state, -1 if back else 1),
+            ).fetchall()
+            changed = []
+            for id_, before, after in rows:
+                was, becomes = (after, before) if back else (before, after)
+                current = self.item(id_)
+                present = None if current.deleted else current.body
+                if present != (orjson.loads(was) if was else None):
+                    raise RealtalkError("was changed since", where=f"item {id_}")
+                body = orjson.loads(becomes) if becomes else None
+                changed.append(self.update(current, body, logged=False))
+            connection.execute(
+                "UPDATE edit SET state = ? WHERE step = ? AND state = ?", (new_state, step, state)
+            )
+            return changed
+
+    # Changes
+
+    def seed(self, chat: str, bodies: Iterable[tuple[ItemKind, Body]], author: str) -> None:
+        """What came with the chat, once; it cannot be undone."""
+        with self.changing() as connection:
+            if connection.execute("SELECT 1 FROM seeded WHERE chat = ?", (chat,)).fetchone():
+                return
+            connection.execute("INSERT INTO seeded VALUES (?)", (chat,))
+            for kind, body in bodies:
+                self.insert(
+                    StudioItem(_new_id(kind), chat, kind, author, 1, body), None, None, "kept"
+                )
+
+    def create(
+        self,
+        chat: str,
+        kind: ItemKind,
+        author: str,
+        body: Body,
+        *,
+        request: str | None = None,
+    ) -> StudioItem:
+        """A new item."""
+        with self.changing():
+            if request and (done := self.requested(request)):
+                return done
+            item = StudioItem(_new_id(kind), chat, kind, author, 1, body)
+            self.insert(item, request, None)
+            return item
+
+    def create_all(
+        self, chat: str, author: str, bodies: Sequence[tuple[ItemKind, Body, str | None]]
+    ) -> list[StudioItem]:
+        """Several new items (kind, body, taken from) as one step; those that exist already
+        are skipped."""
+        with self.changing():
+            there = Counter(_key(item.kind, item.body) for item in self.items(chat, author))
+            step, created = secrets.token_hex(8), []
+            for kind, body, source in bodies:
+                if there[_key(kind, body)]:
+                    there[_key(kind, body)] -= 1  # a file may hold the same twice
+                else:
+                    item = StudioItem(_new_id(kind), chat, kind, author, 1, body, taken_from=source)
+                    self.insert(item, None, step)
+                    created.append(item)
+            return created
+
+    def change(
+        self,
+        id_: str,
+        author: str,
+        version: int,
+        fields: Mapping[str, Any],
+        *,
+        request: str | None = None,
+    ) -> StudioItem | Conflict:
+        """Changed fields of an item, as it was at a version."""
+        with self.changing():
+            if request and (done := self.requested(request)):
+                if done.conflict_of and done.id != id_:
+                    return Conflict(self.item(done.conflict_of), done)
+                return done
+            current = self._own(id_, author)
+            seen = self.seen(current, version)
+            if seen is None:  # nobody can tell who changed what: every field that differs clashes
+                wanted, mine, theirs = merged(current.body, fields), set(fields), set(fields)
+            else:
+                wanted = merged(seen, fields)
+                theirs = {name for name in current.body if current.body[name] != seen.get(name)}
+                mine = {name for name in fields if fields[name] != seen.get(name)}
+            clash = {name for name in theirs & mine if current.body.get(name) != fields[name]}
+            if clash or current.deleted:
+                kept = StudioItem(
+                    _new_id(current.kind), current.chat, current.kind, author, 1, wanted
+                )
+                if not current.deleted:  # a removed item has no other version to stand beside
+                    kept = replace(kept, conflict_of=current.id)
+                self.insert(kept, request, None)
+                return Conflict(current, kept)
+            step = self.burst(current, mine)
+            body = merged(current.body, fields)
+            return self.update(current, body, request=request, step=step)
+
+    def remove(
+        self, id_: str, author: str, version: int, *, request: str | None = None
+    ) -> StudioItem | Conflict:
+        """Takes an item away; not one that was changed since."""
+        with self.changing():
+            if request and (done := self.requested(request)):
+                return done
+            current = self._own(id_, author)
+            if current.deleted:
+                return current
+            if current.version != version:
+                return Conflict(current, None)
+            return self.update(current, None, request=request)
+
+    def settle(self, id_: str, author: str, take: str) -> list[StudioItem]:
+        """Ends a conflict: `this` version, the `other`, or `both` stay."""
+        with self.changing() as connection:
+            kept = self._own(id_, author)
+            if kept.conflict_of is None or kept.deleted:
+                raise RealtalkError("no conflict here any more", where=f"item {id_}")
+            other = self.item(kept.conflict_of)
+            step = secrets.token_hex(8)
+            if take == "both" or (take == "this" and other.deleted):
+                connection.execute("UPDATE item SET conflict_of = NULL WHERE id = ?", (id_,))
+                return [other, self.item(id_)]
+            gone = self.update(kept, None, step=step)
+            if take == "this":
+                return [self.update(other, kept.body, step=step), gone]
+            return [other, gone]
+
+    def _own(self, id_: str, author: str) -> StudioItem:
+        item = self.item(id_)
+        if item.author != author:
+            raise RealtalkError(
+                "belongs to another annotator", where=f"item {id_}", fix="copy it, then change that"
+            )
+        return item
+
+
+def _key(kind: str, body: Body) -> str:
+    return f"{kind} {dumped(kind, body)}"
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind[0]}{secrets.token_hex(6)}"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is, whatever it holds; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _item(row: sqlite3.Row) -> StudioItem:
+    kept = {"body": orjson.loads(row["body"]), "deleted": bool(row["deleted"])}
+    return StudioItem(**{**dict(row), **kept})

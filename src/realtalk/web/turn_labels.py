@@ -1,0 +1,130 @@
+"""The EI of every message for the strip beside it: read from labels, or made in the background.
+
+    labels = TurnLabels.background(chat) starts on first use; kept in the cache
+    labels.of("D1:2")                    → Label(sentiment="positive", emotion="joy", …) or None
+    labels.progress                      → (done, total, "")
+    labels.doubt                         → "Spanish in 412 turns, labelled by …", "" of English
+
+A turn's label stands beside each of its messages. Labels come from the one
+place that makes and keeps them (`ei.labelling`), from where somebody reads onwards.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from realtalk.chat import Chat, Corpus
+from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
+from realtalk.ei.label_files import read_labels
+from realtalk.ei.labels import Label, TurnInput, label_of, turn_inputs
+from realtalk.ei.languages import Languages, chat_languages, language_notes
+from realtalk.errors import RealtalkError
+from realtalk.text.languages import turn_languages
+
+_AT_ONCE = 64  # turns between two looks at what is done
+
+
+class TurnLabels:
+    """Strips of one chat by message id, growing while they are made."""
+
+    def __init__(
+        self, found: Mapping[str, Label] | None = None, languages: Iterable[Languages] = ()
+    ) -> None:
+        self._found: dict[str, Label] = dict(found or {})
+        # Of this one chat, whose name stands above the page anyway.
+        self.doubt = "; ".join(
+            line.removeprefix(f"{each.chat}: ")
+            for each in languages
+            for line in language_notes([each])
+        )
+        self.done, self.total, self.note = len(self._found), len(self._found), ""
+        self._near = ""  # a message that is being read
+
+    def of(self, message: str) -> Label | None:
+        return self._found.get(message)
+
+    def reading(self, message: str) -> None:
+        """Turns from this message on are labelled next."""
+        self._near = message
+
+    @property
+    def progress(self) -> tuple[int, int, str]:
+        """Turns done, turns in all, and what went wrong."""
+        return self.done, self.total, self.note
+
+    @classmethod
+    def background(cls, chat: Chat, cache: Path | None = None) -> TurnLabels:
+        """Strips that fill by themselves; the thread ends with the program."""
+        turns = turn_inputs(Corpus("", "", (chat,)))
+        languages = turn_languages((each.chat, each.speaker, each.text) for each in turns)
+        spoken = Counter(languages)
+        # Said at once, before the encoder is loaded: which one it will be is known.
+        version = MULTILINGUAL if encoder_for(spoken) == MULTILINGUAL else ""
+        version = version if is_shipped(MULTILINGUAL) else ""
+        labels = cls(languages=[Languages(chat.id, "embedded", spoken, version)])
+        labels.total = len(chat.turns)
+        threading.Thread(target=labels._make, args=(chat, cache), daemon=True).start()
+        return labels
+
+    def _make(self, chat: Chat, cache: Path | None) -> None:
+        try:
+            with _ONE_AT_A_TIME:
+                self._label(chat, cache)
+        except RealtalkError as error:
+            self.note = error.what
+        except Exception as error:
+            self.note = f"labelling failed ({type(error).__name__})"
+            logging.getLogger("realtalk.web").warning("%s", self.note)
+
+    def _label(self, chat: Chat, cache: Path | None) -> None:
+        from realtalk.ei.embedded import EmbeddedLabeller
+        from realtalk.ei.labelling import CachedLabels
+
+        _yield_to_readers()
+        left = turn_inputs(Corpus("", "", (chat,)))
+        # One thread: the other cores are for the reader.
+        labels = CachedLabels(left, EmbeddedLabeller(threads=1), cache)
+        while left:
+            part, left = self._next(left)
+            for turn, label in zip(part, labels.label(part), strict=True):
+                self._found.update(dict.fromkeys(turn.ids, label))
+            self.done += len(part)
+
+    def _next(self, left: list[TurnInput]) -> tuple[list[TurnInput], list[TurnInput]]:
+        """The next turns to label, from where somebody reads, and what is left after them."""
+        near = self._near
+        at = next((at for at, given in enumerate(left) if near in given.ids), 0) if near else 0
+        return left[at : at + _AT_ONCE], left[:at] + left[at + _AT_ONCE :]
+
+
+def _yield_to_readers() -> None:
+    """This thread gives way to those that answer; only Linux has priorities of threads.
+
+    A main thread could never take it back, and whoever labels in one waits for it anyway.
+    """
+    if sys.platform == "linux" and threading.current_thread() is not threading.main_thread():
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+
+
+_ONE_AT_A_TIME = threading.Lock()  # the encoder takes every core it is given
+
+
+def read_turn_labels(path: Path) -> dict[str, TurnLabels]:
+    """The labels of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file."""
+    frame = read_labels(path)
+    spoken: dict[str, list[Languages]] = {}
+    for each in chat_languages(frame):
+        spoken.setdefault(each.chat, []).append(each)
+    labels: dict[str, dict[str, Label]] = {}
+    for row in frame.iter_rows(named=True):
+        own = labels.setdefault(row["chat"], {})
+        own.update(dict.fromkeys(row["message_ids"], label_of(row)))
+    return {chat: TurnLabels(own, spoken[chat]) for chat, own in labels.items()}

@@ -1,0 +1,352 @@
+"""Statistics: by hand on small chats, against plain Python, against the paper on its data."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from realtalk.cells import Grid
+from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
+from realtalk.describe import CorpusStats, chat_rows, corpus_rows, describe
+from realtalk.describe.counting import count_words
+from realtalk.formats.tables import ChatRow, Tables, from_corpus
+from tries import tries
+
+MONDAY = datetime(2026, 3, 2, 18, 0)
+
+
+def at(minutes: float) -> datetime:
+    return MONDAY + timedelta(minutes=minutes)
+
+
+def small() -> Corpus:
+    photo = Attachment("image", "a.jpg")
+    first = (
+        Message("D1:1", "Mara", at(0), "did you sleep"),
+        Message("D1:2", "Mara", at(1), "at all", (photo, Attachment("audio"))),
+        Message("D1:3", "Theo", at(4), "no"),
+        Message("D1:4", "Mara", at(4.5), "oh no"),
+        Message("D1:5", "Theo", None, "it is fine"),
+        Message("D1:6", "Mara", at(30), ""),
+    )
+    second = (
+        Message("D2:1", "Mara", at(2 * 1440), "better"),
+        Message("D2:2", "Theo", at(2 * 1440 - 5), "stamped too early", (photo,)),
+    )
+    one = Chat(
+        "one",
+        ("Mara", "Theo"),
+        (Session(1, MONDAY, first), Session(2, None, second), Session(3, None, ())),
+        (
+            Event(1, "Mara", "sleeps badly"),
+            Event(1, "Theo", ""),
+            Event(1, None, "all of it", kind="summary"),
+        ),
+        (Question("Q1", "?", "x", "temporal"), Question("Q2", "?", None, "multi_hop")),
+    )
+    two = Chat("two", ("Juno", "Ola"), (Session(1, None, (Message("D1:1", "Juno", None, "a b"),)),))
+    return Corpus("toy", "realtalk", (one, two, Chat("empty", ("Ida",), ())))
+
+
+@pytest.fixture(scope="module")
+def toy() -> CorpusStats:
+    return describe(from_corpus(small()))
+
+
+def test_one_chat_by_hand(toy: CorpusStats) -> None:
+    one = toy.per_chat[0]
+    assert (one.messages, one.turns, one.sessions, one.empty_sessions) == (8, 7, 2, 1)
+    assert one.words == 3 + 2 + 1 + 2 + 3 + 0 + 1 + 3
+    assert (one.days, one.span_days, one.words_per_day) == (2, 3, 7.5)
+    assert (one.images, dict(one.attachments)) == (2, {"audio": 1, "image": 2})
+    assert (one.events, one.questions) == (2, (("multi_hop", 1), ("temporal", 1)))
+    assert one.messages_without_time == 1
+    assert [(who.name, who.messages, who.turns, who.words) for who in one.speakers] == [
+        ("Mara", 5, 4, 8),
+        ("Theo", 3, 3, 7),
+    ]
+    # Theo after three minutes and Mara after half a minute; the message without a time
+    # measures nothing on either side, and the answer before its question is set apart.
+    assert one.response_gaps.n == 2
+    assert one.response_gaps.mean == pytest.approx(1.75)
+    assert one.response_gaps.max == 3
+    assert toy.gaps_backwards == 1
+    assert (one.runs.n, one.runs.max, one.runs.median) == (7, 2, 1)
+
+
+def test_nothing_to_measure_is_none_not_zero(toy: CorpusStats) -> None:
+    two, empty = toy.per_chat[1:]
+    assert (two.days, two.span_days, two.words_per_day, two.first) == (None, None, None, None)
+    assert (two.response_gaps.n, two.response_gaps.mean, two.response_gaps.max) == (0, None, None)
+    assert [(who.name, who.messages) for who in two.speakers] == [("Juno", 1), ("Ola", 0)]
+    assert (empty.messages, empty.runs.mean, empty.sessions) == (0, None, 0)
+    nobody = describe(from_corpus(Corpus("none", "x")))
+    assert nobody.messages_per_chat is None
+    assert nobody.to_json()["intervals"]["messages_per_chat"] is None
+    assert nobody.to_json()["response_gap_minutes"]["n"] == 0
+    json.dumps(nobody.to_json())
+
+
+def test_the_corpus_adds_up(toy: CorpusStats) -> None:
+    told = json.loads(json.dumps(toy.to_json()))
+    assert told["chats"] == 3
+    assert told["messages_per_chat"] == 3
+    assert told["sessions_per_chat"] == 1
+    assert told["turns"] == 8
+    assert told["days_per_chat"] == 2  # of the one chat that has times
+    assert told["questions"] == {"multi_hop": 1, "temporal": 1, "total": 2}
+    assert (told["events"], told["images"], told["messages_without_time"]) == (2, 2, 2)
+    assert told["activity"]["weekday"] == [5, 0, 2, 0, 0, 0, 0]
+    assert sum(told["activity"]["hour"]) == told["activity"]["n"] == 7
+    assert told["activity"]["hour"][17] == 1
+    assert told["consecutive_messages"]["counts"] == {"1": 7, "2": 1}
+    assert sum(each["count"] for each in told["response_gap_minutes"]["bins"]) == 2
+    assert told["table1"] == {
+        **{"dataset": "toy", "turns": 3, "sessions": 1, "tokens": 17 / 3, "multimodal": True}
+    }
+    low, high = told["intervals"]["messages_per_chat"]
+    assert 0 <= low < 3 < high <= 8
+    assert told["intervals"]["days_per_chat"] is None  # one chat has days
+
+
+def test_rows_fit_their_headings(toy: CorpusStats) -> None:
+    for grid in (chat_rows(toy), corpus_rows(toy)):
+        assert grid.rows
+        assert all(len(row) == len(grid.headings) for row in grid.rows)
+    rows = {row[0]: row for row in corpus_rows(toy).rows}
+    assert rows["messages per chat"][1] == 3
+    assert rows["response gap (minutes), mean"][1:5] == [1.75, None, None, 2]
+    assert rows["days per chat"][4] == 1
+    assert chat_rows(toy).rows[1][5] is None
+
+
+def test_intervals_are_the_same_every_time_and_shrink_with_chats() -> None:
+    def chats(number: int) -> Corpus:
+        return Corpus(
+            "toy",
+            "x",
+            tuple(
+                Chat(
+                    f"c{index}",
+                    ("Mara",),
+                    (Session(1, None, (Message("D1:1", "Mara", None, "a " * (index % 10)),)),),
+                )
+                for index in range(number)
+            ),
+        )
+
+    few, many = (describe(from_corpus(chats(number))).intervals for number in (10, 1000))
+    assert few == describe(from_corpus(chats(10))).intervals
+    few_words, many_words = few["words_per_chat"], many["words_per_chat"]
+    assert few_words is not None
+    assert many_words is not None
+    assert few_words[0] < many_words[0] < 4.5 < many_words[1] < few_words[1]
+    # The normal interval of a mean of 1000 draws from 0..9.
+    half = 1.96 * statistics.pstdev(range(10)) / 1000**0.5
+    assert many_words == pytest.approx((4.5 - half, 4.5 + half), abs=0.05)
+
+
+def test_every_kind_of_space_parts_words() -> None:
+    signs = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
+    odd = [sign for sign in signs if sign.isspace() or not sign.isprintable() or sign.isdigit()]
+    texts = [f"a{sign}b{sign}{sign}" for sign in odd]
+    counted = pl.DataFrame({"text": texts}).select(count_words(pl.col("text")))["text"].to_list()
+    assert counted == [len(text.split()) for text in texts]
+
+
+SAID = st.tuples(
+    st.sampled_from(["Mara", "Theo", "Juno"]),
+    st.none() | st.integers(0, 5000).map(lambda tenths: at(tenths / 10)),
+    st.text(alphabet="ab \n\t\x1f\u3000\u200bé", max_size=8),
+)
+
+
+@given(st.lists(st.lists(st.lists(SAID, min_size=1, max_size=8), max_size=3), max_size=4))
+@settings(max_examples=tries(120), deadline=None)
+def test_columns_count_as_plain_python_does(
+    said: list[list[list[tuple[str, datetime | None, str]]]],
+) -> None:
+    chats = tuple(
+        Chat(
+            f"c{index}",
+            (),
+            tuple(
+                Session(number, None, tuple(Message("D", *entry) for entry in session))
+                for number, session in enumerate(chat, 1)
+            ),
+        )
+        for index, chat in enumerate(said)
+    )
+    stats = describe(from_corpus(Corpus("any", "x", chats)))
+    gaps: list[float] = []
+    backwards = 0
+    for chat, told in zip(chats, stats.per_chat, strict=True):
+        messages = list(chat.messages)
+        assert told.messages == len(messages)
+        assert told.words == sum(len(message.text.split()) for message in messages)
+        assert told.turns == told.runs.n == len(chat.turns)
+        assert told.sessions == len(chat.sessions)
+        days = {message.time.date() for message in messages if message.time}
+        assert told.days == (len(days) or None)
+        for before, after in zip(chat.turns, chat.turns[1:], strict=False):
+            start, end = after.messages[0].time, before.messages[-1].time
+            if before.session == after.session and start and end:
+                minutes = (start - end).total_seconds() / 60
+                if minutes < 0:
+                    backwards += 1
+                else:
+                    gaps.append(minutes)
+    lengths = [len(turn.messages) for chat in chats for turn in chat.turns]
+    assert (stats.response_gaps.n, stats.gaps_backwards) == (len(gaps), backwards)
+    if gaps:
+        assert stats.response_gaps.mean == pytest.approx(statistics.fmean(gaps))
+        assert stats.response_gaps.median == pytest.approx(statistics.median(gaps))
+        assert stats.response_gaps.max == pytest.approx(max(gaps))
+    for each in stats.gap_bins:
+        inside = sum(each.low - 1e-12 <= gap < each.high - 1e-12 for gap in gaps)
+        assert each.count == inside
+    if lengths:
+        assert stats.runs.median == statistics.median(lengths)
+        assert stats.runs.max == max(lengths)
+        assert sum(length * count for length, count in stats.run_counts) == sum(lengths)
+
+
+def answered(gaps: Sequence[float], name: str = "c") -> Chat:
+    """Two people who answer each other after so many seconds."""
+    moment = datetime(2026, 3, 2)
+    messages = [Message("D1:0", "Mara", moment, "a")]
+    for at, gap in enumerate(gaps, 1):
+        moment += timedelta(seconds=gap)
+        messages.append(Message(f"D1:{at}", ("Mara", "Theo")[at % 2], moment, "a"))
+    return Chat(name, ("Mara", "Theo"), (Session(1, None, tuple(messages)),))
+
+
+@pytest.mark.parametrize("seconds", [1, 10, 100, 1000, 10_000, 100_000])
+def test_a_power_of_ten_begins_its_own_bin(seconds: int) -> None:
+    stats = describe(from_corpus(Corpus("toy", "x", (answered([seconds]),))))
+    *below, last = stats.gap_bins
+    assert last.low == pytest.approx(seconds / 60) and last.count == 1
+    assert not any(each.count for each in below)
+    just_below = describe(from_corpus(Corpus("toy", "x", (answered([seconds * 0.999]),))))
+    assert just_below.gap_bins[-1].high == pytest.approx(seconds / 60)
+
+
+def test_the_interval_of_a_mean_gap_weighs_chats_by_their_answers() -> None:
+    """A hundred answers of a minute outweigh one of a hundred minutes in every draw."""
+    chats = [answered([60] * 100, f"busy {at}") for at in range(12)]
+    chats += [answered([6000], f"slow {at}") for at in range(12)]
+    stats = describe(from_corpus(Corpus("toy", "x", tuple(chats))))
+    interval = stats.intervals["response_gap_minutes"]
+    assert stats.response_gaps.mean == pytest.approx(200 / 101)
+    assert interval is not None and interval[0] < 200 / 101 < interval[1] < 5
+
+
+def test_sessions_stored_in_pieces_are_put_together() -> None:
+    tables = from_corpus(small())
+    mixed = tables.messages[[0, 8, 6, 1, 2, 7, 3, 4, 5]]
+    again = Tables("toy", "realtalk", tables.chats, mixed, tables.events, tables.questions)
+    assert describe(again).to_json() == describe(tables).to_json()
+
+
+def test_a_million_messages_take_seconds() -> None:
+    count = 1_000_000
+    index = pl.int_range(count, eager=True)
+    frame = pl.DataFrame({"index": index}).select(
+        pl.format("c{}", pl.col("index") // 10_000).alias("chat"),
+        (pl.col("index") // 100).cast(pl.Int32).alias("session"),
+        pl.when(pl.col("index") % 3 > 0)
+        .then(pl.lit("Mara"))
+        .otherwise(pl.lit("Theo"))
+        .alias("speaker"),
+        (pl.lit(MONDAY) + pl.duration(seconds=pl.col("index") * 20)).alias("time"),
+        pl.lit("did you sleep at all last night or what").alias("text"),
+        pl.lit([], dtype=pl.List(pl.Struct({"kind": pl.String}))).alias("attachments"),
+    )
+    nothing = from_corpus(Corpus("none", "x"))
+    rows = tuple(ChatRow(f"c{number}", ("Mara", "Theo")) for number in range(100))
+    tables = Tables("big", "x", rows, frame, nothing.events, nothing.questions)
+    stats = describe(tables)
+    assert stats.total("words") == 9 * count
+    assert stats.response_gaps.median == pytest.approx(1 / 3)
+
+
+def paper(folder: Path, name: str) -> CorpusStats:
+    formats = pytest.importorskip("realtalk.formats.registry")
+    from realtalk.formats.reading import ReadOptions
+    from realtalk.formats.source import Source
+
+    source = Source.open(folder)
+    files = tuple(member for member in source.members if member.name.startswith("Chat_"))
+    try:
+        reader = formats.FORMATS[name]
+    except ModuleNotFoundError:
+        pytest.skip(f"no reader for {name} yet")
+    return describe(reader.read(Source(folder, files), ReadOptions()).tables)
+
+
+def test_realtalk_as_published(data: Path) -> None:
+    told = paper(data / "realtalk", "realtalk").to_json()
+    assert told["chats"] == 10
+    assert told["messages_per_chat"] == 894.4
+    assert told["sessions_per_chat"] == 21.9
+    assert told["words_per_chat"] == 17109.8
+    gaps, runs = told["response_gap_minutes"], told["consecutive_messages"]
+    assert round(gaps["mean"], 2) == 20.98
+    assert round(gaps["median"], 2) == 2.22
+    assert round(gaps["max"] / 60, 2) == 27.90
+    assert (round(runs["mean"], 2), runs["median"], runs["max"]) == (2.31, 2, 68)
+    assert told["questions"] == {
+        **{"multi_hop": 301, "temporal": 319, "commonsense": 108, "total": 728}
+    }
+    # Table 6 counts every annotated event, also those whose text is empty.
+    assert {chat["chat"].split("_")[1]: chat["events"] for chat in told["per_chat"]} == {
+        **{"1": 44, "2": 41, "3": 51, "4": 61, "5": 61},
+        **{"6": 84, "7": 90, "8": 83, "9": 29, "10": 56},
+    }
+
+
+def test_locomo_as_published(data: Path) -> None:
+    told = paper(data / "locomo", "locomo").to_json()
+    row = told["table1"]
+    assert (row["turns"], row["sessions"], row["tokens"]) == (588.2, 27.2, 13377.2)
+    assert row["multimodal"]
+
+
+def test_rows_of_one_name_are_told_apart_by_what_comes_next() -> None:
+    twice = Grid(["speaker", "chat", "n"], [["Mara", "a", 1], ["Mara", "b", 2]])
+    told = twice.told_apart()
+    assert told == Grid(["speaker, chat", "n"], [["Mara, a", 1], ["Mara, b", 2]])
+    once = Grid(["speaker", "chat"], [["Mara", "a"], ["Theo", "a"]])
+    assert once.told_apart() == once
+    alike = Grid(["speaker", "n"], [["Mara", 1], ["Mara", 1]])
+    assert alike.told_apart() == alike
+    assert Grid(["speaker"], []).told_apart() == Grid(["speaker"], [])
+
+
+def test_media_of_an_untold_kind_are_not_no_images() -> None:
+    def chat(id_: str, kind: str) -> Chat:
+        message = Message("D1:1", "Mara", MONDAY, "", (Attachment(kind, ""),))
+        return Chat(id_, ("Mara",), (Session(1, MONDAY, (message,)),))
+
+    told = describe(from_corpus(Corpus("told", "whatsapp", (chat("a", "image"),))))
+    assert (told.images, told.to_json()["images"]) == (1, 1)
+    untold = describe(
+        from_corpus(Corpus("untold", "whatsapp", (chat("a", "image"), chat("b", "media"))))
+    )
+    assert [each.images for each in untold.per_chat] == [1, None]
+    assert untold.to_json()["images"] is None
+    headings, rows = chat_rows(untold)
+    assert [row[headings.index("images")] for row in rows] == [1, None]
+    figures = {row[0]: row[1] for row in corpus_rows(untold).rows}
+    assert figures["images"] is None
+    assert figures["media of a kind that is not told"] == 1
+    assert "media of a kind that is not told" not in {row[0] for row in corpus_rows(told).rows}

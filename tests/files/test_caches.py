@@ -1,0 +1,341 @@
+"""What is kept in the cache: all of it declared, none of it removed that is not ours."""
+
+from __future__ import annotations
+
+import ast
+import fcntl
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import realtalk
+from realtalk.chat import Chat, Message, Session
+from realtalk.errors import RealtalkError
+from realtalk.files.caches import (
+    CORPORA,
+    INDEXES,
+    KINDS,
+    LIMIT,
+    CacheItem,
+    Kind,
+    cache_limit,
+    keep_within,
+    remove,
+    survey,
+)
+from realtalk.files.download import DATASETS
+from realtalk.files.writing import atomic_path, whole_folder
+from realtalk.models.files import MODELS
+from realtalk.web.turn_labels import TurnLabels
+
+ROOT = Path(realtalk.__file__).parent
+ANSWERS, LABELS = KINDS["answers"], KINDS["labels"]
+HOME = "realtalk.files.download"  # where the cache folder is found
+READERS = {"realtalk.api.data"}  # ask for it, write nothing there
+HOUR = 3600
+
+
+def module_name(path: Path) -> str:
+    return ".".join(("realtalk", *path.relative_to(ROOT).with_suffix("").parts))
+
+
+def asked_folders(source: str) -> list[str | None]:
+    """The folder behind each use of `cache_folder`, None where the code does not tell."""
+    tree = ast.parse(source)
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    found: list[str | None] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            # Under another name it would not be seen below.
+            found += [None for each in node.names if each.name == "cache_folder" and each.asname]
+        named = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+        if named != "cache_folder" or not isinstance(node, ast.Name | ast.Attribute):
+            continue
+        joined = parents.get(parents[node])
+        right = joined.right if isinstance(joined, ast.BinOp) else None
+        known = isinstance(right, ast.Constant) and isinstance(right.value, str)
+        found.append(right.value if known else None)  # type: ignore[union-attr]
+    return found
+
+
+def goes_round(source: str) -> bool:
+    """Whether code finds the cache folder by itself."""
+    return any(
+        (isinstance(node, ast.Constant) and node.value == "REALTALK_CACHE")
+        or getattr(node, "attr", getattr(node, "id", "")) == "user_cache_dir"
+        for node in ast.walk(ast.parse(source))
+    )
+
+
+def undeclared(module: str, source: str) -> list[str | None]:
+    """Folders below the cache that a module asks for without being their declared writer."""
+    if module in READERS or module == HOME:
+        return []
+    mine = {folder for kind in KINDS.values() if module in kind.writers for folder in kind.folders}
+    return [folder for folder in asked_folders(source) if folder not in mine]
+
+
+def test_no_writer_is_undeclared() -> None:
+    for path in sorted(ROOT.rglob("*.py")):
+        module, source = module_name(path), path.read_text("utf-8")
+        if not any(name in source for name in ("cache_folder", "REALTALK_CACHE", "user_cache_dir")):
+            continue  # most: they need not be parsed
+        assert not undeclared(module, source), f"{module} keeps files that caches.py does not name"
+        assert module == HOME or not goes_round(source), f"{module} must ask cache_folder()"
+    assert set(CORPORA.folders) == set(DATASETS)
+
+
+def test_every_declared_writer_is_there() -> None:
+    for kind in KINDS.values():
+        sources = [(ROOT / f"{name.removeprefix('realtalk.').replace('.', '/')}.py").read_text()
+                   for name in kind.writers]  # fmt: skip
+        assert any("cache_folder" in source for source in sources), kind.name
+    folders = [folder for kind in KINDS.values() for folder in kind.folders]
+    assert len(folders) == len(set(folders))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'cache_folder() / "secret"',
+        "cache_folder() / name",
+        "place = cache_folder()",
+        "find = cache_folder",
+        'download.cache_folder(cache) / "secret" / "x.json"',
+        "from realtalk.files.download import cache_folder as home",
+    ],
+)
+def test_the_rule_can_fail(code: str) -> None:
+    assert undeclared("realtalk.memory.index", code)
+
+
+def test_going_round_the_rule_is_seen() -> None:
+    assert goes_round('os.environ["REALTALK_CACHE"]')
+    assert goes_round('platformdirs.user_cache_dir("realtalk")')
+    assert not goes_round('fix = "name another cache with REALTALK_CACHE"')
+
+
+def put(path: Path, size: int = 10, hours_ago: float = 2.0) -> Path:
+    """A file last used some hours ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * size)
+    then = time.time() - hours_ago * HOUR
+    os.utime(path, (then, then))
+    return path
+
+
+def index(root: Path, number: int, size: int = 10, hours_ago: float = 2.0) -> Path:
+    return put(root / "memory" / f"{number:032x}.npz", size, hours_ago)
+
+
+def filled(root: Path) -> dict[str, list[Path]]:
+    """Files of every kind as they are named on disk."""
+    answer = "generate/openai/gpt-4o-mini/" + "0a" * 16
+    models = [model.file_name for model in MODELS.values()]
+    named = {
+        "corpora": [f"{each.name}/{one.name}" for each in DATASETS.values() for one in each.files],
+        "models": [
+            *(f"models/{model}" for model in models),
+            *(
+                f"models/{Path(model).stem}-bf16/{name}"
+                for model in models
+                for name in ("a.json", "b.safetensors")
+            ),
+        ],
+        "answers": [f"answers/{answer}"],
+        "judge": [f"judge/{answer}"],
+        "indexes": [f"memory/{7:032x}.npz"],
+        "vectors": ["threads/vectors-3.sqlite"],
+        "labels": [f"labels/{9:032x}.parquet"],
+        "mem0": ["mem0/config.json", "mem0/history.db", "mem0/migrations_qdrant/meta.json"],
+    }  # fmt: skip
+    return {kind: [put(root / name) for name in names] for kind, names in named.items()}
+
+
+def test_all_kinds_are_found_and_removed(tmp_path: Path) -> None:
+    made = filled(tmp_path)
+    found = survey(tmp_path)
+    for kind in KINDS:
+        listed = [path for item in found if item.kind.name == kind for path in item.files]
+        assert sorted(listed) == sorted(made[kind]), kind
+    total = sum(map(len, made.values()))
+    gone = remove(found)
+    assert (gone.files, gone.size, gone.left) == (total, 10 * total, ())
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_what_lies_in_one_unit_goes_as_one(tmp_path: Path) -> None:
+    filled(tmp_path)
+    put(tmp_path / "threads" / "vectors-3.sqlite-journal")
+    sizes = {
+        item.files[0].name: len(item.files)
+        for item in survey(tmp_path)
+        if item.kind.name == "vectors"
+    }
+    assert sizes == {"vectors-3.sqlite": 2}, "a database without its journal would be broken"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "notes.txt",
+        "memory/mine.npz",
+        f"memory/sub/{1:032x}.npz",
+        "models/other.gguf",
+        "models/SmolLM2-135M-Instruct.Q4_1-bf16",
+        "realtalk/Chat_11_mine.json",
+        "realtalk/tmpfile.json",
+        "studio/mine/run.json",
+        "threads/corpus.sqlite",
+        "answers/logs/a.eval",
+        "mem0/setup.py",
+        "memory/.notes.0123abcd.txt",
+    ],
+)
+def test_what_is_not_ours_stays(tmp_path: Path, name: str) -> None:
+    strange = put(tmp_path / name)
+    filled(tmp_path / "other")  # a cache inside is not this cache
+    found = survey(tmp_path)
+    assert found == ()
+    remove(found)
+    assert strange.is_file()
+
+
+def test_links_are_never_followed(tmp_path: Path) -> None:
+    cache, outside = tmp_path / "cache", tmp_path / "outside"
+    real = index(outside, 1)
+    cache.mkdir()
+    (cache / "memory").symlink_to(outside / "memory")
+    (cache / "answers" / "generate").mkdir(parents=True)
+    (cache / "answers" / "generate" / "m").symlink_to(put(outside / "m" / ("0a" * 16)).parent)
+    (cache / "realtalk").mkdir()
+    (cache / "realtalk" / "tmpabcd1234").symlink_to(real)
+    (cache / "realtalk" / "Chat_1_Emi_Elise.json").symlink_to(real)
+    found = survey(cache)
+    assert found == ()
+
+
+def only(root: Path) -> CacheItem:
+    (item,) = survey(root)
+    return item
+
+
+def reason(item: CacheItem) -> str:
+    gone = remove([item])
+    assert (gone.files == 0) == bool(gone.left) == item.files[0].exists()
+    return gone.left[0][1] if gone.left else ""
+
+
+def test_a_file_being_written_is_left(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "memory" / f"{1:032x}.npz") as half:
+        half.write_bytes(b"half")
+        assert reason(only(tmp_path)) == "being written"
+    assert reason(only(tmp_path)) == ""
+
+    rows = put(tmp_path / "labels" / f"{1:032x}.parquet")
+    with rows.open("ab") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        assert reason(only(tmp_path)) == "being written"
+    assert reason(only(tmp_path)) == ""
+
+
+@pytest.mark.parametrize("kind", [INDEXES, LABELS, KINDS["models"]])
+def test_what_a_killed_run_left_unfinished_is_ours_after_an_hour(
+    tmp_path: Path, kind: Kind
+) -> None:
+    filled(tmp_path)
+    made = next(item for item in survey(tmp_path) if item.kind is kind)
+    with atomic_path(made.files[0]) as name:
+        name.write_bytes(b"")
+    left = put(name, hours_ago=0.5)
+    item = next(each for each in survey(tmp_path) if left in each.files)
+    assert item.is_temporary and reason(item) == "being written"
+    put(left, hours_ago=1.5)
+    assert reason(next(each for each in survey(tmp_path) if left in each.files)) == ""
+
+
+def test_a_download_and_a_conversion_that_were_cut_off_are_ours(tmp_path: Path) -> None:
+    put(tmp_path / "locomo" / "tmpab12_cd3")
+    stem = Path(next(iter(MODELS.values())).file_name).stem
+    with whole_folder(tmp_path / "models" / f"{stem}-bf16") as temporary:
+        name = temporary
+    put(name / "model.safetensors")
+    found = survey(tmp_path)
+    assert [item.is_temporary for item in found] == [True, True]
+
+
+def test_two_that_clear_at_once_remove_each_file_once(tmp_path: Path) -> None:
+    for number in range(300):
+        index(tmp_path, number)
+    items = survey(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        gone = list(pool.map(remove, [items] * 4))
+    assert sum(each.files for each in gone) == 300
+    assert not any(each.left for each in gone) and survey(tmp_path) == ()
+
+
+def test_what_cannot_be_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index(tmp_path, 1)
+
+    def refused(path: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    assert reason(only(tmp_path)) == "cannot be removed (Permission denied)"
+
+
+def test_the_oldest_go_until_the_rest_fits(tmp_path: Path) -> None:
+    paths = [index(tmp_path, number, 100, hours_ago=9 - number) for number in range(6)]
+    strange = put(tmp_path / "memory" / "mine.npz", 10_000, hours_ago=99)
+    os.utime(paths[0])  # read a moment ago: no longer the oldest
+    keep_within(INDEXES, tmp_path / "memory", 350, paths[1])
+    left = [number for number, path in enumerate(paths) if path.exists()]
+    assert left == [0, 1, 5] and strange.exists()
+    # What was just written stays, even alone too large.
+    keep_within(INDEXES, tmp_path / "memory", 1, paths[1])
+    assert [path.exists() for path in (paths[0], paths[1], paths[5])] == [False, True, False]
+
+
+def test_within_the_limit_nothing_goes(tmp_path: Path) -> None:
+    paths = [index(tmp_path, number, 100) for number in range(3)]
+    keep_within(INDEXES, tmp_path / "memory", 300, paths[0])
+    assert all(path.exists() for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("", 2 * 10**9), ("500MB", 5 * 10**8), ("1.5 gb", 15 * 10**8), ("0B", 0), ("7kB", 7000)],
+)
+def test_the_limit_is_read(monkeypatch: pytest.MonkeyPatch, given: str, size: int) -> None:
+    monkeypatch.setenv(LIMIT, given)
+    assert cache_limit() == size
+
+
+@pytest.mark.parametrize("given", ["2", "-1GB", "much", "1e9B", "nanGB"])
+def test_a_wrong_limit_is_one_line(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv(LIMIT, given)
+    with pytest.raises(RealtalkError, match=r"REALTALK_CACHE_LIMIT: .* is not a size; write it as"):
+        cache_limit()
+
+
+def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match="cannot be read"):
+        survey(put(tmp_path / "file"))
+    assert survey(tmp_path / "nowhere") == ()
+
+
+def test_the_studio_keeps_what_is_declared(tmp_path: Path) -> None:
+    said = tuple(Message(f"D1:{n}", "Wren", None, "the ferry was late again") for n in range(2))
+    strips = TurnLabels()
+    strips._make(Chat("harbour", ("Wren",), (Session(1, None, said),)), tmp_path)
+    assert strips.note == ""
+    found = survey(tmp_path)
+    assert [(item.kind, len(item.files)) for item in found] == [(LABELS, 1)]
+
+
+def test_kinds_say_what_they_hold() -> None:
+    assert [name for name, kind in KINDS.items() if not kind.from_chats] == ["corpora", "models"]
+    assert ANSWERS.holds == "words" and INDEXES.holds == "vectors"

@@ -1,0 +1,166 @@
+"""ChatLab's exchange format of WeChat and QQ chats, as JSON and as lines."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.chat import Alias, Attachment, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading, ReadOptions
+
+META = {"name": "菜园", "platform": "wechat", "type": "group", "groupId": "g7"}
+HEAD: dict[str, Any] = {"chatlab": {"version": "0.0.2", "exportedAt": 1714550000}, "meta": META}
+MEMBERS: list[dict[str, Any]] = [
+    {"platformId": "wx1", "accountName": "林小雨", "groupNickname": "小雨", "aliases": ["Rain"]},
+    {"platformId": "wx2", "accountName": "Oskar"},
+]
+
+
+def said(sender: str, minute: int, content: str | None, kind: Any = 0, **more: Any) -> Any:
+    name = {"wx1": "林小雨", "wx2": "Oskar"}.get(sender, sender)
+    stamp = 1714548600 + 60 * minute
+    item = {"sender": sender, "accountName": name, "timestamp": stamp, "type": kind}
+    return item | {"content": content} | more
+
+
+ITEMS = [
+    said("wx1", 0, "番茄都红了", platformMessageId="m1"),
+    said("wx2", 1, "at last!", 25, platformMessageId="m2", replyToMessageId="m1"),
+    said("wx1", 2, "[图片]", 1),
+    said("wx1", 3, "images/a.jpg", 1),
+    said("wx1", 4, "[语音转文字] 明天浇水", 2),
+    said("wx2", 5, "[文件] plan.pdf", 4),
+    said("wx2", 6, "[旺柴]", 5),
+    said("wx1", 7, "data:image/png;base64,AAAA", 1),
+    said("wx2", 8, "[位置] 温室", 8),
+    said("wx1", 9, "恭喜发财", 20),
+    said("wx1", 10, "通话时长 05:21", 23),
+    said("wx2", 11, "Oskar 撤回了一条消息", 81),
+    said("system", 12, "Zoe 加入了群聊", 80),
+    said("wx2", 13, "拍了拍我", 22),
+    said("wx2", 14, None, 99),
+]
+
+
+def as_json(folder: Path, items: list[Any], name: str = "garden.json", **meta: Any) -> Path:
+    export = {**HEAD, "meta": META | meta, "members": MEMBERS, "messages": items}
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(export, ensure_ascii=False), "utf-8")
+    return path
+
+
+def as_lines(folder: Path, items: list[Any], before: str = "") -> Path:
+    lines: list[Any] = [{"_type": "header", **HEAD}]
+    lines += [{"_type": "member", **member} for member in MEMBERS]
+    lines += [{"_type": "message", **item} for item in items]
+    path = folder / "garden.jsonl"
+    path.write_text(before + "".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    return path
+
+
+def texts(reading: Reading) -> list[str]:
+    return [message.text for chat in reading.corpus.chats for message in chat.messages]
+
+
+def test_every_type_of_entry(tmp_path: Path) -> None:
+    found = open_reading(as_json(tmp_path, ITEMS))
+    assert found.format == "chatlab"
+    [chat] = found.reading.corpus.chats
+    assert (chat.id, chat.speakers) == ("菜园", ("小雨", "Oskar"))
+    assert unpack_extra(chat.extra)["platform"] == "wechat"
+    messages = chat.messages
+    assert [(m.text, m.attachments) for m in messages] == [
+        ("番茄都红了", ()),
+        ("at last!", ()),
+        ("", (Attachment("image"),)),
+        ("", (Attachment("image", "a.jpg", "images/a.jpg"),)),
+        ("明天浇水", (Attachment("audio"),)),
+        ("", (Attachment("file", "plan.pdf", "plan.pdf"),)),
+        ("", (Attachment("sticker", caption="旺柴"),)),
+        ("", (Attachment("image"),)),
+        ("", (Attachment("location", "温室"),)),
+        ("恭喜发财", ()),
+        ("", ()),
+    ]
+    assert messages[0].time == datetime(2024, 5, 1, 7, 30)
+    assert messages[1].reply_to == messages[0].id
+    assert messages[-1].deleted and messages[-1].speaker == "Oskar"
+    assert unpack_extra(messages[-2].extra) == {"sent": "red packet"}
+    assert Alias("林小雨", "小雨", "the export") in chat.aliases
+    ledger = found.reading.ledger
+    assert str(ledger) == "15 entries = 11 in messages + 3 system + 1 left over"
+    assert ledger.leftovers[0].where == "garden.json, messages[14]"
+
+
+def test_lines_hold_the_same(tmp_path: Path) -> None:
+    whole = open_reading(as_json(tmp_path, ITEMS)).reading
+    found = open_reading(as_lines(tmp_path, ITEMS))
+    assert found.format == "chatlab"
+    assert found.reading.corpus.chats == whole.corpus.chats
+    # A header and two members are lines as well.
+    assert str(found.reading.ledger) == "18 entries = 11 in messages + 6 system + 1 left over"
+
+
+def test_comments_broken_lines_and_other_lines(tmp_path: Path) -> None:
+    path = as_lines(tmp_path, ITEMS[:2], before="# made by hand\n")
+    with path.open("a") as stream:
+        stream.write('{"_type": "message", "sender": \n{"_type": "sync"}\n7\n')
+    found = open_reading(path)
+    assert found.format == "chatlab" and texts(found.reading) == ["番茄都红了", "at last!"]
+    assert [(left.where, left.reason) for left in found.reading.ledger.leftovers] == [
+        ("garden.jsonl:1", "not a JSON object"),
+        ("garden.jsonl:7", "not a JSON object"),
+        ("garden.jsonl:8", "neither header, member nor message"),
+        ("garden.jsonl:9", "not a JSON object"),
+    ]
+
+
+def test_two_exports_of_one_group_are_one_chat(tmp_path: Path) -> None:
+    as_json(tmp_path / "all", ITEMS[:2], "may.json")
+    as_json(tmp_path / "all", [*ITEMS[:2], said("wx2", 30, "new", platformMessageId="m9")])
+    found = open_reading(tmp_path / "all").reading
+    assert texts(found) == ["番茄都红了", "at last!", "new"]
+    assert len(found.ledger.leftovers) == 2
+    # Without an id only what they hold says that two chats of one name are the same.
+    as_json(tmp_path / "two", ITEMS[:1], "a.json", groupId="")
+    as_json(tmp_path / "two", ITEMS[1:2], "b.json", groupId="")
+    assert len(open_reading(tmp_path / "two").reading.corpus.chats) == 2
+    as_json(tmp_path / "apart", ITEMS[:2], "a.json", groupId="1")
+    as_json(tmp_path / "apart", ITEMS[:2], "b.json", groupId="2")
+    assert len(open_reading(tmp_path / "apart").reading.corpus.chats) == 2
+
+
+def test_milliseconds_and_a_time_zone(tmp_path: Path) -> None:
+    items = [said("wx1", 0, "hi") | {"timestamp": 1714548600000}, said("wx2", 1, "ho")]
+    reading = open_reading(
+        as_json(tmp_path, items), options=ReadOptions(timezone="Asia/Shanghai")
+    ).reading
+    times = [message.time for message in reading.corpus.chats[0].messages]
+    assert times == [datetime(2024, 5, 1, 15, 30), datetime(2024, 5, 1, 15, 31)]
+
+
+def test_without_members_names_are_those_of_the_messages(tmp_path: Path) -> None:
+    items = [said("qq1", 0, "hi", groupNickname="Captain"), said("qq1", 1, "ho", "0")]
+    path = as_json(tmp_path, items)
+    export = json.loads(path.read_text())
+    del export["members"]
+    path.write_text(json.dumps(export))
+    [chat] = open_reading(path).reading.corpus.chats
+    assert chat.speakers == ("Captain",)
+
+
+def test_no_messages_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(HEAD))
+    with pytest.raises(RealtalkError, match="no list of 'messages'"):
+        open_reading(path)
+    (tmp_path / "y.txt").write_text("nothing")
+    with pytest.raises(RealtalkError, match="ChatLab's format"):
+        open_reading(tmp_path / "y.txt", "chatlab")

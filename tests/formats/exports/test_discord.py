@@ -1,0 +1,252 @@
+"""Discord: DiscordChatExporter's JSON and CSV, and the data package."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.chat import Attachment, Message, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.discord import FORMAT
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.source import Source
+
+ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
+BO = {"id": "2", "name": "bo", "nickname": "Bo", "isBot": False}
+
+
+def entry(number: int, **values: Any) -> dict[str, Any]:
+    return {
+        "id": str(number),
+        "type": "Default",
+        "timestamp": f"2024-05-01T09:{30 + number % 30}:00.5+00:00",
+        "timestampEdited": None,
+        "isPinned": False,
+        "content": f"text {number}",
+        "author": ANN,
+        "attachments": [],
+        "embeds": [],
+        "stickers": [],
+        "reactions": [],
+        "mentions": [],
+    } | values
+
+
+def export(*items: Any) -> dict[str, Any]:
+    return {
+        "guild": {"id": "0", "name": "Gardeners"},
+        "channel": {"id": "5", "type": "GuildTextChat", "name": "general", "topic": None},
+        "dateRange": {"after": None, "before": None},
+        "messages": list(items),
+    }
+
+
+def read(folder: Path, files: dict[str, str], options: ReadOptions | None = None) -> Reading:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    source = Source.open(folder / next(iter(files)) if len(files) == 1 else folder)
+    assert FORMAT.sniff(source)
+    return FORMAT.read(source, options or ReadOptions())
+
+
+def read_json(folder: Path, *items: Any, options: ReadOptions | None = None) -> Reading:
+    return read(folder, {"general.json": json.dumps(export(*items))}, options)
+
+
+def messages(reading: Reading) -> list[Message]:
+    return [message for chat in reading.corpus.chats for message in chat.messages]
+
+
+def test_messages_replies_and_what_nobody_wrote(tmp_path: Path) -> None:
+    reading = read_json(
+        tmp_path,
+        entry(1),
+        entry(2, type="Reply", author=BO, reference={"messageId": "1"}, timestampEdited="2024"),
+        *(entry(3 + i, type=kind) for i, kind in enumerate(["Call", "RecipientAdd", "18"])),
+        entry(6, type="20", author=BO | {"isBot": True}),
+        entry(7, content=""),
+    )
+    first, second, command = messages(reading)
+    [chat] = reading.corpus.chats
+    assert (chat.id, chat.speakers) == ("general", ("Annie", "Bo"))
+    assert unpack_extra(chat.extra)["guild"] == "Gardeners"
+    assert unpack_extra(chat.extra)["authors"] == {"Annie": "1", "Bo": "2"}
+    assert chat.names_of("Annie") == ("Annie", "ann")
+    assert (second.reply_to, second.edited, first.edited) == (first.id, True, False)
+    assert unpack_extra(command.extra)["bot"] is True
+    assert first.time == datetime(2024, 5, 1, 9, 31, 0, 500000)
+    assert str(reading.ledger) == "7 entries = 3 in messages + 3 system + 1 left over"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("GuildMemberJoin", "ChannelPinnedMessage", "ThreadCreated", "ChannelNameChange"),
+        *("7", "8", "11", "12", "21", "22", "24", "25", "27", "44", "46", "99"),
+    ],
+)
+def test_notices_by_their_type(tmp_path: Path, kind: str) -> None:
+    reading = read_json(tmp_path, entry(1), entry(2, type=kind))
+    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Pinned a message.", "Joined the server.", "Started a call that lasted 1,204 minutes."),
+        *("Added Bo to the group.", "Changed the channel name: flowers", "Started a thread."),
+    ],
+)
+def test_notices_in_a_table(tmp_path: Path, words: str) -> None:
+    table = (
+        "AuthorID,Author,Date,Content,Attachments,Reactions\n"
+        f'"1","ann","2024-05-01T09:30:00+00:00","{words}","",""\n'
+        f'"1","ann","2024-05-01T09:31:00+00:00","so: {words}","",""\n'
+    )
+    reading = read(tmp_path, {"general.csv": table})
+    assert [message.text for message in messages(reading)] == [f"so: {words}"]
+    assert reading.ledger.system == 1
+
+
+def test_mentions_by_id_are_shown_by_name(tmp_path: Path) -> None:
+    reading = read_json(tmp_path, entry(1, content="<@2> <@!2> <@9> <@&2>", mentions=[BO]))
+    assert messages(reading)[0].text == "@Bo @Bo <@9> <@&2>"
+
+
+def test_a_nickname_of_two_people_gives_way_to_their_names(tmp_path: Path) -> None:
+    shared = [{"id": str(i), "name": name, "nickname": "Mod"} for i, name in enumerate("xyz")]
+    items = [entry(i, author=author) for i, author in enumerate(shared)]
+    twins = [entry(8 + i, author={"id": f"8{i}", "name": "w", "nickname": "w"}) for i in range(2)]
+    [chat] = read_json(tmp_path, *items, *twins).corpus.chats
+    assert chat.speakers == ("x", "y", "z", "w (80)", "w (81)")
+
+
+def test_attachments_stickers_embeds_and_forwards(tmp_path: Path) -> None:
+    first, second = messages(
+        read_json(
+            tmp_path,
+            entry(
+                1,
+                content="",
+                attachments=[{"url": "https://cdn/a.PNG?ex=1", "fileName": "a.PNG"}],
+                stickers=[{"name": "wave", "sourceUrl": "https://cdn/s.json"}],
+                embeds=[{"title": "T", "url": "https://a.org", "description": "D"}, {"color": 1}],
+                reactions=[{"emoji": {"name": "👍"}, "count": 3, "users": [{"nickname": "Bo"}]}],
+                mentions=[BO],
+            ),
+            entry(
+                2,
+                content="",
+                reference={"messageId": "1", "type": "Forward"},
+                forwardedMessage={"content": "passed on", "attachments": [{"url": "b.mp3"}]},
+            ),
+        )
+    )
+    assert first.attachments == (
+        Attachment("image", "a.PNG", "https://cdn/a.PNG?ex=1"),
+        Attachment("sticker", "wave", "https://cdn/s.json"),
+        Attachment("link", "T", "https://a.org", "D"),
+    )
+    extra = unpack_extra(first.extra)
+    assert extra["reactions"] == [{"emoji": "👍", "count": 3, "by": ["Bo"]}]
+    assert extra["mentions"] == ["Bo"]
+    assert (second.text, second.reply_to) == ("passed on", None)
+    assert second.attachments[0].kind == "audio"
+
+
+def test_parts_of_a_channel_are_joined_and_overlaps_taken_once(tmp_path: Path) -> None:
+    parts = {
+        "general [part 2].json": json.dumps(export(entry(2), entry(3))),
+        "general.json": json.dumps(export(entry(1), entry(2, author=ANN | {"nickname": "A."}))),
+    }
+    reading = read(tmp_path, parts)
+    assert [message.text for message in messages(reading)] == ["text 1", "text 2", "text 3"]
+    assert [left.reason for left in reading.ledger.leftovers] == ["repeats message 2"]
+
+
+def test_times_keep_their_written_clock_unless_a_zone_is_asked_for(tmp_path: Path) -> None:
+    item = entry(1, timestamp="2024-05-01T09:30:00+02:00")
+    assert messages(read_json(tmp_path, item))[0].time == datetime(2024, 5, 1, 9, 30)
+    [zoned] = messages(read_json(tmp_path, item, options=ReadOptions(timezone="UTC")))
+    assert zoned.time == datetime(2024, 5, 1, 7, 30)
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2024-05-13T09:30:00.0000000+00:00", datetime(2024, 5, 13, 9, 30)),
+        ("13-May-24 09:30 PM", datetime(2024, 5, 13, 21, 30)),
+        ("05/13/2024 12:05 AM", datetime(2024, 5, 13, 0, 5)),
+        ("13/05/2024 21:30", datetime(2024, 5, 13, 21, 30)),
+        ("13.05.2024 21:30:07", datetime(2024, 5, 13, 21, 30, 7)),
+        ("soon", None),
+    ],
+)
+def test_csv(tmp_path: Path, date: str, expected: datetime | None) -> None:
+    text = (
+        "AuthorID,Author,Date,Content,Attachments,Reactions\r\n"
+        f'"1","ann#0001","{date}","one, ""two""\nthree","https://cdn/a.png,https://cdn/b.zip",'
+        '"👍 (2),wave (1)"\r\n'
+        '"2","bo"\r\n'
+    )
+    reading = read(tmp_path, {"general.csv": text})
+    [message] = messages(reading)
+    assert (message.speaker, message.text, message.time) == (
+        *("ann#0001", 'one, "two"\nthree'),
+        expected,
+    )
+    assert [file.kind for file in message.attachments] == ["image", "file"]
+    assert [r["count"] for r in unpack_extra(message.extra)["reactions"]] == [2, 1]
+    assert len(reading.ledger.leftovers) == 1
+    assert bool(reading.notes) == (expected is None)
+
+
+def test_the_data_package(tmp_path: Path) -> None:
+    rows = [
+        {"ID": 42, "Timestamp": "2024-05-01 09:31:00", "Contents": "later", "Attachments": ""},
+        {"ID": 41, "Timestamp": "2024-05-01 09:30:00", "Contents": "", "Attachments": "x/a.png"},
+        7,
+    ]
+    table = 'ID,Timestamp,Contents,Attachments\r\n7,2021-01-01 10:00:00.5+00:00,"a, b",\r\n'
+    files = {
+        "Account/user.json": json.dumps({"id": "1", "username": "ann", "global_name": "Ann"}),
+        "Messages/index.json": json.dumps({"123": "general in Gardeners", "124": None}),
+        "Messages/c123/channel.json": json.dumps({"id": "123"}),
+        "Messages/c123/messages.json": json.dumps(rows),
+        "Messages/c124/messages.csv": table,
+    }
+    reading = read(tmp_path, files)
+    first, second = reading.corpus.chats
+    assert (first.id, second.id) == ("general in Gardeners", "channel 124")
+    assert reading.corpus.speakers == ("Ann",)
+    assert [message.text for message in first.messages] == ["", "later"]
+    assert [message.text for message in second.messages] == ["a, b"]
+    assert str(reading.ledger) == "4 entries = 3 in messages + 0 system + 1 left over"
+    tokyo = messages(FORMAT.read(Source.open(tmp_path), ReadOptions(timezone="Asia/Tokyo")))
+    assert tokyo[0].time == datetime(2024, 5, 1, 18, 30)
+    assert tokyo[2].time == datetime(2021, 1, 1, 19, 0, 0, 500000)
+
+
+def test_the_data_package_without_its_owner(tmp_path: Path) -> None:
+    row = {"ID": 41, "Timestamp": "2024-05-01 09:30:00", "Contents": "hi", "Attachments": ""}
+    reading = read(tmp_path, {"messages.json": json.dumps([row])})
+    assert reading.corpus.speakers == ("me",)
+
+
+def test_a_foreign_file_named_discord_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(RealtalkError, match="messages"):
+        FORMAT.read(Source.open(tmp_path / "a.json"), ReadOptions())
+
+
+def test_sample(data: Path) -> None:
+    reading = FORMAT.read(
+        Source.open(data / "chat_exports" / "discord" / "ca_DM_2A_2M.json"), ReadOptions()
+    )
+    assert (reading.ledger.in_messages, reading.ledger.system) == (2, 1)
+    assert len(reading.corpus.speakers) == 2

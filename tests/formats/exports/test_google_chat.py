@@ -1,0 +1,124 @@
+"""Google Chat as Takeout writes it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.chat import Attachment, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import ReadOptions
+
+IDA = {"name": "Ida Holm", "email": "Ida@example.org", "user_type": "Human"}
+BEN = {"name": "Ben Roy", "email": "ben@example.org", "user_type": "Human"}
+SEEDS = {"original_name": "Seeds.PNG", "export_name": "File-s.png"}
+BOT = {"name": "Polly", "user_type": "Bot"}
+
+
+def said(number: int, creator: Any, text: str = "", **more: Any) -> dict[str, Any]:
+    stamp = f"Wednesday, May 1, 2024 at 7:{30 + number}:05\u202fAM UTC"
+    return {
+        "creator": creator,
+        "created_date": stamp,
+        "text": text,
+        "topic_id": f"t{number}",
+        "message_id": f"abc/t{number}/m{number}",
+    } | more
+
+
+ITEMS = [
+    said(0, IDA, "did the seeds come?"),
+    said(
+        1, BEN, "look", attached_files=[{"original_name": "Seeds.PNG", "export_name": "File-s.png"}]
+    ),
+    said(2, IDA, "lovely!", topic_id="t1", updated_date="Wednesday, May 1, 2024 at 7:40:00 AM UTC"),
+    said(3, BEN, "agreed", quoted_message_metadata={"message_id": "abc/t0/m0", "text": "x"}),
+    said(
+        4,
+        IDA,
+        "see https://example.org/a",
+        annotations=[{"url_metadata": {"title": "Beans", "url": "https://example.org/a"}}],
+        reactions=[{"emoji": {"unicode": "🌱"}, "reactor_emails": ["BEN@example.org"]}],
+    ),
+    said(5, BEN, annotations=[{"video_call_metadata": {"meeting_space": {"meeting_url": "m"}}}]),
+    said(6, BEN, "", message_state="DELETED"),
+    said(7, BOT, "poll: who waters?"),
+    said(8, {}, "nobody"),
+    "broken",
+]
+FILES: dict[str, Any] = {
+    "Takeout/Google Chat/Groups/DM abc/messages.json": {"messages": ITEMS},
+    "Takeout/Google Chat/Groups/DM abc/group_info.json": {"members": [IDA, BEN]},
+    "Takeout/Google Chat/Groups/Space xyz/messages.json": {"messages": [said(0, BEN, "hello all")]},
+    "Takeout/Google Chat/Groups/Space xyz/group_info.json": {"name": "Allotment", "members": [BEN]},
+    "Takeout/Google Chat/Users/User 9/user_info.json": {"user": BEN},
+}
+
+
+def as_zip(folder: Path) -> Path:
+    path = folder / "takeout-20240502.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, value in FILES.items():
+            archive.writestr(name, json.dumps(value))
+    return path
+
+
+def test_a_takeout(tmp_path: Path) -> None:
+    found = open_reading(as_zip(tmp_path))
+    assert found.format == "google-chat"
+    chat, space = found.reading.corpus.chats
+    assert (chat.id, chat.speakers) == ("Ida Holm", ("Ida Holm", "Ben Roy", "Polly"))
+    assert (space.id, space.messages[0].text) == ("Allotment", "hello all")
+    seeds, look, lovely, agreed, beans, gone, poll = chat.messages
+    assert seeds.time == datetime(2024, 5, 1, 7, 30, 5)
+    assert look.attachments == (Attachment("image", "Seeds.PNG", "File-s.png"),)
+    assert (lovely.reply_to, lovely.edited) == (look.id, True)
+    assert agreed.reply_to == seeds.id
+    assert beans.attachments == (Attachment("link", "Beans", "https://example.org/a"),)
+    marks = unpack_extra(beans.extra)["reactions"]
+    assert marks == [{"emoji": "🌱", "count": 1, "by": ["Ben Roy"]}]
+    assert gone.deleted and gone.speaker == "Ben Roy"
+    assert unpack_extra(poll.extra)["bot"] is True
+    ledger = found.reading.ledger
+    assert str(ledger) == "11 entries = 8 in messages + 1 system + 2 left over"
+    assert [left.reason for left in ledger.leftovers] == ["no sender", "not an object"]
+
+
+def test_one_file_alone_and_a_time_zone(tmp_path: Path) -> None:
+    path = tmp_path / "messages.json"
+    german = said(0, IDA, "hallo") | {"created_date": "Mittwoch, 1. Mai 2024 um 07:30:05 UTC"}
+    path.write_text(json.dumps({"messages": [german, said(1, BEN, "hi")]}))
+    found = open_reading(path, options=ReadOptions(timezone="Europe/Berlin"))
+    assert found.format == "google-chat"
+    [chat] = found.reading.corpus.chats
+    assert [m.time for m in chat.messages] == [
+        datetime(2024, 5, 1, 9, 30, 5),
+        datetime(2024, 5, 1, 9, 31, 5),
+    ]
+
+
+def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("{}")
+    with pytest.raises(RealtalkError, match="no list of 'messages'"):
+        open_reading(path, "google-chat")
+    (tmp_path / "y.txt").write_text("x")
+    with pytest.raises(RealtalkError, match="Google Takeout"):
+        open_reading(tmp_path / "y.txt", "google-chat")
+
+
+def test_two_downloads_of_one_conversation_are_joined(tmp_path: Path) -> None:
+    for day, items in (("may", ITEMS[:2]), ("june", ITEMS[1:5])):
+        path = tmp_path / day / "Google Chat/Groups/DM abc/messages.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"messages": items}))
+    found = open_reading(tmp_path).reading
+    [chat] = found.corpus.chats
+    assert len(chat.messages) == 5
+    assert [left.reason for left in found.ledger.leftovers] == ["repeats message abc/t1/m1"]

@@ -1,0 +1,217 @@
+"""iMessage as imessage-exporter writes it, in text and in HTML."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from realtalk.chat import Attachment, Message, unpack_extra
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading
+
+TEXT = """May 17, 2022  5:29:42 PM (Read by you after 5 seconds)
+Mara
+did you sleep
+
+at all?
+Tapbacks:
+Loved by Me
+🎉 by Theo
+Sticker from Theo: attachments/1/s.heic from Theo
+
+    May 17, 2022  5:31:00 PM
+    Me
+    no
+not a minute
+
+May 17, 2022  5:30:00 PM Mara renamed the conversation to Drills
+
+May 17, 2022  5:31:00 PM
+Me
+no
+not a minute
+This message responded to an earlier message.
+
+May 17, 2022 12:32:00 AM
+Me
+May 17, 2022 12:32:00 AM the neighbors
+Edited 5 seconds later: the neighbours
+Edited 1 minute later: the other neighbours
+
+May 17, 2022  5:33:00 PM
+Theo
+attachments/12/3.heic
+look
+/Users/me/Library/Messages/Attachments/1/voice.caf
+Transcription: hear this
+Sent with Confetti
+
+May 17, 2022  5:34:00 PM
+Theo
+They unsent this message part 5 seconds after sending!
+
+May 17, 2022  5:35:00 PM
+Theo
+Started sharing location!
+
+"""
+
+PAGE = """<html>
+<head><meta charset="UTF-8"><style>.received {{}}</style></head><body>
+{}
+<div class ="announcement"><p><span class="timestamp">May 17, 2022  5:30:00 PM</span> Mara left.</p></div>
+</body></html>"""  # noqa: E501
+
+
+def bubble(guid: str, clock: str, sender: str, *parts: str, after: str = "") -> str:
+    inside = "".join(f'<hr><div class="message_part">\n{part}\n</div>\n' for part in parts)
+    link = f'<a title="Reveal in Messages app" href="sms://open?message-guid={guid}">'
+    kind = "sent iMessage" if sender == "Me" else "received"
+    return (
+        f'<div class="message">\n<div class="{kind}">\n<p><span class="timestamp">{link}'
+        f"May 17, 2022 {clock}</a> (Read by you after 5 seconds)</span>\n"
+        f'<span class="sender">{sender}</span></p>\n{inside}{after}</div>\n</div>\n'
+    )
+
+
+def said(text: str) -> str:
+    return f'<span class="bubble">{text}</span>'
+
+
+def read(folder: Path, name: str, text: str) -> Reading:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    opened = open_reading(path)
+    assert opened.format == "imessage"
+    return opened.reading
+
+
+def messages(reading: Reading) -> list[Message]:
+    return [message for chat in reading.corpus.chats for message in chat.messages]
+
+
+def test_text(tmp_path: Path) -> None:
+    reading = read(tmp_path, "+15550100.txt", TEXT)
+    found = messages(reading)
+    assert [(m.speaker, m.time, m.text) for m in found] == [
+        ("Me", datetime(2022, 5, 17, 0, 32), "the other neighbours"),
+        ("Mara", datetime(2022, 5, 17, 17, 29, 42), "did you sleep\n\nat all?"),
+        ("Me", datetime(2022, 5, 17, 17, 31), "no\nnot a minute"),
+        ("Theo", datetime(2022, 5, 17, 17, 33), "look"),
+        ("Theo", datetime(2022, 5, 17, 17, 34), ""),
+    ]
+    edited, first, answer, files, unsent = found
+    assert edited.edited
+    assert answer.reply_to == first.id
+    assert [(mark["emoji"], mark["by"]) for mark in unpack_extra(first.extra)["reactions"]] == [
+        ("❤️", ["Me"]),
+        ("🎉", ["Theo"]),
+        ("sticker", ["Theo"]),
+    ]
+    assert [(file.kind, file.name, file.caption) for file in files.attachments] == [
+        ("image", "3.heic", ""),
+        ("audio", "voice.caf", "hear this"),
+    ]
+    assert unsent.deleted
+    assert reading.corpus.chats[0].id == "+15550100"
+    assert str(reading.ledger) == "45 lines = 30 in messages + 15 system + 0 left over"
+
+
+def test_an_answer_that_stands_in_a_thread_only_is_a_message(tmp_path: Path) -> None:
+    alone = TEXT.replace("May 17, 2022  5:31:00 PM\nMe\nno\nnot a minute\nThis", "x\nThis")
+    found = messages(read(tmp_path, "a.txt", alone.replace("\nx\nThis", "\nThis")))
+    assert [m.text for m in found if m.reply_to] == ["no\nnot a minute"]
+
+
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_the_end_of_a_long_answer_is_not_of_what_it_answers(tmp_path: Path, indent: str) -> None:
+    first, second = (f"{each}not a minute\n\n{each}not one" for each in (indent, ""))
+    text = TEXT.replace("not a minute", first, 1)
+    text = text.replace("Me\nno\nnot a minute", f"Me\nno\n{second}")
+    found = messages(read(tmp_path, "a.txt", text))
+    assert [m.text for m in found[1:3]] == [
+        "did you sleep\n\nat all?",
+        "no\nnot a minute\n\nnot one",
+    ]
+    assert found[2].reply_to == found[1].id
+
+
+def test_a_time_without_a_name_begins_nothing(tmp_path: Path) -> None:
+    reading = read(tmp_path, "a.txt", TEXT + "May 17, 2022  5:36:00 PM\n\nTheo\n")
+    assert reading.ledger.total == 48
+    assert messages(reading)[-1].text.endswith("\n\nMay 17, 2022  5:36:00 PM\n\nTheo")
+
+
+def test_html(tmp_path: Path) -> None:
+    tapbacks = (
+        '<div class="tapbacks"><hr><p>Tapbacks:</p>\n<div class="tapback"><span class="tapback">'
+        '<b>Loved</b> by Me</span></div>\n<div class="tapback"><img src="s.heic"> '
+        '<div class="sticker_tapback">&nbsp;by Theo</div></div>\n</div>\n'
+    )
+    answer = bubble("B-2", " 5:31:00 PM", "Me", said("not a minute"))
+    thread = f'<div class="replies">\n<div class="reply" id="B-2">{answer}</div>\n</div>\n'
+    edited = (
+        '<div class="edited"><table><tr><td></td><td>the neighbors</td></tr><tr><td><span '
+        'class="timestamp">Edited 5 seconds later</span></td><td>the neighbours</td></tr></table>'
+        "</div>"
+    )
+    app = (
+        '<div class="app"><a href="https://example.org"><div class="app_header"><img src="p.png">'
+        '<div class="name">example.org</div></div><div class="app_footer"><div class="caption">'
+        "Drills</div></div></a></div>"
+    )
+    unsent = '<span class="unsent"><span class="unsent">x</span></span>'
+    first = said("did <b>you</b>\nsleep &lt;3")
+    page = PAGE.format(
+        bubble("A-1", " 5:29:42 PM", "Mara", first, after=tapbacks + thread)
+        + answer
+        + bubble("C-3", "10:32:00 PM", "Me", edited)
+        + bubble(
+            "D-4",
+            "10:33:00 PM",
+            "Theo",
+            '<div class="attachment"><img src="attachments/1.heic" loading="lazy"></div>',
+            '<div class="attachment"><audio controls src="a.caf" type="audio/x" </audio></div>',
+            '<div class="attachment"><a href="b.pdf">Click to download b.pdf (3 kB)</a></div>',
+            '<div class="sticker"><img src="s.heic"></div>',
+            '<span class="attachment_error">Attachment does not exist!</span>',
+            said("look"),
+        )
+        + bubble("E-5", "10:34:00 PM", "Theo", app)
+        + bubble("F-6", "10:35:00 PM", "Theo", unsent)
+        + bubble("G-7", "10:36:00 PM", "Theo", after='<span class="shareplay">Ended</span>')
+    )
+    reading = read(tmp_path, "Drills.html", page)
+    found = messages(reading)
+    assert [(m.speaker, m.text) for m in found] == [
+        ("Mara", "did you\nsleep <3"),
+        ("Me", "not a minute"),
+        ("Me", "the neighbours"),
+        ("Theo", "look"),
+        ("Theo", "https://example.org"),
+        ("Theo", ""),
+    ]
+    assert found[0].time == datetime(2022, 5, 17, 17, 29, 42)
+    assert found[1].reply_to == found[0].id
+    assert [mark["emoji"] for mark in unpack_extra(found[0].extra)["reactions"]] == ["❤️", "sticker"]
+    assert found[2].edited
+    kinds = [file.kind for file in found[3].attachments]
+    assert kinds == ["image", "audio", "file", "sticker", "media"]
+    assert found[4].attachments == (
+        Attachment("link", "example.org", "https://example.org", "Drills"),
+    )
+    assert found[5].deleted
+    assert str(reading.ledger) == "9 entries = 6 in messages + 3 system + 0 left over"
+
+
+@pytest.mark.parametrize("name", ["text", "html"])
+def test_one_chat_per_file(tmp_path: Path, name: str) -> None:
+    for stem in ("Mara", "Theo"):
+        page = PAGE.format(bubble("A", " 5:29:42 PM", stem, said("hi")))
+        text, ending = (TEXT, "txt") if name == "text" else (page, "html")
+        (tmp_path / f"{stem}.{ending}").write_text(text, "utf-8")
+    (tmp_path / "attachments").mkdir()
+    (tmp_path / "attachments" / "notes.txt").write_text("May 17, 2022\n", "utf-8")
+    assert [chat.id for chat in open_reading(tmp_path).reading.corpus.chats] == ["Mara", "Theo"]

@@ -1,0 +1,212 @@
+"""Messages' own database: conversations, tapbacks, answers, edits; and nothing written to disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from realtalk.chat import Attachment, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.imessage import typed_text
+from realtalk.formats.limits import VARIABLE
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading, ReadOptions
+from written_apple import database, styled
+
+SECOND = 674_501_382  # 2022-05-17 17:29:42
+
+
+def message(number: int, **values: Any) -> dict[str, Any]:
+    date = (SECOND + number) * 10**9
+    return {"ROWID": number, "guid": f"g{number}", "handle_id": 1, "date": date} | values
+
+
+MESSAGES = [
+    message(1, text="did you sleep"),
+    message(
+        2,
+        is_from_me=1,
+        handle_id=0,
+        attributedBody=styled(f"\ufffclook {'é' * 100}"),
+        thread_originator_guid="g1",
+    ),
+    message(3, associated_message_type=2000, associated_message_guid="p:0/g2"),
+    message(4, associated_message_type=3000, associated_message_guid="p:0/g2"),
+    message(
+        5,
+        associated_message_type=2006,
+        associated_message_guid="bp:g2",
+        associated_message_emoji="🎉",
+    ),
+    message(6, handle_id=2, text="by SMS", date=SECOND + 6),
+    message(7, handle_id=3, text="in a group", date_edited=SECOND * 10**9),
+    message(8, handle_id=3, item_type=2),
+    message(9, handle_id=3, date_edited=SECOND * 10**9),
+    message(10, handle_id=3),
+    message(11, handle_id=0, text="from whom?"),
+]
+TABLES: dict[str, list[dict[str, Any]]] = {
+    "handle": [
+        {"ROWID": 1, "id": "+15550100"},
+        {"ROWID": 2, "id": "+15550100"},
+        {"ROWID": 3, "id": "theo@example.org"},
+    ],
+    "chat": [
+        {"ROWID": 1, "chat_identifier": "+15550100", "display_name": ""},
+        {"ROWID": 2, "chat_identifier": "+15550100", "display_name": None},
+        {"ROWID": 3, "chat_identifier": "chat77", "display_name": "Drills"},
+    ],
+    "chat_handle_join": [
+        {"chat_id": chat, "handle_id": person} for chat, person in ((1, 1), (2, 2), (3, 1), (3, 3))
+    ],
+    "chat_message_join": [
+        {"chat_id": chat, "message_id": number}
+        for chat, numbers in ((1, (1, 2, 3, 4, 5, 11)), (2, (6,)), (3, (7, 8, 9, 10)))
+        for number in numbers
+    ],
+    "attachment": [
+        {
+            "ROWID": 1,
+            "filename": "~/Library/Messages/Attachments/a/b.heic",
+            "mime_type": "image/heic",
+            "transfer_name": "b.heic",
+        }
+    ],
+    "message_attachment_join": [{"message_id": 2, "attachment_id": 1}],
+    "message": MESSAGES,
+}
+
+
+def read(path: Path, **options: Any) -> Reading:
+    opened = open_reading(path, options=ReadOptions(**options))
+    assert opened.format == "imessage"
+    return opened.reading
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    path = tmp_path / "Messages" / "chat.db"
+    path.parent.mkdir()
+    path.write_bytes(database(TABLES))
+    return path
+
+
+def test_conversations(kept: Path) -> None:
+    reading = read(kept)
+    pair, group = reading.corpus.chats
+    assert (pair.id, pair.speakers) == ("+15550100", ("+15550100", "Me"))
+    assert [(m.speaker, m.text) for m in pair.messages] == [
+        ("+15550100", "did you sleep"),
+        ("Me", f"look {'é' * 100}"),
+        ("+15550100", "by SMS"),
+        ("+15550100", "from whom?"),
+    ]
+    first, answer, *_ = pair.messages
+    assert first.time == datetime(2022, 5, 17, 17, 29, 43)
+    assert pair.messages[2].time == datetime(2022, 5, 17, 17, 29, 48)
+    assert answer.reply_to == first.id
+    assert answer.attachments == (
+        Attachment("image", "b.heic", "~/Library/Messages/Attachments/a/b.heic"),
+    )
+    assert unpack_extra(answer.extra)["reactions"] == [
+        {"emoji": "🎉", "count": 1, "by": ["+15550100"]}
+    ]
+    assert group.id == "Drills"
+    assert [(m.text, m.edited, m.deleted) for m in group.messages] == [
+        ("in a group", True, False),
+        ("", False, True),
+    ]
+    assert str(reading.ledger) == "11 entries = 6 in messages + 4 system + 1 left over"
+    assert [left.where for left in reading.ledger.leftovers] == ["chat.db, message 10"]
+
+
+def test_the_clock_of_a_place(kept: Path) -> None:
+    chat = read(kept, timezone="Europe/Athens").corpus.chats[0]
+    assert chat.messages[0].time == datetime(2022, 5, 17, 20, 29, 43)
+
+
+def test_nothing_is_written_beside_it(kept: Path) -> None:
+    with closing(sqlite3.connect(kept)) as made:
+        made.execute("PRAGMA journal_mode=WAL")
+    assert [path.name for path in kept.parent.iterdir()] == ["chat.db"]
+    before = kept.read_bytes()
+    kept.chmod(0o400)
+    kept.parent.chmod(0o500)
+    try:
+        assert not read(kept).notes
+        assert [path.name for path in kept.parent.iterdir()] == ["chat.db"]
+        assert kept.read_bytes() == before
+    finally:
+        kept.parent.chmod(0o700)
+    (kept.parent / "chat.db-wal").write_bytes(b"newer")
+    [note] = read(kept).notes
+    assert "chat.db-wal" in note
+    assert sorted(path.name for path in kept.parent.iterdir()) == ["chat.db", "chat.db-wal"]
+
+
+def test_packed_renamed_or_in_a_folder(kept: Path, tmp_path: Path) -> None:
+    expected = read(kept).corpus.chats
+    with closing(sqlite3.connect(kept)) as made:
+        made.execute("PRAGMA journal_mode=WAL")
+    packed = tmp_path / "backup.zip"
+    with ZipFile(packed, "w") as archive:
+        archive.write(kept, "Messages/chat.db")
+    renamed = tmp_path / "31bb7ba8914766d4ba40d6dfb6113c8b614be442"
+    renamed.write_bytes(kept.read_bytes())
+    for path in (packed, renamed, kept.parent):
+        assert read(path).corpus.chats == expected
+
+
+def test_other_databases_are_not_ours(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE message (ROWID INTEGER PRIMARY KEY, words TEXT)")
+        made.commit()
+    with pytest.raises(RealtalkError, match="not recognised"):
+        open_reading(path)
+    with pytest.raises(RealtalkError, match="holds no messages of Apple's"):
+        open_reading(path, "imessage")
+
+
+def test_a_table_that_computes_for_ever_is_none(kept: Path) -> None:
+    with closing(sqlite3.connect(kept)) as made:
+        made.execute("ALTER TABLE chat RENAME TO chats")
+        made.execute(
+            "CREATE VIEW chat AS WITH RECURSIVE n(ROWID) AS "
+            "(SELECT 1 UNION ALL SELECT ROWID + 1 FROM n) SELECT ROWID, 'x' chat_identifier FROM n"
+        )
+        made.commit()
+    assert {chat.id for chat in read(kept).corpus.chats} == {"+15550100", "theo@example.org"}
+
+
+def test_damage_is_one_line(kept: Path) -> None:
+    data = kept.read_bytes()
+    kept.write_bytes(data[:100] + bytes(4096) + data[4196:])
+    with pytest.raises(RealtalkError) as error:
+        open_reading(kept, "imessage")
+    assert "\n" not in str(error.value)
+
+
+def test_more_rows_than_a_file_can_hold(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "0.001")  # ten rows: damage can name one page many times
+    with pytest.raises(RealtalkError, match="more than a file of its size can"):
+        open_reading(kept, "imessage")
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 255, 256, 70_000])
+def test_styled_text_of_any_length(size: int) -> None:
+    blob = styled("a" * size)
+    assert typed_text(blob) == "a" * size
+    end = blob.rindex(b"\x86\x84\x02iI")
+    assert typed_text(blob[: end - 1]) is None
+
+
+def test_what_is_no_styled_text() -> None:
+    for blob in (b"", b"bplist00", b"\x04\x0bstreamtyped", styled("hi").replace(b"NSString", b"x")):
+        assert typed_text(blob) is None

@@ -1,0 +1,290 @@
+"""KakaoTalk: phones, PC and Mac, Korean and English."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from realtalk.chat import Attachment, Message
+from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading
+from realtalk.formats.source import ending
+
+PC = """마라,테오 님과 카카오톡 대화
+저장한 날짜 : 2024-05-03 15:05:11
+
+--------------- 2024년 5월 1일 수요일 ---------------
+마라님이 테오님을 초대했습니다.
+[마라] [오전 12:05] 잘 잤어?
+어제는 너무 늦었지
+[테오] [오후 12:05] 사진
+[마라] [오후 3:05] 파일: 일정 5월.pdf
+누리님이 들어왔습니다.
+[테오] [오후 3:06] 보이스톡 3:04
+--------------- 2024년 5월 2일 목요일 ---------------
+[마라] [오전 9:00] 삭제된 메시지입니다.
+"""
+ANDROID = """마라 님과 카카오톡 대화
+저장한 날짜 : 2024년 5월 3일 오후 3:05
+
+
+2024년 5월 1일 오전 12:05
+2024년 5월 1일 오전 12:05, 마라 : 잘 잤어?
+2024년 5월 1일 오후 12:06, 테오 : 사진 2장
+2024년 5월 1일 오후 3:06, 누리님이 나갔습니다.
+
+2024년 5월 2일 오전 9:00
+2024년 5월 2일 오전 9:00, 마라 : 비율은 3 : 2
+2024년 5월 9일 목요일
+그날 보자
+"""
+IPHONE = """Talk_2024.5.3 15:05-1.txt
+저장한 날짜 : 2024. 5. 3. 오후 3:05
+
+
+
+2024년 5월 1일 수요일
+2024. 5. 1. 오전 12:05, 마라 : 잘 잤어?
+2024. 5. 1. 13:06: 누리님이 들어왔습니다.
+2024. 5. 1. 오후 3:06, 테오 : (이모티콘) 좋아
+"""
+ENGLISH = """KakaoTalk Chats with Mara, Theo
+Date Saved : May 3, 2024, 3:05 PM
+
+
+May 1, 2024, 12:05 AM
+May 1, 2024, 12:05 AM, Mara : did you sleep
+at all?
+May 1, 2024 at 3:06 PM, Theo : Photo
+May 1, 2024, 3:07 PM, Nuri left the chatroom.
+"""
+ENGLISH_PC = """Mara with KakaoTalk Chats
+Date Saved : 2024-05-03 15:05:11
+
+--------------- Wednesday, May 1, 2024 ---------------
+[Mara] [12:05 AM] did you sleep
+[Theo] [3:06 PM] Emoticons
+Nuri joined this chatroom.
+"""
+MAC = """Date,User,Message
+2024-05-01 00:05:11,"마라","잘 잤어?
+어제는 너무 늦었지"
+2024-05-01 00:06:12,"누리","누리님이 들어왔습니다."
+2024-05-01 00:07:13,"테오","동영상"
+2024-05-01 00:07:14
+"""
+
+
+def read(folder: Path, text: str, name: str = "KakaoTalkChats.txt") -> Reading:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    opened = open_reading(path)
+    assert opened.format == "kakaotalk"
+    return opened.reading
+
+
+def messages(reading: Reading) -> list[Message]:
+    return [message for chat in reading.corpus.chats for message in chat.messages]
+
+
+def said(reading: Reading) -> list[tuple[str, datetime | None, str, tuple[Attachment, ...]]]:
+    return [(m.speaker, m.time, m.text, m.attachments) for m in messages(reading)]
+
+
+def test_a_pc(tmp_path: Path) -> None:
+    reading = read(tmp_path, PC)
+    assert said(reading) == [
+        ("마라", datetime(2024, 5, 1, 0, 5), "잘 잤어?\n어제는 너무 늦었지", ()),
+        ("테오", datetime(2024, 5, 1, 12, 5), "", (Attachment("image"),)),
+        ("마라", datetime(2024, 5, 1, 15, 5), "", (Attachment("file", "일정 5월.pdf"),)),
+        ("테오", datetime(2024, 5, 1, 15, 6), "", (Attachment("call", "보이스톡", "", "3:04"),)),
+        ("마라", datetime(2024, 5, 2, 9, 0), "", ()),
+    ]
+    assert messages(reading)[-1].deleted
+    assert reading.corpus.chats[0].id == "마라,테오"
+    assert str(reading.ledger) == "13 lines = 6 in messages + 7 system + 0 left over"
+
+
+def test_android(tmp_path: Path) -> None:
+    reading = read(tmp_path, ANDROID)
+    assert said(reading) == [
+        ("마라", datetime(2024, 5, 1, 0, 5), "잘 잤어?", ()),
+        ("테오", datetime(2024, 5, 1, 12, 6), "", (Attachment("image"), Attachment("image"))),
+        # A day that nothing of that day follows was written by a person.
+        ("마라", datetime(2024, 5, 2, 9, 0), "비율은 3 : 2\n2024년 5월 9일 목요일\n그날 보자", ()),
+    ]
+    assert str(reading.ledger) == "13 lines = 5 in messages + 8 system + 0 left over"
+
+
+def test_an_iphone(tmp_path: Path) -> None:
+    reading = read(tmp_path, IPHONE)
+    assert said(reading) == [
+        ("마라", datetime(2024, 5, 1, 0, 5), "잘 잤어?", ()),
+        ("테오", datetime(2024, 5, 1, 15, 6), "좋아", (Attachment("sticker"),)),
+    ]
+    assert str(reading.ledger) == "9 lines = 2 in messages + 7 system + 0 left over"
+
+
+@pytest.mark.parametrize("text", [ENGLISH, ENGLISH_PC])
+def test_english(tmp_path: Path, text: str) -> None:
+    reading = read(tmp_path, text)
+    first, second = said(reading)
+    assert first[:2] == ("Mara", datetime(2024, 5, 1, 0, 5))
+    assert first[2].startswith("did you sleep")
+    assert second[:3] == ("Theo", datetime(2024, 5, 1, 15, 6), "")
+    assert not reading.ledger.leftovers
+    assert reading.corpus.chats[0].id in ("Mara, Theo", "Mara")
+
+
+DAY = "Wednesday, May 1, 2024"
+
+
+@pytest.mark.parametrize(
+    ("title", "day", "stamps"),
+    [
+        # Android, from old to new, and where English is not American.
+        ("KakaoTalk Chats with Mara", "12:05am, May 1, 2024", "{:02}:05am, May 1, 2024"),
+        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 AM", "May 1, 2024, {:02}:05 AM"),
+        ("KakaoTalk Chats with Mara", "May 1, 2024 at 12:05 AM", "May 1, 2024 at {}:05\u202fAM"),
+        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 a.m.", "May 1, 2024, {}:05 a.m."),
+        ("KakaoTalk Chats with Mara", "1 May 2024 at 12:05 am", "1 May 2024 at {}:05\u00a0am"),
+        ("KakaoTalk Chats with Mara", "1 May 2024, 00:05", "1 May 2024, {0:02}:05"),
+        ("KakaoTalk Chats with Mara", "Wednesday 1 May 2024", "Wed, 1 May 2024 {0:02}:05"),
+        # An iPhone.
+        ("KakaoTalk Chats with Mara (2 people)-1.txt", DAY, "May 1, 2024, {}:05 AM"),
+        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 {0:02}:05"),
+        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 at {0:02}:05"),
+        ("Mara Talk Chats", DAY, "2024/05/01 AM {}:05"),
+    ],
+)
+def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> None:
+    hours = (0, 1) if "{0" in stamps else (12, 1)
+    first, second = (stamps.format(hour) for hour in hours)
+    lines = [
+        title,
+        "Date Saved : May 3, 2024, 3:05 PM",
+        "",
+        "",
+        day,
+        f"{first}, Mara invited Theo and Nuri.",
+        f"{first}, Mara : did you sleep",
+        "",
+        "at 3:05pm, May 2 : or later?",
+        f"{second}, you : <Photo>",
+        f"{second}: Nuri left this chatroom.",
+        "",
+    ]
+    reading = read(tmp_path, "\n".join(lines))
+    text = "did you sleep\n\nat 3:05pm, May 2 : or later?"
+    assert said(reading) == [
+        ("Mara", datetime(2024, 5, 1, 0, 5), text, ()),
+        ("you", datetime(2024, 5, 1, 1, 5), "", (Attachment("image"),)),
+    ]
+    assert str(reading.ledger) == "11 lines = 4 in messages + 7 system + 0 left over"
+    assert open_reading(tmp_path / "KakaoTalkChats.txt", "kakaotalk").reading.ledger.total == 11
+
+
+@pytest.mark.parametrize(
+    ("title", "day", "clock"),
+    [
+        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 PM"),
+        ("Theo KakaoTalk Chats with Mara", "Wednesday, 1 May 2024", "15:06"),
+        ("Mara with KakaoTalk Chats", "2024년 5월 1일 수요일", "PM 3:06"),
+        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 p.m."),
+    ],
+)
+def test_english_pcs(tmp_path: Path, title: str, day: str, clock: str) -> None:
+    lines = [
+        title,
+        "Date Saved : 2024-05-03 15:05:11",
+        "",
+        f"--------------- {day} ---------------",
+        f"[Mara] [{clock}] who came?",
+        "We invited everybody.",
+        f"[Theo] [{clock}] (Photo)",
+        "Mara invited Nuri and Ana.",
+        "The message has been deleted.",
+        "",
+    ]
+    reading = read(tmp_path, "\n".join(lines))
+    afternoon = datetime(2024, 5, 1, 15, 6)
+    assert said(reading) == [
+        ("Mara", afternoon, "who came?\nWe invited everybody.", ()),
+        ("Theo", afternoon, "", (Attachment("image"),)),
+    ]
+    assert reading.corpus.chats[0].id == "Mara"
+    assert str(reading.ledger) == "9 lines = 3 in messages + 6 system + 0 left over"
+
+
+def test_an_english_mac(tmp_path: Path) -> None:
+    rows = [
+        "Date,User,Message",
+        '2024-05-01 00:05:11,"Mara","Mara invited Theo and."',
+        '2024-05-01 00:06:11,"Mara","(Photo)"',
+        '2024-05-01 00:07:11,"Theo","I invited Nuri."',
+        '2024-05-01 00:08:11,"","Nuri joined this chatroom."',
+        ',"","The message has been deleted."',
+        "",
+    ]
+    reading = read(tmp_path, "\n".join(rows), "chat.csv")
+    assert [(m.speaker, m.text, len(m.attachments)) for m in messages(reading)] == [
+        ("Mara", "", 1),
+        ("Theo", "I invited Nuri.", 0),
+    ]
+    assert str(reading.ledger) == "6 entries = 2 in messages + 4 system + 0 left over"
+
+
+def test_a_mac(tmp_path: Path) -> None:
+    reading = read(tmp_path, MAC, "chat.csv")
+    assert said(reading) == [
+        ("마라", datetime(2024, 5, 1, 0, 5, 11), "잘 잤어?\n어제는 너무 늦었지", ()),
+        ("테오", datetime(2024, 5, 1, 0, 7, 13), "", (Attachment("video"),)),
+    ]
+    assert str(reading.ledger) == "5 entries = 2 in messages + 2 system + 1 left over"
+    assert [left.where for left in reading.ledger.leftovers] == ["chat.csv, row 5"]
+
+
+def test_hashes_of_files_and_other_things_that_were_sent(tmp_path: Path) -> None:
+    sent = {
+        f"{'0a' * 32}.jpg\n{'1b' * 32}.mp4": ["image", "video"],
+        "연락처: 누리": ["contact"],
+        "Map: Seoul Station": ["location"],
+        "음성메시지": ["audio"],
+        "페이스톡 부재중": ["call"],
+        "Face Talk Canceled": ["call"],
+        "사진은 나중에": [],
+    }
+    for words, kinds in sent.items():
+        text = ANDROID.replace("잘 잤어?", words)
+        assert [file.kind for file in messages(read(tmp_path, text))[0].attachments] == kinds
+
+
+def test_a_notice_in_the_middle_of_a_message_was_written_by_a_person(tmp_path: Path) -> None:
+    text = PC.replace("어제는 너무 늦었지", "누리님이 나갔습니다.\n라고 써 있네")
+    assert messages(read(tmp_path, text))[0].text == "잘 잤어?\n누리님이 나갔습니다.\n라고 써 있네"
+
+
+def test_lines_before_everything_are_left_over(tmp_path: Path) -> None:
+    reading = read(tmp_path, PC.replace("저장한 날짜 : 2024-05-03 15:05:11", "무엇"))
+    assert [(left.where, left.reason) for left in reading.ledger.leftovers] == [
+        ("KakaoTalkChats.txt:2", "before the first message")
+    ]
+
+
+def test_a_title_of_several_people_is_no_table() -> None:
+    assert ending(PC.encode()) == ".txt"
+    assert ending(b"speaker,text\nann,hi\n") == ".csv"
+    assert ending(b'speaker,text\n"ann\nb",hi\n') == ".csv"
+
+
+def test_what_cannot_be_read_names_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("마라,테오 님과 카카오톡 대화\n저장한 날짜 : 오늘\n\n마라가 말했다\n", "utf-8")
+    for name in (None, "kakaotalk"):
+        with pytest.raises(RealtalkError) as error:
+            open_reading(path, name)
+        assert "마라" not in str(error.value)
+        assert "테오" not in str(error.value)

@@ -1,0 +1,204 @@
+"""LINE: phones in several languages, and the PC's text without tabs."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from realtalk.chat import Attachment, Message
+from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.text.written_days import day_of, shares_order
+
+ENGLISH = """[LINE] Chat history with Mara
+Saved on: 2024/05/03 15:05
+
+2024/05/01(Wed)
+15:05\tMara\tdid you sleep
+15:06\tTheo Lund\t"no:
+the ""neighbours"" drilled
+
+2024/05/09(Thu)
+is better"
+15:07\tNuri joined the group.
+15:07\t\tMara changed the album's name
+15:08\tMara\t[Sticker]
+15:09\tMara\t☎ Call time 5:32
+
+2024/05/02(Thu)
+00:01\tTheo Lund\t[sic]\twith a tab
+"""
+PC = """2025.12.30 火曜日
+23:43 Mara Berg スタンプ
+23:44 Theo Lund did you
+sleep
+23:44 Theo Lund and you too
+23:45 Theo Lund ok
+23:46 Maraがメッセージの送信を取り消しました
+
+2025.12.31 水曜日
+00:10 Nuri あけまして
+"""
+
+
+def read(
+    folder: Path, text: str, name: str = "talk.txt", options: ReadOptions | None = None
+) -> Reading:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    opened = open_reading(path, options=options)
+    assert opened.format == "line"
+    return opened.reading
+
+
+def messages(reading: Reading) -> list[Message]:
+    return [message for chat in reading.corpus.chats for message in chat.messages]
+
+
+def test_english(tmp_path: Path) -> None:
+    reading = read(tmp_path, ENGLISH)
+    quoted = 'no:\nthe "neighbours" drilled\n\n2024/05/09(Thu)\nis better'
+    assert [(m.speaker, m.time, m.text, m.attachments) for m in messages(reading)] == [
+        ("Mara", datetime(2024, 5, 1, 15, 5), "did you sleep", ()),
+        ("Theo Lund", datetime(2024, 5, 1, 15, 6), quoted, ()),
+        ("Mara", datetime(2024, 5, 1, 15, 8), "", (Attachment("sticker"),)),
+        ("Mara", datetime(2024, 5, 1, 15, 9), "", (Attachment("call", caption="Call time 5:32"),)),
+        ("Theo Lund", datetime(2024, 5, 2, 0, 1), "[sic]\twith a tab", ()),
+    ]
+    assert reading.corpus.chats[0].id == "Mara"
+    assert str(reading.ledger) == "17 lines = 9 in messages + 8 system + 0 left over"
+
+
+@pytest.mark.parametrize(
+    ("title", "saved", "day", "clock", "sent"),
+    [
+        ("Maraとのトーク履歴", "保存日時：2024/05/03 15:05", "2024/05/01(水)", "15:05", "写真"),
+        ("Maraのトーク履歴", "保存日時：R6/05/03 15:05", "R6/05/01(水)", "午後3:05", "画像"),
+        ("與Mara的聊天記錄", "儲存日期：2024/05/03 15:05", "2024/05/01（三）", "下午03:05", "照片"),
+        ("与Mara的聊天记录", "保存日期：2024/5/3 15:05", "2024/5/1（周三）", "15:05", "图片"),
+        ("Mara님과의 대화", "저장: 24.05.03 15:05", "2024년 5월 1일 수요일", "오후 03:05", "사진"),
+        ("ประวัติการแชทกับ Mara", "บันทึกวันที่ 03/05/2567 15:05", "พ. 01/05/2567", "15:05", "รูป"),
+        ("Chat history with Mara", "On: 05/03/2024, 15:05", "Wed, 05/01/2024", "3:05PM", "Photo"),
+        ("Chat history with Mara", "On: 03/05/2024 15:05", "Wed, 01/05/2024", "3:05 PM", "Photo"),
+        ("Chat history with Mara", "On: 24/05/03 15:05", "2024.05.01 Wednesday", "15:05", "Photo"),
+    ],
+)  # fmt: skip
+def test_languages(tmp_path: Path, title: str, saved: str, day: str, clock: str, sent: str) -> None:
+    lines = (f"[LINE] {title}", saved, "", day, f"{clock}\tMara\t[{sent}]", f"{clock}\tTheo\thi")
+    reading = read(tmp_path, "\r\n".join(lines))
+    first, second = messages(reading)
+    assert first.attachments == (Attachment("image"),)
+    assert first.time == second.time == datetime(2024, 5, 1, 15, 5)
+    assert reading.corpus.chats[0].id == "Mara"
+    assert str(reading.ledger) == "6 lines = 2 in messages + 4 system + 0 left over"
+    assert not reading.notes
+
+
+def test_a_pc_without_tabs(tmp_path: Path) -> None:
+    reading = read(tmp_path, PC, "[LINE]Mara Berg.txt")
+    assert [(m.speaker, m.text) for m in messages(reading)] == [
+        ("Mara Berg", ""),
+        ("Theo Lund", "did you\nsleep"),
+        ("Theo Lund", "and you too"),
+        ("Theo Lund", "ok"),
+        ("Nuri", "あけまして"),
+    ]
+    assert messages(reading)[0].attachments == (Attachment("sticker"),)
+    assert messages(reading)[-1].time == datetime(2025, 12, 31, 0, 10)
+    assert str(reading.ledger) == "10 lines = 6 in messages + 4 system + 0 left over"
+    assert any("by what repeats" in note for note in reading.notes)
+
+
+def test_tabs_that_became_spaces(tmp_path: Path) -> None:
+    reading = read(tmp_path, ENGLISH.replace("\t", "    "))
+    assert [m.speaker for m in messages(reading)][:3] == ["Mara", "Theo Lund", "Mara"]
+    assert messages(reading)[2].attachments == (Attachment("sticker"),)
+    assert not reading.notes
+
+
+def test_placeholders_of_a_language_that_is_not_known(tmp_path: Path) -> None:
+    added = "00:02\tMara\t[Naklejka]\n00:03\tTheo Lund\t[Naklejka]\n00:04\tMara\t[once]\n"
+    text = f"{ENGLISH}{added}"
+    *_, first, second, once = messages(read(tmp_path, text))
+    assert first.attachments == second.attachments == (Attachment("media", caption="Naklejka"),)
+    assert (first.text, once.text) == ("", "[once]")
+
+
+def test_what_was_taken_back(tmp_path: Path) -> None:
+    text = ENGLISH.replace("did you sleep", "メッセージの送信を取り消しました")
+    assert messages(read(tmp_path, text))[0].deleted
+
+
+def test_dates_that_nothing_decides_are_noted(tmp_path: Path) -> None:
+    text = ENGLISH.replace("2024/05/01(Wed)", "01/05/2024").replace("2024/05/02(Thu)", "02/05/2024")
+    reading = read(tmp_path, text)
+    assert messages(reading)[0].time == datetime(2024, 5, 1, 15, 5)
+    assert any("dmy or mdy" in note for note in reading.notes)
+    reading = read(tmp_path, text, options=ReadOptions(dates="mdy"))
+    assert messages(reading)[0].time == datetime(2024, 1, 5, 15, 5)
+    assert not reading.notes
+
+
+def test_a_diary_is_no_chat(tmp_path: Path) -> None:
+    path = tmp_path / "diary.txt"
+    path.write_text("2024-05-01\n15:05 went for a walk\n16:00 came home again\n", "utf-8")
+    with pytest.raises(RealtalkError, match="not recognised"):
+        open_reading(path)
+
+
+def test_lines_before_the_first_day_are_left_over(tmp_path: Path) -> None:
+    reading = read(tmp_path, ENGLISH.replace("\n\n2024/05/01", "\n15:04\tMara\thi\n2024/05/01", 1))
+    assert [(left.where, left.reason) for left in reading.ledger.leftovers] == [
+        ("talk.txt:3", "before the first message")
+    ]
+
+
+def test_a_text_that_begins_with_an_empty_line(tmp_path: Path) -> None:
+    added = "00:02\tMara\t\n\nslept well\n00:03\tMara\t\n00:04\tTheo Lund\t\n\n2024/05/03(Fri)\n"
+    reading = read(tmp_path, f"{ENGLISH}{added}00:05\tMara\tgood\n")
+    *_, slept, good = messages(reading)
+    assert (slept.speaker, slept.text) == ("Mara", "\n\nslept well")
+    assert (good.speaker, good.time) == ("Mara", datetime(2024, 5, 3, 0, 5))
+    assert str(reading.ledger) == "25 lines = 13 in messages + 12 system + 0 left over"
+
+
+def test_a_text_that_begins_with_an_empty_line_where_the_tab_was_cut_off(tmp_path: Path) -> None:
+    added = "00:02\tMara\n\nslept well\n00:03\tMara\n00:04\tNobody\n\n2024/05/03(Fri)\n"
+    reading = read(tmp_path, f"{ENGLISH}{added}00:05\tMara\tgood\n")
+    *_, slept, good = messages(reading)
+    assert (slept.speaker, slept.text) == ("Mara", "\n\nslept well")
+    assert (good.speaker, good.text) == ("Mara", "good")
+    assert str(reading.ledger) == "25 lines = 13 in messages + 12 system + 0 left over"
+
+
+@pytest.mark.parametrize("space", ["", " "])
+def test_a_text_that_begins_with_an_empty_line_on_a_pc(tmp_path: Path, space: str) -> None:
+    added = f"00:11 Theo Lund{space}\n\nslept well\n00:12 Theo Lund and\n00:13 Theo Lund{space}\n"
+    reading = read(tmp_path, f"{PC}{added}00:14 Nuri good\n00:15 Nuri\n")
+    told = [(m.speaker, m.text) for m in messages(reading)]
+    assert told[1:] == [
+        ("Theo Lund", "did you\nsleep"),
+        ("Theo Lund", "and you too"),
+        ("Theo Lund", "ok"),
+        ("Nuri", "あけまして"),
+        ("Theo Lund", "\n\nslept well"),
+        ("Theo Lund", "and"),
+        ("Nuri", "good"),
+    ]
+    assert str(reading.ledger) == "17 lines = 11 in messages + 6 system + 0 left over"
+
+
+def test_days() -> None:
+    assert day_of("--------------- Wednesday, May 1, 2024 ---------------") == date(2024, 5, 1)
+    assert day_of("1 May 2024") == date(2024, 5, 1)
+    assert day_of("2024年5月1日 星期三") == date(2024, 5, 1)
+    assert day_of("2024/02/30") is None
+    assert day_of("2024/05/01 was fine") is None
+    assert day_of("on 2024/05/01") is None
+    assert shares_order(["Wed, 05/01/2024"]) == ("mdy", True)
+    assert shares_order(["11/01/2025", "11/02/2025", "12/01/2025"]) == ("mdy", True)
+    assert shares_order(["13/01/2025"]) == ("dmy", True)
+    assert shares_order(["11/01/2025"]) == ("dmy", False)

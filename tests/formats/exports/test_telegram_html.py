@@ -1,0 +1,199 @@
+"""Telegram Desktop's HTML pages: the same chat as its JSON tells, as far as they go."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from realtalk.chat import Attachment, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.telegram import FORMAT
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.source import Source
+
+HEAD = """<!DOCTYPE html><html><head><meta charset="utf-8"/><title>Exported Data</title>
+<link href="css/style.css" rel="stylesheet"/></head><body onload="CheckLocation();">
+<div class="page_wrap"><div class="page_header"><div class="content">
+<div class="text bold">
+Garden &amp; Co
+</div></div></div><div class="page_body chat_page"><div class="history">
+<div class="message service" id="message-1"><div class="body details">
+1 May 2024
+</div></div>"""
+END = "</div></div></div></body></html>"
+
+
+def bubble(number: int, inside: str, sender: str = "", minute: int = 30) -> str:
+    name = f'<div class="from_name">\n{sender}\n       </div>' if sender else ""
+    joined = "" if sender else " joined"
+    return f"""
+<div class="message default clearfix{joined}" id="message{number}">
+ <div class="pull_left userpic_wrap"><div class="userpic userpic3"><div class="initials">
+A
+ </div></div></div>
+ <div class="body">
+  <div class="pull_right date details" title="01.05.2024 09:{minute}:07 UTC+02:00">
+09:{minute}
+  </div>
+  {name}{inside}
+ </div>
+</div>"""
+
+
+def text(words: str) -> str:
+    return f'<div class="text">\n{words}\n       </div>'
+
+
+def read(folder: Path, *bubbles: str, options: ReadOptions | None = None) -> Reading:
+    (folder / "messages.html").write_text(HEAD + "".join(bubbles) + END, encoding="utf-8")
+    source = Source.open(folder)
+    assert FORMAT.sniff(source)
+    return FORMAT.read(source, options or ReadOptions())
+
+
+def test_who_when_what_and_to_whom(tmp_path: Path) -> None:
+    reply = (
+        '<div class="reply_to details">In reply to '
+        '<a href="#go_to_message41" onclick="return GoToMessage(41)">this message</a></div>'
+    )
+    reading = read(
+        tmp_path,
+        bubble(41, text("hi<br>there &lt;3 <strong>you</strong>"), "Ann"),
+        bubble(42, text("still me"), minute=31),
+        bubble(43, reply + text("yes"), "Ben", minute=32),
+        '<div class="message service" id="message44"><div class="body details">Ann pinned'
+        " a message</div></div>",
+    )
+    (chat,) = reading.corpus.chats
+    assert chat.id == "Garden & Co"
+    assert [(m.speaker, m.time, m.text, m.reply_to) for m in chat.messages] == [
+        ("Ann", datetime(2024, 5, 1, 9, 30, 7), "hi\nthere <3 you", None),
+        ("Ann", datetime(2024, 5, 1, 9, 31, 7), "still me", None),
+        ("Ben", datetime(2024, 5, 1, 9, 32, 7), "yes", "D1:1"),
+    ]
+    assert str(reading.ledger) == "4 entries = 3 in messages + 1 system + 0 left over"
+    assert "no edits" in reading.notes[0]
+
+
+def test_the_offset_is_used_where_a_clock_is_asked_for(tmp_path: Path) -> None:
+    reading = read(tmp_path, bubble(1, text("x"), "Ann"), options=ReadOptions(timezone="UTC"))
+    assert reading.corpus.chats[0].messages[0].time == datetime(2024, 5, 1, 7, 30, 7)
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        (
+            '<a class="photo_wrap clearfix pull_left" href="photos/photo_1.jpg"><img/></a>',
+            Attachment("image", "photo_1.jpg", "photos/photo_1.jpg"),
+        ),
+        (
+            '<div class="media clearfix pull_left media_photo"><div class="body">'
+            '<div class="title bold">Photo</div><div class="status details">Not included</div>'
+            "</div></div>",
+            Attachment("image"),
+        ),
+        (
+            '<div class="media clearfix pull_left media_photo"><div class="body">'
+            '<div class="title bold">Sticker</div><div class="status details">😂</div></div></div>',
+            Attachment("sticker", caption="😂"),
+        ),
+        (
+            '<a class="media clearfix pull_left block_link media_voice_message" href="v/a1.ogg">'
+            '<div class="body"><div class="title bold">Voice message</div></div></a>',
+            Attachment("audio", "a1.ogg", "v/a1.ogg"),
+        ),
+        (
+            '<a class="media clearfix pull_left block_link media_file" href="files/Plan.pdf">'
+            '<div class="body"><div class="title bold">Plan.pdf</div></div></a>',
+            Attachment("file", "Plan.pdf", "files/Plan.pdf"),
+        ),
+        (
+            '<div class="media clearfix pull_left media_contact"><div class="body">'
+            '<div class="title bold">Zed</div><div class="status details">+49 1</div></div></div>',
+            Attachment("contact", "Zed", caption="+49 1"),
+        ),
+    ],
+)
+def test_media(tmp_path: Path, inside: str, expected: Attachment) -> None:
+    wrapped = f'<div class="media_wrap clearfix">{inside}</div>'
+    reading = read(tmp_path, bubble(1, wrapped + text("look"), "Ann"))
+    (message,) = reading.corpus.chats[0].messages
+    assert (message.text, message.attachments) == ("look", (expected,))
+
+
+def test_a_call_is_no_message(tmp_path: Path) -> None:
+    call = (
+        '<div class="media_wrap clearfix"><div class="media clearfix pull_left media_call success">'
+        '<div class="body"><div class="title bold">Ann</div></div></div></div>'
+    )
+    reading = read(tmp_path, bubble(1, call, "Ann") + bubble(2, text("look"), "Bo"))
+    assert [message.text for message in reading.corpus.chats[0].messages] == ["look"]
+    assert reading.ledger.system == 1
+
+
+def test_links_forwards_polls_and_reactions(tmp_path: Path) -> None:
+    link = '<a href="https://x.example/a">https://x.example/a</a> <a href="https://y.example">y</a>'
+    forwarded = (
+        '<div class="pull_left forwarded userpic_wrap"></div><div class="forwarded body">'
+        '<div class="from_name">Zed <span class="date details" title="01.04.2024 09:00:00">'
+        " 01.04.2024 09:00:00</span></div>" + text("old news") + "</div>"
+    )
+    poll = (
+        '<div class="media_wrap clearfix"><div class="media_poll"><div class="question bold">tea?'
+        '</div><div class="details">Anonymous poll</div><div class="answer">- yes</div>'
+        '<div class="answer">- no</div></div></div>'
+    )
+    reactions = (
+        '<span class="reactions"><span class="reaction"><span class="emoji">👍</span>'
+        '<span class="count">2</span></span><span class="reaction"><span class="emoji">❤</span>'
+        '<span class="userpics"><div class="userpic"><div class="initials">B</div></div></span>'
+        "</span></span>"
+    )
+    reading = read(
+        tmp_path,
+        bubble(1, text(link) + reactions, "Ann"),
+        bubble(2, forwarded, "Ben"),
+        bubble(3, poll),
+    )
+    first, second, third = reading.corpus.chats[0].messages
+    assert first.text == "https://x.example/a y"
+    assert first.attachments == (Attachment("link", url="https://y.example"),)
+    counts = [(one["emoji"], one["count"]) for one in unpack_extra(first.extra)["reactions"]]
+    assert counts == [("👍", 2), ("❤", 1)]
+    assert (second.speaker, second.text) == ("Ben", "old news")
+    assert unpack_extra(second.extra)["forwarded_from"] == "Zed"
+    assert (third.speaker, third.text) == ("Ben", "tea?")
+    assert unpack_extra(third.extra)["poll"] == ["yes", "no"]
+
+
+def test_pages_are_joined_in_order_and_chats_kept_apart(tmp_path: Path) -> None:
+    for name, bubbles in (
+        ("a/messages10.html", bubble(3, text("three"), minute=40)),
+        ("a/messages2.html", bubble(2, text("two"), "Ben", minute=35)),
+        ("a/messages.html", bubble(1, text("one"), "Ann")),
+        ("b/messages.html", bubble(1, text("other"), "Zed")),
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(HEAD + bubbles + END, encoding="utf-8")
+    reading = open_reading(tmp_path).reading
+    told = [[(m.speaker, m.text) for m in chat.messages] for chat in reading.corpus.chats]
+    assert told == [[("Ann", "one"), ("Ben", "two"), ("Ben", "three")], [("Zed", "other")]]
+
+
+def test_one_page_under_another_name(tmp_path: Path) -> None:
+    path = tmp_path / "ann.html"
+    path.write_text(HEAD + bubble(1, text("one"), "Ann") + END, encoding="utf-8")
+    assert open_reading(path).format == "telegram"
+
+
+def test_a_page_without_a_message_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "messages.html").write_text(HEAD + END, encoding="utf-8")
+    source = Source.open(tmp_path)
+    assert FORMAT.sniff(source)
+    with pytest.raises(RealtalkError, match="no message"):
+        FORMAT.read(source, ReadOptions())

@@ -1,0 +1,111 @@
+"""Viber: its text, and its two tables without names of columns."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from realtalk.chat import Attachment, Message
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading, ReadOptions
+
+TEXT = """[ 12/05/2024 ] 15:05:11: Mara: did you sleep
+at all?
+[ 13/05/2024 ] 15:06:12: Me: Photo message
+
+[ 13/05/2024 ] 3:07:13 PM: Nuri joined the group
+[ 13/05/2024 ] 15:08:14: Me: Missed call
+[ 14/05/2024 ] 12:09:15 AM: Theo: no: the neighbours
+"""
+TABLE = """12/05/2024,15:05:11,Mara,+15550100,did you sleep, really
+at all?
+13/05/2024,15:06:12,Moi,+15550101,Autocollant
+13/05/2024,15:07:12,,+15550102,who am I
+"""
+SHEET = """="12/05/2024"\t15:05:11\t="Mara, B"\t="+15550100"\t"did ""you""
+sleep"
+="13/05/2024"\t15:06:12\t="Me"\t="+15550101"\t"no"
+"""
+
+
+def read(path: Path, text: str, options: ReadOptions | None = None) -> Reading:
+    path.write_text(text, "utf-8")
+    opened = open_reading(path, options=options)
+    assert opened.format == "viber"
+    return opened.reading
+
+
+def messages(reading: Reading) -> list[Message]:
+    return [message for chat in reading.corpus.chats for message in chat.messages]
+
+
+def test_text(tmp_path: Path) -> None:
+    reading = read(tmp_path / "Mara.txt", TEXT)
+    assert [(m.speaker, m.time, m.text, m.attachments) for m in messages(reading)] == [
+        ("Mara", datetime(2024, 5, 12, 15, 5, 11), "did you sleep\nat all?", ()),
+        ("Me", datetime(2024, 5, 13, 15, 6, 12), "", (Attachment("image"),)),
+        ("Me", datetime(2024, 5, 13, 15, 8, 14), "", (Attachment("call", "Missed call"),)),
+        ("Theo", datetime(2024, 5, 14, 0, 9, 15), "no: the neighbours", ()),
+    ]
+    assert reading.corpus.chats[0].id == "Mara"
+    assert str(reading.ledger) == "7 lines = 5 in messages + 2 system + 0 left over"
+
+
+def test_a_table(tmp_path: Path) -> None:
+    reading = read(tmp_path / "Mara.csv", TABLE)
+    assert [(m.speaker, m.text) for m in messages(reading)] == [
+        ("Mara", "did you sleep, really\nat all?"),
+        ("Moi", ""),
+        ("+15550102", "who am I"),
+    ]
+    assert messages(reading)[1].attachments == (Attachment("sticker"),)
+    assert str(reading.ledger) == "4 lines = 4 in messages + 0 system + 0 left over"
+
+
+def test_a_table_for_a_spreadsheet(tmp_path: Path) -> None:
+    found = messages(read(tmp_path / "Mara.csv", SHEET))
+    assert [(m.speaker, m.text) for m in found] == [("Mara, B", 'did "you"\nsleep'), ("Me", "no")]
+
+
+def test_the_chats_of_a_zip_share_the_order_of_their_dates(tmp_path: Path) -> None:
+    path = tmp_path / "Messages.zip"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("Mara.txt", TEXT)
+        archive.writestr("Theo.txt", "[ 05/06/2024 ] 15:05:11: Theo: hi\n")
+    reading = open_reading(path).reading
+    assert [chat.id for chat in reading.corpus.chats] == ["Mara", "Theo"]
+    assert messages(reading)[-1].time == datetime(2024, 6, 5, 15, 5, 11)
+    assert not reading.notes
+
+
+def test_dates_that_nothing_decides_are_noted(tmp_path: Path) -> None:
+    text = "[ 05/06/2024 ] 15:05:11: Theo: hi\n"
+    assert any("dmy or mdy" in note for note in read(tmp_path / "a.txt", text).notes)
+    reading = read(tmp_path / "a.txt", text, ReadOptions(dates="mdy"))
+    assert messages(reading)[0].time == datetime(2024, 5, 6, 15, 5, 11)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Date,Time,From,Phone,Message\n12/05/2024,15:05:11,Mara,+15550100,hi\n",
+        "12/05/2024, 15:05 - Mara: hi\n",
+        "[12.05.24, 15:05:11] Mara: hi\n",
+    ],
+)
+def test_what_is_not_ours(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "chat.txt"
+    path.write_text(text, "utf-8")
+    assert open_reading(path).format in ("csv", "whatsapp")
+
+
+def test_a_line_before_the_first_message_is_left_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(f"words\n{TEXT}", "utf-8")
+    reading = open_reading(path, "viber").reading
+    assert [(left.where, left.reason) for left in reading.ledger.leftovers] == [
+        ("a.txt:1", "before the first message")
+    ]

@@ -1,0 +1,394 @@
+"""Whole exports: encodings, line ends, date orders, pasted chats, archives, the ledger."""
+
+from __future__ import annotations
+
+import zipfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from realtalk.errors import RealtalkError
+from realtalk.formats.exports.whatsapp.reader import FORMAT
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.registry import detect
+from realtalk.formats.source import Source
+
+
+def read(tmp_path: Path, text: str | bytes, **options: object) -> Reading:
+    path = tmp_path / "chat.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return FORMAT.read(Source.open(path), ReadOptions(**options))  # type: ignore[arg-type]
+
+
+def texts(reading: Reading) -> list[str]:
+    return [message.text for message in reading.corpus.chats[0].messages]
+
+
+def days(reading: Reading) -> list[str]:
+    return [str(m.time.date()) for m in reading.corpus.chats[0].messages if m.time]
+
+
+def chat(dates: list[str], clock: str = "10:00") -> str:
+    return "".join(f"{date}, {clock} - Mara: m{n}\n" for n, date in enumerate(dates))
+
+
+SMALL = "20/06/2019, 15:58 - Mara 🌙: hi 😂\nmore\n\n20/06/2019, 15:59 - Theo: ho\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_encodings_and_line_ends(tmp_path: Path, encoding: str, end: str) -> None:
+    reading = read(tmp_path, SMALL.replace("\n", end).encode(encoding))
+    assert texts(reading) == ["hi 😂\nmore", "ho"]
+    assert reading.corpus.chats[0].speakers == ("Mara 🌙", "Theo")
+    assert reading.ledger.total == 4
+    assert reading.notes == ()
+
+
+def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
+    odd = "a\u2028b\x0bc\x0cd\x85e\x1cf"
+    reading = read(tmp_path, f"20/06/2019, 15:58 - Mara: {odd}\n")
+    assert texts(reading) == [odd]
+    assert reading.ledger.total == 1
+
+
+def test_invalid_bytes_are_replaced_and_noted(tmp_path: Path) -> None:
+    reading = read(
+        tmp_path, b"20/06/2019, 15:58 - Mara: a\xff\xfeb\n20/06/2019, 15:58 - Theo: \xc3\xa7\n"
+    )
+    assert texts(reading) == ["a\ufffd\ufffdb", "ç"]
+    assert len(reading.notes) == 1
+    assert "2 invalid bytes" in reading.notes[0]
+
+
+def test_lines_are_all_accounted_for(tmp_path: Path) -> None:
+    text = (
+        "\nsome heading\n"
+        "20/06/2019, 15:58 - Mara created group\n"
+        "with a second line\n"
+        "20/06/2019, 15:59 - Mara: one\n\ntwo\n\n\n"
+        "20/06/2019, 15:59 - : nameless\nits second line\n"
+        "20/06/2019, 16:00 - Theo:\nthree\n"
+    )
+    reading = read(tmp_path, text)
+    assert [(m.speaker, m.text) for m in reading.corpus.chats[0].messages] == [
+        ("Mara", "one\n\ntwo")
+    ]
+    ledger = reading.ledger
+    assert (ledger.total, ledger.in_messages, ledger.system) == (13, 5, 4)
+    assert [left.where for left in ledger.leftovers] == [f"chat.txt:{n}" for n in (1, 2, 10, 11)]
+
+
+def test_a_cut_off_space_after_a_known_name(tmp_path: Path) -> None:
+    text = "20/06/2019, 15:58 - Mara: hi\n20/06/2019, 15:59 - Mara:\n- milk\n- bread\n"
+    assert texts(read(tmp_path, text)) == ["hi", "\n- milk\n- bread"]
+
+
+def test_names(tmp_path: Path) -> None:
+    names = {
+        "~\u202fKim": "Kim",
+        "~ Lee": "Lee",
+        "\u202a+49 170 1234567\u202c": "+49 170 1234567",
+        "+49\u00a0170\u00a01234567": "+49 170 1234567",
+        "A-B - C": "A-B - C",
+        "R2-D2 🤖": "R2-D2 🤖",
+        "12/07": "12/07",
+    }
+    text = "".join(f"20/06/2019, 15:58 - {name}: x: y\n" for name in names)
+    messages = list(read(tmp_path, text).corpus.chats[0].messages)
+    assert [m.speaker for m in messages] == list(names.values())
+    assert {m.text for m in messages} == {"x: y"}
+
+
+def test_messages_are_ordered_by_time_and_stay_stable(tmp_path: Path) -> None:
+    text = "".join(
+        f"20/06/2019, 12:{minute:02d} - Mara: {n}\n" for n, minute in enumerate([0, 1, 3, 2, 3, 2])
+    )
+    assert texts(read(tmp_path, text)) == ["0", "1", "3", "5", "2", "4"]
+
+
+def test_sessions(tmp_path: Path) -> None:
+    text = "".join(f"20/06/2019, {hour:02d}:00 - Mara: x\n" for hour in (1, 2, 9, 10))
+    ids = [m.id for m in read(tmp_path, text, gap=timedelta(hours=3)).corpus.chats[0].messages]
+    assert ids == ["D1:1", "D1:2", "D2:1", "D2:2"]
+
+
+# --- which number is the day -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        (["01/02/2020", "13/02/2020"], ["2020-02-01", "2020-02-13"]),
+        (["02/01/2020", "02/13/2020"], ["2020-02-01", "2020-02-13"]),
+        # Only one order keeps the time running forward.
+        (["05/01/2021", "03/02/2021"], ["2021-01-05", "2021-02-03"]),
+        (["01/05/2021", "02/03/2021"], ["2021-01-05", "2021-02-03"]),
+        # Days in a row beat months in a row.
+        (["01/02/20", "02/02/20", "03/02/20"], ["2020-02-01", "2020-02-02", "2020-02-03"]),
+        (["02/01/20", "02/02/20", "02/03/20"], ["2020-02-01", "2020-02-02", "2020-02-03"]),
+        (["20-02-01", "20-02-02", "20-02-03"], ["2020-02-01", "2020-02-02", "2020-02-03"]),
+        (["2020-13-02", "2020-14-02"], ["2020-02-13", "2020-02-14"]),
+        (["2020-02-03", "2020-02-04"], ["2020-02-03", "2020-02-04"]),
+    ],
+)
+def test_date_order_from_the_file(tmp_path: Path, dates: list[str], expected: list[str]) -> None:
+    assert days(read(tmp_path, chat(dates))) == expected
+
+
+def test_date_order_from_media_names(tmp_path: Path) -> None:
+    text = "04/05/2020, 10:00 - Mara: IMG-20200405-WA0001.jpg (file attached)\n"
+    reading = read(tmp_path, text)
+    assert days(reading) == ["2020-04-05"]
+    assert reading.notes == ()
+    text = "[04/05/2020, 10:00:00] Mara: \u200e<attached: 00000012-PHOTO-2020-05-04-10-00-00.jpg>\n"
+    assert days(read(tmp_path, text)) == ["2020-05-04"]
+
+
+def test_an_open_date_order_takes_the_default_and_says_so(tmp_path: Path) -> None:
+    for clock, expected in (("10:00", "2020-05-04"), ("10:00 AM", "2020-04-05")):
+        reading = read(tmp_path, chat(["04/05/2020"], clock))
+        assert days(reading) == [expected]
+        assert len(reading.notes) == 1
+        assert "--dates dmy, mdy or ymd" in reading.notes[0]
+    assert days(read(tmp_path, chat(["04.05.2020"], "10:00 AM"))) == ["2020-05-04"]
+
+
+def test_dates_option_overrules(tmp_path: Path) -> None:
+    text = chat(["04/05/2020"])
+    assert days(read(tmp_path, text, dates="mdy")) == ["2020-04-05"]
+    assert read(tmp_path, text, dates="mdy").notes == ()
+    assert days(read(tmp_path, chat(["04/05/20"]), dates="ymd")) == ["2004-05-20"]
+
+
+def test_dates_option_that_contradicts_the_file_names_the_line(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match="line 2: the date does not fit the order mdy"):
+        read(tmp_path, chat(["04/05/2020", "20/05/2020"]), dates="mdy")
+    with pytest.raises(RealtalkError, match="line 1: the date does not fit the order ymd"):
+        read(tmp_path, chat(["04/05/2020"]), dates="ymd")
+
+
+def test_chats_of_one_folder_share_their_date_order(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Theo.txt").write_text(chat(["04/05/2020"]))
+    (tmp_path / "WhatsApp Chat with Juno.txt").write_text(chat(["02/04/2020", "02/20/2020"]))
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    assert [c.id for c in reading.corpus.chats] == ["Juno", "Theo"]
+    assert [str(m.time) for m in reading.corpus.chats[1].messages] == ["2020-04-05 10:00:00"]
+    assert len(reading.notes) == 1
+    assert "other chats" in reading.notes[0]
+
+
+# --- what only looks like a header -------------------------------------------------------
+
+
+def test_pasted_chats_stay_text(tmp_path: Path) -> None:
+    pasted = "[03.02.11, 10:00:00] Old Friend: remember?\n3/2/11, 9:00 PM - Other: yes"
+    text = (
+        f"20/06/2019, 15:58 - Mara: look\n{pasted}\n"
+        "20/06/2019, 15:59 - Theo: [15:58, 20/6/2019] Mara: look\n99/99/2019, 10:00 - X: y\n"
+        "[20/06/2019, 15:59 - Z: z\n"
+        "20/06/2019, 16:00 - Mara: 1/2 of it - or so: fine\n"
+    )
+    reading = read(tmp_path, text)
+    assert texts(reading) == [
+        f"look\n{pasted}",
+        "[15:58, 20/6/2019] Mara: look\n99/99/2019, 10:00 - X: y\n[20/06/2019, 15:59 - Z: z",
+        "1/2 of it - or so: fine",
+    ]
+    assert reading.corpus.chats[0].speakers == ("Mara", "Theo")
+
+
+def test_a_pasted_timetable_at_the_end_stays_text(tmp_path: Path) -> None:
+    text = (
+        "20/06/2019, 15:58 - Mara: hi\n20/06/2019, 15:59 - Theo: plan\n21.6.2019 10:00 - Train: 9\n"
+    )
+    assert texts(read(tmp_path, text)) == ["hi", "plan\n21.6.2019 10:00 - Train: 9"]
+
+
+def test_a_longer_pasted_chat_does_not_take_over(tmp_path: Path) -> None:
+    pasted = "\n".join(f"[03.02.11, 10:00:{n:02d}] Old Friend: {n}" for n in range(40))
+    lines = [f"20/06/2019, 15:{n:02d} - Mara: {n}" for n in range(10)]
+    lines[4] += "\n" + pasted
+    reading = read(tmp_path, "\n".join(lines))
+    assert len(texts(reading)) == 10
+    assert reading.corpus.chats[0].speakers == ("Mara",)
+
+
+def test_the_phone_changed_its_language(tmp_path: Path) -> None:
+    day = datetime(2019, 6, 1, 9, 30)
+    times = [day + timedelta(hours=9 * n) for n in range(60)]
+    lines = [f"{t:%d.%m.%y, %H:%M} - Mara: {n}" for n, t in enumerate(times[:30])]
+    lines += [f"{t:%m/%d/%y, %I:%M %p} - Mara: {n}" for n, t in enumerate(times[30:], 30)]
+    reading = read(tmp_path, "\n".join(lines))
+    assert [m.time for m in reading.corpus.chats[0].messages] == times
+
+
+def parts(second: str, people: tuple[str, str] = ("Mara", "Theo")) -> tuple[str, list[str]]:
+    """Ten messages of one phone, then ten of another that begin in the middle of the first."""
+    day = datetime(2019, 6, 13, 9, 30, 7)
+    hours = [day + timedelta(hours=5 * n) for n in range(15)]
+    lines = [f"{t:%d/%m/%Y, %H:%M} - {people[n % 2]}: {n}" for n, t in enumerate(hours[:10])]
+    lines += [t.strftime(second) + f"{people[n % 2]}: {n}" for n, t in enumerate(hours) if n >= 5]
+    return "\n".join(lines) + "\n", [str(n) for n in range(15)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        *("[%d.%m.%y, %H:%M:%S] ", "%m/%d/%y, %I:%M %p - ", "%Y-%m-%d %H:%M - "),
+        *("[%d %b %Y, %H:%M:%S] ", "%b %d, %Y, %I:%M %p - ", "%d %B %Y, %H:%M - "),
+    ],
+)
+def test_two_exports_in_one_file(tmp_path: Path, second: str) -> None:
+    text, expected = parts(second)
+    reading = read(tmp_path, text)
+    assert texts(reading) == expected
+    assert reading.corpus.chats[0].speakers == ("Mara", "Theo")
+    assert [left.reason for left in reading.ledger.leftovers] == [
+        "a message that stands in the file twice"
+    ] * 5
+    assert "a second export stands in the file, with headers of its own: 10" in reading.notes
+
+
+def test_lines_of_another_export_that_stay_text_are_counted(tmp_path: Path) -> None:
+    copied = "\n".join(f"[15:0{n}, 20/6/2019] Theo: {n}" for n in range(4))
+    text = f"20/06/2019, 15:58 - Mara: hi\n20/06/2019, 15:59 - Theo: so\n{copied}\n"
+    reading = read(tmp_path, text)
+    assert texts(reading) == ["hi", f"so\n{copied}"]
+    [note] = [note for note in reading.notes if "taken for text" in note]
+    assert note.endswith("taken for text: 4 (the first is line 3)")
+
+
+# --- files, folders, archives ------------------------------------------------------------
+
+
+def test_zip_with_media_and_documents(tmp_path: Path) -> None:
+    path = tmp_path / "WhatsApp Chat - Theo.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_chat.txt", SMALL)
+        archive.writestr("00000001-PHOTO-2019-06-20.jpg", b"\xff\xd8")
+        archive.writestr("00000002-old chat.txt", SMALL.replace("2019", "2011"))
+        archive.writestr("__MACOSX/._chat.txt", b"\x00\x05\x16")
+    source = Source.open(path)
+    assert detect(source) == "whatsapp"
+    reading = FORMAT.read(source, ReadOptions())
+    assert [c.id for c in reading.corpus.chats] == ["Theo"]
+    assert reading.ledger.total == 4
+
+
+def test_folder_of_exports(tmp_path: Path) -> None:
+    for folder in ("WhatsApp Chat - Theo", "WhatsApp Chat - Juno", "sub/WhatsApp Chat - Juno"):
+        (tmp_path / folder).mkdir(parents=True)
+        text = SMALL.replace("15:", "16:") if folder.startswith("sub/") else SMALL
+        (tmp_path / folder / "_chat.txt").write_text(text)
+    (tmp_path / "readme.txt").write_text("about these chats\n")
+    source = Source.open(tmp_path)
+    assert FORMAT.sniff(source)
+    reading = FORMAT.read(source, ReadOptions())
+    assert [c.id for c in reading.corpus.chats] == ["Juno", "Theo", "Juno (2)"]
+    assert reading.ledger.total == 12
+    assert reading.corpus.format == "whatsapp"
+
+
+@pytest.mark.parametrize(
+    "name", ["WhatsApp Chat with Theo", "WhatsApp-Chat mit Theo", "Chat de WhatsApp con Theo"]
+)
+def test_chat_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.txt").write_text(SMALL)
+    reading = FORMAT.read(Source.open(tmp_path / f"{name}.txt"), ReadOptions())
+    assert reading.corpus.chats[0].id == "Theo"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "hello\nworld\n",
+            "12/07/2017 was a fine day\n",
+            "speaker,text\nMara,hi\n",
+            "\x00" * 50,
+        ),
+        *("[2019-12-24, 12:23] Jane: Hello\n", '{"a": 1}', "12:30 - Mara: hi\n"),
+        "notes\n12/07/2017, 22:35 - Mara: hi\n",
+    ],
+)
+def test_sniff_leaves_other_texts_alone(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.txt").write_text(text or "\n")
+    assert not FORMAT.sniff(Source.open(tmp_path / "x.txt"))
+
+
+@pytest.mark.parametrize("text", ["hello\n", "\n\n", "\ufeff", "20/06/2019, 15:58 - Mara left\n"])
+def test_no_message_is_an_error_without_chat_text(tmp_path: Path, text: str) -> None:
+    with pytest.raises(RealtalkError) as error:
+        read(tmp_path, text)
+    assert "chat.txt" in str(error.value)
+    assert "Mara" not in str(error.value)
+
+
+FIRST = (
+    "12/01/2024, 22:07 - Mara: one\n13/01/2024, 22:07 - Theo: ok\n13/01/2024, 22:07 - Theo: ok\n"
+)
+SECOND = (
+    "13/01/2024, 22:07 - Theo: ok\n13/01/2024, 22:07 - Theo: ok\n14/01/2024, 9:00 - Mara: two\n"
+)
+
+
+@pytest.mark.parametrize(
+    "names", [("Mara", "Mara (1)"), ("Mara (1)", "Mara"), ("a/Mara", "b/Mara")]
+)
+def test_two_exports_of_one_chat_are_one_chat(tmp_path: Path, names: tuple[str, str]) -> None:
+    for name, text in zip(names, (FIRST, SECOND), strict=True):
+        folder, _, stem = name.rpartition("/")
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / f"WhatsApp Chat with {stem}.txt").write_text(text)
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    (chat,) = reading.corpus.chats
+    assert chat.id == "Mara"
+    # Theo really said it twice in that minute: twice it stays.
+    assert [m.text for m in chat.messages] == ["one", "ok", "ok", "two"]
+    assert "taken once: 2" in reading.notes[-1]
+    assert reading.ledger.total == reading.ledger.in_messages == 6
+
+
+def test_a_greeting_sent_to_two_people_makes_no_one_chat(tmp_path: Path) -> None:
+    """iPhones call every chat `_chat.txt`."""
+    for name, partner in (("_chat.txt", "Mara"), ("_chat (1).txt", "Juno")):
+        lines = [f"[01.01.24, 10:0{at}:00] {partner}: {partner} says {at}\n" for at in range(8)]
+        lines.insert(4, "[01.01.24, 10:04:00] Theo: happy new year\n")
+        (tmp_path / name).write_text("".join(lines))
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    assert [len(list(chat.messages)) for chat in reading.corpus.chats] == [9, 9]
+
+
+def test_chats_of_one_name_without_a_common_message_stay_two(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Mara.txt").write_text(FIRST)
+    (tmp_path / "WhatsApp Chat with Mara (1).txt").write_text(SECOND.replace(": ok", ": fine"))
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    assert len(reading.corpus.chats) == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "chat.txt"
+    path.write_bytes(SMALL.encode(encoding))
+    assert FORMAT.sniff(Source.open(path))
+    assert texts(FORMAT.read(Source.open(path), ReadOptions())) == ["hi 😂\nmore", "ho"]
+
+
+def test_a_file_saved_by_an_old_editor(tmp_path: Path) -> None:
+    text = "20/06/2019, 15:58 - René: “ça va” – 5 €\n21/06/2019, 15:58 - Zoë: où\n"
+    reading = read(tmp_path, text.encode("cp1252"))
+    assert texts(reading) == ["“ça va” – 5 €", "où"]
+    assert reading.corpus.chats[0].speakers == ("René", "Zoë")
+    assert "Windows-1252" in reading.notes[0]
+
+
+def test_the_title_of_an_archive_inside_an_archive_names_the_chat(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "WhatsApp Chat - Theo.zip", "w") as inner:
+        inner.writestr("_chat.txt", SMALL)
+    with zipfile.ZipFile(tmp_path / "mail.zip", "w") as outer:
+        outer.write(tmp_path / "WhatsApp Chat - Theo.zip", "WhatsApp Chat - Theo.zip")
+    reading = FORMAT.read(Source.open(tmp_path / "mail.zip"), ReadOptions())
+    assert [chat.id for chat in reading.corpus.chats] == ["Theo"]

@@ -1,0 +1,226 @@
+"""ConvoKit folders to chats and back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_strategies import corpora, damaged
+from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.published.convokit import FORMAT
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.source import Source
+from tries import tries
+
+START = 1_772_474_400  # 2026-03-02 18:00 UTC
+UTTERANCES: list[dict[str, Any]] = [
+    {
+        "id": "u1",
+        "conversation_id": "u1",
+        "speaker": "mara",
+        "text": "anyone up?",
+        "reply-to": None,
+        "timestamp": START,
+        "meta": {"score": 3},
+        "vectors": [],
+    },
+    {
+        "id": "u2",
+        "conversation_id": "u1",
+        "speaker": "theo",
+        "text": "yes",
+        "reply-to": "u1",
+        "timestamp": str(START + 60.5),
+        "meta": {},
+        "vectors": ["bert"],
+    },
+    {
+        "id": "u3",
+        "conversation_id": "u1",
+        "speaker": "mara",
+        "text": "still?",
+        "reply-to": "u2",
+        "timestamp": START + 86_400,
+        "meta": {},
+    },
+    {"id": "v1", "conversation_id": "v1", "speaker": "juno", "text": "hm", "timestamp": None},
+]
+OLD = [
+    {"id": "a", "root": "a", "user": "mara", "text": "hey", "reply_to": None, "timestamp": START},
+    {"id": "b", "root": "a", "user": "theo", "text": "ho", "reply_to": "a", "timestamp": START},
+]
+
+
+def _folder(path: Path, utterances: list[Any], **files: Any) -> Path:
+    path.mkdir(parents=True)
+    lines = "".join(json.dumps(entry) + "\n" for entry in utterances)
+    (path / "utterances.jsonl").write_text(lines)
+    for name, value in files.items():
+        (path / f"{name}.json").write_text(json.dumps(value))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return _folder(
+        tmp_path / "small-corpus",
+        UTTERANCES,
+        speakers={"mara": {"meta": {"age": 31}, "vectors": []}, "theo": {"meta": {}}},
+        conversations={"u1": {"meta": {"title": "night"}, "vectors": []}, "v1": {"meta": {}}},
+        corpus={"made by": "nobody"},
+        index={"utterances-index": {}, "version": 1},
+    )
+
+
+def _read(path: Path, options: ReadOptions | None = None) -> Reading:
+    return FORMAT.read(Source.open(path), options or ReadOptions())
+
+
+def _written(corpus: Corpus, path: Path) -> Path:
+    assert FORMAT.write is not None
+    assert len(FORMAT.write(corpus, path)) == 5
+    return path
+
+
+def test_one_chat_a_conversation_with_its_own_ids(folder: Path) -> None:
+    corpus = _read(folder).corpus
+    night, lone = corpus.chats
+    assert (corpus.name, corpus.format) == ("small-corpus", "convokit")
+    assert (night.id, night.speakers) == ("u1", ("mara", "theo"))
+    assert [(m.id, m.reply_to) for m in night.messages] == [
+        ("u1", None),
+        ("u2", "u1"),
+        ("u3", "u2"),
+    ]
+    assert [len(s.messages) for s in night.sessions] == [2, 1]
+    assert night.by_id["u2"].time == datetime(2026, 3, 2, 18, 1, 0, 500_000)
+    assert [message.time for message in lone.messages] == [None]
+    wide = _read(folder, ReadOptions(gap=timedelta(days=3))).corpus.chats[0]
+    assert [[m.id for m in s.messages] for s in wide.sessions] == [["u1", "u2", "u3"]]
+
+
+def test_meta_is_kept(folder: Path) -> None:
+    night = _read(folder).corpus.chats[0]
+    assert unpack_extra(night.by_id["u1"].extra) == {"score": 3}
+    assert unpack_extra(night.by_id["u2"].extra) == {"convokit": {"vectors": ["bert"]}}
+    assert unpack_extra(night.extra) == {
+        "title": "night",
+        "convokit": {
+            "speakers": {"mara": {"meta": {"age": 31}, "vectors": []}},
+            "corpus": {"made by": "nobody"},
+        },
+    }
+
+
+def test_the_way_back_is_plain_convokit(folder: Path, tmp_path: Path) -> None:
+    corpus = _read(folder).corpus
+    out = _written(corpus, tmp_path / "out" / "small-corpus")
+    assert _read(out).corpus == corpus
+    lines = [json.loads(line) for line in (out / "utterances.jsonl").read_text().splitlines()]
+    assert "realtalk" not in (out / "utterances.jsonl").read_text()
+    needed = {"id", "conversation_id", "text", "speaker", "meta", "reply-to", "timestamp"}
+    assert all(needed <= set(line) for line in lines)
+    assert [line["timestamp"] for line in lines] == [START, START + 60.5, START + 86_400, None]
+    speakers = json.loads((out / "speakers.json").read_text())
+    assert speakers["mara"] == {"meta": {"age": 31}, "vectors": []}
+    assert set(speakers) == {"mara", "theo", "juno"}
+    index = json.loads((out / "index.json").read_text())
+    assert index["utterances-index"] == {"score": ["<class 'int'>"]}
+    assert index["speakers-index"] == {"age": ["<class 'int'>"]}
+    assert json.loads((out / "corpus.json").read_text()) == {"made by": "nobody"}
+
+
+def test_the_older_names(tmp_path: Path) -> None:
+    path = _folder(tmp_path / "old", OLD, users={"mara": {"age": 31}})
+    assert FORMAT.sniff(Source.open(path))
+    (chat,) = _read(path).corpus.chats
+    assert [(m.id, m.speaker, m.reply_to) for m in chat.messages] == [
+        ("a", "mara", None),
+        ("b", "theo", "a"),
+    ]
+    assert unpack_extra(chat.extra) == {"convokit": {"speakers": {"mara": {"age": 31}}}}
+    corpus = _read(path).corpus
+    assert _read(_written(corpus, tmp_path / "new" / "old")).corpus == corpus
+
+
+def test_zip_and_nested_folder(folder: Path, tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", folder.parent, folder.name)
+    source = Source.open(archive)
+    assert FORMAT.sniff(source)
+    assert FORMAT.read(source, ReadOptions()).corpus.chats == _read(folder).corpus.chats
+
+
+def test_ids_shared_by_chats_become_unique_for_convokit(tmp_path: Path) -> None:
+    first = Message("D1:1", "Mara", datetime(2026, 3, 2), "a")
+    reply = Message("D1:2", "Theo", datetime(2026, 3, 3), "b", reply_to="D1:3")
+    last = Message("D1:3", "Theo", datetime(2026, 3, 1), "c")
+    session = Session(4, None, (first, reply, last))
+    chats = tuple(Chat(id_, ("Mara", "Theo"), (session,)) for id_ in ("x", "y"))
+    corpus = Corpus("family", "whatsapp", chats)
+    out = _written(corpus, tmp_path / "out")
+    lines = [json.loads(line) for line in (out / "utterances.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines[:3]] == ["x/D1:1", "x/D1:2", "x/D1:3"]
+    assert lines[1]["reply-to"] == "x/D1:3"
+    assert len({line["id"] for line in lines}) == 6
+    assert _read(out).corpus == corpus
+
+
+def test_odd_lines_are_left_over(tmp_path: Path) -> None:
+    twice = {**UTTERANCES[0], "timestamp": "noon"}
+    path = _folder(tmp_path / "odd", [UTTERANCES[0], twice, {"id": "x"}, 7])
+    with (path / "utterances.jsonl").open("a") as file:
+        file.write('\n{"broken\n')
+    reading = _read(path)
+    assert [m.id for m in reading.corpus.chats[0].messages] == ["u1", "u1~2"]
+    assert [left.where for left in reading.ledger.leftovers] == [
+        "utterances.jsonl:3",
+        "utterances.jsonl:4",
+        "utterances.jsonl:6",
+    ]
+    assert len(reading.notes) == 2
+
+
+def test_a_folder_without_utterances_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.mkdir()
+    (path / "speakers.json").write_text("{}")
+    (path / "index.json").write_text("{}")
+    assert not FORMAT.sniff(Source.open(path))
+    with pytest.raises(RealtalkError, match="utterances"):
+        _read(path)
+
+
+@settings(max_examples=tries(50), deadline=None)
+@given(corpora())
+def test_any_corpus_survives_convokit(corpus: Corpus) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        assert _read(_written(corpus, Path(folder) / "out")).corpus == corpus
+
+
+@settings(max_examples=tries(100), deadline=None)
+@given(st.sampled_from(["utterances.jsonl", "conversations.json", "speakers.json"]), st.data())
+def test_any_bytes_give_a_reading_or_one_error(name: str, drawn: st.DataObject) -> None:
+    corpus = Corpus(
+        "x", "y", (Chat("c", ("a",), (Session(3, None, (Message("m", "a", None, "secret"),)),)),)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = _written(corpus, Path(folder) / "out")
+        whole = (path / name).read_bytes()
+        (path / name).write_bytes(drawn.draw(st.binary(max_size=40) | damaged(whole)))
+        source = Source.open(path)
+        FORMAT.sniff(source)
+        try:
+            reading = FORMAT.read(source, ReadOptions())
+        except RealtalkError as error:
+            assert "secret" not in str(error)
+        else:
+            assert reading.tables.messages.height == reading.ledger.in_messages

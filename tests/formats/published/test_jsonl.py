@@ -1,0 +1,192 @@
+"""JSON Lines: our own layout without loss, others' by their keys."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_strategies import corpora, damaged
+from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.published.jsonl import FORMAT
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.source import Source
+from tries import tries
+
+FOREIGN: list[dict[str, Any]] = [
+    {"Sender": "Mara", "sent_at": "2026-03-02 18:03", "Body": "hey", "likes": 2},
+    {"Sender": "Theo", "sent_at": "2026-03-02T18:04:30", "Body": "hi\nthere", "likes": None},
+    {"Sender": "Mara", "sent_at": "2026-03-03 09:00", "Body": ""},
+]
+
+
+def _read(path: Path, **options: Any) -> Reading:
+    return FORMAT.read(Source.open(path), ReadOptions(**options))
+
+
+def _saved(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_one_message_a_line_with_all_fields(tmp_path: Path) -> None:
+    message = Message("D1:1", "Mara", datetime(2026, 3, 2, 18, 3), "hey")
+    corpus = Corpus("family", "whatsapp", (Chat("c", ("Mara",), (Session(1, None, (message,)),)),))
+    assert FORMAT.write is not None
+    (path,) = FORMAT.write(corpus, tmp_path)
+    assert path.name == "family.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["type"] for line in lines] == ["corpus", "chat", "session", "message"]
+    assert lines[3] == {
+        "type": "message",
+        "chat": "c",
+        "session": 1,
+        "id": "D1:1",
+        "speaker": "Mara",
+        "time": "2026-03-02T18:03:00",
+        "text": "hey",
+        "attachments": [],
+        "reply_to": None,
+        "edited": False,
+        "deleted": False,
+        "extra": "",
+    }
+    reading = _read(path)
+    assert reading.corpus == corpus
+    assert (reading.ledger.total, reading.ledger.in_messages, reading.ledger.system) == (4, 1, 3)
+
+
+def test_a_damaged_line_of_ours_is_left_over(tmp_path: Path) -> None:
+    head = [
+        {"type": "corpus", "realtalk": 1, "name": "n", "format": "f"},
+        {"type": "chat", "id": "c", "speakers": ["a"]},
+    ]
+    good = {"type": "message", "chat": "c", "session": 2, "id": "m", "speaker": "a", "text": "x"}
+    bad: list[Any] = [
+        {**good, "time": None, "session": 2**40},
+        {**good, "time": "noon"},
+        {**good, "time": None, "chat": "other"},
+        {**good, "time": None, "extra": "[]"},
+        {"type": "dance"},
+        7,
+    ]
+    path = _saved(tmp_path / "x.jsonl", [*head, {**good, "time": None}, *bad])
+    reading = _read(path)
+    assert reading.ledger.in_messages == 1
+    assert [left.where for left in reading.ledger.leftovers] == [
+        f"x.jsonl:{number}" for number in range(4, 10)
+    ]
+    assert reading.corpus.chats[0].sessions[0].number == 2
+
+
+def test_a_later_layout_is_refused(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "x.jsonl", [{"type": "corpus", "realtalk": 2}])
+    with pytest.raises(RealtalkError, match="later version"):
+        _read(path)
+
+
+def test_common_keys_are_recognised(tmp_path: Path) -> None:
+    reading = _read(_saved(tmp_path / "family.jsonl", FOREIGN))
+    (chat,) = reading.corpus.chats
+    assert (reading.corpus.format, chat.id, chat.speakers) == ("jsonl", "family", ("Mara", "Theo"))
+    assert [(m.id, m.time, m.text) for m in chat.messages] == [
+        ("D1:1", datetime(2026, 3, 2, 18, 3), "hey"),
+        ("D1:2", datetime(2026, 3, 2, 18, 4, 30), "hi\nthere"),
+        ("D2:1", datetime(2026, 3, 3, 9, 0), ""),
+    ]
+    assert unpack_extra(chat.by_id["D1:1"].extra) == {"likes": 2}
+    assert (
+        len(_read(tmp_path / "family.jsonl", gap=timedelta(days=2)).corpus.chats[0].sessions) == 1
+    )
+
+
+def test_named_and_nested_keys(tmp_path: Path) -> None:
+    rows = [
+        {"who": {"n": "Mara"}, "what": "b", "t": 1772474460, "room": "x", "ref": "m1", "id": "m2"},
+        {"who": {"n": "Theo"}, "what": "a", "t": 1772474400000, "room": "x", "id": "m1"},
+        {"who": {"n": "Theo"}, "what": "c", "t": "?", "room": "y", "id": "m1"},
+    ]
+    path = _saved(tmp_path / "x.jsonl", rows)
+    columns = (("speaker", "who.n"), ("text", "what"), ("time", "t"), ("reply_to", "ref"))
+    reading = _read(path, columns=columns)
+    first, second = reading.corpus.chats
+    assert (first.id, second.id) == ("x", "y")
+    assert [(m.id, m.reply_to, m.time) for m in first.messages] == [
+        ("m1", None, datetime(2026, 3, 2, 18, 0)),
+        ("m2", "m1", datetime(2026, 3, 2, 18, 1)),
+    ]
+    assert reading.notes == ("1 time stamps could not be read; those messages have none",)
+
+
+def test_sessions_of_the_file_are_kept(tmp_path: Path) -> None:
+    rows = [
+        {"speaker": "a", "text": "x", "session": 7},
+        {"speaker": "b", "text": "y", "session": 3},
+        {"speaker": "a", "text": "z", "session": 7},
+    ]
+    (chat,) = _read(_saved(tmp_path / "x.jsonl", rows)).corpus.chats
+    assert [(s.number, [m.text for m in s.messages]) for s in chat.sessions] == [
+        (3, ["y"]),
+        (7, ["x", "z"]),
+    ]
+    assert [m.id for m in chat.messages] == ["D3:1", "D7:1", "D7:2"]
+
+
+def test_unknown_keys_are_listed_in_the_error(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "x.jsonl", [{"qui": "Mara", "quoi": "secret"}])
+    with pytest.raises(RealtalkError, match="found: qui, quoi") as caught:
+        _read(path)
+    assert "--column speaker=" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(RealtalkError, match="it has: qui, quoi"):
+        _read(path, columns=(("text", "que"),))
+    with pytest.raises(RealtalkError, match="did you mean 'speaker'"):
+        _read(path, columns=(("speakr", "qui"),))
+
+
+def test_lines_that_are_no_message(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "x.jsonl", [*FOREIGN, 5, {"Body": "who?"}])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes() + b"\n{broken\n")
+    reading = _read(path)
+    assert (reading.ledger.total, reading.ledger.in_messages, reading.ledger.system) == (7, 3, 1)
+    assert [left.where for left in reading.ledger.leftovers] == [
+        "x.jsonl:4",
+        "x.jsonl:5",
+        "x.jsonl:7",
+    ]
+
+
+@settings(max_examples=tries(100), deadline=None)
+@given(corpora())
+def test_any_corpus_survives(corpus: Corpus) -> None:
+    assert FORMAT.write is not None
+    with tempfile.TemporaryDirectory() as folder:
+        (path,) = FORMAT.write(corpus, Path(folder) / "out.jsonl")
+        assert FORMAT.sniff(Source.open(path))
+        assert _read(path).corpus == corpus
+
+
+_LINES = "".join(json.dumps(row) + "\n" for row in FOREIGN).encode()
+
+
+@settings(max_examples=tries(150), deadline=None)
+@given(st.binary(max_size=60) | damaged(_LINES))
+def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.jsonl"
+        path.write_bytes(data or b" ")
+        source = Source.open(path)
+        FORMAT.sniff(source)
+        try:
+            reading = FORMAT.read(source, ReadOptions())
+        except RealtalkError as error:
+            assert "there" not in str(error)
+        else:
+            assert reading.tables.messages.height == reading.ledger.in_messages

@@ -1,0 +1,270 @@
+"""LoCoMo samples to chats and back, without losing a value."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_strategies import corpora, damaged
+from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.published.locomo import FORMAT
+from realtalk.formats.questions import known_categories, name_of, number_of
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.source import Source
+from tries import tries
+
+SAMPLE: dict[str, Any] = {
+    "qa": [
+        {"question": "When?", "answer": 2022, "evidence": ["D1:1; D1:2"], "category": 2},
+        {"question": "Why?", "answer": "rain", "evidence": ["D9:9"], "category": 1},
+        {"question": "Who?", "evidence": ["D1:2"], "category": 5, "adversarial_answer": "Theo"},
+    ],
+    "conversation": {
+        "speaker_a": "Mara",
+        "speaker_b": "Theo",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Theo", "dia_id": "D1:1", "text": "look at this"},
+            {
+                "speaker": "Mara",
+                "dia_id": "D1:2",
+                "text": "",
+                "img_url": ["https://example.org/a.jpg"],
+                "blip_caption": "a grey cat",
+                "query": "cat",
+                "re-download": True,
+            },
+            {"speaker": "Mara", "dia_id": "D1:3", "text": "x", "img_url": "https://example.org/b"},
+            {"speaker": "Mara", "dia_id": "D1:4", "text": "y", "blip_caption": "a boat"},
+        ],
+        "session_2_date_time": "12:05 am on 1 June, 2023",
+        "session_2": [],
+        "session_3_date_time": "9:00 am on 2 June, 2023",
+    },
+    "event_summary": {
+        "events_session_1": {"Mara": ["Mara finds a cat."], "Theo": [], "date": "8 May, 2023"},
+        "events_session_2": {"Mara": [], "Theo": [], "date": "another day"},
+    },
+    "observation": {
+        "session_1_observation": {
+            "Theo": [["Theo looks.", "D1:1"]],
+            "Mara": [["Mara has a cat.", "D1:2, D1:3"], ["Mara sails.", ["D1:3", "D1:4"]]],
+        }
+    },
+    "session_summary": {"session_1_summary": "They talk about a cat."},
+    "sample_id": "conv-1",
+}
+
+
+def _read(path: Path) -> Reading:
+    return FORMAT.read(Source.open(path), ReadOptions())
+
+
+def _saved(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Chat:
+    return _read(_saved(tmp_path / "Chat_1_Mara_Theo.json", SAMPLE)).corpus.chats[0]
+
+
+def test_ids_come_from_the_file_or_the_sample(tmp_path: Path) -> None:
+    alone = _read(_saved(tmp_path / "Chat_1_Mara_Theo.json", SAMPLE)).corpus
+    assert [c.id for c in alone.chats] == ["Chat_1_Mara_Theo"]
+    listed = _read(_saved(tmp_path / "locomo2.json", [SAMPLE, SAMPLE])).corpus
+    assert [c.id for c in listed.chats] == ["conv-1", "conv-1-2"]
+    assert (listed.name, listed.format) == ("locomo2", "locomo")
+
+
+def test_sessions_have_dates_and_messages_have_none(chat: Chat) -> None:
+    assert [(s.number, s.time) for s in chat.sessions] == [
+        (1, datetime(2023, 5, 8, 13, 56)),
+        (2, datetime(2023, 6, 1, 0, 5)),
+    ]
+    assert all(message.time is None for message in chat.messages)
+    assert chat.speakers == ("Theo", "Mara")
+
+
+def test_pictures(chat: Chat) -> None:
+    first, second, third = [message.attachments for message in chat.messages][1:]
+    assert first == (Attachment("image", "", "https://example.org/a.jpg", "a grey cat"),)
+    assert second == (Attachment("image", url="https://example.org/b"),)
+    assert third == (Attachment("image", caption="a boat"),)
+    assert unpack_extra(chat.by_id["D1:2"].extra) == {"query": "cat", "re-download": True}
+
+
+def test_questions(chat: Chat) -> None:
+    when, why, who = chat.questions
+    assert (when.id, when.answer, when.category) == ("Q1", "2022", "temporal")
+    assert when.evidence == ("D1:1", "D1:2")
+    assert unpack_extra(when.extra) == {"answer": 2022}
+    assert (why.evidence, why.unresolved, why.stated) == ((), ("D9:9",), ("D9:9",))
+    assert (who.answer, who.category) == (None, "adversarial")
+    assert unpack_extra(who.extra) == {"adversarial_answer": "Theo"}
+
+
+def test_notes_become_events(chat: Chat) -> None:
+    told = [(e.kind, e.session, e.speaker, e.text, e.date, e.evidence) for e in chat.events]
+    assert told == [
+        ("event", 1, "Mara", "Mara finds a cat.", "8 May, 2023", ()),
+        ("observation", 1, "Theo", "Theo looks.", "", ("D1:1",)),
+        ("observation", 1, "Mara", "Mara has a cat.", "", ("D1:2", "D1:3")),
+        ("observation", 1, "Mara", "Mara sails.", "", ("D1:3", "D1:4")),
+        ("summary", 1, None, "They talk about a cat.", "", ()),
+    ]
+
+
+@pytest.mark.parametrize("value", [SAMPLE, [SAMPLE]])
+def test_the_written_file_equals_the_one_read(tmp_path: Path, value: Any) -> None:
+    path = _saved(tmp_path / "conv.json", value)
+    corpus = _read(path).corpus
+    target = tmp_path / "out" / "conv.json" if isinstance(value, list) else tmp_path / "out"
+    (written,) = FORMAT.write(corpus, target)  # type: ignore[misc]
+    assert json.loads(written.read_text(encoding="utf-8")) == value
+    assert _read(written).corpus == corpus
+
+
+def test_strange_entries_are_left_over_and_kept_for_the_way_back(tmp_path: Path) -> None:
+    sample = json.loads(json.dumps(SAMPLE))
+    sample["conversation"]["session_1"] += ["?", {"speaker": 5}]
+    sample["qa"] += [17]
+    sample["observation"]["session_1_observation"]["Mara"] += ["loose"]
+    sample["unknown"] = {"kept": True}
+    reading = _read(_saved(tmp_path / "odd.json", sample))
+    assert reading.ledger.in_messages == 4
+    assert len(reading.ledger.leftovers) == 4
+    assert "session_1[4]" in reading.ledger.leftovers[0].where
+    (written,) = FORMAT.write(reading.corpus, tmp_path / "out")  # type: ignore[misc]
+    again = json.loads(written.read_text(encoding="utf-8"))
+    assert again["unknown"] == {"kept": True}
+    assert again["conversation"] == sample["conversation"]
+    assert again["observation"] == sample["observation"]
+
+
+def test_two_ids_that_make_one_file_name_stay_apart(tmp_path: Path, chat: Chat) -> None:
+    corpus = Corpus("out", "locomo", (replace(chat, id="a/b"), replace(chat, id="a:b")))
+    assert FORMAT.write is not None
+    assert len(set(FORMAT.write(corpus, tmp_path / "out"))) == 2
+    assert {c.id for c in _read(tmp_path / "out").corpus.chats} == {"a/b", "a:b"}
+
+
+@pytest.mark.parametrize("text", ["[]", "[1]", "{}", '{"conversation": {"session_1": 3}}', "nul"])
+def test_what_is_no_locomo_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(RealtalkError, match=r"x\.json"):
+        _read(path)
+
+
+@pytest.mark.parametrize(("depth", "fit"), [(190, True), (300, False), (1000, False)])
+def test_deeply_nested_extras_are_refused_in_time(tmp_path: Path, depth: int, fit: bool) -> None:
+    turn = f'{{"speaker":"a","dia_id":"D1:1","text":"x","odd":{"[" * depth + "]" * depth}}}'
+    path = tmp_path / "x.json"
+    path.write_text(f'{{"conversation":{{"session_1":[{turn}]}}}}')
+    if not fit:
+        with pytest.raises(RealtalkError, match="nested too deeply"):
+            _read(path)
+        return
+    corpus = _read(path).corpus
+    (written,) = FORMAT.write(corpus, tmp_path / "out")  # type: ignore[misc]
+    assert _read(written).corpus.chats == corpus.chats
+
+
+def test_realtalk_chats_are_not_claimed(tmp_path: Path) -> None:
+    other = {"name": {"speaker_1": "A"}, "session_1": [{"clean_text": "x", "dia_id": "D1:1"}]}
+    assert not FORMAT.sniff(Source.open(_saved(tmp_path / "a.json", other)))
+    assert FORMAT.sniff(Source.open(_saved(tmp_path / "b.json", SAMPLE)))
+    assert FORMAT.sniff(Source.open(_saved(tmp_path / "c.json", [SAMPLE])))
+
+
+@settings(max_examples=tries(80), deadline=None)
+@given(corpora(), st.booleans())
+def test_any_chat_survives_the_layout(corpus: Corpus, listed: bool) -> None:
+    assert FORMAT.write is not None
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / ("all.json" if listed else "all")
+        FORMAT.write(corpus, target)
+        again = _read(target).corpus
+    assert {c.id: c for c in again.chats} == {c.id: c for c in corpus.chats}
+
+
+@settings(max_examples=tries(100), deadline=None)
+@given(st.binary(max_size=60) | damaged(json.dumps([SAMPLE]).encode()))
+def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.json"
+        path.write_bytes(data or b" ")
+        source = Source.open(path)
+        FORMAT.sniff(source)
+        try:
+            reading = FORMAT.read(source, ReadOptions())
+        except RealtalkError as error:
+            assert "look at this" not in str(error)
+        else:
+            assert reading.tables.messages.height == reading.ledger.in_messages
+
+
+def test_categories_by_format() -> None:
+    assert [name_of("locomo", number) for number in (1, "5", 7, None)] == [
+        "multi_hop",
+        "adversarial",
+        "7",
+        "",
+    ]
+    assert (name_of("realtalk", 3), name_of("locomo", 3)) == ("commonsense", "open_domain")
+    assert name_of("longmemeval", "multi-session") == "multi_session"
+    for format_ in ("realtalk", "locomo"):
+        for name in known_categories(format_):
+            assert name_of(format_, number_of(format_, name)) == name
+    assert number_of("locomo", "commonsense") is None
+    assert number_of("locomo", "7") == 7
+    assert "knowledge_update" in known_categories("longmemeval")
+    assert known_categories("whatsapp") == frozenset()
+
+
+def test_published_counts(data: Path) -> None:
+    source = Source.open(data / "locomo")
+    split = Source(source.path, tuple(m for m in source.members if m.name.startswith("Chat_")))
+    corpus = FORMAT.read(split, ReadOptions()).corpus
+    assert [c.id.split("_")[1] for c in corpus.chats] == [str(n) for n in range(1, 11)]
+    texts = [message.text for c in corpus.chats for message in c.messages]
+    assert len(texts) / 10 == 588.2
+    assert sum(len(c.sessions) for c in corpus.chats) / 10 == 27.2
+    assert sum(len(text.split()) for text in texts) / 10 == 13377.2
+
+
+def test_the_official_file_is_written_back_equal(data: Path, tmp_path: Path) -> None:
+    official = data / "locomo" / "locomo10.json"
+    reading = _read(official)
+    assert not reading.ledger.leftovers
+    assert FORMAT.write is not None
+    (written,) = FORMAT.write(reading.corpus, tmp_path / "locomo10.json")
+    assert json.loads(written.read_bytes()) == json.loads(official.read_bytes())
+    assert _read(written).corpus == reading.corpus
+
+
+def test_split_files_beside_the_official_file_count_once(data: Path) -> None:
+    reading = FORMAT.read(Source.open(data / "locomo"), ReadOptions())
+    assert len(reading.corpus.chats) == 10
+    assert {chat.id.split("_")[0] for chat in reading.corpus.chats} == {"Chat"}
+    assert len(reading.notes) == 10
+
+
+def test_a_message_that_says_another_layouts_key_is_still_read(tmp_path: Path) -> None:
+    said = Message("D1:1", "Ann", None, "speaker_1")
+    chat = Chat("c", ("Ann",), (Session(1, None, (said,)),))
+    assert FORMAT.write is not None
+    FORMAT.write(Corpus("x", "locomo", (chat, replace(chat, id="d"))), tmp_path)
+    assert FORMAT.sniff(Source.open(tmp_path))
+    assert [each.id for each in _read(tmp_path).corpus.chats] == ["c", "d"]

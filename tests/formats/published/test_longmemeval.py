@@ -1,0 +1,133 @@
+"""LongMemEval questions with their haystacks."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_strategies import damaged
+from realtalk.chat import unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.published.longmemeval import FORMAT
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.source import Source
+from tries import tries
+
+ITEM: dict[str, Any] = {
+    "question_id": "q1",
+    "question_type": "temporal-reasoning",
+    "question": "How many plants?",
+    "answer": 3,
+    "question_date": "2023/10/02 (Mon) 04:40",
+    "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/04/11 (Tue) 07:47", "soon"],
+    "haystack_session_ids": ["late", "early", "undated"],
+    "haystack_sessions": [
+        [{"role": "assistant", "content": "three", "has_answer": True}],
+        [
+            {"role": "user", "content": "I have plants", "has_answer": False},
+            {"role": "assistant", "content": "nice"},
+        ],
+        [],
+    ],
+    "answer_session_ids": ["late", "gone"],
+}
+
+
+def _read(path: Path) -> Reading:
+    return FORMAT.read(Source.open(path), ReadOptions())
+
+
+def _saved(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_one_chat_a_question_in_time_order(tmp_path: Path) -> None:
+    reading = _read(_saved(tmp_path / "lme.json", [ITEM]))
+    (chat,) = reading.corpus.chats
+    assert (chat.id, chat.speakers) == ("q1", ("user", "assistant"))
+    assert [(s.number, s.time and s.time.month, len(s.messages)) for s in chat.sessions] == [
+        (1, 4, 2),
+        (2, None, 0),
+        (3, 5, 1),
+    ]
+    assert [message.id for message in chat.messages] == ["D1:1", "D1:2", "D3:1"]
+    assert unpack_extra(chat.extra) == {
+        "order": [2, 3, 1],
+        "session_ids": ["early", "undated", "late"],
+    }
+    assert reading.ledger.total == 3
+
+
+def test_the_question(tmp_path: Path) -> None:
+    (chat,) = _read(_saved(tmp_path / "lme.json", [ITEM])).corpus.chats
+    (question,) = chat.questions
+    assert (question.category, question.answer) == ("temporal_reasoning", "3")
+    assert question.evidence == ("D3:1",)
+    assert question.stated == ("late", "gone")
+    assert question.unresolved == ("gone",)
+    assert question.asked == datetime(2023, 10, 2, 4, 40)
+    assert unpack_extra(question.extra) == {"answer": 3}
+
+
+def test_abstention_and_repeated_ids(tmp_path: Path) -> None:
+    item = {**ITEM, "question_id": "q2_abs", "answer": "It was never said."}
+    first, second = _read(_saved(tmp_path / "lme.json", [item, item])).corpus.chats
+    assert (first.id, second.id) == ("q2_abs", "q2_abs-2")
+    for chat in (first, second):
+        assert chat.questions[0].answer == "It was never said."
+        assert unpack_extra(chat.questions[0].extra) == {"abstention": True}
+
+
+def test_bad_entries_are_left_over(tmp_path: Path) -> None:
+    item = {**ITEM, "haystack_sessions": [[{"role": "user"}, {"role": "user", "content": "a"}]]}
+    reading = _read(_saved(tmp_path / "lme.json", [item, 5]))
+    assert (reading.ledger.total, reading.ledger.in_messages) == (3, 1)
+    assert reading.ledger.leftovers[0].where == "lme.json[0]: haystack_sessions[0][0]"
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "[1]", '[{"question_id":'])
+def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(RealtalkError, match=r"x\.json"):
+        _read(path)
+
+
+@settings(max_examples=tries(100), deadline=None)
+@given(st.binary(max_size=60) | damaged(json.dumps([ITEM, ITEM]).encode()))
+def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.json"
+        path.write_bytes(data or b" ")
+        source = Source.open(path)
+        FORMAT.sniff(source)
+        try:
+            reading = FORMAT.read(source, ReadOptions())
+        except RealtalkError as error:
+            assert "plants" not in str(error)
+        else:
+            assert reading.tables.messages.height == reading.ledger.in_messages
+
+
+def test_the_oracle_sample(data: Path) -> None:
+    source = Source.open(data / "longmemeval")
+    assert FORMAT.sniff(source)
+    reading = FORMAT.read(source, ReadOptions())
+    questions = [question for chat in reading.corpus.chats for question in chat.questions]
+    assert len(questions) == 99
+    assert Counter(q.category for q in questions)["temporal_reasoning"] == 28
+    assert all(q.evidence and not q.unresolved and q.asked for q in questions)
+    assert sum(len(q.evidence) for q in questions) == 197
+    for chat in reading.corpus.chats:
+        days = [session.time for session in chat.sessions if session.time is not None]
+        assert days == sorted(days)
+        assert len(days) == len(chat.sessions)

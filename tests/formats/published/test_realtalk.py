@@ -1,0 +1,201 @@
+"""The published REALTALK layout: its quirks, the way back, and the published figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.chat import Alias, Attachment
+from realtalk.errors import RealtalkError
+from realtalk.formats.check import check
+from realtalk.formats.published.realtalk import FORMAT
+from realtalk.formats.reading import ReadOptions
+from realtalk.formats.registry import FORMATS, detect
+from realtalk.formats.source import Source
+
+PHOTO = "00000007-PHOTO-2026-03-02-18-05-01"
+
+
+def message(id_: str, speaker: str, text: str, time: str, **more: Any) -> dict[str, Any]:
+    return {
+        "clean_text": text,
+        "speaker": speaker,
+        "date_time": time,
+        "img_file": more.pop("img_file", []),
+        "img_url": more.pop("img_url", []),
+        "dia_id": id_,
+        **more,
+    }
+
+
+def published() -> dict[str, Any]:
+    """A chat with every quirk of the published files."""
+    return {
+        "name": {"speaker_1": "Noor", "speaker_2": "Sam Quill"},
+        "session_1": [
+            message("D1:1", "Noor", "hi! what's your name?", "02.03.2026, 18:03:12"),
+            message("D1:2", "Sam Quill", "I'm Bram. you?", "02.03.2026, 18:04:00"),
+            message(
+                "D1:4",
+                "Noor",
+                "the river  today",
+                "02.03.2026, 18:05:20",
+                img_file=[f"{PHOTO}_opt.jpg", f"{PHOTO}.jpg"],
+                blip_caption="a river with boats",
+            ),
+        ],
+        "events_session_1": {
+            "agent_a": [{"sub-event": "Noor walks.", "date": "", "id": "E", "caused_by": []}],
+            "agent_b": [{"sub-event": "", "date": "", "id": "Е", "caused_by": []}],
+        },
+        "session_2": [message("D1:9", "Sam Quill", "ok", "03.03.2026, 09:00:00")],
+        "events_session_2": {"agent_a": [], "agent_b": []},
+        "session_1_date_time": "02.03.2026, 18:03:12",
+        "session_2_date_time": "03.03.2026, 09:00:00",
+        "qa": [
+            {
+                "question": "When did Nour see boats?",
+                "answer": "02.03.2026",
+                "evidence": ["D1:4."],
+                "category": 2,
+            },
+            {
+                "question": "Who is Bram?",
+                "answer": "Sam",
+                "evidence": ["D1:2;D1:3"],
+                "category": 1,
+            },
+            {"question": "Why?", "answer": "Because.", "evidence": [], "category": 9},
+        ],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Chat_2_Noor_Sam.json").write_text(json.dumps(published()), "utf-8")
+    return tmp_path
+
+
+def read(path: Path) -> Any:
+    return FORMAT.read(Source.open(path), ReadOptions())
+
+
+def test_quirks(folder: Path) -> None:
+    assert detect(Source.open(folder)) == "realtalk"
+    chat = read(folder).corpus.chats[0]
+    assert chat.id == "Chat_2_Noor_Sam"
+    assert [session.number for session in chat.sessions] == [1, 2]
+    photo = chat.by_id["D1:4"]
+    assert photo.attachments == (Attachment("image", f"{PHOTO}.jpg", "", "a river with boats"),)
+    assert photo.text == "the river  today"
+    assert [(e.speaker, e.text) for e in chat.events] == [
+        ("Noor", "Noor walks."),
+        ("Sam Quill", ""),
+    ]
+    when, who, why = chat.questions
+    assert (when.category, when.evidence, when.unresolved) == ("temporal", ("D1:4",), ())
+    assert (who.evidence, who.unresolved) == (("D1:2",), ("D1:3",))
+    assert (why.category, why.evidence) == ("9", ())
+    assert Alias("Bram", "Sam Quill", "D1:2") in chat.aliases
+    assert Alias("Sam", "Sam Quill", "name") in chat.aliases
+    assert Alias("Nour", "Noor", "questions") in chat.aliases
+
+
+def test_check_names_every_finding(folder: Path) -> None:
+    reading = read(folder)
+    assert check(reading.corpus, reading.ledger).counts() == {
+        "category-unknown": 1,
+        "evidence-missing": 1,
+        "evidence-unresolved": 1,
+        "event-empty": 1,
+        "evidence-repaired": 2,
+        "id-session": 1,
+        "alias": 3,
+    }
+
+
+def test_check_errors(folder: Path) -> None:
+    data = published()
+    data["session_2"].append(message("D1:9", "Eve", "", "02.03.2026, 10:00:00"))
+    data["session_3"] = []
+    data["qa"].append({"question": " ", "answer": None, "evidence": ["D1:1"], "category": 1})
+    (folder / "Chat_2_Noor_Sam.json").write_text(json.dumps(data), "utf-8")
+    report = check(read(folder).corpus)
+    found = report.counts()
+    for rule in ("duplicate-id", "out-of-order", "session-empty", "message-empty"):
+        assert found[rule] == 1, rule
+    assert found["answer-missing"] == found["question-empty"] == 1
+    assert report.severity() == "error"
+
+
+def test_way_back_is_equal_as_data(folder: Path, tmp_path: Path) -> None:
+    reading = read(folder)
+    out = tmp_path / "out"
+    assert FORMAT.write is not None
+    (path,) = FORMAT.write(reading.corpus, out)
+    written = json.loads(path.read_text("utf-8"))
+    assert written == published()
+    assert read(out).corpus.chats == reading.corpus.chats
+
+
+def test_entries_that_are_no_messages_are_left_over(folder: Path) -> None:
+    data = published()
+    data["session_1"] += [7, {"clean_text": "x"}, {"speaker": "Noor", "dia_id": "D1:5"}]
+    (folder / "Chat_2_Noor_Sam.json").write_text(json.dumps(data), "utf-8")
+    ledger = read(folder).ledger
+    assert (ledger.total, ledger.in_messages, len(ledger.leftovers)) == (7, 4, 3)
+    assert ledger.leftovers[0].where == "Chat_2_Noor_Sam.json: session_1[3]"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"name": {"speaker_1": "A"}, "session_1": {"dia_id": 1}}',
+        '{"name": ["speaker_1"], "session_1": [], "dia_id": 1, "speaker_1": 1}',
+        '{"name": {"speaker_1": "A"}, "session_1": [], "x": [{"dia_id": 1}]}',
+        '{"name": {"speaker_1": "A"}, "session_1": [{"dia_id": "D1:1", ',
+    ],
+)
+def test_broken_files_get_one_line(tmp_path: Path, broken: str) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text(broken)
+    with pytest.raises(RealtalkError) as error:
+        read(path)
+    assert "\n" not in str(error.value)
+
+
+def test_three_speakers_do_not_fit(folder: Path, tmp_path: Path) -> None:
+    data = published()
+    data["session_2"].append(message("D2:2", "Eve", "hm", "03.03.2026, 10:00:00"))
+    (folder / "Chat_2_Noor_Sam.json").write_text(json.dumps(data), "utf-8")
+    corpus = read(folder).corpus
+    assert corpus.chats[0].speakers == ("Noor", "Sam Quill", "Eve")
+    assert FORMAT.write is not None
+    with pytest.raises(RealtalkError, match="two"):
+        FORMAT.write(corpus, tmp_path / "out")
+
+
+def test_published_corpus(data: Path, tmp_path: Path) -> None:
+    """All ten chats: read, the way back equal as data, the known oddities counted."""
+    reading = read(data / "realtalk")
+    corpus = reading.corpus
+    assert [chat.id.split("_")[1] for chat in corpus.chats] == [str(n) for n in range(1, 11)]
+    assert reading.ledger.total == 8944 and not reading.ledger.leftovers
+    assert sum(len(chat.turns) for chat in corpus.chats) == 3874
+    assert FORMATS["realtalk"].write is not None
+    for path in FORMATS["realtalk"].write(corpus, tmp_path):
+        ours = json.loads(path.read_text("utf-8"))
+        theirs = json.loads((data / "realtalk" / path.name).read_text("utf-8"))
+        assert ours == theirs, path.name
+    questions = [q for chat in corpus.chats for q in chat.questions]
+    mistyped = 0
+    for chat in corpus.chats:
+        mistyped += sum(any(p not in chat.by_id for p in q.stated) for q in chat.questions)
+    assert (len(questions), mistyped) == (728, 102)
+    assert sum(bool(q.evidence) for q in questions) == 706
+    assert sum(bool(q.unresolved) for q in questions) == 61
+    names = {(a.name, a.speaker) for chat in corpus.chats for a in chat.aliases}
+    assert {("Kate", "Emi"), ("Muhammad", "Muhhamed"), ("Fahim", "Fahim Khan")} <= names

@@ -1,0 +1,205 @@
+"""Reddit trees, streamed into columns."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_strategies import damaged
+from realtalk.chat import unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.published.reddit import FORMAT
+from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.source import Source
+from realtalk.formats.tables import from_corpus
+from tries import tries
+
+POST: dict[str, Any] = {
+    "title": "Is it me?",
+    "content": "Nobody waters the plants.",
+    "score": 12,
+    "author": "mara",
+    "timestamp": "2021-11-03T07:37:48Z",
+    "__sub__": "plants",
+    "comments": [
+        {
+            "body": "no",
+            "author": "theo",
+            "replies": [
+                {"body": "phew", "author": "mara", "score": 1, "timestamp": 1635925068},
+            ],
+            "score": "-3",
+            "timestamp": "2021-11-03T08:00:00Z",
+        },
+        {"body": "[removed]", "author": None, "score": None, "timestamp": "", "replies": None},
+    ],
+}
+BARE = {"title": "Only a title", "content": "", "score": 0, "comments": []}
+
+
+def _read(path: Path, options: ReadOptions | None = None) -> Reading:
+    return FORMAT.read(Source.open(path), options or ReadOptions())
+
+
+def _saved(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_a_post_is_a_chat_in_document_order(tmp_path: Path) -> None:
+    reading = _read(_saved(tmp_path / "threads.json", {"mara": [POST]}))
+    (chat,) = reading.corpus.chats
+    assert (chat.id, chat.speakers) == ("post-000001", ("mara", "theo", "[deleted]"))
+    assert [(m.id, m.speaker, m.text, m.reply_to, m.deleted) for m in chat.messages] == [
+        ("D1:1", "mara", "Nobody waters the plants.", None, False),
+        ("D1:2", "theo", "no", "D1:1", False),
+        ("D1:3", "mara", "phew", "D1:2", False),
+        ("D1:4", "[deleted]", "[removed]", "D1:1", True),
+    ]
+    assert [m.extra for m in chat.messages] == [
+        '{"score":12}',
+        '{"score":-3}',
+        '{"score":1}',
+        "",
+    ]
+    assert unpack_extra(chat.extra) == {
+        "title": "Is it me?",
+        "subreddit": "plants",
+        "score": 12,
+        "author": "mara",
+    }
+    (session,) = chat.sessions
+    assert session.time == chat.by_id["D1:1"].time == datetime(2021, 11, 3, 7, 37, 48)
+    assert chat.by_id["D1:3"].time == datetime(2021, 11, 3, 7, 37, 48)
+    assert reading.ledger.total == reading.ledger.in_messages == 4
+
+
+def test_all_layouts_say_the_same(tmp_path: Path) -> None:
+    posts = [POST, {**BARE, "author": "theo"}]
+    listed = _read(_saved(tmp_path / "list.json", posts)).corpus.chats
+    lines = "".join(json.dumps(post) + "\n" for post in posts).encode()
+    packed = tmp_path / "lines.jsonl.gz"
+    packed.write_bytes(gzip.compress(lines))
+    assert FORMAT.sniff(Source.open(packed))
+    assert _read(packed).corpus.chats == listed
+    marked = tmp_path / "marked.json"
+    marked.write_bytes(b"\xef\xbb\xbf" + json.dumps(posts).encode())
+    assert _read(marked).corpus.chats == listed
+    filed = _read(_saved(tmp_path / "filed.json", {"mara": [POST], "theo": posts[1:]})).corpus
+    assert [chat.sessions for chat in filed.chats] == [chat.sessions for chat in listed]
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 6])
+def test_entries_are_put_away_on_the_way(
+    tmp_path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a large file does not wait in memory to become columns."""
+    posts = [POST, {**BARE, "author": "theo"}, {}, {**POST, "id": "t3_x"}, POST]
+    path = _saved(tmp_path / "threads.json", posts)
+    whole = _read(path)
+    monkeypatch.setattr("realtalk.formats.published.reddit._AT_ONCE", at_once)
+    some = _read(path)
+    assert some.tables.messages.equals(whole.tables.messages)
+    assert some.tables.messages.n_chunks() == 1
+    assert (some.tables.chats, some.ledger) == (whole.tables.chats, whole.ledger)
+
+
+def test_a_post_without_text_or_author(tmp_path: Path) -> None:
+    (chat,) = _read(_saved(tmp_path / "x.json", {"juno": [BARE]})).corpus.chats
+    (message,) = chat.messages
+    assert (message.speaker, message.text, message.time) == ("juno", "Only a title", None)
+
+
+def test_given_ids_are_kept_and_made_unique(tmp_path: Path) -> None:
+    comments = [{"id": "c", "body": "a"}, {"id": "c", "body": "b"}, {"body": "d", "extra": [1]}]
+    post = {**POST, "id": "t3_x", "comments": comments, "gilded": True}
+    first, second = _read(_saved(tmp_path / "x.json", [post, post])).corpus.chats
+    assert (first.id, second.id) == ("t3_x", "t3_x~2")
+    assert [m.id for m in first.messages] == ["t3_x", "c", "c~2", "D1:4"]
+    assert {m.reply_to for m in first.messages} == {None, "t3_x"}
+    assert unpack_extra(first.extra)["gilded"] is True
+
+
+def test_what_is_no_comment_is_left_over(tmp_path: Path) -> None:
+    comments = ["t1_a", {}, [], {"replies": [{"body": "kept", "author": "theo"}]}]
+    reading = _read(_saved(tmp_path / "x.json", [{**POST, "comments": comments}, {}, 5]))
+    (chat,) = reading.corpus.chats
+    assert [(m.text, m.deleted, m.reply_to) for m in chat.messages] == [
+        ("Nobody waters the plants.", False, None),
+        ("", True, "D1:1"),
+        ("kept", False, "D1:2"),
+    ]
+    assert len(reading.ledger.leftovers) == 5
+    assert reading.ledger.leftovers[0].where == "x.json: post 1"
+
+
+def test_the_clock_of_a_time_zone(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "x.json", [POST])
+    (chat,) = _read(path, ReadOptions(timezone="Asia/Tokyo")).corpus.chats
+    assert chat.by_id["D1:1"].time == datetime(2021, 11, 3, 16, 37, 48)
+    assert chat.by_id["D1:3"].time == datetime(2021, 11, 3, 16, 37, 48)
+
+
+@pytest.mark.slow
+def test_a_chain_of_a_hundred_thousand_replies(tmp_path: Path) -> None:
+    depth = 100_000
+    path = tmp_path / "deep.json"
+    head = '[{"title":"t","score":1,"author":"a","comments":'
+    chain = '[{"body":"x","author":"b","replies":' * depth + "[]" + "}]" * depth
+    path.write_text(f"{head}{chain}}}]")
+    assert FORMAT.sniff(Source.open(path))
+    reading = _read(path)
+    (chat,) = reading.corpus.chats
+    messages = list(chat.messages)
+    assert len(messages) == depth + 1
+    assert messages[-1].reply_to == messages[-2].id
+    assert reading.ledger.in_messages == depth + 1
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "[1]", '[{"title":', "[1e999]", '{"a":{"b":[]}}'])
+def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(RealtalkError, match=r"x\.json"):
+        _read(path)
+
+
+@settings(max_examples=tries(150), deadline=None)
+@given(st.binary(max_size=60) | damaged(json.dumps({"mara": [POST, BARE]}).encode()))
+def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.json"
+        path.write_bytes(data or b" ")
+        source = Source.open(path)
+        FORMAT.sniff(source)
+        try:
+            reading = FORMAT.read(source, ReadOptions())
+        except RealtalkError as error:
+            assert "waters" not in str(error)
+        else:
+            assert reading.tables.messages.height == reading.ledger.in_messages
+            again = from_corpus(reading.corpus)
+            assert again.messages.equals(reading.tables.messages)
+
+
+def test_the_small_collection(data: Path) -> None:
+    reading = _read(data / "reddit" / "persona_like_small.json")
+    assert len(reading.tables.chats) == 299
+    assert reading.ledger.total == reading.ledger.in_messages == 299 + 4193
+    assert reading.tables.messages["time"].null_count() == 0
+
+
+@pytest.mark.slow
+def test_the_whole_collection(data: Path) -> None:
+    reading = _read(data / "reddit" / "persona_like.json.gz")
+    assert len(reading.tables.chats) == 12_218
+    assert reading.tables.messages.height == 12_218 + 204_883
+    assert not reading.ledger.leftovers

@@ -1,0 +1,113 @@
+"""The audit: known by what chats say, read from files, never taken for another chat's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from audited_chats import asked, audit, write_audit
+from realtalk.errors import RealtalkError
+from realtalk.formats.audit import Audit, counts, question_key
+from realtalk.formats.opening import open_reading
+
+
+def test_a_chat_is_known_by_what_it_says_and_not_by_its_name() -> None:
+    chat = asked()
+    found = audit().of(chat)
+    assert found["Q2"].verdict == "wrong" and list(found) == ["Q1", "Q2", "Q3", "Q4", "Q5"]
+    assert audit().of(replace(chat, id="renamed")) == found
+    first, *others = chat.sessions
+    said = replace(first.messages[0], text="good evening")
+    other = replace(first, messages=(said, *first.messages[1:]))
+    assert audit().of(replace(chat, sessions=(other, *others))) == {}
+    moved = replace(first.messages[0], id="D1:77")
+    other = replace(first, messages=(moved, *first.messages[1:]))
+    assert audit().of(replace(chat, sessions=(other, *others))) == {}
+    assert audit().of(replace(chat, questions=())) == {}
+
+
+def test_a_verdict_is_about_a_question_and_its_answer() -> None:
+    chat = asked()
+    corrected = replace(chat.questions[1], answer="Pepper")
+    assert question_key(corrected) != question_key(chat.questions[1])
+    assert question_key(replace(corrected, answer=" salt! ")) == question_key(chat.questions[1])
+    found = audit().of(replace(chat, questions=(chat.questions[0], corrected)))
+    assert list(found) == ["Q1"]
+
+
+def test_an_audit_comes_back_from_its_file(tmp_path: Path) -> None:
+    read = Audit.read(write_audit(tmp_path / "mine.jsonl"))
+    assert read.chats == audit().chats
+    assert read.name.startswith("audited ") and read.name != audit().name
+    assert counts(read.of(asked()).values()) == {
+        "ok": 2,
+        "wrong": 1,
+        "incomplete": 1,
+        "unanswerable": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 1: not JSON"),
+        ("[]", "line 1: not JSON"),
+        ('{"chat": "a", "question": "b"}', "not a line of an audit"),
+        ('{"chat": "a", "question": "b", "answer": "c", "verdict": "bad"}', "no such verdict"),
+        (
+            '{"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "accept": "d"}',
+            "accept is no list",
+        ),
+        (
+            '{"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "why": 3}',
+            "why is no text",
+        ),
+        ("", "holds no audited question"),
+    ],
+)
+def test_what_is_no_audit_is_refused_in_one_line(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(line)
+    with pytest.raises(RealtalkError, match=said):
+        Audit.read(path)
+    with pytest.raises(RealtalkError, match="cannot be read"):
+        Audit.read(tmp_path / "nowhere.jsonl")
+
+
+def test_the_shipped_audit_knows_the_ten_chats_and_no_other() -> None:
+    shipped = Audit.shipped()
+    assert len(shipped.chats) == 10
+    found = [each for questions in shipped.chats.values() for each in questions.values()]
+    assert counts(found) == {
+        "ok": 518,
+        "wrong": 41,
+        "incomplete": 114,
+        "ambiguous": 48,
+        "unanswerable": 5,
+        "malformed": 2,
+    }
+    assert all(each.evidence and each.answer for each in found)
+    assert not any(shipped.of(chat) for chat in open_reading("sample").reading.corpus.chats)
+
+
+def test_the_shipped_audit_is_the_one_that_was_made(data: Path) -> None:
+    """Every line of the audit, found again by the content of its chat."""
+    corpus = open_reading(data / "realtalk").reading.corpus
+    known = {chat.id: (chat, Audit.shipped().of(chat)) for chat in corpus.chats}
+    for line in (data / "audit" / "realtalk_questions.jsonl").read_bytes().splitlines():
+        entry = orjson.loads(line)
+        chat, found = known[entry["chat"]]
+        mine = found[chat.questions[entry["question"] - 1].id]
+        assert (mine.verdict, mine.answer, mine.why) == (
+            entry["verdict"],
+            entry["answer"],
+            entry["why"],
+        )
+        assert list(mine.evidence) == entry["evidence"]
+        assert set(mine.evidence) <= set(chat.by_id)
+        assert mine.evidence_changed == entry["evidence_changed"]
+        folded = {each.strip().casefold() for each in (mine.answer, *mine.accept)}
+        assert {each.strip().casefold() for each in entry["accept"]} <= folded

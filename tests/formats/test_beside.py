@@ -1,0 +1,126 @@
+"""Several files in one folder or archive: all are read, or named."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from realtalk.cli.main import app
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import Reading
+from said import Said
+from written_chats import FORMS
+
+SAID = {
+    "whatsapp": [Said("Mara", 60 * at, f"bread {at}", id=str(at)) for at in range(4)],
+    "kakaotalk": [Said("Theo", 60 * at, f"cheese {at}", id=str(at)) for at in range(5)],
+    "telegram": [Said("Juno", 60 * at, f"wine {at}", id=str(at)) for at in range(6)],
+    "csv": [Said("Nils", 60 * at, f"salt {at}", id=str(at)) for at in range(3)],
+}
+WHATSAPP = "[20.06.19, 15:58:47] Mara: hi\n[21.06.19, 15:58:48] Theo: ho\n"
+
+
+def written(folder: Path, *formats: str) -> Path:
+    for name in formats:
+        for file, data in FORMS[name].write(SAID[name]).items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(data)
+    return folder
+
+
+def zipped(folder: Path, path: Path) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(folder).as_posix())
+    return path
+
+
+def read(path: Path) -> Reading:
+    return open_reading(path).reading
+
+
+@pytest.mark.parametrize("is_packed", [False, True], ids=["folder", "archive"])
+def test_chats_of_several_apps(is_packed: bool, tmp_path: Path) -> None:
+    folder = written(tmp_path / "chats", "whatsapp", "kakaotalk", "telegram")
+    reading = read(zipped(folder, tmp_path / "chats.zip") if is_packed else folder)
+    said = sorted(reading.tables.messages["text"].to_list())
+    assert said == sorted(one.text for name in SAID if name != "csv" for one in SAID[name])
+    assert len(reading.tables.chats) == 3
+    assert reading.ledger.in_messages == len(said)
+    assert [note for note in reading.notes if note.startswith("read as")] == [
+        "read as telegram, beside whatsapp: result.json",
+        "read as kakaotalk, beside whatsapp: KakaoTalk 0.txt",
+    ]
+    assert not any("not read" in note for note in reading.notes)
+
+
+def test_a_named_format_stands_alone(tmp_path: Path) -> None:
+    folder = written(tmp_path / "chats", "whatsapp", "telegram")
+    reading = open_reading(folder, "whatsapp").reading
+    assert reading.tables.messages.height == len(SAID["whatsapp"])
+    assert "not read, though it could be a chat: result.json (format telegram)" in reading.notes[-1]
+
+
+def test_what_nobody_asked_for_is_named(tmp_path: Path) -> None:
+    """Tables and mails beside a chat may be what somebody sent in it."""
+    folder = written(tmp_path / "chats", "whatsapp", "csv")
+    (folder / "notes.txt").write_text("milk\neggs\n")
+    (folder / "older.zip").write_bytes(b"PK\5\6" + bytes(18))
+    for place in range(30):
+        (folder / f"IMG-{place}.jpg").write_bytes(b"x")
+    reading = read(folder)
+    assert reading.tables.messages.height == len(SAID["whatsapp"])
+    [note] = [note for note in reading.notes if "not read" in note]
+    [table] = [file.name for file in folder.glob("*.csv")]
+    named = f"notes.txt (not recognised), older.zip (an archive), {table} (format csv)"
+    assert note.startswith(f"not read, though it could be a chat: {named}")
+    assert note.endswith("other files here: 30")
+
+
+def test_named_on_the_terminal_and_in_json(tmp_path: Path) -> None:
+    folder = written(tmp_path / "chats", "whatsapp")
+    (folder / "notes.txt").write_text("milk\neggs\n")
+    words = ["read", str(folder), "--out", str(tmp_path / "out")]
+    assert "notes.txt (not recognised)" in CliRunner().invoke(app, words).output
+    told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert any("notes.txt (not recognised)" in note for note in told["notes"])
+
+
+@pytest.mark.parametrize("first", ["[20.0", "\x00\x00\x00", "[2O.O6.19, l5:58] Mara: hi"])
+def test_a_chat_whose_first_line_is_damaged(first: str, tmp_path: Path) -> None:
+    for name, text in (("Mara", WHATSAPP), ("Theo", f"{first}\n{WHATSAPP}")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "_chat.txt").write_text(text, "utf-8")
+    reading = read(tmp_path)
+    assert (len(reading.tables.chats), reading.tables.messages.height) == (2, 4)
+    assert [left.where for left in reading.ledger.leftovers] == ["Theo/_chat.txt:1"]
+
+
+def test_a_chat_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    for name, text in (("Mara", WHATSAPP), ("Theo", "\x00" * 300)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "_chat.txt").write_text(text, "utf-8")
+    [note] = read(tmp_path).notes[-1:]
+    assert "Theo/_chat.txt (not recognised)" in note
+
+
+def test_other_files_of_a_download_are_not_named(tmp_path: Path) -> None:
+    """Settings, lists and pages in folders of their own."""
+    said = [Said("Ann", 60 * at, f"tea {at}", id=str(at)) for at in range(4)]
+    for file, data in FORMS["messenger"].write(said).items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_bytes(data)
+    for place in range(40):
+        other = tmp_path / "preferences" / f"{place}"
+        other.mkdir(parents=True)
+        (other / "settings.json").write_text('{"settings": [{"name": "x"}]}')
+        (other / "no-data.txt").write_text("You have no data in this section")
+        (other / "index.html").write_text("<html>Settings</html>")
+    reading = read(tmp_path)
+    assert reading.tables.messages.height == 4
+    assert reading.notes == ()

@@ -1,0 +1,295 @@
+"""No small file takes long or much memory, whoever made it and as whatever it is read.
+
+Each reading has a process's time limit (RLIMIT_CPU) and its peak of memory measured. By default
+files of a hundred kilobytes are tried, at which everything quadratic already takes far longer than
+its limit; `pytest -m slow` tries five megabytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bounded_reads import Case, Cost, costs
+from hostile_files import LONG, RAW, TALK, packed, repeated
+from realtalk.errors import RealtalkError
+from realtalk.formats.limits import VARIABLE
+from realtalk.formats.opening import open_reading
+from realtalk.formats.registry import FORMATS
+from realtalk.formats.source import Source
+from written_chats import FORMS, Said
+
+SMALL, LARGE = 100_000, 5_000_000
+SECONDS, MEGABYTES = 20.0, 1_500
+ENTRY = 150  # bytes of a zip for one file, beside its content
+READ = ("check", "stats", "store")
+MOST_OF_A_SHEET = 30_000  # letters of a cell
+
+
+def held(cases: list[Case], seconds: float) -> list[Cost]:
+    """Runs the cases; every one must end in time, with a reading or an error of one line."""
+    found = []
+    for cost in costs(cases, seconds=seconds):
+        assert cost.outcome in ("read", "refused"), cost
+        assert cost.seconds <= seconds, cost
+        assert cost.megabytes <= MEGABYTES, cost
+        assert "\n" not in cost.said
+        found.append(cost)
+    assert len(found) == len(cases)
+    return found
+
+
+def raw_cases(folder: Path, size: int, formats: list[str | None]) -> Iterator[Case]:
+    for name, (make, endings) in RAW.items():
+        for ending in endings:
+            path = folder / f"{name}.{ending}"
+            path.write_bytes(make(size))
+            for format_name in formats:
+                yield Case(f"{name}.{ending} as {format_name}", str(path), format_name, READ)
+
+
+def written(folder: Path, form: str, kind: str, said: list[Said]) -> Case:
+    """The messages in a form; several files of it in a zip."""
+    files = FORMS[form].write(said)
+    place = folder / form / kind.encode().hex()
+    place.mkdir(parents=True)
+    if len(files) > 1:
+        path = packed({name: [data] for name, data in files.items()}, place / "all.zip")
+    else:
+        [(name, data)] = files.items()
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return Case(f"{kind!r} in {form}", str(path), FORMS[form].format, READ)
+
+
+def talk_cases(folder: Path, form: str, size: int) -> Iterator[Case]:
+    for kind, make in TALK.items():
+        files = FORMS[form].write([make(at) for at in range(200)])
+        probe = sum(map(len, files.values())) / 200
+        if len(files) > 1:
+            probe += len(files) * ENTRY / 200  # the size is that of the zip
+        count = int(size / probe)
+        if (form == "sheet" and "name" in kind) or "speaker" in kind:
+            count = min(count, 2_000)  # a column for each
+        yield written(folder, form, kind, [make(at) for at in range(count)])
+    for kind, unit in LONG.items():
+        text = (unit * size)[: MOST_OF_A_SHEET if form == "sheet" else size]
+        said = [Said("Mara", 0, "hi"), Said("Theo", 60, text), Said("Mara", 120, "ok")]
+        yield written(folder, form, f"long {kind}", said)
+
+
+@pytest.mark.slow
+def test_small_files_of_any_content_in_every_reader(tmp_path: Path) -> None:
+    held(list(raw_cases(tmp_path, SMALL, [None, *FORMATS])), 6)
+
+
+# The other forms, and what takes long to pack, are tried by `pytest -m slow`.
+QUICK = ("messenger", "objects")
+
+
+def _by_default(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in names]
+
+
+@pytest.mark.parametrize("form", _by_default(FORMS))
+def test_small_chats_of_any_kind(tmp_path: Path, form: str) -> None:
+    ended = held(list(talk_cases(tmp_path, form, SMALL // 2)), 12)
+    plain = next(cost for cost in ended if cost.case.name.startswith("'plain'"))
+    assert plain.outcome == "read"  # or nothing was tried at all
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_five_megabytes_of_any_content_in_every_reader(tmp_path: Path) -> None:
+    cases = raw_cases(tmp_path, LARGE, [None, *FORMATS])
+    held([Case(case.name, case.path, case.format, ()) for case in cases], SECONDS)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("form", FORMS)
+def test_five_megabytes_of_any_kind_of_chat(tmp_path: Path, form: str) -> None:
+    cases = [Case(c.name, c.path, c.format, ()) for c in talk_cases(tmp_path, form, LARGE)]
+    held(cases, SECONDS)
+
+
+def bombs() -> dict[str, Callable[[Path], Path]]:
+    """Files of at most some megabytes that come to gigabytes."""
+    line = b"x" * (1 << 20)
+    return {
+        "a line of three gigabytes": lambda folder: packed(
+            {"_chat.txt": [b"12/07/2017, 22:35 - Mara: ", *repeat(line, 3000)]}, folder / "a.zip"
+        ),
+        "lines": lambda folder: packed(
+            {"_chat.txt": repeat(b"\n" * (1 << 20), 300)}, folder / "a.zip"
+        ),
+        "objects": lambda folder: packed(
+            {"result.json": [b'{"messages":[', *repeat(b"{}," * 100_000, 100)]}, folder / "a.zip"
+        ),
+        "many files of one megabyte": lambda folder: packed(
+            {f"{n}.json": [b'{"messages":["', line, b'"]}'] for n in range(800)}, folder / "a.zip"
+        ),
+        "an archive in an archive": lambda folder: _nested(folder),
+        "packed by gzip": lambda folder: _gzipped(folder / "chat.json.gz", line, 3000),
+        "packed by gzip in a zip": lambda folder: packed(
+            {"chat.json.gz": [gzip.compress(line * 100)] * 20}, folder / "a.zip"
+        ),
+    }
+
+
+def _nested(folder: Path) -> Path:
+    inner = packed({"_chat.txt": repeat(b"x" * (1 << 20), 1500)}, folder / "inner.zip")
+    return packed({"inner.zip": [inner.read_bytes()]}, folder / "a.zip")
+
+
+def _gzipped(path: Path, piece: bytes, count: int) -> Path:
+    with gzip.open(path, "wb") as stream:
+        for _ in range(count):
+            stream.write(piece)
+    return path
+
+
+@pytest.mark.parametrize("name", _by_default(bombs()))
+def test_what_grows_out_of_proportion_is_refused(tmp_path: Path, name: str) -> None:
+    path = bombs()[name](tmp_path)
+    assert path.stat().st_size < LARGE
+    cases = [Case(f"{name} as {each}", str(path), each, READ) for each in (None, *FORMATS)]
+    ended = held(cases, SECONDS)
+    assert {cost.outcome for cost in ended} == {"refused"}
+    assert any("out of proportion" in cost.said for cost in ended)
+
+
+def test_the_limits_are_raised_by_who_trusts_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = b"12/07/2017, 22:35 - Mara: hi\n13/07/2017, 22:35 - Theo: "
+    path = packed({"_chat.txt": [chat, *repeat(b"x" * (1 << 20), 60)]}, tmp_path / "a.zip")
+    with pytest.raises(RealtalkError, match=f"out of proportion.*{VARIABLE}=10"):
+        open_reading(path)
+    for useless in ("nonsense", "-1", "0"):
+        monkeypatch.setenv(VARIABLE, useless)
+        with pytest.raises(RealtalkError, match="out of proportion"):
+            open_reading(path)
+    monkeypatch.setenv(VARIABLE, "10")
+    assert open_reading(path).reading.tables.messages.height == 2
+
+
+def test_a_short_repetitive_chat_is_read_however_well_it_packs(tmp_path: Path) -> None:
+    lines = b"".join(b"12/07/2017, 22:%02d - Mara: ok\n" % (at // 3000) for at in range(180_000))
+    path = packed({"_chat.txt": [lines]}, tmp_path / "a.zip")
+    assert len(lines) > 100 * path.stat().st_size
+    assert open_reading(path).reading.tables.messages.height == 180_000
+
+
+def test_the_same_file_counts_once_however_often_it_is_read(tmp_path: Path) -> None:
+    path = packed({"a.txt": [b"x" * (20 << 20)]}, tmp_path / "a.zip")
+    [member] = Source.open(path).members
+    for _ in range(4):
+        assert len(member.read()) == 20 << 20
+
+
+def test_long_names_do_not_hide_what_was_read(tmp_path: Path) -> None:
+    """Names are shortened; files that then are called alike must still count each."""
+    files = {f"{n}/{'long' * 100}.txt": [b"x" * (1 << 20)] for n in range(60)}
+    members = Source.open(packed(files, tmp_path / "a.zip")).members
+    assert len({member.name for member in members}) == 1
+    with pytest.raises(RealtalkError, match="out of proportion"):
+        for member in members:
+            member.read()
+
+
+def run(words: list[str], stdin: int | None = None) -> subprocess.CompletedProcess[str]:
+    """The command with at most 20 s of processor time and 4 GB of addresses beyond its own."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_CPU, (20, 25));"
+        "from realtalk.cli.main import main; sys.argv[0] = 'realtalk'; main()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, stdin=stdin
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such devices here")
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/full"])
+def test_devices_are_no_files(device: str) -> None:
+    done = run(["stats", device])
+    assert done.returncode == 2
+    assert "is a device, not a file" in done.stderr
+    with Path(device).open("rb") as stream:
+        done = run(["stats", "-"], stdin=stream.fileno())
+    assert done.returncode == 2
+    assert "is a device, not a file" in done.stderr
+
+
+def test_an_endless_pipe_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "0.01")  # five megabytes instead of five hundred
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        assert endless.stdout is not None
+        done = run(["stats", "-"], stdin=endless.stdout.fileno())
+        endless.kill()
+    assert done.returncode == 2
+    assert "came through the pipe" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_what_is_no_file_is_left_alone_or_said(tmp_path: Path) -> None:
+    folder = tmp_path / "chats"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.txt").write_text("12/07/2017, 22:35 - Mara: hi\n")
+    os.mkfifo(folder / "pipe.txt")
+    (folder / "loop.txt").symlink_to(folder / "loop.txt")
+    (folder / "deep" / "up").symlink_to(folder, target_is_directory=True)
+    (folder / "zero.txt").symlink_to("/dev/zero")
+    (folder / "gone.txt").symlink_to(folder / "nowhere.txt")
+    os.chdir(tmp_path)  # the name of a socket must be short
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("chats/s.txt")
+        assert open_reading(folder).reading.tables.messages.height == 1
+        with pytest.raises(RealtalkError, match="cannot be opened"):
+            Source.open(folder / "s.txt")
+    for name in ("loop.txt", "gone.txt", "x\0y", "n" * 5000):
+        with pytest.raises(RealtalkError):
+            Source.open(folder / name)
+
+
+@pytest.mark.slow
+def test_very_many_files_are_told_by_the_first(tmp_path: Path) -> None:
+    cases: list[Case] = []
+    for name, data in (("{}.json", b"{}"), ("{}.txt", b"1\n" * 60), ("{}/message_1.json", b"{}")):
+        files = {name.format(n): [data] for n in range(4000)}
+        path = packed(files, tmp_path / f"{len(cases)}.zip")
+        cases += [Case(f"{name} as {each}", str(path), each, ()) for each in (None, *FORMATS)]
+    held(cases, 6)
+
+
+def test_overlapping_files_of_an_archive_count_each(tmp_path: Path) -> None:
+    """Every entry of the list points to the same packed bytes."""
+    path = packed({"0.txt": [b"x" * (8 << 20)]}, tmp_path / "a.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        [first] = archive.infolist()
+        for number in range(1, 50):
+            copy = zipfile.ZipInfo(f"{number}.txt")
+            for name in ("compress_type", "compress_size", "file_size", "CRC", "header_offset"):
+                setattr(copy, name, getattr(first, name))
+            archive.filelist.append(copy)
+            archive.NameToInfo[copy.filename] = copy
+        archive._didModify = True  # type: ignore[attr-defined]
+    with pytest.raises(RealtalkError):
+        for member in Source.open(path).members:
+            member.read()
+
+
+def test_repeated_is_of_the_size_asked_for() -> None:
+    assert len(repeated(b"ab", 101, b"x", b"y")) in (100, 101)

@@ -1,0 +1,160 @@
+"""Every oddity has its rule, its place and its weight, and what is in order has none."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from audited_chats import audit, corpus
+from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
+from realtalk.formats.audit import VERDICTS, Audit
+from realtalk.formats.check import RULES, check
+from realtalk.formats.reading import Ledger, Leftover
+
+START = datetime(2026, 3, 2, 18)
+
+
+def said(id_: str, minutes: float | None, text: str = "hm", speaker: str = "Mara") -> Message:
+    time = None if minutes is None else START + timedelta(minutes=minutes)
+    return Message(id_, speaker, time, text)
+
+
+def session(number: int, *messages: Message, minutes: float | None = None) -> Session:
+    begins = None if minutes is None else START + timedelta(minutes=minutes)
+    return Session(number, begins, messages)
+
+
+def findings(
+    *sessions: Session,
+    events: tuple[Event, ...] = (),
+    questions: tuple[Question, ...] = (),
+    format_: str = "locomo",
+) -> list[tuple[str, str]]:
+    chat = Chat("c", ("Mara", "Theo"), sessions, events, questions)
+    return [(each.rule, each.where) for each in check(Corpus("x", format_, (chat,))).findings]
+
+
+def test_messages_of_one_minute_are_in_order() -> None:
+    assert findings(session(1, said("D1:1", 3), said("D1:2", 3), said("D1:3", 4))) == []
+    assert findings(session(1, said("D1:1", 3), said("D1:2", 2.9), said("D1:3", 4))) == [
+        ("out-of-order", "D1:2")
+    ]
+
+
+def test_a_message_without_time_is_measured_by_the_last_that_has_one() -> None:
+    found = findings(session(1, said("D1:1", 3), said("D1:2", None), said("D1:3", 2)))
+    assert found == [("out-of-order", "D1:3"), ("time-missing", "messages")]
+
+
+def test_sessions_are_measured_by_the_last_that_has_a_time() -> None:
+    first, second = session(1, said("D1:1", 9), minutes=9), session(2, said("D2:1", None))
+    third = session(3, said("D3:1", 5), minutes=5)
+    assert ("session-order", "session 3") in findings(first, second, third)
+    again = session(3, said("D3:1", 9), minutes=9)
+    assert ("session-order", "session 3") not in findings(first, second, again)
+
+
+def test_what_a_message_is_and_whose() -> None:
+    picture = Message("D1:3", "Theo", START, "", (Attachment("image"),))
+    gone = Message("D1:4", "Theo", START, "", deleted=True)
+    odd = (said("D1:1", 0, " "), said("D1:1", 0), said("D2:9", 0, speaker="Nobody"))
+    assert findings(session(1, *odd, picture, gone), session(2)) == [
+        ("message-empty", "D1:1"),
+        ("duplicate-id", "D1:1"),
+        ("speaker-unlisted", "D2:9"),
+        ("session-empty", "session 2"),
+        ("id-session", "messages"),
+    ]
+
+
+def test_events_need_a_session_and_words() -> None:
+    events = (Event(1, "Mara", "walks"), Event(7, "Mara", "swims"), Event(1, "Mara", " "))
+    assert findings(session(1, said("D1:1", 0)), events=events) == [
+        ("event-session-missing", "session 7"),
+        ("event-empty", "session 1"),
+    ]
+
+
+def asked(category: str = "temporal", **changes: object) -> Question:
+    whole: dict[str, object] = {"id": "Q", "text": "When?", "answer": "then", "category": category}
+    return Question(**{**whole, "evidence": ("D1:1",), "stated": ("D1:1",), **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "rules"),
+    [
+        (asked(), []),
+        (asked(answer=None), ["answer-missing"]),
+        (asked(answer=" "), ["answer-missing"]),
+        (asked("adversarial", answer=None), []),  # which wants none
+        (asked("riddle"), ["category-unknown"]),
+        (asked(text=" "), ["question-empty"]),
+        (asked(stated=(), evidence=()), ["evidence-missing"]),
+        (asked(stated=("",), evidence=()), ["evidence-missing"]),
+        (asked(stated=(), evidence=("D1:1",)), []),
+        (asked(stated=("D1;1",)), ["evidence-repaired"]),
+        (asked(stated=("D1:1", "D9:9"), unresolved=("D9:9",)), ["evidence-unresolved"]),
+    ],
+)
+def test_what_is_odd_about_a_question(question: Question, rules: list[str]) -> None:
+    found = findings(session(1, said("D1:1", 0)), questions=(question,))
+    assert found == [(rule, "Q") for rule in rules]
+
+
+def test_a_format_without_categories_knows_no_wrong_one() -> None:
+    assert findings(session(1, said("D1:1", 0)), questions=(asked("riddle"),), format_="csv") == []
+
+
+@pytest.mark.parametrize(("near", "told"), [("D1:4", True), ("D1:2", True), ("D1:1", False)])
+def test_lost_evidence_beside_a_photo_is_told_so(near: str, told: bool) -> None:
+    photo = Message(near, "Theo", START, "look", (Attachment("image"),))
+    question = asked(stated=("D1:3",), evidence=("D1:1",), unresolved=("D1:3",))
+    messages = (photo,) if near == "D1:1" else (said("D1:1", 0), photo)
+    chat = Chat("c", ("Mara", "Theo"), (session(1, *messages),), questions=(question,))
+    detail = next(
+        each.detail
+        for each in check(Corpus("x", "locomo", (chat,))).findings
+        if each.rule == "evidence-unresolved"
+    )
+    assert (detail == f"D1:3 (next to {near}, which carries a photo)") == told
+    assert detail.startswith("D1:3")
+
+
+def test_the_gravest_comes_first_whatever_the_order() -> None:
+    note = session(1, said("D1:1", None))
+    warning = session(2)
+    error = session(3, said("D3:1", 0), said("D3:1", 0))
+
+    def severity(*sessions: Session) -> str | None:
+        return check(Corpus("x", "csv", (Chat("c", ("Mara",), sessions),))).severity()
+
+    assert [severity(*part) for part in ((), (note,), (note, warning), (note, warning, error))] == [
+        *(None, "note", "warning", "error")
+    ]
+    told = check(Corpus("x", "csv", (Chat("c", ("Mara",), (note, warning, error)),))).to_json()
+    assert (told["errors"], told["warnings"], told["notes"]) == (1, 1, 1)
+    assert list(told["counts"]) == [rule for rule in RULES if rule in told["counts"]]
+
+
+def test_what_became_no_message_is_a_finding() -> None:
+    ledger = Ledger("lines", 2, 1, 0, (Leftover("a.csv:2", "no sender"),))
+    (found,) = check(Corpus("x", "csv"), ledger).findings
+    assert (found.rule, found.severity) == ("left-over", "warning")
+    assert (found.where, found.detail) == ("a.csv:2", "no sender")
+
+
+def test_what_an_audit_found_is_listed_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Audit, "shipped", staticmethod(audit))
+    found = [each for each in check(corpus()).findings if "audit" in RULES[each.rule][1]]
+    assert [(each.rule, each.where, each.severity) for each in found] == [
+        ("evidence-audited", "Q1", "note"),
+        ("gold-wrong", "Q2", "warning"),
+        ("gold-incomplete", "Q3", "warning"),
+        ("gold-unanswerable", "Q4", "warning"),
+    ]
+    assert found[0].detail == "D2:1, D2:3" and found[1].detail == "Not Salt."
+
+
+def test_every_verdict_but_ok_has_a_rule() -> None:
+    assert {f"gold-{verdict}" for verdict in VERDICTS if verdict != "ok"} <= set(RULES)

@@ -1,0 +1,107 @@
+"""What each written format keeps of a corpus that has everything in it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from realtalk.chat import (
+    Alias,
+    Attachment,
+    Chat,
+    Corpus,
+    Event,
+    Message,
+    Question,
+    Session,
+)
+from realtalk.formats.losses import LOSSLESS, losses, not_kept
+from realtalk.formats.opening import open_reading
+from realtalk.formats.registry import FORMATS, writable
+
+DAY = datetime(2024, 1, 2, 3, 4, 5)
+
+
+def everything() -> Corpus:
+    messages = (
+        Message("D1:1", "Mara", DAY.replace(microsecond=123456), 'hi, "you"\nand\ttabs = 1'),
+        Message(
+            "D1:2",
+            "Theo: K",
+            DAY,
+            "",
+            (Attachment("image", "a.jpg", "https://x.example/a.jpg", "a cat"),),
+            reply_to="D1:1",
+        ),
+        Message("D1:3", "Mara", DAY, "", deleted=True),
+        Message("D1:4", "Mara", None, "better", edited=True, extra='{"likes":1}'),
+    )
+    chat = Chat(
+        "a chat",
+        ("Mara", "Theo: K"),
+        (Session(1, DAY, messages),),
+        (Event(1, "Mara", "ran"), Event(1, None, "they talk", "summary")),
+        (Question("Q1", "who?", "Mara", "temporal", ("D1:1",), (), ("D1:1",), DAY),),
+        (Alias("Momo", "Mara", "D1:2"),),
+        '{"topic":"run"}',
+    )
+    return Corpus("all", "whatsapp", (chat,))
+
+
+def written(name: str, folder: Path) -> tuple[Path, ...]:
+    write = FORMATS[name].write
+    assert write is not None
+    return write(everything(), folder)
+
+
+@pytest.mark.parametrize("name", LOSSLESS)
+def test_what_is_called_lossless_is(tmp_path: Path, name: str) -> None:
+    written(name, tmp_path / "out")
+    assert losses(everything(), open_reading(tmp_path / "out").reading.corpus) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "csv",
+            {
+                *("attachments", "further fields of messages", "events", "questions"),
+                *("aliases", "further fields of chats"),
+            },
+        ),
+        (
+            "realtalk",
+            {
+                *("times", "attachments", "replies", "edited marks", "deleted marks"),
+                *("further fields of messages", "events", "questions", "aliases"),
+                "further fields of chats",
+            },
+        ),
+        (
+            "sheet",
+            {
+                *("times", "replies", "edited marks", "deleted marks", "events", "questions"),
+                *("further fields of messages", "aliases", "further fields of chats"),
+            },
+        ),
+    ],
+)
+def test_what_the_others_lose_is_said(tmp_path: Path, name: str, expected: set[str]) -> None:
+    (tmp_path / "other.json").write_text("{}")
+    assert set(not_kept(everything(), name, written(name, tmp_path))) == expected
+
+
+def test_every_written_format_is_looked_at() -> None:
+    assert set(writable()) == {*LOSSLESS, "csv", "realtalk", "sheet"}
+
+
+def test_missing_chats_and_messages_are_counted() -> None:
+    (chat,) = everything().chats
+    session = Session(1, DAY, chat.sessions[0].messages[:2])
+    short = Corpus("all", "whatsapp", (Chat("a chat", chat.speakers, (session,)),))
+    found = losses(everything(), short)
+    assert found["messages"] == 2 and found["events"] == 2
+    assert losses(everything(), Corpus("all", "whatsapp", ())) == {"chats": 1}

@@ -1,0 +1,101 @@
+"""Cutting at pauses: values and columns agree, and no message is lost."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from realtalk.chat import Message
+from realtalk.errors import RealtalkError
+from realtalk.formats.sessions import Gap, cut, cut_frame, parse_gap, sorted_by_time
+
+START = datetime(2026, 3, 2, 18)
+
+
+def messages(minutes: list[int]) -> list[Message]:
+    return [
+        Message(str(n), "A", START + timedelta(minutes=m), f"m{n}") for n, m in enumerate(minutes)
+    ]
+
+
+def test_a_pause_ends_a_session() -> None:
+    sessions = cut(messages([0, 1, 359, 720, 2000]), timedelta(hours=6))
+    assert [[m.id for m in s.messages] for s in sessions] == [
+        ["D1:1", "D1:2", "D1:3"],
+        ["D2:1"],
+        ["D3:1"],
+    ]
+    assert sessions[1].time == START + timedelta(minutes=720)
+
+
+def test_exactly_the_gap_is_no_pause() -> None:
+    for minutes, sessions in (([0, 360], 1), ([0, 361], 2)):
+        times = [message.time for message in messages(minutes)]
+        assert len(cut(messages(minutes), timedelta(hours=6))) == sessions
+        columns = cut_frame(pl.DataFrame({"time": times}), timedelta(hours=6))
+        assert columns["session"].n_unique() == sessions
+
+
+def test_days() -> None:
+    assert len(cut(messages([0, 300, 400]), "day")) == 2  # midnight is 360 minutes away
+
+
+def test_replies_follow_their_message() -> None:
+    first, second = messages([0, 1])
+    reply = Message("x", "B", second.time, "yes", reply_to="0")
+    stray = Message("y", "B", second.time, "no", reply_to="gone")
+    (session,) = cut([first, reply, stray], timedelta(hours=1))
+    assert [m.reply_to for m in session.messages] == [None, "D1:1", None]
+
+
+def test_a_reply_to_an_id_that_two_messages_have_goes_to_the_first() -> None:
+    first, second = messages([0, 1])
+    twin = Message("0", "B", second.time, "again")
+    reply = Message("x", "B", second.time, "yes", reply_to="0")
+    (session,) = cut([first, twin, second, reply], timedelta(hours=1))
+    assert session.messages[-1].reply_to == "D1:1"
+
+
+def test_messages_without_time_stay_where_they_are() -> None:
+    later, earlier = messages([10, 0])
+    untimed = Message("u", "B", None, "hm")
+    assert [m.id for m in sorted_by_time([later, untimed, earlier])] == ["1", "0", "u"]
+    assert len(cut([earlier, untimed, later], timedelta(minutes=1))) == 2
+
+
+@given(
+    st.lists(st.integers(0, 20_000), min_size=1, max_size=40).map(sorted),
+    st.sampled_from([timedelta(hours=6), timedelta(minutes=30), "day"]),
+)
+def test_values_and_columns_agree(minutes: list[int], gap: Gap) -> None:
+    values = [
+        (s.number, s.time, m.id, m.text) for s in cut(messages(minutes), gap) for m in s.messages
+    ]
+    frame = pl.DataFrame(
+        {"time": [m.time for m in messages(minutes)], "text": [m.text for m in messages(minutes)]}
+    )
+    columns = cut_frame(frame, gap).select("session", "session_time", "id", "text").rows()
+    assert columns == values
+
+
+@pytest.mark.parametrize(
+    ("text", "gap"),
+    [
+        ("6h", timedelta(hours=6)),
+        (" 90M ", timedelta(minutes=90)),
+        ("1.5d", timedelta(days=1.5)),
+        ("day", "day"),
+    ],
+)
+def test_gap(text: str, gap: Gap) -> None:
+    assert parse_gap(text) == gap
+
+
+@pytest.mark.parametrize("text", ["", "h", "-1h", "0m", "6", "six hours", "nanh", "1e99d"])
+def test_no_gap(text: str) -> None:
+    with pytest.raises(RealtalkError, match="--gap 6h"):
+        parse_gap(text)

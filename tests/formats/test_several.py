@@ -1,0 +1,382 @@
+"""Exports of one chat put together, for every app, and added to a stored corpus."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import realtalk as rt
+from joined_chats import GAP, Bubble, tables, wholes
+from realtalk.chat import Corpus, Message
+from realtalk.errors import RealtalkError
+from realtalk.formats.matching import align
+from realtalk.formats.merging import Merging, SamePersonError, merge
+from realtalk.formats.opening import Opened, open_reading, together
+from realtalk.formats.reading import Ledger, Reading, ReadOptions
+from realtalk.formats.store import load, store
+from realtalk.formats.tables import Tables, to_corpus
+from said import Said
+from tries import tries
+from written_exports import EXPORTS
+
+WAY = Merging(GAP)
+TALK = [
+    Bubble("Anna" if n % 3 else "Theo", 600 * n, f"so much to say on the walk, part {n}")
+    for n in range(40)
+]
+
+
+def said(count: int = 24, first: int = 0) -> list[Said]:
+    """Messages with ids, some of them equal, over several days."""
+    return [
+        Said(
+            "Ann" if n % 3 else "Bo",
+            n * 3600 + 7 * (n % 5),
+            "ok" if n % 4 == 3 else f"what we did on the {n}th of the month",
+            id=str(100 + n),
+        )
+        for n in range(first, count)
+    ]
+
+
+def written(folder: Path, name: str, messages: list[Said]) -> Path:
+    for path, data in EXPORTS[name].write(messages).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def told(corpus: Corpus) -> list[tuple[object, ...]]:
+    return [(m.speaker, m.time, m.text) for chat in corpus.chats for m in chat.messages]
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_next_months_export_of_every_app(tmp_path: Path, name: str) -> None:
+    whole = written(tmp_path / "whole", name, said())
+    first = written(tmp_path / "first", name, said(14))
+    second = written(tmp_path / "second", name, said(24, 9))
+    folder = tmp_path / "corpus"
+    before = rt.read(first, out=folder)
+    after = rt.read(second, into=folder)
+    assert told(after) == told(rt.read(whole))
+    (old,), (new,) = before.chats, after.chats
+    assert new.messages[: len(old.messages)] == old.messages
+    assert new.id == old.id
+    ledger = load(folder).ledger
+    assert ledger.total == ledger.in_messages + ledger.system + len(ledger.leftovers)
+    stored = contents(folder)
+    for again in (second, first, whole):
+        assert rt.read(again, into=folder) == after
+    assert contents(folder) == stored
+    # Both at once, in whichever order.
+    for paths in ([first, second], [second, first]):
+        assert told(rt.read(paths)) == told(after)
+
+
+def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "corpus"
+    rt.read(written(tmp_path / "a", "whatsapp", said(14)), out=folder)
+    caplog.clear()
+    rt.read(written(tmp_path / "b", "whatsapp", said(24, 9)), into=folder)
+    assert "a: joined 5, new 10, edited 0, deleted 0" in caplog.messages
+    about = json.loads((folder / "corpus.json").read_bytes())
+    assert about["added"] == [
+        {
+            **{"names": ["b"], "joined": 5, "new": 10, "edited": 0, "deleted": 0},
+            **{"reacted": 0, "gone": 0},
+        }
+    ]
+    assert [entry["name"] for entry in about["source"]] == ["WhatsApp Chat with 0.txt"] * 2
+    assert about["options"]["gap"] == GAP.total_seconds()
+
+
+@pytest.mark.slow
+@settings(max_examples=tries(20), deadline=None)
+@given(wholes(least=4), st.data())
+def test_the_order_of_the_files_makes_no_difference(
+    whole: list[Bubble], data: st.DataObject
+) -> None:
+    whole = [replace(one, text=f"{one.text} {one.who}") for one in whole]
+    picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
+    parts = []
+    for _ in range(3):
+        kept = [one for one, keep in zip(whole, data.draw(picks), strict=True) if keep]
+        assume(kept)
+        count = len(kept)
+        reading = Reading(tables=tables(("c", kept)), ledger=Ledger("lines", count, count))
+        parts.append(Opened(reading, None, "whatsapp"))
+    found = [
+        together(order, ReadOptions()).reading.tables.messages for order in permutations(parts)
+    ]
+    assert all(each.equals(found[0]) for each in found)
+    total = Counter(found[0].select("speaker", "time", "text").rows())
+    for part in parts:
+        assert (
+            not Counter(part.reading.tables.messages.select("speaker", "time", "text").rows())
+            - total
+        )
+    again = together([*parts, parts[0]], ReadOptions()).reading.tables.messages
+    assert again.drop("chat").equals(found[0].drop("chat"))
+
+
+def test_events_and_questions_still_point_to_their_messages(tmp_path: Path) -> None:
+    sample = rt.read("sample")
+    chat = sample.chats[0]
+    sessions = chat.sessions[:-2]
+    last = replace(sessions[-1], messages=sessions[-1].messages[:-3])
+    short = Corpus("s", sample.format, (replace(chat, sessions=(*sessions[:-1], last)),))
+    folder = tmp_path / "corpus"
+    rt.read(short, out=folder)
+    after = rt.read(sample, into=folder)
+    assert [c.id for c in after.chats] == [c.id for c in sample.chats]
+    joined = after.chats[0]
+    assert told(replace(after, chats=(joined,))) == told(replace(sample, chats=(chat,)))
+    assert (joined.events, joined.questions) == (chat.events, chat.questions)
+    for message in short.chats[0].messages:
+        assert joined.by_id[message.id] == message
+    assert after.chats[1] == sample.chats[1]
+
+
+def test_edits_are_taken_where_asked(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    first = rt.read(written(tmp_path / "a", "telegram", said(14)), out=folder)
+    later = [replace(one, text="better said") if one.id == "104" else one for one in said(14)]
+    path = written(tmp_path / "b", "telegram", later)
+    before = contents(folder)
+    assert rt.read(path, into=folder) == first
+    assert contents(folder) == before
+    after = rt.read(path, into=folder, take_edits=True)
+    changed = [
+        (old.id, new.text)
+        for old, new in zip(first.chats[0].messages, after.chats[0].messages, strict=True)
+        if old != new
+    ]
+    assert [text for _, text in changed] == ["better said"]
+    assert rt.read(folder) == after
+    stored = contents(folder)
+    assert rt.read(path, into=folder, take_edits=True) == after
+    assert contents(folder) == stored
+
+
+def test_sessions_are_cut_as_before(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    second = written(tmp_path / "b", "whatsapp", said(24, 9))
+    rt.read(written(tmp_path / "a", "whatsapp", said(14)), out=folder, gap="30m")
+    assert len(rt.read(second, into=folder).chats[0].sessions) == 24
+    with pytest.raises(RealtalkError, match="at another pause; leave --gap away"):
+        rt.read(second, into=folder, gap="day")
+
+
+def test_a_failed_write_leaves_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "corpus"
+    rt.read(written(tmp_path / "a", "telegram", said(14)), out=folder)
+    before = contents(folder)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("polars.DataFrame.write_parquet", full)
+    with pytest.raises(RealtalkError, match="No space left"):
+        rt.read(written(tmp_path / "b", "telegram", said(24, 9)), into=folder)
+    assert contents(folder) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "corpus"]
+
+
+def test_places_that_say_nothing(tmp_path: Path) -> None:
+    for options, line in (
+        ({"into": tmp_path}, "holds no stored corpus to add to; make one with"),
+        ({"into": tmp_path, "out": tmp_path}, "give one of them"),
+        ({"chat": "c"}, "give --into too"),
+    ):
+        with pytest.raises(RealtalkError, match=line):
+            rt.read("sample", **options)
+    with pytest.raises(RealtalkError, match="the list of paths is empty"):
+        rt.read([])
+
+
+def messages(merged: Tables) -> tuple[Message, ...]:
+    return to_corpus(merged).chats[0].messages
+
+
+def called(talk: list[Bubble], names: dict[str, str]) -> list[Bubble]:
+    return [replace(one, who=names.get(one.who, one.who)) for one in talk]
+
+
+def test_two_names_of_one_person_are_proposed_and_never_taken_silently() -> None:
+    mine, hers = tables(("c", TALK[:30])), tables(("c", called(TALK[10:], {"Anna": "Mum"})))
+    with pytest.raises(SamePersonError) as caught:
+        merge(mine, hers, WAY)
+    assert str(caught.value) == (
+        "chat 'c': 'Mum' is called 'Anna' in the other file; if that is so, say --same \"Mum=Anna\""
+    )
+    for same in ({"Mum": "Anna"}, {"Anna": "Mum"}):  # what is stored keeps its name
+        merged = merge(mine, hers, replace(WAY, same=same))
+        assert merged.tables.chats[0].speakers == ("Theo", "Anna")
+        assert messages(merged.tables) == messages(tables(("c", TALK)))
+        assert str(merged.counts) == "joined 20, new 10, edited 0, deleted 0"
+        # It is remembered for the next export.
+        assert merge(merged.tables, hers, WAY).counts.new == 0
+    fresh = merge(mine, hers, replace(WAY, same={"Anna": "Mum"}, fresh=True))
+    assert fresh.tables.chats[0].speakers == ("Theo", "Mum")
+    assert [alias.name for alias in fresh.tables.chats[0].aliases] == ["Anna"]
+
+
+def test_both_phones_call_their_owner_me() -> None:
+    mine = tables(("c", called(TALK, {"Theo": "Me"})))
+    hers = tables(("c", called(TALK, {"Anna": "Me"})))
+    with pytest.raises(SamePersonError) as caught:
+        merge(mine, hers, WAY)
+    assert caught.value.proposed == {"Theo": "Me", "Me": "Anna"}
+    merged = merge(mine, hers, replace(WAY, same=caught.value.proposed))
+    assert (merged.counts.joined, merged.counts.new) == (40, 0)
+    # "Me" is a speaker here, and no other name of Anna's.
+    assert [alias.name for alias in merged.tables.chats[0].aliases] == ["Theo"]
+
+
+def test_unclear_names_are_asked_for() -> None:
+    two = [replace(one, who="Mum" if n % 2 else "Pa") for n, one in enumerate(TALK)]
+    with pytest.raises(SamePersonError, match='say who it is: --same "Mum=NAME"'):
+        merge(tables(("c", TALK)), tables(("c", two)), WAY)
+
+
+def test_the_apps_ids_of_people_need_no_word() -> None:
+    def with_authors(made: Tables, name: str) -> Tables:
+        extra = json.dumps({"authors": {name: "user7", "Theo": "user8"}})
+        return replace(made, chats=(replace(made.chats[0], extra=extra),))
+
+    mine = with_authors(tables(("c", TALK[:30])), "Anna")
+    hers = with_authors(tables(("c", called(TALK[10:], {"Anna": "Anna B."}))), "Anna B.")
+    assert merge(mine, hers, WAY).counts.new == 10
+
+
+@pytest.mark.parametrize("hours", [-9.75, -1, 1, 5.5, 14])
+@pytest.mark.parametrize("jitter", [0, 3])
+def test_clocks_of_two_zones(hours: float, jitter: int) -> None:
+    moved = [
+        replace(one, seconds=one.seconds - int(hours * 3600) + jitter * (n % 2))
+        for n, one in enumerate(TALK[10:])
+    ]
+    merged = merge(tables(("c", TALK[:30])), tables(("c", moved)), WAY)
+    assert (merged.counts.joined, merged.counts.new) == (20, 10)
+    assert [m.text for m in messages(merged.tables)] == [one.text for one in TALK]
+    sign = "+" if hours > 0 else "-"
+    expected = f"{sign}{int(abs(hours))}:{int(abs(hours) % 1 * 60):02} h"
+    assert merged.notes == (f"c: times of the new file were moved by {expected}",)
+
+
+def test_a_greeting_to_two_people_is_no_common_chat() -> None:
+    other = [Bubble("Juno", 600 * n + 60, f"quite another story, part {n}") for n in range(40)]
+    other[20] = replace(TALK[20], who="Theo")
+    assert align(tables(("c", TALK)).messages, tables(("c", other)).messages) is None
+    with pytest.raises(RealtalkError, match="no chat of the corpus goes on in chat 'd'; name it"):
+        merge(tables(("c", TALK)), tables(("d", other)), WAY)
+    merged = merge(tables(("c", TALK)), tables(("c", other)), replace(WAY, fresh=True))
+    assert [row.id for row in merged.tables.chats] == ["c", "c (2)"]
+    assert merged.tables.messages.height == 80
+
+
+def test_a_part_without_a_common_message_goes_on_by_name_and_people() -> None:
+    merged = merge(tables(("c", TALK[:20])), tables(("c (1)", TALK[20:])), WAY)
+    assert (merged.counts.joined, merged.counts.new, merged.chats) == (0, 20, 0)
+    assert messages(merged.tables) == messages(tables(("c", TALK)))
+
+
+def test_several_chats_find_their_own_and_new_ones_are_added() -> None:
+    def talk(name: str, start: int, end: int) -> list[Bubble]:
+        return [
+            Bubble("Me" if n % 2 else name, 60 * n, f"{name} and I talk about number {n}")
+            for n in range(start, end)
+        ]
+
+    names = [f"Person {n}" for n in range(30)]
+    known = tables(*((name, talk(name, 0, 20)) for name in names))
+    # The chats have other names on the other phone.
+    later = tables(*((f"x{name}", talk(name, 10, 30)) for name in [*reversed(names), "Zoe"]))
+    merged = merge(known, later, WAY)
+    assert (merged.counts.joined, merged.counts.new, merged.chats) == (300, 300, 1)
+    chats = to_corpus(merged.tables).chats
+    assert [chat.id for chat in chats] == [*names, "xZoe"]
+    assert {len(chat.messages) for chat in chats[:-1]} == {30}
+
+
+def test_a_chat_that_could_be_two_is_asked_for() -> None:
+    known = tables(("a", TALK[:20]), ("b", TALK[:20]))
+    new = tables(("z", TALK[10:]))
+    with pytest.raises(RealtalkError, match="chat 'z' may be 'a', 'b' of the corpus; name the one"):
+        merge(known, new, WAY)
+    merged = merge(known, new, replace(WAY, chat="b"))
+    assert Counter(merged.tables.messages["chat"]) == {"a": 20, "b": 40}
+    with pytest.raises(RealtalkError, match="did you mean 'b'"):
+        merge(known, new, replace(WAY, chat="bb"))
+    with pytest.raises(RealtalkError, match="--chat names one chat, and the new file holds 2"):
+        merge(new, known, replace(WAY, chat="z"))
+
+
+def test_a_corpus_that_changed_meanwhile_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "corpus"
+    rt.read(written(tmp_path / "a", "signal lines", said(14)), out=folder)
+    second = written(tmp_path / "b", "signal lines", said(24, 9))
+
+    def slow(path: Path) -> object:
+        found = load(path)
+        store(open_reading("sample").reading, folder)
+        return found
+
+    monkeypatch.setattr("realtalk.formats.opening.load", slow)
+    with pytest.raises(RealtalkError, match="changed while the export was read; run it again"):
+        rt.read(second, into=folder)
+    assert load(folder).tables.name == "sample"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPORTS)
+def test_overlapping_exports_in_one_folder(tmp_path: Path, name: str) -> None:
+    """Two files of one chat that agree are one chat, and one that does not stays apart."""
+    whole = rt.read(written(tmp_path / "whole", name, said()))
+    for at, part in enumerate((said(14), said(24, 9), said(24, 20))):
+        written(tmp_path / "all" / f"part {at}", name, part)
+    reading = open_reading(tmp_path / "all").reading
+    (chat,) = reading.corpus.chats
+    assert chat.messages == whole.chats[0].messages
+    assert reading.ledger.total >= 14 + 15 + 4
+    other = [replace(one, text=f"{one.text}, elsewhere", id=f"9{one.id}") for one in said()]
+    written(tmp_path / "all" / "part 9", name, other)
+    chats = rt.read(tmp_path / "all").chats
+    if name in ("telegram", "discord", "slack"):  # the app says which chat it is
+        assert [len(chat.messages) for chat in chats] == [48]
+    else:
+        assert [(one.id, len(one.messages)) for one in chats] == [
+            (chat.id, 24),
+            (f"{chat.id} (2)", 24),
+        ]
+
+
+def test_a_thousand_chats_of_one_name_take_no_thousand_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file can hold very many chats, all called alike, with one greeting in each of them."""
+
+    def looked(*_: object) -> None:
+        raise AssertionError("chats were compared one by one")
+
+    monkeypatch.setattr("realtalk.formats.merging.align", looked)
+    hello = {"id": 1, "type": "message", "date": "2024-05-01T09:30:00", "from": "Ann", "text": "hi"}
+    chats = [
+        {"name": "x", "type": "personal_chat", "id": n, "messages": [hello]} for n in range(1000)
+    ]
+    export = {"about": "x", "chats": {"about": "x", "list": chats}}
+    (tmp_path / "result.json").write_text(json.dumps(export), "utf-8")
+    assert len(rt.read(tmp_path / "result.json", "telegram").chats) == 1000

@@ -1,0 +1,369 @@
+"""The studio over HTTP: who is let in, what comes out, and that nothing is lost or run."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.web.library import ChatLibrary
+from realtalk.web.serving import Server
+from realtalk.web.session import StudioSession
+from realtalk.web.store import Store
+from realtalk.web.turn_labels import TurnLabels
+from studio_server import SCRIPT, entered, new_item, small_corpus
+
+pytest.importorskip("fastapi", reason="the extra studio is not installed")
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
+    store = Store.open(tmp_path / "notes.sqlite")
+    yield StudioSession(
+        ChatLibrary(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": TurnLabels()}
+    )
+    store.close()
+
+
+@pytest.fixture
+def server(studio: StudioSession) -> Iterator[Server]:
+    with Server.start(studio) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with entered(server.url) as made:
+        yield made
+
+
+def base_of(server: Server) -> str:
+    parts = urlsplit(server.url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def create(client: httpx.Client, kind: str, fields: dict[str, Any], name: str) -> dict[str, Any]:
+    answer = client.post("/chat/0/items", json=new_item(kind, fields, name))
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json()["item"])
+
+
+PATHS = ("/", "/chat/0", "/chat/0/messages/0", "/chat/0/search?q=flat", "/chat/0/panel", "/csrf")
+
+
+def test_nobody_is_let_in_without_the_link(server: Server) -> None:
+    with httpx.Client(base_url=base_of(server)) as stranger:
+        for path in PATHS:
+            answer = stranger.get(path)
+            assert answer.status_code == 403, path
+            assert "harbour" not in answer.text
+        assert stranger.get("/?token=wrong").status_code == 403
+        cookie = f"realtalk-studio-{urlsplit(server.url).port}=guess"
+        assert stranger.get("/chat/0", headers={"cookie": cookie}).status_code == 403
+
+
+def test_the_link_sets_a_strict_cookie(server: Server) -> None:
+    with httpx.Client(base_url=base_of(server)) as browser:
+        answer = browser.get(f"/?{urlsplit(server.url).query}")
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        assert urlsplit(server.url).query.removeprefix("token=") not in cookie
+        assert browser.get("/chat/0").status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", ""])
+def test_another_name_for_this_machine_is_turned_away(client: httpx.Client, host: str) -> None:
+    assert client.get("/chat/0", headers={"host": host}).status_code in (400, 421)
+
+
+def test_a_change_needs_the_token_and_this_origin(
+    client: httpx.Client, studio: StudioSession
+) -> None:
+    form = new_item("question", {"text": "Why?"}, "request-1")
+    del client.headers["x-csrf-token"]
+    assert client.post("/chat/0/items", json=form).status_code == 403
+    wrong = {"x-csrf-token": "0" * 64}
+    assert client.post("/chat/0/items", json=form, headers=wrong).status_code == 403
+    right = {"x-csrf-token": client.get("/csrf").json()["csrf"]}
+    for foreign in (
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ):
+        answer = client.post("/chat/0/items", json=form, headers=right | foreign)
+        assert answer.status_code == 403, foreign
+    assert "Ana" not in studio.store.authors()
+    here = {"origin": str(client.base_url).rstrip("/"), "sec-fetch-site": "same-origin"}
+    assert client.post("/chat/0/items", json=form, headers=right | here).status_code == 201
+
+
+def test_other_sites_may_link_but_not_read(client: httpx.Client) -> None:
+    foreign = {"sec-fetch-site": "cross-site"}
+    assert client.get("/csrf", headers=foreign | {"sec-fetch-mode": "cors"}).status_code == 403
+    assert client.get("/", headers=foreign | {"sec-fetch-mode": "navigate"}).status_code == 200
+
+
+def test_every_answer_forbids_foreign_scripts(client: httpx.Client) -> None:
+    for path in (*PATHS, "/static/studio.js", "/nowhere", "/chat/99"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] in ("no-store", "no-cache")
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_pages_hold_no_inline_script_and_nothing_from_outside(client: httpx.Client) -> None:
+    for path in ("/", "/chat/0", "/chat/0/review"):
+        page = client.get(path).text
+        assert "http://" not in page and "https://" not in page
+        assert " onclick=" not in page and " style=" not in page
+
+
+def test_chat_text_is_escaped_everywhere(client: httpx.Client) -> None:
+    create(client, "question", {"text": SCRIPT, "answer": SCRIPT}, "request-1")
+    create(client, "event", {"session": 1, "speaker": "Ilse", "text": SCRIPT}, "request-2")
+    client.post("/annotator", json={"name": "<b>Bo</b>"}).raise_for_status()
+    create(client, "question", {"text": SCRIPT}, "request-3")
+    for path in (
+        "/chat/0",
+        "/chat/0/messages/0",
+        "/chat/0/search?q=script",
+        "/chat/0/panel?who=Ana&session=1",
+        "/chat/0/review?first=Ana",
+        "/",
+    ):
+        page = client.get(path).text
+        assert "<script>document" not in page and "<img src=x" not in page, path
+        assert "<b>Bo</b>" not in page
+
+
+def test_bodies_are_bounded(client: httpx.Client) -> None:
+    assert client.post("/chat/0/items", content=b"x" * 200_000).status_code == 413
+
+    def endless() -> Iterator[bytes]:
+        for _ in range(40):
+            yield b"x" * 10_000
+
+    assert client.post("/chat/0/items", content=endless()).status_code == 413
+    large = new_item("question", {"text": "x" * 5000}, "request-1")
+    assert client.post("/chat/0/items", json=large).status_code == 400
+
+
+def test_a_failure_is_logged_without_text(
+    client: httpx.Client, studio: StudioSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("I moved to the harbour flat")
+
+    client.get("/chat/0/search?q=flat").raise_for_status()
+    object.__setattr__(studio.library.open_chats[0], "search", broken)
+    with caplog.at_level(logging.DEBUG):
+        answer = client.get("/chat/0/search?q=secretword")
+        late = time.monotonic() + 120
+        while "ValueError" not in caplog.text and time.monotonic() < late:
+            time.sleep(0.01)  # the answer goes out before the line is written
+    assert answer.status_code == 500
+    ours = [r.getMessage() for r in caplog.records if not r.name.startswith(("httpx", "httpcore"))]
+    assert any("ValueError in test_studio_server.py" in line for line in ours)
+    for private in ("harbour", "secretword"):
+        assert private not in answer.text and not any(private in line for line in ours)
+
+
+def test_refusals_do_not_repeat_what_was_sent(client: httpx.Client) -> None:
+    answer = client.post("/chat/0/items", json={"kind": "secret words", "fields": 3})
+    assert answer.status_code == 422 and "secret" not in answer.text
+    answer = client.post(
+        "/chat/0/items", json=new_item("event", {"session": 1, "speaker": "Secretname"}, "r" * 9)
+    )
+    assert answer.status_code == 400 and "Secretname" not in answer.text
+
+
+def test_two_tabs_keep_both_versions(client: httpx.Client) -> None:
+    item = create(client, "question", {"text": "first"}, "request-1")
+    url = f"/items/{item['id']}"
+    one = {"version": 1, "fields": {"text": "tab one"}, "request": "request-2"}
+    two = {"version": 1, "fields": {"text": "tab two"}, "request": "request-3"}
+    assert client.patch(url, json=one).json()["item"]["version"] == 2
+    answer = client.patch(url, json=two)
+    assert answer.status_code == 409
+    assert "tab one" in answer.json()["html"] and "tab two" in answer.json()["html"]
+    texts = {i["body"]["text"] for i in client.get("/chat/0/items?who=Ana").json()["items"]}
+    assert texts == {"tab one", "tab two"}
+    kept = answer.json()["kept"]["id"]
+    client.post(f"/items/{kept}/settle", json={"take": "this"}).raise_for_status()
+    (left,) = client.get("/chat/0/items?who=Ana").json()["items"]
+    assert left["body"]["text"] == "tab two" and left["id"] == item["id"]
+
+
+def test_annotators_have_their_own_and_copy_from_others(client: httpx.Client) -> None:
+    page = client.get("/chat/0/panel").text
+    assert "When did Ilse move?" in page  # what came with the chat, until there is something own
+    published = client.get("/chat/0/items?who=corpus").json()["items"]
+    change = {"version": 1, "fields": {"text": "x"}, "request": "request-1"}
+    answer = client.patch(f"/items/{published[0]['id']}", json=change)
+    assert answer.status_code == 400 and "another annotator" in answer.json()["error"]
+    ids = [item["id"] for item in published]
+    assert client.post("/chat/0/copy", json={"items": ids, "to": "Ana"}).json()["copied"] == 2
+    assert client.post("/chat/0/copy", json={"items": ids, "to": "Bo"}).status_code == 400
+    client.post("/annotator", json={"name": "Bo"}).raise_for_status()
+    assert client.get("/chat/0/items?who=Bo").json()["items"] == []
+    assert client.post("/chat/0/undo", json={}).json()["items"] == []  # Ana's step is not Bo's
+
+
+def test_adjudication_ends_in_what_was_agreed(client: httpx.Client) -> None:
+    first = create(client, "question", {"text": "When did Ilse move?"}, "request-1")
+    client.post("/annotator", json={"name": "Bo"}).raise_for_status()
+    create(client, "question", {"text": "On what day did Ilse move?"}, "request-2")
+    found = client.get("/chat/0/agreement?first=Ana&second=Bo").json()
+    assert (found["first"], found["second"]) == ("Ana", "Bo")
+    assert any(figure["value"] is not None for figure in found["figures"])
+    client.post("/chat/0/copy", json={"items": [first["id"]], "to": "final"}).raise_for_status()
+    assert "✓ agreed" in client.get("/chat/0/review?first=Ana&second=Bo").text
+    (agreed,) = client.get("/chat/0/items?who=final").json()["items"]
+    change = {"version": 1, "fields": {"answer": "Sunday"}, "request": "request-3"}
+    client.patch(f"/items/{agreed['id']}", json=change).raise_for_status()
+    name, data = exported(client, "realtalk", "final")
+    assert name == "Chat_1_Ilse_Omar.json"
+    assert [entry["answer"] for entry in json.loads(data)["qa"]] == ["Sunday"]
+
+
+def exported(client: httpx.Client, layout: str, who: str) -> tuple[str, bytes]:
+    answer = client.get(f"/chat/0/export?layout={layout}&who={who}")
+    answer.raise_for_status()
+    return answer.headers["content-disposition"].rpartition("''")[2], answer.content
+
+
+@pytest.mark.parametrize("layout", ["realtalk", "sheet", "jsonl"])
+def test_what_is_exported_reads_back_equal(
+    client: httpx.Client, tmp_path: Path, layout: str
+) -> None:
+    fields = {"text": "Who?", "answer": "Noor", "category": "multi_hop", "evidence": ["D2:2"]}
+    create(client, "question", fields, "request-1")
+    noted = {"session": 2, "speaker": "Ilse", "text": "Noor carries a kettle."}
+    create(client, "event", noted, "request-2")
+    name, data = exported(client, layout, "Ana")
+    path = tmp_path / name
+    path.write_bytes(data)
+    (chat,) = open_reading(path).reading.corpus.chats
+    (question,) = chat.questions
+    assert (question.text, question.answer, question.category) == ("Who?", "Noor", "multi_hop")
+    assert question.evidence == ("D2:2",)
+    assert [(e.session, e.speaker, e.text) for e in chat.events] == [
+        (2, "Ilse", "Noor carries a kettle.")
+    ]
+    assert [m.text for m in chat.messages] == [m.text for m in small_corpus().chats[0].messages]
+
+
+@pytest.mark.parametrize("layout", ["realtalk", "sheet"])
+def test_a_file_is_imported_once(client: httpx.Client, layout: str) -> None:
+    name, data = exported(client, layout, "corpus")
+    url = f"/chat/0/import?name={name}&who=Cleo"
+    first = client.post(url, content=data).json()
+    assert (first["made"], first["there"], first["who"]) == (2, 0, "Cleo")
+    assert client.post(url, content=data).json()["made"] == 0
+    wanted = client.get("/chat/0/items?who=corpus").json()["items"]
+    got = client.get("/chat/0/items?who=Cleo").json()["items"]
+    for one, other in zip(wanted, got, strict=True):
+        assert {k: one["body"][k] for k in ("text",)} == {k: other["body"][k] for k in ("text",)}
+        assert one["body"].get("evidence") == other["body"].get("evidence")
+
+
+def bomb() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * (3 << 20))
+    return packed.getvalue()
+
+
+def test_files_that_do_not_fit_are_refused(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("realtalk.web.exchange._LARGEST_UNPACKED", 2 << 20)
+    refused = (
+        ("x.exe", b"MZ", "not a file to import"),
+        ("x.json", b"{", "cannot be read"),
+        ("x.xlsx", b"PK nonsense", "not a spreadsheet"),
+        ("x.xlsx", bomb(), "unpacks to more"),
+    )
+    for name, data, why in refused:
+        answer = client.post(f"/chat/0/import?name={name}", content=data)
+        assert answer.status_code == 400 and why in answer.json()["error"], name
+        assert "/tmp" not in answer.text
+    other = json.loads(exported(client, "realtalk", "corpus")[1])
+    for entry in (*other["session_1"], *other["session_2"]):
+        entry["dia_id"] = "D9" + entry["dia_id"][1:]
+    answer = client.post("/chat/0/import?name=o.json", content=json.dumps(other).encode())
+    assert answer.status_code == 400 and "another chat" in answer.json()["error"]
+
+
+def test_a_port_that_is_taken_says_so(server: Server, studio: StudioSession) -> None:
+    port = urlsplit(server.url).port
+    assert port is not None
+    with pytest.raises(RealtalkError, match=f"port {port}"), Server.start(studio, port):
+        pass
+
+
+def test_a_chat_that_was_read_anew_loses_no_annotation(tmp_path: Path) -> None:
+    """A session and a speaker's name are gone: what was noted of them is shown, and goes on."""
+    store = Store.open(tmp_path / "notes.sqlite")
+    made = small_corpus()
+    chat = made.chats[0]
+    with (
+        Server.start(StudioSession(ChatLibrary(made), store, "Ana", {})) as server,
+        entered(server.url) as client,
+    ):
+        told = {"text": "Where?", "evidence": ["D1:1", "D2:2"]}
+        question = create(client, "question", told, "request-1")
+        for number, (session, who) in enumerate(((2, "Ilse"), (1, "Omar"), (1, "Ilse"))):
+            fields = {"session": session, "speaker": who, "text": f"event-{number}"}
+            create(client, "event", fields, f"request-e{number}")
+    renamed = tuple(
+        replace(each, speaker=each.speaker.replace("Omar", "Omer"))
+        for each in chat.sessions[0].messages
+    )
+    anew = replace(
+        chat,
+        speakers=("Ilse", "Omer"),
+        sessions=(replace(chat.sessions[0], messages=renamed),),
+    )
+    library = ChatLibrary(replace(made, chats=(anew,)))
+    with (
+        Server.start(StudioSession(library, store, "Ana", {})) as server,
+        entered(server.url) as client,
+    ):
+        panel = client.get("/chat/0/panel?who=Ana").text
+        here, _, lost = panel.partition("Without a place")
+        assert "event-2" in here and "event-0" in lost and "event-1" in lost
+        assert "event-2" not in lost and "event-1" not in here
+        evidence = ["D1:1", "D2:2", "D1:3"]
+        form = {"version": 1, "fields": {"evidence": evidence}, "request": "request-2"}
+        answer = client.patch(f"/items/{question['id']}", json=form)
+        assert answer.status_code == 200 and answer.json()["item"]["body"]["evidence"] == evidence
+        form = {"version": 2, "fields": {"evidence": ["D9:9"]}, "request": "request-3"}
+        assert client.patch(f"/items/{question['id']}", json=form).status_code == 400
+    store.close()
+
+
+def test_an_interval_that_cannot_be_made_is_one_dash(server: Server, studio: StudioSession) -> None:
+    open_chat = studio.open_chat(0)
+    for who in ("Bo", "Cy"):
+        fields = {"text": f"only {who}", "answer": "", "category": "", "evidence": []}
+        studio.store.create(open_chat.chat.id, "question", who, fields)
+    with entered(server.url) as client:
+        page = client.get("/chat/0/review?first=Bo&second=Cy").text
+    assert "– to –" not in page
