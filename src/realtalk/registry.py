@@ -60,7 +60,7 @@ def make(
     settings: Mapping[str, Any] | None,
     *,
     known: Mapping[str, inspect.Parameter] | None = None,
-    fix: str = "give it with --set {key}=VALUE",
+    fix: str = "give it with `settings={key}=VALUE`",
 ) -> T:
     """What a factory makes of settings given as text, as on the command line, or typed.
 

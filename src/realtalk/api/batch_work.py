@@ -267,7 +267,7 @@ class CorpusRedactor(_ReadingWork):
             raise RealtalkError(
                 f"has no key of {lost[0]}" + (f" and {len(lost) - 1:,} more" if lost[1:] else ""),
                 where=str(self.keys),
-                fix="name the folder of before, or start anew with --fresh",
+                fix="name the folder of before, or start anew with `fresh=True`",
             )
 
 
@@ -335,7 +335,7 @@ def _key_folder(keys: Path, out: Place) -> Path:
         raise RealtalkError(
             "keys would lie among what is to be shared",
             where=str(keys),
-            fix="name a folder outside of --out",
+            fix="name a folder outside of `out=`",
         )
     try:
         return private_folder(place)

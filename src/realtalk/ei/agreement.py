@@ -158,7 +158,7 @@ def _keyed(frame: pl.DataFrame, which: str) -> pl.DataFrame:
     if missing:
         raise RealtalkError(
             f"not a table of labels: the {which} has no column '{missing[0]}'",
-            fix="make one with: realtalk ei PATH --out DIR",
+            fix="label a corpus with `out=DIR`",
         )
     keyed = frame.select(
         pl.struct("chat", pl.col("message_ids").list.join("\0")).alias("key"), *_COLUMNS

@@ -324,7 +324,7 @@ def load_errors(measure: str, name: str) -> Iterator[None]:
 
 def _cure(measure: str, hub: bool) -> str:
     other = " or check the name and the network" if hub else " or the name of a hub model"
-    option = f": --model {measure}=FOLDER" if measure in DEFAULTS else ""
+    option = f": `model={measure}=FOLDER`" if measure in DEFAULTS else ""
     return f"give a folder that holds config.json, weights and tokenizer{option},{other}"
 
 

@@ -40,7 +40,7 @@ KIND = "emotional intelligence"  # of the run, in run.json
 TABLE = "labels"
 LABEL_FILE, SPEAKER_FILE = f"{TABLE}.parquet", "speakers.parquet"
 _LAYOUT = 3
-_FIX = "make them with: realtalk ei PATH --out DIR"
+_FIX = "label a corpus with `out=DIR`"
 _KEY = "realtalk"  # in the file's metadata
 
 
@@ -129,7 +129,7 @@ def one_protocol(targets: Iterable[str], protocol: str | None) -> str:
         (one, first), (other, second), *_ = remembered.items()
         raise RealtalkError(
             f"{first} was made with the protocol '{one}', {second} with '{other}'",
-            fix="say which is meant: --protocol NAME",
+            fix="say which is meant: `protocol=NAME`",
         )
     return rules_of(next(iter(remembered), "turns")).name
 
@@ -141,13 +141,13 @@ def refuse_other_units(frame: pl.DataFrame, protocol: str, where: str) -> None:
         raise RealtalkError(
             f"these labels are of joined turns, '{protocol}' wants them of messages",
             where=where,
-            fix=f"make them with: realtalk ei PATH --protocol {protocol} --out DIR",
+            fix=f"make them with: realtalk ei PATH `protocol={protocol}` `out=DIR`",
         )
     if joined and of_messages(frame):
         raise RealtalkError(
             f"these labels are of single messages, '{protocol}' wants them of joined turns",
             where=where,
-            fix="add --protocol released, or label again without it",
+            fix="add `protocol=released`, or label again without it",
         )
 
 

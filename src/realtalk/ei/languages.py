@@ -122,7 +122,7 @@ def languages_of(labels: pl.DataFrame) -> list[str | None]:
     return labels["language"].to_list() if known else [None] * labels.height
 
 
-_MORE = "A language model may do better: realtalk ei PATH --measures judge"
+_MORE = "A language model may do better: realtalk ei PATH `measures=judge`"
 # What is to be thought of an encoder's labels, by its grade in the language.
 _ADVICE: Mapping[Grade, str] = {
     "good": "",
@@ -134,7 +134,7 @@ _ADVICE: Mapping[Grade, str] = {
 # model is not ours to speak of.
 _DOUBTS = {
     _EMBEDDED: "the English encoder labelled them, whose grade there is none: label them again "
-    "with realtalk ei PATH --encoder auto",
+    "with realtalk ei PATH `encoder=auto`",
     "hub": "the paper's classifiers learned English; trust others as far as they know the language",
 }
 

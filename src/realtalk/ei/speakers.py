@@ -119,7 +119,7 @@ def _check(labels: pl.DataFrame) -> None:
     if missing:
         raise RealtalkError(
             f"not a table of labels: column '{missing[0]}' is missing",
-            fix="make one with: realtalk ei PATH --out DIR",
+            fix="label a corpus with `out=DIR`",
         )
 
 

@@ -232,7 +232,7 @@ def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
     if missing:
         raise RealtalkError(
             f"not a table of speakers: column '{missing[0]}' is missing",
-            fix="make one with: realtalk ei PATH --out DIR",
+            fix="label a corpus with `out=DIR`",
         )
     rows = []
     for row in frame.iter_rows(named=True):

@@ -101,10 +101,10 @@ def _load(path: Path, device: str) -> tuple[str, Any]:
         if session.get_providers()[0] == _ON_GPU:
             return "fp32", session
     if torch is None:
-        raise MissingExtraError("--device cuda", "train")
+        raise MissingExtraError("`device=cuda`", "train")
     raise RealtalkError(
         "no CUDA device can be used",
-        fix="leave --device out, or install a torch that is made for this machine's GPU",
+        fix="leave `device=` out, or install a torch that is made for this machine's GPU",
     )
 
 
@@ -116,7 +116,7 @@ def _torch() -> Any:
     except (ImportError, OSError) as error:  # a library of the GPU's that it was made with
         raise RealtalkError(
             f"torch is installed but cannot be loaded ({type(error).__name__})",
-            fix="install it again for this machine's GPU, or leave --device out",
+            fix="install it again for this machine's GPU, or leave `device=` out",
         ) from error
     return torch
 

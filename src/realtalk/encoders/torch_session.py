@@ -89,7 +89,7 @@ class TorchSession:
         try:
             from transformers import BertConfig, BertModel
         except ImportError as error:
-            raise MissingExtraError("--device cuda", "train") from error
+            raise MissingExtraError("`device=cuda`", "train") from error
         own = {
             name.removeprefix(_BERT): values
             for name, values in tensors.items()
@@ -184,7 +184,9 @@ def gpu_failures(device: torch.device) -> Iterator[None]:
             raise
         if isinstance(error, torch.OutOfMemoryError):
             raise RealtalkError(
-                "the GPU's memory is full", fix="end what else uses it, or leave --device out"
+                "the GPU's memory is full", fix="end what else uses it, or leave `device=` out"
             ) from error
         said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RealtalkError(f"the GPU cannot be used ({said})", fix="leave --device out") from error
+        raise RealtalkError(
+            f"the GPU cannot be used ({said})", fix="leave `device=` out"
+        ) from error

@@ -52,13 +52,13 @@ def choose(
     if name not in ENGINES:
         raise suggest("engine", name, list(ENGINES))
     if address is not None and name != "ray":
-        raise RealtalkError("--address names a Ray cluster", fix="give --engine ray too")
+        raise RealtalkError("`address=` names a Ray cluster", fix="give `engine=ray` too")
     if workers is not None and workers < 1:
-        raise RealtalkError(f"--workers is {workers}", fix="give 1 or more")
+        raise RealtalkError(f"`workers=` is {workers}", fix="give 1 or more")
     if name == "inline":
         if workers not in (None, 1):
             raise RealtalkError(
-                "--engine inline has one worker", fix="give --engine processes or ray"
+                "`engine=inline` has one worker", fix="give `engine=processes` or ray"
             )
         return Inline()
     workers = workers or os.cpu_count() or 1
@@ -144,7 +144,7 @@ def _alone(packed: Path, task: Task) -> PartResult:
             if failed_starts >= TRIES:
                 raise RealtalkError(
                     f"workers end before they are ready ({_ending(error)})",
-                    fix="see why with --engine inline",
+                    fix="see why with `engine=inline`",
                 ) from None
         finally:
             pool.shutdown(wait=True, kill_workers=True)

@@ -167,7 +167,7 @@ def _cluster(address: str | None, workers: int, gpus: int = 0) -> Iterator[Any]:
                 _connect(ray, address, workers, folder, gpus)
                 if gpus and ray.cluster_resources().get("GPU", 0) < gpus:
                     raise RealtalkError(
-                        "no machine of the Ray cluster has a GPU", fix="leave --device cuda out"
+                        "no machine of the Ray cluster has a GPU", fix="leave `device=cuda` out"
                     )
                 yield ray
             finally:
@@ -187,7 +187,7 @@ def _imported() -> Any:
         import ray
         import ray.exceptions
     except ImportError as error:
-        raise MissingExtraError("--engine ray", "ray") from error
+        raise MissingExtraError("`engine=ray`", "ray") from error
     return ray
 
 
@@ -232,7 +232,7 @@ def _connect(ray: Any, address: str | None, workers: int, folder: Path | None, g
         raise RealtalkError(
             f"Ray could not be {'reached' if address else 'started'} ({type(error).__name__})",
             where=address,
-            fix="check --address" if address else "see that memory and disk have room",
+            fix="check `address=`" if address else "see that memory and disk have room",
         ) from error
     if address is None:
         _refuse_open_address(ray)
@@ -247,7 +247,7 @@ def _refuse_silence(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:
         raise RealtalkError(
-            "no Ray cluster answers", where=address, fix="check --address, or see `ray status`"
+            "no Ray cluster answers", where=address, fix="check `address=`, or see `ray status`"
         ) from error
 
 
@@ -260,7 +260,7 @@ def _refuse_open_address(ray: Any) -> None:
 def _open_ray() -> RealtalkError:
     return RealtalkError(
         "Ray was imported before and would listen to the network",
-        fix="start a new Python, or name a cluster with --address",
+        fix="start a new Python, or name a cluster with `address=`",
     )
 
 

@@ -80,7 +80,7 @@ def workplace(folder: Path | None, name: str, engine: Engine) -> Iterator[Path]:
         if getattr(engine, "address", None) is not None:
             raise RealtalkError(
                 "the nodes of a cluster see no folder of this run",
-                fix="name one that all of them see with --out",
+                fix="name one that all of them see with `out=`",
             )
         with temporary_folder("realtalk-run-") as temporary:
             yield private_folder(temporary / "work")

@@ -23,7 +23,7 @@ def refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[st
         raise RealtalkError(
             f"made with other settings ({shown})",
             where=str(folder),
-            fix="name another folder, or start anew with --fresh",
+            fix="name another folder, or start anew with `fresh=True`",
         )
 
 

@@ -132,7 +132,7 @@ class RunFolder:
     def table(self, name: str, key: Sequence[str]) -> Table:
         """The rows of one name, opened for writing, with those that are there."""
         if name not in _TABLES:
-            raise ValueError(f"'{name}' is not among the tables that --fresh removes")
+            raise ValueError(f"'{name}' is not among the tables that `fresh=True` removes")
         path = None if self.folder is None else self.folder / f"{name}.jsonl"
         made = Table(path, tuple(key))
         self._tables.append(made)
@@ -303,7 +303,7 @@ def read_record(folder: Path) -> dict[str, Any]:
             raise ValueError
     except (OSError, ValueError, TypeError) as error:
         raise RealtalkError(
-            "not a run's settings", where=str(path), fix="start anew with --fresh"
+            "not a run's settings", where=str(path), fix="start anew with `fresh=True`"
         ) from error
     return dict(found)
 
@@ -341,7 +341,7 @@ def _lines(path: Path) -> tuple[list[Row], int]:
                 rows.append(orjson.loads(line))
             except ValueError as error:
                 raise RealtalkError(
-                    "not a row", where=f"{path}, line {number}", fix="start anew with --fresh"
+                    "not a row", where=f"{path}, line {number}", fix="start anew with `fresh=True`"
                 ) from error
             whole += len(line)
     return rows, whole

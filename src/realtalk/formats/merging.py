@@ -107,11 +107,11 @@ class SamePersonError(RealtalkError):
         if proposed:
             told = ", ".join(f"'{new}' is called '{known}'" for new, known in proposed.items())
             what = f"{told} in the other file"
-            said = " ".join(f'--same "{new}={known}"' for new, known in proposed.items())
+            said = " ".join(f'`same="{new}={known}"`' for new, known in proposed.items())
             fix = f"if that is so, say {said}"
         else:
             what = f"'{unclear[0]}' has another name in the other file"
-            fix = f'say who it is: --same "{unclear[0]}=NAME"'
+            fix = f'say who it is: `same="{unclear[0]}=NAME"`'
         super().__init__(what, where=f"chat '{chat}'", fix=fix)
 
 
@@ -238,13 +238,13 @@ class _Merger:
         frames = by_chat(self._new)
         if self._way.chat is not None and len(self._new.chats) > 1:
             raise RealtalkError(
-                f"--chat names one chat, and the new file holds {len(self._new.chats):,}"
+                f"`chat=` names one chat, and the new file holds {len(self._new.chats):,}"
             )
         added = [row for row in self._new.chats if not self._joined(row, frames[row.id])]
         if added and not self._way.fresh and len(added) == len(self._new.chats):
             raise RealtalkError(
                 f"no chat of the corpus goes on in chat '{added[0].id}'",
-                fix="name it with --chat, or read the file into a folder of its own with --out",
+                fix="name it with `chat=`, or read the file into a folder of its own with `out=`",
             )
         tables = self._tables(added, frames)
         return Merged(tables, self._counts, len(added), tuple(self._notes))
@@ -280,7 +280,7 @@ class _Merger:
             self._notes.append(f"{chat}: {told}" if len(self._rows) > 1 else told)
         if counts.changed and not self._way.take_edits:
             told = f"messages edited, deleted or given reactions since: {counts.changed:,}"
-            self._notes.append(f"{chat}: {told}; they stay as they were without --take-edits")
+            self._notes.append(f"{chat}: {told}; they stay as they were without `take_edits=True`")
         behind = sum(
             frame.filter(pl.col("chat") == new).height
             for frame in (self._new.events, self._new.questions)
@@ -378,7 +378,7 @@ class _Merger:
 def _several(row: ChatRow, known: Sequence[ChatRow]) -> RealtalkError:
     listed = ", ".join(f"'{each.id}'" for each in known[:_LIKELY])
     return RealtalkError(
-        f"chat '{row.id}' may be {listed} of the corpus", fix="name the one with --chat"
+        f"chat '{row.id}' may be {listed} of the corpus", fix="name the one with `chat=`"
     )
 
 

@@ -223,7 +223,7 @@ def together(
     if len(opened) == 1:
         if same:
             raise RealtalkError(
-                "--same names people of two exports", fix="name both files, or give --into"
+                "`same=` names people of two exports", fix="name both files, or give `into=`"
             )
         return opened[0]
     check_names(same or {}, (each.reading.tables for each in opened))
@@ -294,7 +294,7 @@ def stored_options(folder: Path, options: ReadOptions) -> ReadOptions:
     gap = timedelta(seconds=stated) if isinstance(stated, int | float) else stated
     if gap not in (None, options.gap) and options.gap != ReadOptions().gap:
         raise RealtalkError(
-            "was cut into sessions at another pause", where=str(folder), fix="leave --gap away"
+            "was cut into sessions at another pause", where=str(folder), fix="leave `gap=` away"
         )
     return replace(
         options,
@@ -309,7 +309,7 @@ def _record(folder: Path) -> dict[str, Any]:
         raise RealtalkError(
             "holds no stored corpus to add to",
             where=str(folder),
-            fix="make one with realtalk read FILE --out DIR",
+            fix="make one by reading with `out=DIR`",
         )
     return record(folder)
 

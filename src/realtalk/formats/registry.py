@@ -215,7 +215,7 @@ def detect(source: Source) -> str:
     raise RealtalkError(
         "the format is not recognised",
         where=str(source.path),
-        fix=f"name it with --format: {', '.join(FORMATS)}",
+        fix=f"name it with `format=`: {', '.join(FORMATS)}",
     )
 
 

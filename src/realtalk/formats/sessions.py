@@ -46,7 +46,7 @@ def parse_gap(text: str) -> Gap:
             gap = timedelta(0)
         if gap > timedelta(0):
             return gap
-    raise RealtalkError(f"'{text}' is not a pause", fix="write --gap 6h, 90m, 2d or day")
+    raise RealtalkError(f"'{text}' is not a pause", fix="write `gap=6h`, 90m, 2d or day")
 
 
 def sorted_by_time(messages: Iterable[TimedT]) -> list[TimedT]:

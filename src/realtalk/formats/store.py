@@ -176,18 +176,18 @@ def store(
     """
     if folder.exists() and not is_stored(folder):
         if not folder.is_dir():
-            raise RealtalkError("is a file", where=str(folder), fix="name a folder with --out")
+            raise RealtalkError("is a file", where=str(folder), fix="name a folder with `out=`")
         if any(folder.iterdir()):
             raise RealtalkError(
                 "the folder is not empty and holds no corpus",
                 where=str(folder),
-                fix="name a new folder with --out",
+                fix="name a new folder with `out=`",
             )
     elif more := _others(folder):
         raise RealtalkError(
             f"holds {more[0]} beside its corpus, which would be lost",
             where=str(folder),
-            fix="name a new folder with --out, or move it away",
+            fix="name a new folder with `out=`, or move it away",
         )
     with whole_folder(folder, replace=True) as temporary:
         parts = _write_messages(reading.tables, temporary, most)
@@ -454,7 +454,7 @@ def opened_stream(path: str | Path, option: str) -> CorpusStream:
         raise RealtalkError(
             f"{option} works on stored corpora, part by part",
             where=str(path),
-            fix="store it first: realtalk read PATH --out DIR",
+            fix="store it first: read it with `out=DIR`",
         )
     return stream
 

@@ -108,7 +108,7 @@ def probe_by(
             raise RealtalkError(
                 f"{len(report.problems):,} chats could not be probed, this one: {problem}",
                 where=name,
-                fix="run it again with the same --out: what is done stays",
+                fix="run it again with the same `out=`: what is done stays",
             )
         solved = [Run.load(Path(report.out) / row["part"], KIND) for row in report.rows]
         return run_probe(plan, folder, progress=progress, solved=solved)
@@ -127,7 +127,7 @@ def _refuse_models(plan: Plan) -> None:
     if plan.reader.name == "llm" or plan.memory.name in _ASKING:
         raise RealtalkError(
             "an engine splits what needs no language model",
-            fix="leave --engine out: a server answers many questions at once (--connections)",
+            fix="leave `engine=` out: a server answers many questions at once (`connections=`)",
         )
 
 

@@ -68,13 +68,13 @@ class Golds:
             raise RealtalkError(
                 "no chat here was audited",
                 where=corpus.name,
-                fix="the audit knows the ten REALTALK chats; use --golds published",
+                fix="the audit knows the ten REALTALK chats; use `golds=published`",
             )
         if self.kind == LMEB and not any(self.of(chat) for chat in corpus.chats):
             raise RealtalkError(
                 "no question here names a message by its id",
                 where=corpus.name,
-                fix="the board asks about the ten REALTALK chats; use --golds published",
+                fix="the board asks about the ten REALTALK chats; use `golds=published`",
             )
 
     def _gold(self, chat: Chat, question: Question, audited: AuditedQuestion | None) -> Gold | None:

@@ -51,7 +51,7 @@ def refuse_own_judge(model: str | None, judge: str) -> None:
     if model is not None and model.strip("/") == judge.strip("/"):
         raise RealtalkError(
             f"{judge} would judge its own answers",
-            fix=f"name another model with --judge, or say so: --judge {SAME}",
+            fix=f"name another model with `judge=`, or say so: `judge={SAME}`",
         )
 
 

@@ -84,7 +84,7 @@ def _own(reference: str, settings: Mapping[str, Any] | None) -> Memory:
         )
     if not hasattr(found, "build"):
         if settings:
-            raise RealtalkError(f"'{reference}' takes no settings", fix="leave --set out")
+            raise RealtalkError(f"'{reference}' takes no settings", fix="leave `settings=` out")
         record = {"system": reference, **code_of(reference)}
         return Outside(reference.rpartition(":")[2], starting(found), settings=record)
     made: Memory = make(f"the memory '{reference}'", found, settings)

@@ -133,7 +133,7 @@ def _audited_anew(probed: Run, audit: Audit) -> list[Row]:
         raise RealtalkError(
             f"the run is scored by {golds_of(probed)} golds",
             where=probed.place,
-            fix="a corrected audit stands beside published golds; probe anew with --golds FILE",
+            fix="a corrected audit stands beside published golds; probe anew with `golds=FILE`",
         )
     by_key = {key: each for questions in audit.chats.values() for key, each in questions.items()}
     changed = []

@@ -82,7 +82,7 @@ class Retrieved(ConfiguredMemory):
             raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
         if device != "cpu" and way == "bm25":
             raise RealtalkError(
-                "words alone are searched without an encoder", fix="leave --device out"
+                "words alone are searched without an encoder", fix="leave `device=` out"
             )
         self.way = choice("way", way, get_args(Way))
         self.window = window

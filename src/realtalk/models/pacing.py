@@ -28,7 +28,7 @@ def per_minute(rate: str) -> float:
     found = _WRITTEN.fullmatch(rate.strip())
     requests = float(found[1]) * _UNITS[found[2]] if found else 0.0
     if requests <= 0:
-        raise RealtalkError(f"'{rate}' is no rate", fix="write --rate 300/min, 5/s or 1000/h")
+        raise RealtalkError(f"'{rate}' is no rate", fix="write `rate=300/min`, 5/s or 1000/h")
     return requests
 
 

@@ -374,6 +374,6 @@ def rescore_persona(
         raise RealtalkError(
             f"its semantic similarity is by {semantic}",
             where=str(folder),
-            fix="name the model with --bertscore",
+            fix="name the model with `bertscore=`",
         )
     return rescore(record, benchmark, benchmark.stages(corpus), progress)

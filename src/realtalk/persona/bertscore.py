@@ -153,7 +153,7 @@ def _layer(title: str, config: Any, given: int | None) -> int:
         raise RealtalkError(
             "it is not known which layer of this model to compare by",
             where=f"{_ROLE} model {title}",
-            fix=f"name one, from 1 to {deepest}: --bertscore-layer N",
+            fix=f"name one, from 1 to {deepest}: `bertscore_layer=N`",
         )
     return LAYERS[name]
 

@@ -32,8 +32,8 @@ MEANINGS = {
     "fictional": "{0} is invented.",
 }
 _FIX = (
-    "where you are {0} pass --consent self, with their yes --consent given, of a published study "
-    "--consent research, of an invented person --consent fictional"
+    "where you are {0} pass `consent=self`, with their yes `consent=given`, of a published study "
+    "`consent=research`, of an invented person `consent=fictional`"
 )
 _FILE = "consent.json"
 

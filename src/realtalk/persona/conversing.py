@@ -90,7 +90,7 @@ class SimulatedChats:
         return marked_chat(each.chat, self._by, about)
 
 
-_ELSEWHERE = "name another folder with --out, or start anew with --fresh"
+_ELSEWHERE = "name another folder with `out=`, or start anew with `fresh=True`"
 
 
 def _different(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:

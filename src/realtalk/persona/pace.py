@@ -82,7 +82,7 @@ def pace_of(corpus: Corpus) -> ChatPace:
         raise RealtalkError(
             "no chat shows when people answer each other",
             where=corpus.name,
-            fix="name one with the times of its messages, or leave --like out",
+            fix="name one with the times of its messages, or leave `like=` out",
         )
     whole = {name: tuple(map(int, found[name])) for name in ("sessions", "starts", "turns")}
     return ChatPace(

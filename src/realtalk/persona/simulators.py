@@ -47,7 +47,7 @@ class Constant(PlainSolver):
 
     def __init__(self, *, says: str = "ok") -> None:
         if not says.strip():
-            raise RealtalkError("a constant needs words", fix="give it: --set says=ok")
+            raise RealtalkError("a constant needs words", fix="give it: `settings=says=ok`")
         self._says = says
 
     @property

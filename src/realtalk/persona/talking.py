@@ -53,7 +53,7 @@ def partner_of(chat: Chat, speaker: str, partner: str | None = None) -> str:
         raise RealtalkError(
             f"{len(others)} others speak in the chat",
             where=chat.id,
-            fix="say who you are: --as NAME",
+            fix="say who you are: `partner=NAME`",
         )
     return others[0]
 
@@ -97,7 +97,7 @@ class Talk:
     ) -> None:
         if partner == speaker:
             raise RealtalkError(
-                f"{speaker} cannot talk to {speaker}", fix="name yourself: --as NAME"
+                f"{speaker} cannot talk to {speaker}", fix="name yourself: `partner=NAME`"
             )
         self.speaker, self.partner = speaker, partner
         self.consent = consent
@@ -182,6 +182,6 @@ class Talk:
             raise RealtalkError(
                 f"holds no talk of {self.speaker} and {self.partner}",
                 where=str(self._out),
-                fix="name another folder with --out",
+                fix="name another folder with `out=`",
             )
         return held[0].sessions

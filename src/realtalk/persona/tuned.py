@@ -247,7 +247,7 @@ def adapters_in(folder: Path) -> dict[Path, dict[str, Any]]:
         raise RealtalkError(
             "no finished adapter here",
             where=str(folder),
-            fix="make one: realtalk persona tune PATH --speaker NAME --base MODEL --out DIR",
+            fix="make one: realtalk persona tune PATH `speaker=NAME` `base=MODEL` `out=DIR`",
         )
     return finished
 

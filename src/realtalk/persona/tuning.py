@@ -146,7 +146,7 @@ def tune(
         except library("torch").OutOfMemoryError as error:
             raise RealtalkError(
                 f"{settings.batch_tokens:,} tokens at once do not fit into the device's memory",
-                fix="pass a smaller --batch-tokens",
+                fix="pass a smaller `batch_tokens=`",
             ) from error
         result = _finish(out, wanted, state, sum(map(len, learned)))
     return Tuned(out, **{**result, "epochs": tuple(Epoch(**each) for each in result["epochs"])})
@@ -185,7 +185,7 @@ def _begin(out: Path, wanted: Mapping[str, Any], fresh: bool) -> dict[str, Any] 
         raise RealtalkError(
             f"an adapter was begun here with another {' and '.join(names)}",
             where=str(out),
-            fix="name another folder, or start anew with --fresh",
+            fix="name another folder, or start anew with `fresh=True`",
         )
     try:
         private_folder(out)

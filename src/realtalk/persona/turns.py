@@ -92,7 +92,7 @@ def _own(corpus: Corpus, labels: pl.DataFrame) -> pl.DataFrame:
     raise RealtalkError(
         what,
         where=corpus.name,
-        fix="label it, in joined turns and with the same --gap: realtalk ei PATH --out DIR",
+        fix="label it, in joined turns and with the same `gap=`: realtalk ei PATH `out=DIR`",
     )
 
 

@@ -76,7 +76,7 @@ def _announcing(progress: Progress, say: Callable[[str], None]) -> Progress:
             is_said = True
             seconds = (time.perf_counter() - start[1]) / (done - start[0]) * (total - start[0])
             if seconds > _WORTH_SAYING:
-                hint = f"; --quick labels {QUICK:,} of them" if total > QUICK else ""
+                hint = f"; `quick=True` labels {QUICK:,} of them" if total > QUICK else ""
                 say(
                     f"labelling {total:,} turns takes about {_span(seconds)}; they are kept, so "
                     f"the next page is made at once{hint}"

@@ -93,7 +93,7 @@ def _head(aggregates: Aggregates, options: PageOptions, data: dict[str, Any]) ->
     yield f'<p class="holds" data-local>{escape(holds(aggregates, options, data))}</p>'
     yield (
         '<p class="holds" id="names-held" hidden>Names are hidden from view only: the file still '
-        "holds them. realtalk report PATH --anonymous makes a page without.</p></div>"
+        "holds them. Called anonymously, the report has none.</p></div>"
     )
     yield (
         '<div class="filters" role="search" aria-label="Filters">'

@@ -320,7 +320,7 @@ def read_review(path: Path) -> list[NameDecision]:
         names, rows = list(reader.fieldnames or ()), list(reader)
     except csv.Error as error:
         raise RealtalkError("cannot be read as a table", where=str(path)) from error
-    anew = "remove it and write it anew with --review"
+    anew = "remove it and write it anew with `review=`"
     for name in _NEEDED:
         if name not in names:
             raise RealtalkError(

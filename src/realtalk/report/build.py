@@ -125,7 +125,7 @@ def check_page(path: Path) -> None:
     """Raises where a page must not be written."""
     check_holder(path)
     if path.is_dir():
-        raise RealtalkError("is a folder", where=str(path), fix="name a file: --out report.html")
+        raise RealtalkError("is a folder", where=str(path), fix="name a file: `out=report.html`")
     if is_stored(path.parent):
         raise RealtalkError(
             "holds a stored corpus, which is not a place for a page",

@@ -25,7 +25,7 @@ from realtalk.formats.store import is_stored
 CORPUS, LABELS = "corpus", "emotional intelligence"
 _RUN, _LABELS = "run.json", "labels.parquet"
 _DEEPEST = 4
-_FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads` wrote with --out"
+_FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads` wrote with `out=`"
 
 
 @dataclass(frozen=True, slots=True)

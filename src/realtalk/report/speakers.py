@@ -172,8 +172,7 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         who = (
             f"{one} is {pair.first.written}, {other} {pair.second.written}."
             if pair.told
-            else f"Nothing says who is simulated: {one} stands first. Say it with "
-            "`realtalk report RUN --simulated NAME`."
+            else f"Nothing says who is simulated: {one} stands first. Say it with `simulated=NAME.`"
         )
         lead = (
             f"{comparison.speakers[0]} speakers of {one} beside {comparison.speakers[1]} of "

@@ -53,7 +53,7 @@ def predict_by(
     if predictor.name not in BASELINES:
         raise RealtalkError(
             "an engine splits what needs no language model",
-            fix="leave --engine out, or take one of " + ", ".join(BASELINES),
+            fix="leave `engine=` out, or take one of " + ", ".join(BASELINES),
         )
     task.refuse_predictor(predictor, corpus)
     running.claim(task, corpus, predictor, folder, fresh=fresh)
@@ -110,7 +110,7 @@ def encode_by(
             f"{len(report.problems):,} files of texts could not be encoded, this one: "
             f"{report.problems[0][1]}",
             where=report.problems[0][0],
-            fix="run it again with the same --out: what is done stays",
+            fix="run it again with the same `out=`: what is done stays",
         )
     for row, block in zip(report.rows, blocks, strict=True):
         store.put(block, np.load(Path(report.out) / row["part"], allow_pickle=False))

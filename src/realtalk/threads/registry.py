@@ -40,5 +40,5 @@ def refuse_unfit(predictor: Predictor, task: Task, protocol: Protocol) -> None:
     if predictor.needs_scores(task) and not protocol.shows_scores:
         raise RealtalkError(
             f"the predictor {predictor.name} needs the scores of what is shown, which are hidden",
-            fix="show those from before the cutoff with --with-scores",
+            fix="show those from before the cutoff with `with_scores=True`",
         )

@@ -137,7 +137,7 @@ def talking_routes(studio: StudioSession, keys: Keys) -> APIRouter:
 
     def room() -> TalkRoom:
         if studio.talk is None:
-            raise RealtalkError("nobody is simulated here", fix="start the studio with --talk NAME")
+            raise RealtalkError("nobody is simulated here", fix="start the studio with `talk=NAME`")
         return studio.talk
 
     def said(talk: TalkRoom) -> str:

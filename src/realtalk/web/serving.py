@@ -107,7 +107,7 @@ def _listen(port: int) -> socket.socket:
         listening.close()
         reason = getattr(error, "strerror", None) or "ports go from 0 to 65535"
         raise RealtalkError(
-            f"cannot be used ({reason})", where=f"port {port}", fix="name another: --port"
+            f"cannot be used ({reason})", where=f"port {port}", fix="name another: `port=`"
         ) from error
     return listening
 

@@ -60,7 +60,7 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 def _foreign(where: str) -> RealtalkError:
     return RealtalkError(
-        "not a file of annotations", where=where, fix="name another: --annotations FILE"
+        "not a file of annotations", where=where, fix="name another: `annotations=FILE`"
     )
 
 
@@ -91,7 +91,7 @@ def _recognise(connection: sqlite3.Connection, where: str) -> None:
         raise RealtalkError(
             "was written by a newer realtalk",
             where=where,
-            fix="update realtalk, or name another file: --annotations FILE",
+            fix="update realtalk, or name another file: `annotations=FILE`",
         )
     elif ours != _APPLICATION or layout != _LAYOUT:
         raise _foreign(where)

@@ -175,7 +175,7 @@ def _order(
         return dates or "dmy"
     order, certain = shares_order(days)
     if not certain:
-        notes.append(f"{member.name}: the dates could be dmy or mdy; read as {order} (--dates)")
+        notes.append(f"{member.name}: the dates could be dmy or mdy; read as {order} (`dates=`)")
     return order
 
 

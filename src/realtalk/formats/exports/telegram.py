@@ -401,7 +401,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
             )
             if _fill(draft, chat, where, tz):
                 notes.append(
-                    f"{where}: some entries have no local time; UTC (or --timezone) stamps are "
+                    f"{where}: some entries have no local time; UTC (or `timezone=`) stamps are "
                     "used where they stand, local ones elsewhere"
                 )
     return assemble(source, "telegram", list(drafts.values()), options, notes)

@@ -115,7 +115,7 @@ def _order(lines: Sequence[str], notes: list[str]) -> DateOrder:
     days = [day for day in dict.fromkeys(stated) if is_open(day)]
     order, certain = shares_order(days)
     if days and not certain:
-        notes.append(f"the dates could be dmy or mdy; read as {order} (--dates)")
+        notes.append(f"the dates could be dmy or mdy; read as {order} (`dates=`)")
     return order
 
 

@@ -96,7 +96,7 @@ def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, 
         raise RealtalkError(
             f"no column is known to hold the {' and the '.join(missing)}",
             where=where,
-            fix=f"name it with --column {missing[0]}=COLUMN; found: {_listed(names)}",
+            fix=f"name it with `columns={missing[0]}=COLUMN`; found: {_listed(names)}",
         )
     return chosen
 
@@ -179,7 +179,7 @@ class TableRows:
             stamps = [row.stamp for rows in self._rows.values() for row in rows]
             order, proven = date_order([stamp for stamp in stamps if isinstance(stamp, str)])
             if not proven:
-                self.notes.append("dates were read with the day first; --dates mdy reads the month")
+                self.notes.append("dates were read with the day first; `dates=mdy` reads the month")
         undated = 0
         chats = []
 

@@ -198,7 +198,7 @@ def _published(chat: Chat) -> dict[str, Any]:
         raise RealtalkError(
             f"has {len(chat.speakers)} speakers; the REALTALK layout holds two",
             where=f"chat {chat.id}",
-            fix="export it with --to jsonl or convokit",
+            fix="export it with `to=jsonl` or convokit",
         )
     data: dict[str, Any] = {
         "name": {f"speaker_{place}": name for place, name in enumerate(chat.speakers, 1)}

@@ -215,7 +215,7 @@ def _filled_rows(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int
                         f"a text of {len(value):,} characters does not fit a cell "
                         f"({_CELL_LIMIT:,} at most)",
                         where=f"chat {chat.id}",
-                        fix="export with --to realtalk or jsonl",
+                        fix="export with `to=realtalk` or jsonl",
                     )
                 filled[place] = escape(value)
         yield filled, heavy

@@ -325,7 +325,7 @@ def _decide(rows: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision
             raise RealtalkError(
                 f"the date does not fit the order {dates}",
                 where=f"{where}, line {int(rows['row'][0]) + 1}",
-                fix=f"leave --dates out or pass --dates {orders[0]}",
+                fix=f"leave `dates=` out or pass `dates={orders[0]}`",
             )
         stated: tuple[Order, ...] = (dates,)
         decision = decide(rows, stated, half=False, slashes=False)
@@ -344,7 +344,7 @@ def _check_stated(dated: pl.DataFrame, dates: DateOrder | None, where: str) -> N
             raise RealtalkError(
                 f"the date does not fit the order {dates}",
                 where=f"{where}, line {int(real['row'][0]) + 1}",
-                fix="leave --dates out or pass another order: dmy, mdy or ymd",
+                fix="leave `dates=` out or pass another order: dmy, mdy or ymd",
             )
 
 
@@ -491,7 +491,7 @@ def _notes(decision: Decision) -> list[str]:
         "span": f"the dates were read as {name} because the chat is then far shorter",
     }
     if ground := grounds.get(decision.ground):
-        notes.append(f"{ground}: pass --dates dmy, mdy or ymd if that is wrong")
+        notes.append(f"{ground}: pass `dates=dmy`, mdy or ymd if that is wrong")
     if decision.calendar == "islamic":
         notes.append("dates of the Islamic calendar were converted by rule and may be a day off")
     elif decision.calendar != "gregorian":
