@@ -73,7 +73,7 @@ def test_probing_chat_by_chat(
     names = sorted(path.name for path in (tmp_path / "whole").iterdir())
     assert sorted(path.name for path in (tmp_path / "split").iterdir()) == names
     assert split.rows == whole.rows
-    timed = [run.record.timings for run in (whole, split)]
+    timed = [run.timings for run in (whole, split)]
     assert [len(each) for each in timed] == [len(whole.rows)] * 2
     alone = rt.probe(chats, **PROBES[name], **HERE)
     assert alone.rows == whole.rows, "also where nothing is written"

@@ -73,7 +73,9 @@ def test_it_has_tables_a_page_and_a_command(corpus: Corpus, tmp_path: Path) -> N
     assert command(own.NextSpeaker(), own.SOLVERS, compared) == 0
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_it_is_an_inspect_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     log, calls = evaluated_task(

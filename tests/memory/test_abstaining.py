@@ -8,24 +8,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
-from plain_reader import MessageReader
 
+from plain_reader import MessageReader
 from realtalk.api.choices import make_reader
+from realtalk.api.options import Model
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
+from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, contexts
-from realtalk.memory.benchmark import load_probe, run_probe
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.judging import UNTOLD, Judge
 from realtalk.memory.plain import Recent
 from realtalk.memory.readers import Item, NoReader, prompt_of
-from realtalk.memory.rescoring import judge_run, refuse_other_formulas, rescore_run
+from realtalk.memory.rescoring import judge_run, rescore_run
 from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
@@ -84,7 +85,7 @@ def test_an_abstention_is_right_and_an_answer_wrong(corpus: Corpus, tmp_path: Pa
     for score in ("f1", "exact", "rouge_l_stemmed", "date_f1"):
         assert [row[score] for row in right.rows] == [1.0, 1.0]
         assert [row[score] for row in wrong.rows] == [0.0, 0.0]
-    assert set(right.scores.answers["all"].by_category) == {"multi_session", "abstention"}
+    assert set(right.variants["all"].slices) == {"multi_session", "abstention"}
 
 
 def test_the_judge_holds_an_abstention_against_the_same_words(corpus: Corpus) -> None:
@@ -158,15 +159,15 @@ def test_a_run_of_an_earlier_version_is_scored_anew_on_request(
     score_answers(corpus, given, tmp_path / "old")
     new = score_answers(corpus, given, tmp_path / "new")
     made_before(tmp_path / "old", q2_abs=BEFORE)
-    old = load_probe(tmp_path / "old")
+    old = Run.load(tmp_path / "old")
     assert old.rows[1]["f1"] == 0.2
     with pytest.raises(RealtalkError, match=r"different formulas; .*probe rescore .*old"):
-        refuse_other_formulas([new, old])
+        new.compare(old)
     with pytest.raises(RealtalkError, match=r"earlier formulas; .*probe rescore .*old"):
         score_answers(corpus, given, tmp_path / "old")
     found, changes = rescore_run(tmp_path / "old")
     assert changes.changed_rows == 1 and found.rows == new.rows
-    refuse_other_formulas([new, found])
+    new.compare(found)
     assert rescore_run(tmp_path / "old")[1].changed_rows == 0
     assert score_answers(corpus, given, tmp_path / "old").rows == new.rows
 
@@ -215,7 +216,7 @@ def test_an_empty_answer_is_none_wherever_it_comes_from(corpus: Corpus, tmp_path
     for found in (given, read):
         assert [row["answer"] for row in found.rows] == [None, None]
         assert [row["f1"] for row in found.rows] == [None, None]
-        assert {row["reason"] for row in found.scores.unscored} == {"empty answer"}
+        assert set(found.variants["all"].unscored) == {"empty answer"}
     made_before(tmp_path / "given", q1={"answer": "", "unscored": None, "f1": 0.0})
     assert rescore_run(tmp_path / "given")[0].rows == given.rows
     with pytest.raises(RealtalkError, match="no answers to judge"):
@@ -267,17 +268,17 @@ def test_one_id_twice_in_a_chat_is_refused(corpus: Corpus) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "fault"),
     [
-        ("rows.jsonl", '{"x": 1}\n', "run: not the rows of a run of memory probing"),
-        ("rows.jsonl", "[1]\n", "run: not the rows of a run of memory probing"),
+        ("rows.jsonl", '{"x": 1}\n', "does not fit this version of realtalk"),
+        ("rows.jsonl", "[1]\n", "does not fit this version of realtalk"),
         (
             "rows.jsonl",
-            '{"chat": "a", "id": "b", "budget": "all", "unscored": null}\n',
-            "its rows lack 'all@10'",
+            '{"sample": "a", "group": "b", "variant": "all", "unscored": null}\n',
+            "its rows lack 'accept'",
         ),
         (
             "run.json",
             '{"kind": "memory probing", "settings": {}, "versions": []}',
-            "the settings",
+            "its settings lack 'solver'",
         ),
     ],
 )
@@ -286,68 +287,17 @@ def test_a_damaged_run_is_refused_in_a_line(
 ) -> None:
     score_answers(corpus, answers("nine crowns", "x"), tmp_path / "run")
     (tmp_path / "run" / name).write_text(text, "utf-8")
-    for read in (load_probe, rescore_run):
+    for read in (Run.load, rescore_run):
         with pytest.raises(RealtalkError, match=fault) as caught:
             read(tmp_path / "run")
-        assert "\n" not in str(caught.value) and "--fresh" in str(caught.value)
+        assert "\n" not in str(caught.value) and "make the run again" in str(caught.value)
 
 
 def test_the_command_tells_a_model_that_it_may_abstain(corpus: Corpus) -> None:
     def reader(of: Corpus, prompts: Path | None = None) -> Any:
-        return make_reader("llm", "local/tiny", of, prompts=prompts)
+        return make_reader("llm", Model("local/tiny"), of, prompts=prompts)
 
     told = reader(corpus)
     assert (told.settings["abstain"], told.version) == (True, "prompts 3")
     assert reader(corpus, Path("1")).version == "prompts 1"
     assert reader(replace(corpus, chats=corpus.chats[:1])).settings["abstain"] is False
-
-
-def as_version_010(folder: Path) -> None:
-    """The folder of a run as version 0.1.0 wrote it: other keys, no solver, `memories`."""
-    place = folder / "run.json"
-    record = json.loads(place.read_text("utf-8"))
-    record["settings"] |= record["settings"].pop("solver")["settings"]
-    place.write_text(json.dumps(record), "utf-8")
-    names = {"sample": "id", "group": "chat", "variant": "budget"}
-    gone = {"untold", "left_out", "unresolved", "learned"}
-    for path in folder.glob("*.jsonl"):
-        path.with_suffix(".parquet").unlink()
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        rows = [
-            {names.get(name, name): value for name, value in line.items() if name not in gone}
-            for line in lines
-        ]
-        pl.DataFrame(rows).write_parquet(path.with_suffix(".parquet"))
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-
-
-@pytest.mark.slow
-def test_a_run_of_version_010_is_read_compared_reported_and_brought_up_to_date(
-    tmp_path: Path, run: Any
-) -> None:
-    words = ("probe", "sample", "--limit", "12", "--budget", "300,600", "--memory")
-    assert run(*words, "recent", "--out", "old")[0] == 0
-    assert run(*words, "restored", "--out", "new")[0] == 0
-    today = load_probe(tmp_path / "old")
-    as_version_010(tmp_path / "old")
-    old = load_probe(tmp_path / "old")
-    assert [row["f1"] for row in old.rows] == [row["f1"] for row in today.rows]
-    assert old.scores.answers["300t"].to_json() == today.scores.answers["300t"].to_json()
-    assert (old.memory, old.reader, old.name) == (today.memory, today.reader, today.name)
-    assert len(old.timings) == 24
-    for command in (
-        ("runs", "show", "old"),
-        ("runs", "failures", "old"),
-        ("runs", "compare", "old", "new", "--budget", "300"),
-        ("report", "old", "--out", "page.html"),
-    ):
-        status, _, err = run(*command)
-        assert status == 0, err
-    status, _, err = run(*words, "recent", "--out", "old")
-    assert status == 2 and "made by version 0.1.0" in err and "probe rescore old" in err
-    assert run("runs", "rescore", "old")[0] == 0
-    assert [row["answer"] for row in load_probe(tmp_path / "old").rows] == [
-        row["answer"] for row in today.rows
-    ]
-    status, _, err = run(*words, "recent", "--out", "old")
-    assert status == 0, err

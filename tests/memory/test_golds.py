@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,13 @@ from realtalk.evals.run import Run
 from realtalk.formats.audit import Audit
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
-from realtalk.memory.benchmark import ProbedRun, load_probe, run_probe
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Gold, Golds, golds_named, names_in
 from realtalk.memory.oracle import Oracle
 from realtalk.memory.plain import Recent
 from realtalk.memory.readers import NoReader
-from realtalk.memory.rescoring import compared_audited, compared_runs, rescore_run
-from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES
+from realtalk.memory.rescoring import rescore_run
+from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, by_audit
 from realtalk.memory.values import Budget
 
 
@@ -31,27 +30,18 @@ def test_audited_golds_stand_beside_the_published_ones_of_one_run(tmp_path: Path
     assert "golds" not in published.settings
     alone = probed(Golds("audited", audit()))
     assert alone.settings["golds"] == "audited"
-    beside = published.audited
-    assert beside is not None
-    scored = (
-        *ANSWER_SCORES,
-        *RANK_SCORES,
-        *BUDGET_SCORES,
-        "gold",
-        "accept",
-        "evidence",
-        "left_out",
-    )
-    for one, other in zip(beside.rows, alone.rows, strict=True):
-        assert {name: one[name] for name in scored} == {name: other[name] for name in scored}
-    figures = published.scores.retrieval
-    assert figures is not None and figures.audited is not None
-    assert figures.overall.means["any@5"] == 0.5  # Q2 is sixth, Q4 is not there
-    assert figures.audited.overall.means["any@5"] == 1.0
-    assert figures.audited.overall.n == 4 and alone.scores.unscored[0]["id"] == "Q4"
-    again = load_probe(tmp_path / "beside")
-    assert again.audited is not None and again.audited.rows == beside.rows
-    assert alone.audited is None
+    scored = (*ANSWER_SCORES, *RANK_SCORES, *BUDGET_SCORES)
+    for one, other in zip(published.scored_rows, alone.rows, strict=True):
+        assert {name: one[f"{name}, audited"] for name in scored} == {
+            name: other[name] for name in scored
+        }
+    figures = published.variants["ranking"].overall
+    assert figures["any@5"].value == 0.5  # Q2 is sixth, Q4 is not there
+    assert figures["any@5, audited"].value == 1.0 and figures["any@5, audited"].n == 4
+    assert alone.to_json()["unscored_questions"][0]["sample"] == "Q4"
+    again = Run.load(tmp_path / "beside")
+    assert list(again.scored_rows) == list(published.scored_rows)
+    assert not any("audited" in score.name for score in alone.scores)
 
 
 def test_what_has_no_answer_is_unscored_with_its_reason() -> None:
@@ -76,28 +66,22 @@ def test_a_board_asks_what_names_a_message_by_its_id() -> None:
     run = probed(Golds("lmeb"), reader=False)
     assert [row["sample"] for row in run.rows] == ["Q1", "Q2", "Q3", "Q4"]  # "d 1;3" is no id
     assert run.rows[2]["evidence"] == ["D3:1"] and run.rows[2]["unresolved"] == 0
-    figures = run.scores.retrieval
-    assert figures is not None and figures.board is not None
-    each = [group.means["ndcg@10"] for group in figures.by_category.values()]
-    assert figures.board.means["ndcg@10"] == pytest.approx(sum(each) / len(each))
-    assert figures.board.means["ndcg@10"] != pytest.approx(figures.overall.means["ndcg@10"])
-    titles = retrieval_rows(figures)[0]
-    assert titles[:3] == ("evidence found", "all, n=4", "mean of categories, n=4")
+    figures = run.variants["ranking"]
+    board = figures.slices["mean of categories"]["ndcg@10"].value
+    each = [part["ndcg@10"].value for name, part in figures.slices.items() if " " not in name]
+    assert board == pytest.approx(sum(value or 0.0 for value in each) / len(each))
+    assert board != pytest.approx(figures.overall["ndcg@10"].value)
 
 
 def test_every_table_has_the_audited_figures_beside() -> None:
-    scores = probed(Golds("published", audit())).scores
-    assert scores.retrieval is not None
-    assert retrieval_rows(scores.retrieval)[0][1:3] == ("all, n=4", "all, audited, n=4")
-    headings, rows = answer_rows(scores)
-    assert headings[2:4] == ("all", "all, audited")
-    assert rows[0][2:4] == ("5 of 5", "4 of 5")
-    headings, (line,) = sweep_rows({"fixed": scores})
-    assert line[headings.index("recall")] != line[headings.index("recall, audited")]
-    plain = probed(Golds()).scores
-    assert "recall, audited" not in sweep_rows({"fixed": plain})[0]
-    assert scores.to_json()["audited"]["any@5"] == 1.0
-    assert "audited" not in plain.to_json()
+    run = probed(Golds("published", audit()))
+    ranked, shown, answered = run.table()
+    for table, name in ((ranked, "any@5"), (shown, "recall@budget"), (answered, "f1")):
+        (line,) = table.frame.to_dicts()
+        assert line[name] != line[f"{name}, audited"]
+    found = run.variants["all"].overall
+    assert (found["f1"].n, found["f1, audited"].n) == (5, 4)
+    assert not any("audited" in name for name in probed(Golds()).variants["all"].overall)
 
 
 def test_python_takes_golds_by_name_and_by_file(tmp_path: Path) -> None:
@@ -121,18 +105,16 @@ def test_published_figures_are_those_without_an_audit() -> None:
 def test_runs_by_other_golds_are_not_compared() -> None:
     one, other = (probed(Golds(name, audit())) for name in ("published", "audited"))
     with pytest.raises(RealtalkError, match="scored by different golds"):
-        compared_runs(one, other)
+        one.compare(other)
 
 
 def test_runs_are_compared_by_both_golds() -> None:
     one, other = (probed(Golds("published", audit()), reader=reader) for reader in (True, True))
-    beside = compared_audited(one, other)
-    assert beside is not None and beside[0].changes["any@5"].first == 1.0
-    assert compared_runs(one, other)[0].changes["any@5"].first == 0.5
-    assert compared_audited(one, probed(Golds())) is None
-    table = Run("memory probing", one).compare(Run("memory probing", other)).frame
-    assert "any@5, audited" in table["score"].to_list()
-    figures = Run("memory probing", one).summary().frame
+    (found,) = one.changes(other).values()
+    assert found.changes["any@5, audited"].first == 1.0 and found.changes["any@5"].first == 0.5
+    (plain,) = one.changes(probed(Golds())).values()
+    assert "any@5, audited" not in plain.changes
+    figures = one.summary().frame
     assert {"any@5", "any@5, audited", "recall@budget, audited"} <= set(figures["score"].to_list())
 
 
@@ -154,9 +136,8 @@ def test_a_corrected_audit_takes_the_place_of_the_one_before(run: Any, tmp_path:
     path = write_audit(tmp_path / "mine.jsonl", Audit("mine", {chat: corrected}))
     status, _, err = run("runs", "rescore", "run", "--audit", str(path))
     assert status == 0 and "1 of 5 rows changed" in err
-    beside = load_probe(tmp_path / "run").audited
-    assert beside is not None and beside.rows[1]["gold"] == "Salt"
-    assert beside.rows[1]["evidence"] == ["D2:2"]
+    beside = by_audit(Run.load(tmp_path / "run").rows[1])
+    assert (beside["gold"], beside["evidence"]) == ("Salt", ["D2:2"])
     status, _, err = run("runs", "rescore", "plain", "--audit", str(path))
     assert status == 2 and "not of this run's chats" in err
     status, _, err = run("runs", "rescore", "alone", "--audit", str(path))
@@ -171,8 +152,8 @@ def test_an_alias_that_is_said_goes_with_the_row() -> None:
 
 def test_a_memory_without_a_ranking_has_none_by_the_audit_either() -> None:
     plan = Plan(corpus(), Recent(), NoReader(), (Budget(),), golds=Golds("published", audit()))
-    beside = run_probe(plan).audited
-    assert beside is not None and beside.rows[0]["recall@budget"] == 1.0
+    run = run_probe(plan)
+    assert run.scored_rows[0]["recall@budget, audited"] == 1.0
 
 
 def test_the_oracle_shows_the_evidence_of_the_golds_in_use() -> None:
@@ -194,23 +175,23 @@ ANOTHER_PROCESSOR = 0.006  # 8-bit products round otherwise: .003 to .005 were s
 def test_figures_of_the_ten_chats(data: Path) -> None:
     """Those of the audit's own README, and of the board's questions."""
     chats = open_reading(data / "realtalk").reading.corpus
-    run: Callable[[str], ProbedRun] = lambda golds: (  # noqa: E731
-        rt.probe(chats, memory="retrieved", reader="none", budget="2000w", golds=golds).record
-    )
-    figures = run("published").scores.retrieval
-    assert figures is not None and figures.audited is not None
-    audited = figures.audited.overall
+
+    def run(golds: str) -> Run:
+        return rt.probe(chats, memory="retrieved", reader="none", budget="2000w", golds=golds)
+
+    published = run("published").variants
     wanted = {"any@5": 0.870, "ndcg@10": 0.655, "recall@20": 0.826}
-    wanted |= {"recall@2000w": 0.933, "all@2000w": 0.842}
-    assert audited.n == 721
-    found = {name: audited.means[name] for name in wanted}
+    wanted |= {"recall@budget": 0.933, "all@budget": 0.842}
+    audited = {**published["ranking"].overall, **published["2000w"].overall}
+    assert audited["any@5, audited"].n == 721
+    found = {name: audited[f"{name}, audited"].value for name in wanted}
     assert found == pytest.approx(wanted, abs=ANOTHER_PROCESSOR)
-    board = run("lmeb").scores.retrieval
-    assert board is not None and board.board is not None
-    assert board.overall.n == 679
-    found = {name: board.overall.means[name] for name in ("ndcg@10", "any@5")}
+    board = run("lmeb").variants["ranking"]
+    assert board.overall["any@5"].n == 679
+    found = {name: board.overall[name].value for name in ("ndcg@10", "any@5")}
     assert found == pytest.approx({"ndcg@10": 0.623, "any@5": 0.819}, abs=ANOTHER_PROCESSOR)
-    assert board.board.means["ndcg@10"] == pytest.approx(0.577, abs=ANOTHER_PROCESSOR)
+    mean = board.slices["mean of categories"]["ndcg@10"].value
+    assert mean == pytest.approx(0.577, abs=ANOTHER_PROCESSOR)
 
 
 def test_the_board_asks_by_ids_as_they_are_written() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 import pytest
 
 from memory_chats import bakery
@@ -18,7 +17,6 @@ from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.store import store
-from realtalk.memory.benchmark import load_probe
 from realtalk.memory.learned import InSample, learning_parts
 from realtalk.report.build import make_report
 
@@ -101,7 +99,7 @@ def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Pa
     assert "retrieved: in-sample" in " ".join(swept[2].split())
     compared = run("runs", "compare", "seen", "sweep/recent", "--json")
     assert compared[0] == 0, compared[2]
-    assert [bool(each) for each in json.loads(compared[1])["in_sample"]] == [True, False]
+    assert "in-sample" in " ".join(run("probe", "compare", "seen", "sweep/recent")[2].split())
     page = json.dumps(make_report([tmp_path / "seen"]).to_json())
     assert "in-sample: 1 of 1 questions" in page
 
@@ -110,25 +108,6 @@ def test_nothing_is_said_of_new_chats(run: Any, tmp_path: Path) -> None:
     status, out, err = run("probe", "sample", "--reader", "none", "--limit", "4", "--out", "new")
     assert status == 0 and "in-sample" not in out + err
     assert "in-sample" not in json.dumps(make_report([tmp_path / "new"]).to_json())
-
-
-def test_a_run_of_an_earlier_version_is_known_by_its_questions(
-    knows: Callable[..., None], run: Any, tmp_path: Path
-) -> None:
-    kept(corpus(), tmp_path / "kept")
-    assert run("probe", "kept", "--reader", "none", "--out", "old")[0] == 0
-    lines = (tmp_path / "old" / "rows.jsonl").read_bytes().splitlines()
-    rows = [orjson.loads(line) for line in lines]
-    for row in rows:
-        del row["learned"]
-    (tmp_path / "old" / "rows.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in rows))
-    made = (tmp_path / "old" / "run.json").read_text("utf-8")
-    assert '"1+2"' in made
-    (tmp_path / "old" / "run.json").write_text(made.replace('"1+2"', '"1+1"'), "utf-8")
-    knows("LoCoMo", QUESTION.text)
-    probed = load_probe(tmp_path / "old")
-    assert probed.rows[0]["learned"] == "LoCoMo"
-    assert probed.cautions
 
 
 @pytest.mark.slow

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_reader import MessageReader
-from realtalk.memory.scoring import compare_runs, score_run
-from realtalk.memory.tables import cost_rows, unscored_lines
 
+from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, known_by
-from realtalk.memory.benchmark import load_probe, run_probe
+from realtalk.memory.benchmark import building, run_probe
 from realtalk.memory.plain import Events, Recent, Whole
 from realtalk.memory.readers import Item, NoReader
 from realtalk.memory.registry import make_memory
@@ -61,8 +60,11 @@ def corpus(*questions: Question) -> Corpus:
 
 
 def rows_of(memory: Any, *questions: Question, budget: Budget | None = None) -> list[Row]:
-    plan = Plan(corpus(*questions), memory, NoReader(), (budget or Budget(),))
-    return list(run_probe(plan).rows)
+    return list(run_of(memory, *questions, budget=budget).rows)
+
+
+def run_of(memory: Any, *questions: Question, budget: Budget | None = None) -> Run:
+    return run_probe(Plan(corpus(*questions), memory, NoReader(), (budget or Budget(),)))
 
 
 def test_nothing_of_a_later_day_than_the_question_is_shown() -> None:
@@ -96,14 +98,12 @@ def test_no_room_for_a_message_is_none_found() -> None:
 
 def test_evidence_that_is_partly_unresolved_is_said() -> None:
     half = question(1, unresolved=("D9:9",))
-    rows = rows_of(Recent(), half, question(2, evidence=(), unresolved=("D8:1",)), question(3))
-    scores = score_run(rows)
-    assert [row["unresolved"] for row in rows] == [1, 1, 0]
-    assert scores.partly_resolved == 1  # the second has no evidence at all and is unscored
-    assert unscored_lines(scores) == [
-        "evidence: of 1 questions a piece names no message; they are scored on the rest"
-    ]
-    assert scores.to_json()["evidence_partly_unresolved"] == 1
+    bare = question(2, evidence=(), unresolved=("D8:1",))  # of this one nothing is left to score
+    run = run_of(Recent(), half, bare, question(3))
+    assert [row["unresolved"] for row in run.rows] == [1, 1, 0]
+    assert run.cautions == (
+        "evidence: of 1 questions a piece names no message; they are scored on the rest",
+    )
 
 
 class Noting:
@@ -124,21 +124,20 @@ class Noting:
 def test_what_building_a_memory_takes_is_told(tmp_path: Path) -> None:
     two = Corpus("x", "test", (CHAT, replace(CHAT, id="Chat_2")))
     plan = Plan(two, Noting(), MessageReader(), (Budget(),))
-    scores = run_probe(plan, tmp_path).scores
-    assert scores.building is not None
-    assert (scores.building.calls, scores.building.tokens_in) == (6, 140)
-    *counted, seconds = (value for value in cost_rows(scores)[1][-1] if value is not None)
-    assert counted == ["building the memory", 6, 140, 9 * 2]
-    assert isinstance(seconds, float) and seconds >= 0
-    assert "not remembered: 2 sessions (malformed answer): Chat_1:2, Chat_2:2" in unscored_lines(
-        scores
-    )
-    again = run_probe(plan, tmp_path).scores.building
+    run = run_probe(plan, tmp_path)
+    built = building(run)
+    assert built is not None
+    assert (built.calls, built.tokens_in, built.tokens_out) == (6, 140, 9 * 2)
+    facts = run.variants["all"].facts
+    assert (facts["build calls"], facts["build tokens"]) == (6.0, 158.0)
+    assert isinstance(facts["build s"], float) and facts["build s"] >= 0
+    assert "not remembered: 2 sessions (malformed answer)" in run.cautions
+    again = building(run_probe(plan, tmp_path))
     assert again is not None and again.calls == 6  # not counted twice
     assert not (tmp_path / "none").exists()
     free = run_probe(Plan(two, Recent(), NoReader(), (Budget(),)), tmp_path / "none")
-    built = free.scores.building  # it asked nobody, and took its time
-    assert built is not None and (built.calls, built.tokens_in, built.memories) == (0, 0, 2)
+    built = building(free)  # it asked nobody, and took its time
+    assert built is not None and (built.calls, built.tokens_in) == (0, 0)
     assert built.seconds is not None and built.seconds > 0
     assert not list((tmp_path / "none").glob("preparations*"))
 
@@ -175,7 +174,7 @@ def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(
     run_probe(plan(Sayer(failing=("Q1", "Q2"))), tmp_path)
     with pytest.raises(KeyboardInterrupt):
         run_probe(plan(Sayer(stop_at="Q2")), tmp_path)
-    found = load_probe(tmp_path)
+    found = Run.load(tmp_path)
     assert [row["sample"] for row in found.rows] == ["Q1", "Q2", "Q3"]
     assert [row["answer"] for row in found.rows] == ["the red one", None, "the red one"]
     assert run_probe(plan(Sayer()), tmp_path).rows == (
@@ -184,48 +183,41 @@ def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(
 
 
 def test_two_wordings_of_a_judge_are_two_scores() -> None:
-    rows = rows_of(Recent())
-    for row in rows:
-        row |= {"answer": "x", **dict.fromkeys(("f1", "exact", "rouge_l_stemmed", "date_f1"), 0.0)}
+    run = run_of(Recent())
     judgements = [
         {"group": row["group"], "sample": row["sample"], "variant": "all", "judge": "a/b"}
-        | {"wording": "strict", "prompts": version, "right": right}
-        for row in rows
+        | {"wording": "strict", "prompts": version, "right": right, "unscored": None}
+        for row in run.rows
         for version, right in ((WORDING_VERSION, 0.0), ("sha256:12ab", 1.0))
     ]
-    judged = score_run(rows, judgements=judgements).judged
-    assert judged["all", "a/b", "strict"].overall.means == {"right": 0.0}
-    assert judged["all", "a/b", "strict, prompts sha256:12ab"].overall.means == {"right": 1.0}
+    judged = replace(run, judgements=judgements).variants["all"].overall
+    assert judged["strict by a/b"].value == 0.0
+    assert judged["strict, prompts sha256:12ab by a/b"].value == 1.0
     one, other = (
-        [each for each in judgements if each["prompts"] == version]
+        replace(run, judgements=[each for each in judgements if each["prompts"] == version])
         for version in (WORDING_VERSION, "sha256:12ab")
     )
-    assert not any("a/b" in score.name for score in compare_runs(rows, rows, (one, other))[1])
-    assert any("a/b" in score.name for score in compare_runs(rows, rows, (one, one))[1])
+    assert not any("a/b" in name for name in one.changes(other)["all"].changes)
+    assert any("a/b" in name for name in one.changes(one)["all"].changes)
 
 
 def test_chats_that_are_all_alike_do_not_make_a_proportion_certain() -> None:
     many = Corpus("x", "test", tuple(replace(CHAT, id=f"Chat_{n}") for n in range(6)))
-    overall = run_probe(Plan(many, Recent(), Sayer(), (Budget(),))).scores.answers["all"].overall
-    assert overall.drawn == "chats" and overall.means["exact"] == 1.0
+    exact = run_probe(Plan(many, Recent(), Sayer(), (Budget(),))).variants["all"].overall["exact"]
     # Wilson's interval of the 6 chats that would be drawn: n / (n + z²).
-    exact = overall.estimates["exact"]
+    assert exact.value == 1.0
     assert exact.low == pytest.approx(6 / (6 + 1.959964**2), abs=1e-6) and exact.high == 1.0
     few = replace(many, chats=many.chats[:2])  # too few to be drawn: of their 6 questions
-    exact = (
-        run_probe(Plan(few, Recent(), Sayer(), (Budget(),)))
-        .scores.answers["all"]
-        .overall.estimates["exact"]
-    )
+    exact = run_probe(Plan(few, Recent(), Sayer(), (Budget(),))).variants["all"].overall["exact"]
     assert exact.low == pytest.approx(6 / (6 + 1.959964**2), abs=1e-6) and exact.high == 1.0
 
 
 def test_one_id_for_two_questions_cannot_be_compared() -> None:
-    rows = rows_of(Recent())
-    others = [row | {"question": "another?"} if row["sample"] == "Q2" else row for row in rows]
-    compare_runs(rows, rows)
+    run = run_of(Recent())
+    rows = [row | {"question": "another?"} if row["sample"] == "Q2" else row for row in run.rows]
+    run.compare(run)
     with pytest.raises(RealtalkError, match="Chat_1: the runs ask different questions under 'Q2'"):
-        compare_runs(rows, others)
+        run.compare(replace(run, rows=rows))
 
 
 @pytest.mark.parametrize(

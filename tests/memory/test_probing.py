@@ -13,29 +13,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_reader import MessageReader
-from realtalk.memory.scoring import compare_runs, score_run
-from realtalk.memory.tables import answer_rows, published_rows, retrieval_rows, unscored_lines
 
 from judge_server import Call, JudgeServer, Reply
+from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
 from realtalk.evals.rows import run_schema
+from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.asking import Plan, contexts
-from realtalk.memory.benchmark import load_probe, run_probe
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.judging import Judge
 from realtalk.memory.pictures import draw_sweep, pareto
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
-from realtalk.memory.published import TABLE_3, is_published
+from realtalk.memory.published import TABLE_3, are_published
 from realtalk.memory.readers import Item, LlmReader, NoReader
 from realtalk.memory.rescoring import judge_run
-from realtalk.memory.rows import RANK_SCORES, columns
+from realtalk.memory.rows import COLUMNS, RANK_SCORES
 from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked
@@ -149,7 +148,7 @@ def test_rows_hold_every_question_and_budget_once() -> None:
     keys = [(row["group"], row["sample"], row["variant"]) for row in rows]
     assert len(keys) == len(set(keys)) == 6 * 12 * 2
     assert {row["variant"] for row in rows} == {"10w", "40t"}
-    assert set(rows[0]) == set(run_schema(columns()))
+    assert set(rows[0]) == set(run_schema(COLUMNS))
     assert all(row["f1"] == 1.0 and row["gold"] == row["answer"] for row in rows)
 
 
@@ -179,10 +178,9 @@ def test_a_memory_without_an_order_or_messages_is_not_scored_on_them() -> None:
     (row, *_) = asked(Nothing(), NoReader(), (Budget(),))
     assert row["recall@budget"] == 0.0
     corpus = open_reading("sample").reading.corpus
-    rows = run_probe(Plan(corpus, Events(), NoReader(), (Budget(tokens=500),), limit=2)).rows
-    assert [row["recall@budget"] for row in rows] == [None, None]  # events show no message
-    assert score_run(rows).retrieval is not None
-    assert score_run(rows).to_json()["n"] == 0
+    run = run_probe(Plan(corpus, Events(), NoReader(), (Budget(tokens=500),), limit=2))
+    assert [row["recall@budget"] for row in run.rows] == [None, None]  # events show no message
+    assert run.scores == () and not run.variants["500t"].overall
 
 
 def test_questions_can_be_chosen() -> None:
@@ -225,16 +223,15 @@ def plan_of(reader: Any, memory: Any = None, **options: Any) -> Plan:
 
 def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     first = run_probe(plan_of(Sayer(failing=("Q3", "Q5"))), tmp_path)
-    scores = first.scores
-    assert len(scores.unscored) == 12
-    assert {row["reason"] for row in scores.unscored} == {"timeout"}
-    assert scores.answers["10w"].overall.n == 60  # unscored is not zero
-    assert scores.answers["10w"].overall.means["f1"] == 1.0
-    assert "12 of 72 (timeout): Chat_0:Q3" in unscored_lines(scores)[0]
+    scores = first.variants["10w"]
+    assert scores.unscored == {"timeout": 12}
+    f1 = scores.overall["f1"]
+    assert (f1.value, f1.n, f1.left_out) == (1.0, 60, 12)  # unscored is not zero
+    assert "10w, unscored: 12 timeout" in first.remarks()[-1]
     reader = Sayer()
     second = run_probe(plan_of(reader), tmp_path)
     assert [item.question.id for item in reader.items] == ["Q3", "Q5"] * 6
-    assert not second.scores.unscored
+    assert not second.variants["10w"].unscored
     assert second.rows == run_probe(plan_of(Sayer()), tmp_path / "steady").rows
 
 
@@ -268,27 +265,25 @@ def test_contexts_say_nothing_of_the_answer() -> None:
 
 def test_figures_overall_and_by_category(tmp_path: Path) -> None:
     probed = run_probe(plan_of(Sayer(right=0.5)), tmp_path)
-    scores = probed.scores
-    answers = scores.answers["10w"]
+    answers = probed.variants["10w"]
     by_hand = sum(row["f1"] for row in probed.rows) / 72
-    assert answers.overall.means["f1"] == pytest.approx(by_hand)
-    assert answers.overall.drawn == "chats"  # six chats are enough to draw them whole
-    f1 = answers.overall.estimates["f1"]
+    f1 = answers.overall["f1"]
+    assert f1.value == pytest.approx(by_hand) and answers.groups == 6
     assert f1.low is not None and f1.high is not None and f1.low < by_hand < f1.high
-    assert sum(group.n for group in answers.by_category.values()) == 72
-    shown = scores.to_json()
-    assert shown["any@5"] == pytest.approx(sum(row["any@5"] for row in probed.rows) / 72)
-    assert set(shown["by_category"]) == set(CATEGORIES)
-    assert {"recall@10w", "all@10w", "ndcg@10"} <= set(shown["by_category"]["temporal"])
-    assert shown["costs"]["10w"]["context_words"] == 10
-    assert len(answer_rows(scores)[1]) == 6
-    assert retrieval_rows(scores.retrieval)[1] if scores.retrieval else False
+    assert sum(group["f1"].n for group in answers.slices.values()) == 72
+    ranked = probed.variants["ranking"]
+    any_5 = sum(row["any@5"] for row in probed.rows) / 72
+    assert ranked.overall["any@5"].value == pytest.approx(any_5)
+    assert set(answers.slices) == set(CATEGORIES) == set(ranked.slices)
+    assert {"recall@budget", "all@budget"} <= set(answers.slices["temporal"])
+    assert answers.facts["context words"] == 10
+    assert len(probed.table()) == 3 and len(probed.table(groups=True)) == 6
 
 
 def test_two_runs_are_compared_on_the_same_questions(tmp_path: Path) -> None:
     poor = run_probe(plan_of(Sayer(right=0.2)), tmp_path / "poor")
     good = run_probe(plan_of(Sayer(right=0.9, failing=("Q1",))), tmp_path / "good")
-    found, scores = compare_runs(poor.rows, good.rows, names=("poor", "good"))
+    (found,) = poor.changes(good).values()
     exact = found.changes["exact"]
     assert (exact.n, exact.groups) == (66, 6)  # what one side left open counts for neither
     assert exact.difference.low is not None and exact.difference.low > 0
@@ -296,9 +291,9 @@ def test_two_runs_are_compared_on_the_same_questions(tmp_path: Path) -> None:
     assert exact.p is not None and exact.p_holm is not None and exact.p_holm >= exact.p
     same = found.changes["recall@20"]
     assert (same.n, same.difference.value, same.p) == (72, 0, 1.0)
-    assert {"f1", "exact", "recall@budget"} <= {score.name for score in scores}
+    assert {"f1", "exact", "recall@budget"} <= set(found.changes)
     with pytest.raises(RealtalkError, match="share no question"):
-        compare_runs(poor.rows, [])
+        poor.compare(replace(good, rows=[row | {"sample": "X"} for row in good.rows]))
 
 
 def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
@@ -309,8 +304,8 @@ def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
         {"tokens": 900, "value": 0.6},
     ]
     assert pareto(points) == [0, 2]
-    scores = run_probe(plan_of(Sayer(right=0.5)), tmp_path).scores
-    charts = draw_sweep({"shuffled": scores, "again": scores})
+    run = run_probe(plan_of(Sayer(right=0.5)), tmp_path)
+    charts = draw_sweep({"shuffled": run, "again": run})
     assert list(charts) == ["recall", "f1", "date_f1"]
     spec = charts["f1"].to_dict()
     assert spec["title"]["text"] == "Partial-match F1 of the answers"
@@ -336,7 +331,7 @@ def test_a_flaky_provider_loses_no_question_of_a_run(tmp_path: Path) -> None:
         probed = run_probe(plan_of(reader, limit=15), tmp_path / "run")
     assert len(probed.rows) == 15
     assert all(row["exact"] == 1.0 and row["unscored"] is None for row in probed.rows)
-    cost = probed.scores.costs["10w"]
+    cost = probed.variants["10w"]
     assert (cost.calls, cost.tokens_in, cost.tokens_out) == (15, 15, 15)
 
 
@@ -354,15 +349,14 @@ def test_rescoring_asks_the_judge_only(tmp_path: Path) -> None:
         judged = judge_run(probed, judge)
         calls = len(server.calls)
         assert 0 < calls <= 20  # the same question with the same answer is asked once
-        judge_run(load_probe(tmp_path / "run"), judge)
+        judge_run(Run.load(tmp_path / "run"), judge)
         assert len(server.calls) == calls
     assert (tmp_path / "run" / "rows.parquet").read_bytes() == before
     right = sum(row["exact"] for row in probed.rows) / 10
     for wording in ("lenient", "strict"):
-        found = judged.scores.judged["10w", "openai-api/local/tiny", wording]
-        assert found.overall.means["right"] == pytest.approx(right)
-        assert found.overall.n == 10
-    assert load_probe(tmp_path / "run").judgements == judged.judgements
+        found = judged.variants["10w"].overall[f"{wording} by openai-api/local/tiny"]
+        assert found.value == pytest.approx(right) and found.n == 10
+    assert Run.load(tmp_path / "run").judgements == judged.judgements
 
 
 def test_a_run_without_answers_cannot_be_judged(tmp_path: Path) -> None:
@@ -376,9 +370,8 @@ def test_answers_from_elsewhere(tmp_path: Path) -> None:
     given = [{"chat": "Chat_0", "id": "Q1", "answer": "SECRET1", "message_ids": ["D1:1"]}]
     probed = score_answers(CORPUS, given, tmp_path / "a")
     assert len(probed.rows) == 72
-    answers = probed.scores.answers["all"].overall
-    assert (answers.n, answers.unscored) == (1, 71)
-    assert answers.means["f1"] == 1.0
+    f1 = probed.variants["all"].overall["f1"]
+    assert (f1.value, f1.n, f1.left_out) == (1.0, 1, 71)
     assert probed.rows[0]["recall@budget"] == 0.5  # Q1 has two pieces of evidence
     assert probed.rows[1]["recall@budget"] is None
     for wrong, line in (
@@ -402,7 +395,7 @@ def test_an_adversarial_question_wants_an_abstention(tmp_path: Path) -> None:
     none = score_answers(corpus, [{"id": "Q1", "answer": "red"}], tmp_path / "c")
     assert none.rows[0]["f1"] is None
     assert none.rows[0]["left_out"] == ["the question has no true answer"]
-    assert none.scores.unscored[0]["reason"] == "the question has no true answer"
+    assert none.variants["all"].left_out == {"the question has no true answer": 1}
 
 
 def test_the_paper_stands_beside_its_own_chats_only(data: Path) -> None:
@@ -413,13 +406,15 @@ def test_the_paper_stands_beside_its_own_chats_only(data: Path) -> None:
         assert list(line.f1.values()) == theirs["f1"]
         assert list(line.accuracy.values()) == theirs["accuracy"]
         assert list(line.f1) == published["categories"]
-    assert is_published(open_reading(data / "realtalk").reading.corpus)
-    assert not is_published(open_reading("sample").reading.corpus)
+    known = [chat.id for chat in open_reading(data / "realtalk").reading.corpus.chats]
+    assert are_published(known) and not are_published([*known, "Chat_1_Mara_Theo"])
 
 
 def test_an_answer_stands_beside_the_papers(tmp_path: Path) -> None:
     corpus = open_reading("sample").reading.corpus
-    scores = run_probe(Plan(corpus, Whole(), MessageReader(), (Budget(),)), tmp_path).scores
-    headings, rows = published_rows(scores, "message", "whole")
-    assert len(rows) == 5 and rows[1][0] == "Table 3: gpt-4o-mini"
-    assert headings[2] == "F1 multi_hop" and rows[1][2] == "0.301"
+    chats = (replace(corpus.chats[0], id="Chat_1_Emi_Elise"),)  # as the paper's are called
+    plan = Plan(replace(corpus, chats=chats), Whole(), MessageReader(), (Budget(),))
+    rows = run_probe(plan, tmp_path).table(groups=True)[-1].frame.to_dicts()
+    printed = [row for row in rows if row["memory"] == "Table 3: gpt-4o-mini"]
+    known = {row["category"]: row["f1"] for row in printed if row["budget"] == "whole"}
+    assert known["multi_hop"] == "0.301"

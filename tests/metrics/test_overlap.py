@@ -103,7 +103,7 @@ def test_labels_that_are_missing_are_counted() -> None:
 
 def test_the_two_rouge_l_have_two_names() -> None:
     """Answers are stemmed, turns are not: no column of the one is taken for the other's."""
-    from realtalk.memory.rows import ANSWER_SCORES, earlier_row
+    from realtalk.memory.rows import ANSWER_SCORES
     from realtalk.metrics.answers import rouge_l_stemmed
     from realtalk.persona.rows import SCORES
 
@@ -111,8 +111,3 @@ def test_the_two_rouge_l_have_two_names() -> None:
     assert plain is not None and plain.rouge_l == 0.0
     assert rouge_l_stemmed("lakes", "lake", "multi_hop") == 1.0
     assert not set(ANSWER_SCORES) & set(SCORES)
-    # A run that was stored under the earlier name is read as it is.
-    assert earlier_row({"sample": "Q1", "rouge_l": 0.25}) == {
-        "sample": "Q1",
-        "rouge_l_stemmed": 0.25,
-    }

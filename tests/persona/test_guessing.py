@@ -250,7 +250,7 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
         *("persona", "who-wrote-it", "corpus", "--simulated", "best=flat", "--out", "c", "--json")
     )
     assert status == 0, err
-    (told,) = json.loads(out)
+    told = json.loads(out)
     assert told["variants"][""]["facts"]["chance"] == 0.25
     found = rt.persona.who_wrote_it(
         CORPUS, guesser="classifier", simulated=tmp_path / "flat", seed=1, limit=5
@@ -264,7 +264,7 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     status, out, err = run("runs", "failures", "c", "--json")
     assert status == 0 and all(row["answer"] != row["truth"] for row in json.loads(out)), err
     status, _, err = run(
-        "persona", "who-wrote-it", "corpus", "-g", "classifier", "--model", "openai/x"
+        "persona", "who-wrote-it", "corpus", "--guesser", "classifier", "--model", "openai/x"
     )
     assert status == 2 and "the guesser classifier asks no model" in err
     status, _, err = run("persona", "who-wrote-it", "corpus", "--simulated", "c")

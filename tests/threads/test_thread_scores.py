@@ -134,7 +134,7 @@ def test_settings_are_compared_reply_by_reply() -> None:
     headings, table = compared_table(found, run.scores, samples="replies", groups="users")
     better = dict(zip(headings, table[-1], strict=True))
     assert (better["score"], better["better"]) == ("MCC", "p-conv")
-    assert better["relative"].startswith("+199%")
+    assert better["relative"].startswith("+149%")
     with pytest.raises(RealtalkError, match="did you mean 'p-conv'"):
         run.compare_variants("p-nonconv", "np-conv")
 

@@ -108,6 +108,7 @@ def table(
     *,
     groups: bool = False,
     published: bool = True,
+    best_of: bool = False,
     figures: str | PathLike[str] | None = None,
 ) -> Shown:
     """Show stored runs side by side, a table per kind of score; the paper's rows below.
@@ -118,12 +119,17 @@ def table(
         runs: Folders of runs, or NAME=FOLDER.
         groups: Also by category, speaker or domain.
         published: Whether to show the paper's rows.
+        best_of: Threads: also the best of the runs, by the truth.
         figures: Folder for charts: PNG, SVG and HTML.
 
     Example:
         rt.runs.table(["probe-recent", "mine=probe-mine"])
     """
     loaded = load_named(runs)
+    if best_of:
+        from realtalk.threads.benchmark import best_of as best
+
+        loaded.append(best(loaded))
     parts = dict.fromkeys(run.benchmark.part_of(run.settings) for run in loaded)
     tables: list[ResultTable] = []
     for part in parts:
@@ -135,6 +141,21 @@ def table(
         charts = loaded[0].benchmark.charts({run.name: run for run in loaded})
         _LOG.info("wrote %d files to %s", len(save_figures(charts, Path(figures))), figures)
     return Shown(loaded, tables)
+
+
+def compare_variants(run: str | PathLike[str], first: str, second: str) -> ResultTable:
+    """Compare two budgets or settings of one stored run, on the same samples.
+
+    Args:
+        run: Folder of a run.
+        first: Budget or setting, e.g. p-nonconv.
+        second: Another of the run, e.g. p-conv.
+
+    Example:
+        rt.runs.compare_variants("regression", "p-nonconv", "p-conv")
+    """
+    (loaded,) = load_named([run])
+    return loaded.compare(variant=f"{first},{second}")
 
 
 def failures(

@@ -233,7 +233,11 @@ class Command:
                     calls[name] = self.supply[name]
             result = self._called(calls)
             wanted = inspect.signature(self.show).parameters
-            known = {name: value for name, value in calls.items() if name in wanted}
+            known = {
+                name: value
+                for name, value in calls.items()
+                if name in wanted and wanted[name].kind is inspect.Parameter.KEYWORD_ONLY
+            }
             return self.show(result, **values, **known)
 
     def _called(self, calls: dict[str, Any]) -> Any:

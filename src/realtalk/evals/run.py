@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,29 +97,20 @@ class Run:
         place = Path(folder)
         stored = RunFolder.load(place, kind or None)
         benchmark = benchmark_named(stored.kind, place)
-        rows = stored.rows("rows", KEY)
-        if not rows:
-            fix = "start it again: it goes on"
-            raise RealtalkError("the run has no rows yet", where=str(place), fix=fix)
-        needed = _EVERY_ROW.union(benchmark.columns).difference(benchmark.texts)
-        lacking = {name for row in rows for name in needed.difference(row)}
-        if lacking or not isinstance(stored.settings.get("solver"), dict):
-            what = f"its rows lack '{min(lacking)}'" if lacking else "its settings lack 'solver'"
-            raise RealtalkError(what, where=str(place), fix="make the run again")
         try:
-            return benchmark.check(
-                cls(
-                    benchmark=benchmark,
-                    settings=stored.settings,
-                    rows=rows,
-                    versions=stored.versions,
-                    folder=place,
-                    facts=stored.rows("groups", FACTS_KEY),
-                    timings=stored.rows("timings", KEY),
-                    preparations=stored.rows("preparations", STAGE_KEY),
-                    judgements=stored.rows("judgements", JUDGED_KEY),
-                )
+            run = cls(
+                benchmark=benchmark,
+                settings=stored.settings,
+                rows=stored.rows("rows", KEY),
+                versions=stored.versions,
+                folder=place,
+                facts=stored.rows("groups", FACTS_KEY),
+                timings=stored.rows("timings", KEY),
+                preparations=stored.rows("preparations", STAGE_KEY),
+                judgements=stored.rows("judgements", JUDGED_KEY),
             )
+            run._refuse_incomplete()
+            return benchmark.check(run)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             lacks = f"lacks {error}" if isinstance(error, KeyError) else type(error).__name__
             raise RealtalkError(
@@ -127,6 +118,16 @@ class Run:
                 where=str(place),
                 fix="make the run again",
             ) from error
+
+    def _refuse_incomplete(self) -> None:
+        if not self.rows:
+            fix = "start it again: it goes on"
+            raise RealtalkError("the run has no rows yet", where=self.place, fix=fix)
+        needed = _EVERY_ROW.union(self.benchmark.columns).difference(self.benchmark.texts)
+        lacking = {name for row in self.rows for name in needed.difference(row)}
+        if lacking or not isinstance(self.settings.get("solver"), dict):
+            what = f"its rows lack '{min(lacking)}'" if lacking else "its settings lack 'solver'"
+            raise RealtalkError(what, where=self.place, fix="make the run again")
 
     @property
     def kind(self) -> str:
@@ -310,17 +311,27 @@ class Run:
             )
         return found
 
-    def compare(self, other: Run, variant: str | None = None) -> ResultTable:
+    def compare(self, other: Run | None = None, variant: str | None = None) -> ResultTable:
         """The other run against this one, on the rows that both have.
 
         Differences are second minus first, with 95 % intervals; p is by whole groups (chats,
         speakers, users), `p_holm` corrected for the other scores; a note says how. `variant`
-        chooses a budget or a setting where the runs have several.
+        chooses a budget or a setting where the runs have several. Without another run it names
+        two of this one: "p-nonconv,p-conv".
         """
-        names = (self.name, other.name) if isinstance(other, Run) else ("", "")
-        if names[0] == names[1]:
-            names = ("the first run", "the second run")
-        found = self.changes(other, variant, names)
+        if other is None:
+            first, _, second = (variant or "").partition(",")
+            if not second.strip():
+                fix = 'name it, or two variants: variant="A,B"'
+                raise RealtalkError("a run is compared with another", fix=fix)
+            found = {"": self.compare_variants(first.strip(), second.strip())}
+            names, cautions = found[""].names, self.cautions
+        else:
+            names = (self.name, other.name) if isinstance(other, Run) else ("", "")
+            if names[0] == names[1]:
+                names = ("the first run", "the second run")
+            found = self.changes(other, variant, names)
+            cautions = (*self.cautions, *other.cautions)
         family = {score.name: score.family for score in self.scores}
         rows = [
             {
@@ -334,17 +345,17 @@ class Run:
             for name, compared in found.items()
             for score, change in compared.changes.items()
         ]
-        columns = ("variant", "score", *_SIDES, *_DIFFERENCE, *_TEST)
         groups = plural(self.benchmark.group)
         paired = (
             f"paired by {self.benchmark.sample}; intervals draw whole {groups}, p swaps them, "
             f"from {FEWEST_GROUPS} {groups} on"
         )
+        told = (line for compared in found.values() for line in compared.further["notes"])
         return ResultTable(
             f"{names[1]} (second) against {names[0]} (first)",
-            frame_of(columns, rows),
-            tuple(dict.fromkeys((paired, *self.cautions, *other.cautions))),
-            {name: asdict(compared) for name, compared in found.items()},
+            frame_of(("variant", "score", *_SIDES, *_DIFFERENCE, *_TEST), rows),
+            tuple(dict.fromkeys((paired, *told, *cautions))),
+            {"details": {name: compared.to_json() for name, compared in found.items()}},
         )
 
     def changes(
