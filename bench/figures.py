@@ -74,7 +74,7 @@ def board(_: Path, data: Path) -> Figures:
         name = f"{corpus}/{golds}/{way}"
         print(f"board: {name}", file=sys.stderr)
         run: Any = realtalk.probe(
-            data / corpus, "retrieved", settings={"way": way}, reader="none", golds=golds
+            data / corpus, memory="retrieved", settings={"way": way}, reader="none", golds=golds
         )
         rows = run.frame.to_dicts() if hasattr(run, "frame") else run.rows.to_dicts()
         for score in RETRIEVAL:
