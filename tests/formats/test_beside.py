@@ -7,9 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from realtalk.cli.main import app
+from command import run_command
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Reading
 from said import Said
@@ -86,8 +85,8 @@ def test_named_on_the_terminal_and_in_json(tmp_path: Path) -> None:
     folder = written(tmp_path / "chats", "whatsapp")
     (folder / "notes.txt").write_text("milk\neggs\n")
     words = ["read", str(folder), "--out", str(tmp_path / "out")]
-    assert "notes.txt (not recognised)" in CliRunner().invoke(app, words).output
-    told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert "notes.txt (not recognised)" in run_command(*words).err
+    told = json.loads(run_command(*words, "--json").out)
     assert any("notes.txt (not recognised)" in note for note in told["notes"])
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
+from command import run_command
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.persona.bertscore import LAYERS, BertScore
 from tiny_models import roberta_tokenizer
@@ -104,14 +104,13 @@ def test_the_layer_must_be_known_or_named(folder: Path) -> None:
 
 @needs_torch
 def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
-    from realtalk.cli.main import app
     from realtalk.evals.folder import RunFolder
 
     words = ["persona", "run", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "6"]
-    plain = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "plain")])
+    plain = run_command(*words, "--out", str(tmp_path / "plain"))
     words += ["--bertscore", str(folder), "--bertscore-layer", "2"]
-    other = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "other")])
-    assert plain.exit_code == other.exit_code == 0, other.output
+    other = run_command(*words, "--out", str(tmp_path / "other"))
+    assert plain.code == other.code == 0, other.err
     rows: list[Any] = [
         pl.read_parquet(tmp_path / name / "rows.parquet") for name in ("plain", "other")
     ]
@@ -123,8 +122,8 @@ def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     assert scored["semantic"].to_list() == pytest.approx([e.f1 for e in wanted if e is not None])
     settings = RunFolder.load(tmp_path / "other", "persona simulation").settings
     assert settings["scoring"]["semantic"].startswith("BERTScore tiny@")
-    again = CliRunner().invoke(app, ["runs", "compare", *map(str, tmp_path.iterdir())])
-    assert "semantic similarity" in again.output
+    again = run_command("runs", "compare", *map(str, tmp_path.iterdir()))
+    assert "semantic similarity" in again.out
 
 
 def test_without_the_extra_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +133,7 @@ def test_without_the_extra_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_layer_alone_is_of_no_use() -> None:
-    from realtalk.cli.main import app
-
     words = ["persona", "run", "sample", "-s", "Mara", "--bertscore-layer", "3"]
-    found = CliRunner().invoke(app, words)
-    assert found.exit_code != 0
-    assert "--bertscore-layer" in str(found.exception or found.output)
+    found = run_command(*words)
+    assert found.code != 0
+    assert "--bertscore-layer" in found.err

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from realtalk.cli import persona_tune
+from command import run_command
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.models.files import path_of
@@ -404,22 +402,21 @@ def test_an_adapter_is_used_only_for_what_it_learned(
 
 @needs_torch
 def test_the_command_trains_on_one_chat_and_leaves_the_other(folder: Path, tmp_path: Path) -> None:
-    app = typer.Typer()
-    persona_tune.register(app)
     out = tmp_path / "mara"
     words = [
-        *("sample", "--speaker", "Mara", "--base", str(folder), "--out", str(out)),
+        *("persona", "tune", "sample", "--speaker", "Mara"),
+        *("--base", str(folder), "--out", str(out)),
         *("--context-sessions", "1", "--context-tokens", "20", "--epochs", "1"),
         *("--rank", "2", "--device", "cpu", "--json"),
     ]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    done = run_command(*words)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
     assert found["kept"] == 1
     assert found["epochs"][0]["held_out"] < found["untuned"]
     known = json.loads((out / SETTINGS).read_text("utf-8"))
     assert known["about"]["speaker"] == "Mara"
     assert known["about"]["chat"] in {"Chat_1_Mara_Theo", "Chat_2_Mara_Juno"}
     assert known["tuning"]["rank"] == 2
-    again = CliRunner().invoke(app, words)  # finished: told again, not trained again
-    assert json.loads(again.stdout) == found
+    again = run_command(*words)  # finished: told again, not trained again
+    assert json.loads(again.out) == found

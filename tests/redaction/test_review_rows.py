@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
+from command import run_command
 from realtalk.chat import Corpus
-from realtalk.cli.main import app
 from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
@@ -281,8 +280,8 @@ def test_the_command_writes_the_table_and_applies_it_as_it_was_left(tmp_path: Pa
     chat, table, out = tmp_path / "chat.txt", tmp_path / "t.csv", tmp_path / "out"
     chat.write_text(CHAT, "utf-8")
     asked = ["redact", str(chat), "--review", str(table)]
-    first = CliRunner().invoke(app, asked)
-    assert first.exit_code == 0, first.output
+    first = run_command(*asked)
+    assert first.code == 0, first.err
     rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
     assert [row["form"] for row in rows].count("Ingrid") == 1
     for row in rows:
@@ -294,9 +293,9 @@ def test_the_command_writes_the_table_and_applies_it_as_it_was_left(tmp_path: Pa
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    second = CliRunner().invoke(app, [*asked, "--out", str(out)])
-    assert second.exit_code == 0, second.output
-    assert "kept" in " ".join(second.output.split()) and "Ingrid" not in second.output
+    second = run_command(*asked, "--out", str(out))
+    assert second.code == 0, second.err
+    assert "kept" in " ".join(second.err.split()) and "Ingrid" not in second.out + second.err
     messages = open_reading(str(out)).reading.corpus.chats[0].messages
     assert [message.text for message in messages] == [
         "hey, I rose early and took the marsh walk",

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import orjson
-from plain_reader import MessageReader
 
 from memory_chats import bakery
+from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.evals.run import Run
 from realtalk.files.progress import Progress, silent

@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from plain_reader import MessageReader
-
 from facet_labels import lively, table
 from persona_chats import ines, ines_choice, light_scorer
+from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, Reading

@@ -202,7 +202,7 @@ def _slack(said: list[Said]) -> Files:
             first = said[one.reply]
             item["thread_ts"] = f"{first.epoch}.{_number(one.reply, first):06}"
         days.setdefault(f"{one.chat}/{one.time:%Y-%m-%d}.json", []).append(
-            item | {"text": one.text}
+            item | {"text": html.escape(one.text, quote=False)}
         )
     return {
         "users.json": as_json([{"id": who, "profile": {"real_name": who}} for who in names]),

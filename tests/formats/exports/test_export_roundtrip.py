@@ -167,7 +167,8 @@ APPS = {
     name: App(FORMATS[FORMS[name].format], partial(form_files, form=name), words, name in ANSWERS)
     for name, words in {
         "imessage": apple_texts,
-        **dict.fromkeys(("imessage text", "imessage html", "signal text", "line"), tame),
+        **dict.fromkeys(("imessage text", "imessage html", "line"), tame),
+        "signal text": tame.filter(lambda text: text[0] != "\n"),
         **dict.fromkeys(("kakaotalk", "kakaotalk pc", "viber table"), tame),
         **dict.fromkeys(("signal lines", "signal frames", "signal desktop"), texts),
         **dict.fromkeys(("telegram", "discord", "discord table", "slack"), texts),
