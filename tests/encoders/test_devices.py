@@ -52,14 +52,14 @@ def test_without_a_gpu_it_is_said() -> None:
 
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
-    with pytest.raises(RealtalkError, match="no CUDA device can be used; leave --device out"):
+    with pytest.raises(RealtalkError, match="no CUDA device can be used; leave `device=` out"):
         rt.label("sample", device="cuda")
 
 
 def test_a_device_is_for_an_encoder() -> None:
-    with pytest.raises(RealtalkError, match="--device is not for --measures judge"):
-        rt.label("sample", "judge", "openai/gpt-4o-mini", device="cuda")
-    with pytest.raises(RealtalkError, match="--device is for the memory retrieved"):
+    with pytest.raises(RealtalkError, match="`device=` is not for `measures=judge`"):
+        rt.label("sample", measures="judge", model="openai/gpt-4o-mini", device="cuda")
+    with pytest.raises(RealtalkError, match="`device=` is for the memory retrieved"):
         rt.probe("sample", memory="recent", device="cuda")
     with pytest.raises(RealtalkError, match="without an encoder"):
         rt.probe("sample", memory="retrieved", settings={"way": "bm25"}, device="cuda")

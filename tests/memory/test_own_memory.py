@@ -26,7 +26,7 @@ class Returning:
     def build(self, chat: rt.Chat) -> None:
         self.chat = chat
 
-    def recall(self, question: rt.Question, budget: rt.Budget) -> Any:
+    def recall(self, question: rt.Question, budget: rt.memory.Budget) -> Any:
         self.asked.append(question.id)
         return self.given(self.chat, question) if callable(self.given) else self.given
 
@@ -40,19 +40,19 @@ def probe(memory: Any, **options: Any) -> rt.Run:
 
 
 def test_a_context_counts_by_itself() -> None:
-    made = rt.Context("Mara: the kettle sings", ["D1:1"])  # type: ignore[arg-type]
-    assert made == rt.Context("Mara: the kettle sings", ("D1:1",), made.tokens, 4)
+    made = rt.memory.Context("Mara: the kettle sings", ["D1:1"])  # type: ignore[arg-type]
+    assert made == rt.memory.Context("Mara: the kettle sings", ("D1:1",), made.tokens, 4)
     assert made.tokens == count_tokens("Mara: the kettle sings")
-    assert rt.Context("x y", (), 7, 9).tokens == 7  # what is given counts
+    assert rt.memory.Context("x y", (), 7, 9).tokens == 7  # what is given counts
 
 
 def test_ids_are_shown_in_time_order_as_far_as_the_budget_reaches() -> None:
     ids = ["D3:3", "D3:1", "D1:3", "D3:1"]
     built = built_memory(Returning(ids), bakery())  # type: ignore[arg-type]
-    whole = built.recall(ask("?"), rt.Budget())
+    whole = built.recall(ask("?"), rt.memory.Budget())
     assert whole.message_ids == ("D1:3", "D3:1", "D3:3")
     assert whole.ranked == ("D3:3", "D3:1", "D1:3")
-    small = built.recall(ask("?"), rt.Budget(words=12))
+    small = built.recall(ask("?"), rt.memory.Budget(words=12))
     assert small.message_ids == ("D3:3",)
     assert small.words == len(small.text.split()) <= 12
 
@@ -80,7 +80,7 @@ class NoRecall:
 class NoBuild:
     name, version, settings = "no build", "1", {}  # type: ignore[var-annotated]
 
-    def recall(self, question: rt.Question, budget: rt.Budget) -> str:
+    def recall(self, question: rt.Question, budget: rt.memory.Budget) -> str:
         return ""
 
 
@@ -151,8 +151,8 @@ def test_what_something_brings_to_mind_is_checked_too() -> None:
     chat = bakery()
     moment = chat.messages[-1].time
     assert moment is not None
-    remember = reminder(Returning(["D3:1", "D1:1"]), rt.Budget(words=100))  # type: ignore[arg-type]
+    remember = reminder(Returning(["D3:1", "D1:1"]), rt.memory.Budget(words=100))  # type: ignore[arg-type]
     assert remember(chat)("a marathon?", moment) == ("D1:1", "D3:1")
     for given, said in (("words", "shows no messages"), (3, "returned int")):
         with pytest.raises(rt.RealtalkError, match=said):
-            reminder(Returning(given), rt.Budget())(chat)("?", moment)  # type: ignore[arg-type]
+            reminder(Returning(given), rt.memory.Budget())(chat)("?", moment)  # type: ignore[arg-type]

@@ -249,7 +249,7 @@ def test_a_verdict_is_one_word(text: str, value: float | None) -> None:
 def test_no_model_judges_itself() -> None:
     refuse_own_judge(None, "a/b")
     refuse_own_judge("a/c", "a/b")
-    with pytest.raises(RealtalkError, match=r"would judge its own answers.* --judge same"):
+    with pytest.raises(RealtalkError, match=r"would judge its own answers.*`judge=same`"):
         refuse_own_judge("a/b", "a/b")
     judge = Judge(Asked("a/b"), load_wording())
     with pytest.raises(RealtalkError, match="would judge its own answers"):
