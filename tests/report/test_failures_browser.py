@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from realtalk.report.failures import failures_page
 
 from audited_chats import audit, corpus, probed
-from realtalk.memory.benchmark import ProbedRun
+from realtalk.evals.run import Run
 from realtalk.memory.golds import Golds
 from realtalk.report.page import render
+from realtalk.report.runs import failures_page
 from report_runs import HOSTILE
 
 pytest_plugins = ["page_browser"]
@@ -32,7 +32,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def _long(run: ProbedRun) -> ProbedRun:
+def _long(run: Run) -> Run:
     """The run with a script for a question and an answer, and one more question beside it."""
     spoilt = {"question": f"What is it called? {HOSTILE}", "answer": f"{HOSTILE} {'on ' * 200}"}
     rows = [row | spoilt if row["sample"] == "Q2" else dict(row) for row in run.rows]
@@ -80,4 +80,4 @@ def test_nothing_bars_the_way(scheme: str, open_file: Callable[..., Any], page_f
 def test_a_page_without_failures_says_so() -> None:
     run = probed(Golds())
     (section,) = failures_page({"one": replace(run, rows=[])}, most=10)
-    assert section.lead.startswith("No run got a question wrong.") and section.tables == ()
+    assert section.lead.startswith("No run got anything wrong.") and section.tables == ()

@@ -48,7 +48,8 @@ def test_every_kind_of_run_has_its_section(report: PageReport) -> None:
     ]
     assert len({each.id for each in report.sections}) == len(report.sections)
     kinds = {row[1] for row in section(report, "measured").tables[0].rows}
-    assert kinds == {"corpus", "EI labels", "memory", "persona", "threads"}
+    runs = {"memory probing", "persona simulation", "thread tasks"}
+    assert kinds == {"corpus", "EI labels", *runs}
 
 
 def test_versions_are_told_run_by_run(report: PageReport) -> None:
@@ -67,8 +68,12 @@ def test_figures_are_those_of_the_runs(report: PageReport, runs: Path) -> None:
     assert [(line[0], line[2]) for line in shown.rows] == [
         (who.speaker, who.turns) for who in whole
     ]
-    sweep = section(report, "memory-ferry").tables[0]
-    found = {(line[0], line[1]): line[4] for line in sweep.rows}
+    tables = section(report, "memory-ferry").tables
+    shown = next(each for each in tables if each.title == "Evidence in the context")
+    found = {
+        (str(line[0]).partition(",")[0], line[1]): line[shown.headings.index("recall@budget")]
+        for line in shown.rows
+    }
     assert str(found["whole", "all"]).startswith("1.000")
     assert str(found["recent", "60t"]).startswith("0.000")
 
@@ -91,7 +96,7 @@ def test_three_things_come_first_each_with_its_interval(report: PageReport) -> N
     for each in report.key_figures:
         assert "95 % interval" in each.range and each.section in anchors
     memory = report.key_figures[1]
-    assert memory.figure == "100\u202f%" and "“whole”" in memory.says
+    assert memory.figure == "1.00" and "“whole, read by" in memory.says
 
 
 def test_nothing_is_said_first_where_nothing_has_an_interval(tmp_path: Path) -> None:
@@ -162,7 +167,7 @@ def test_rows_of_another_version_cost_no_other_run(
     place = tmp_path / "odd" / "rows.parquet"
     pl.read_parquet(place).drop(column).write_parquet(place)
     found = load([tmp_path])
-    assert [name for name, _ in found.left_out] == ["odd"] and len(found.probes) == 1
+    assert [name for name, _ in found.left_out] == ["odd"] and len(found.runs) == 1
 
 
 def test_a_run_of_another_kind_is_named(runs: Path, tmp_path: Path) -> None:
@@ -209,19 +214,21 @@ def test_a_folder_given_twice_counts_once(runs: Path) -> None:
 def test_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
-    assert [each.folder.name for each in load([tmp_path]).probes] == ["a/whole", "b/whole"]
+    assert [each.folder.name for each in load([tmp_path]).runs] == ["a/whole", "b/whole"]
     found = section(make_report([tmp_path]), "memory-ferry")
-    assert {row[0] for row in found.tables[0].rows} == {"whole (a/whole)", "whole (b/whole)"}
+    names = {str(row[0]).partition(" (")[2] for row in found.tables[0].rows}
+    assert names == {"a/whole)", "b/whole)"}
 
 
 def test_runs_whose_folders_above_are_alike_too_are_all_shown(runs: Path, tmp_path: Path) -> None:
     """One called as another would take its place in every table."""
     for name in ("a/x", "b/x", "a/y"):
         shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
-    names = [each.folder.name for each in load([tmp_path]).probes]
+    names = [each.folder.name for each in load([tmp_path]).runs]
     assert names == ["a/x/whole", "y/whole", "b/x/whole"]
     found = section(make_report([tmp_path]), "memory-ferry")
-    assert {row[0] for row in found.tables[0].rows} == {f"whole ({name})" for name in names}
+    shown = {str(row[0]).partition(" (")[2] for row in found.tables[0].rows}
+    assert shown == {f"{name})" for name in names}
 
 
 def test_thread_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_reader import MessageReader
 
 import report_runs
+from plain_reader import MessageReader
 from realtalk import __version__
 from realtalk.ei.label_files import labels_about, read_labels
 from realtalk.ei.labelling import label_settings, store_labels
@@ -63,11 +63,11 @@ def labels(folder: Path, start: str, *, wide: bool) -> Path:
 
 def writers(found: LoadedRuns) -> set[WriterKind]:
     """Of each of the three kinds of runs that there are."""
-    assert found.corpora and found.labels and found.probes
+    assert found.corpora and found.labels and found.runs
     return {
         *(each.written for each in found.corpora),
         *(each.written for each in found.labels),
-        *(each.written for each in found.probes),
+        *(each.written for each in found.runs),
     }
 
 

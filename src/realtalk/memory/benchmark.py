@@ -146,8 +146,10 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     @classmethod
     def check(cls, run: Run) -> Run:
         """With the judgements that are of the answers it has now."""
+        parts = run.settings["solver"].get("settings")
         for name in ("memory", "reader"):
-            if not isinstance(solver_part(run, name).get("name"), str):
+            part = parts.get(name) if isinstance(parts, Mapping) else None
+            if not isinstance(part, Mapping) or not isinstance(part.get("name"), str):
                 raise RealtalkError(f"its settings lack '{name}'", where=run.place)
         by_key = {tuple(row[name] for name in KEY): row for row in run.rows}
         current = [

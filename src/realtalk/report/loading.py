@@ -218,7 +218,7 @@ def _run(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> StoredRu
     names = tuple(name for each in same for name in each.names)
     by = written((*_names(folder, str(about["name"])), *names), about.get("format"), told)
     # Scored here, where a run that cannot be scored can still be left out.
-    _need(run.name, run.variants, about["sha256"])
+    _need(run.name, run.variants, run.cautions, about["sha256"])
     return StoredRun(folder, run, by)
 
 

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Corpus
-from realtalk.evals.run import Run, joined, named_runs
+from realtalk.evals.run import Run, joined
 from realtalk.evals.tables import run_tables
 from realtalk.evals.values import Benchmark, Row, Score
 from realtalk.metrics.statistics import Estimate
 from realtalk.notebook import counted, plural
 from realtalk.report.charts import interval_panels, score_panel, view
+from realtalk.report.finding import told_apart
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, KeyFigure, Section, TableView
 
@@ -79,7 +80,7 @@ def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
             corpus=corpus,
             sha=sha,
             part=part,
-            runs=named_runs(_whole([each.run for each in several])),
+            runs=_named(several),
             by_models=any(each.written.is_simulated for each in several),
         )
         for (kind, part, corpus, sha), several in sorted(
@@ -88,25 +89,28 @@ def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
     ]
 
 
-def _whole(runs: Sequence[Run]) -> list[Run]:
-    """Runs of one solver over different groups as one, where the benchmark wants that."""
-    if not runs[0].benchmark.joins:
-        return list(runs)
-    parts: list[list[Run]] = []
-    for run in runs:
+def _named(stored: Sequence[StoredRun]) -> dict[str, Run]:
+    """Runs by names that tell them apart; those of one solver over different groups joined."""
+    parts: list[list[StoredRun]] = []
+    for each in stored:
         # The same speaker twice: another setting of the simulator, so another run.
         fitting = (
             several
             for several in parts
-            if several[0].name == run.name
-            and not any(set(each.groups) & set(run.groups) for each in several)
+            if each.run.benchmark.joins
+            and several[0].run.name == each.run.name
+            and not any(set(other.run.groups) & set(each.run.groups) for other in several)
         )
-        several = next(fitting, None)
-        if several is None:
-            parts.append([run])
+        if (several := next(fitting, None)) is None:
+            parts.append([each])
         else:
-            several.append(run)
-    return [each[0] if len(each) == 1 else joined(each[0].name, each) for each in parts]
+            several.append(each)
+    own = [several[0].run.name for several in parts]
+    names = told_apart(own, [several[0].folder.name for several in parts])
+    return {
+        name: joined(name, [each.run for each in several])
+        for name, several in zip(names, parts, strict=True)
+    }
 
 
 def run_sections(groups: Sequence[RunGroup]) -> list[Section]:
