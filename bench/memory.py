@@ -22,10 +22,9 @@ import time
 from pathlib import Path
 from typing import Any, get_args
 
-from realtalk.memory.scoring import run_figures
-
 from realtalk.chat import Corpus
-from realtalk.evals.values import Score
+from realtalk.evals.estimating import estimate
+from realtalk.evals.values import Row, Score
 from realtalk.formats.opening import open_reading
 from realtalk.memory.retrieved import Retrieved, Way
 from realtalk.memory.values import Budget
@@ -83,13 +82,26 @@ def scored(corpus: Corpus, ranked: dict[tuple[str, str], tuple[str, ...]]) -> di
             found = score_ranking(order, question.evidence, words=words)
             rows.append((chat.id, question.category, found or {}))
     names = next(scores for *_, scores in rows if scores)
-    return run_figures(
-        [
-            {"group": chat, "category": category, **dict.fromkeys(names), **scores}
-            for chat, category, scores in rows
-        ],
-        [Score(name, name, proportion=True) for name in names],
-    ).to_json()
+    measures = [Score(name, name, proportion=True) for name in names]
+    lines = [
+        {"group": chat, "category": category, **dict.fromkeys(names), **scores}
+        for chat, category, scores in rows
+    ]
+    kinds = dict.fromkeys(category for _, category, _ in rows)
+    parts = {kind: [line for line in lines if line["category"] == kind] for kind in kinds}
+    return {
+        **_figures(lines, measures),
+        "by_category": {kind: _figures(part, measures) for kind, part in parts.items()},
+    }
+
+
+def _figures(rows: list[Row], scores: list[Score]) -> dict[str, Any]:
+    found = estimate(rows, scores)
+    known = {name: each for name, each in found.items() if each.value is not None}
+    n = max((each.n for each in known.values()), default=0)
+    means = {name: each.value for name, each in known.items()}
+    intervals = {name: [each.low, each.high] for name, each in known.items()}
+    return {"n": n, "unscored": len(rows) - n, **means, "intervals": intervals}
 
 
 def main() -> int:

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Corpus
+from realtalk.evals.run import Run
+from realtalk.evals.running import run as carry_out
 from realtalk.evals.values import Answer, Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.models.replies import sendable
-from realtalk.persona.benchmark import load_persona
 from realtalk.persona.guess_asking import LlmGuesser
-from realtalk.persona.guessing import GuessBenchmark, run_guess, run_tasks, simulated_texts
+from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
 from realtalk.persona.lineups import Lineup
 from research.experiments.answers_prepare import write
 from research.experiments.answers_run import lines
@@ -75,7 +76,7 @@ def main() -> None:
     given = parser.parse_args()
     corpus = open_reading(given.corpus).reading.corpus
     name, _, folder = given.simulated.partition("=")
-    simulated = load_persona(Path(folder))
+    simulated = Run.load(folder)
     benchmark = GuessBenchmark(
         corpus,
         run_tasks(corpus, [simulated]),
@@ -89,8 +90,8 @@ def main() -> None:
         sys.stdout.write(f"{count:,} prompts, {size:,} bytes: {given.out}\n")
         return
     answers = {(row["chat"], row["id"]): row for row in lines(given.answers)}
-    run = run_guess(corpus, benchmark, AnsweredGuesser(given.model, answers), given.run)
-    sys.stdout.write(f"{run.name}: {run.summary.variants[''].overall['accuracy']}\n")
+    run = carry_out(benchmark, corpus, AnsweredGuesser(given.model, answers), given.run)
+    sys.stdout.write(f"{run.name}: {run.variants[''].overall['accuracy']}\n")
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from realtalk.memory.scoring import QuestionFigures
 
 from realtalk.evals.tables import p_value
 from realtalk.memory.published import TABLE_3
 from realtalk.memory.registry import BUDGETLESS
+from realtalk.metrics.statistics import Estimate
 from research.papers.markdown import table as markdown
 from research.results import PAGES
 from research.results.memory_claims import (
@@ -38,8 +38,13 @@ from research.results.page_words import digits, share, told, wrapped_page
 SHOWN = ("f1", "date_f1", "accepted")
 
 
-def cell(figures: QuestionFigures | None, name: str) -> str:
-    found = None if figures is None else figures.estimates.get(name)
+def mean(found: Estimate) -> float:
+    assert found.value is not None
+    return found.value
+
+
+def cell(figures: Mapping[str, Estimate] | None, name: str) -> str:
+    found = None if figures is None else figures.get(name)
     return "–" if found is None else told(found)
 
 
@@ -55,7 +60,7 @@ def categories(stored: Stored, score: str, golds: str) -> str:
     rows = [
         (
             title(which),
-            *(cell(stored.figures(which, golds).by_category[name], score) for name in CATEGORIES),
+            *(cell(stored.figures(which, golds).slices[name], score) for name in CATEGORIES),
         )
         for which in SETS
     ]
@@ -73,7 +78,7 @@ def costs(stored: Stored) -> str:
                 f"{stored.mean(which, 'tokens_in'):,.0f}",
                 *(
                     # What these show follows from what they are: there is nothing to draw.
-                    digits(shown.means[name]) if which[0] in BUDGETLESS else cell(shown, name)
+                    digits(mean(shown[name])) if which[0] in BUDGETLESS else cell(shown, name)
                     for name in ("recall@budget", "all@budget")
                 ),
             )
@@ -85,8 +90,8 @@ def costs(stored: Stored) -> str:
 def paper(stored: Stored) -> str:
     rows: list[tuple[Any, ...]] = []
     for memory in ("whole", "events"):
-        found = stored.figures((memory, "all")).by_category
-        ours = [digits(found[name].means["f1"]) for name in CATEGORIES]
+        found = stored.figures((memory, "all")).slices
+        ours = [digits(mean(found[name]["f1"])) for name in CATEGORIES]
         rows.append(("Qwen2.5-Coder-1.5B (ours)", memory, *ours))
     for line in TABLE_3:
         printed = [digits(line.f1[name]) for name in CATEGORIES]
@@ -173,18 +178,16 @@ def page(stored: Stored) -> str:
     losses = [
         1 - TABLE_3[place + 1].f1["multi_hop"] / TABLE_3[place].f1["multi_hop"] for place in (0, 2)
     ]
-    f1 = {which: stored.figures(which).overall.estimates["f1"] for which in SETS}
-    right = {
-        which: stored.figures(which, "audited").overall.estimates["accepted"] for which in SETS
-    }
+    f1 = {which: stored.figures(which).overall["f1"] for which in SETS}
+    right = {which: stored.figures(which, "audited").overall["accepted"] for which in SETS}
     best, best_right = (
         max(TESTED, key=lambda budget: found["retrieved", budget].value or 0)
         for found in (f1, right)
     )
-    guessed = stored.figures(("none", "all")).by_category["commonsense"].estimates["f1"]
-    whole = stored.figures(("whole", "all")).by_category["commonsense"].estimates["f1"]
+    guessed = stored.figures(("none", "all")).slices["commonsense"]["f1"]
+    whole = stored.figures(("whole", "all")).slices["commonsense"]["f1"]
     hops = {
-        memory: stored.figures((memory, "all")).by_category["multi_hop"].means["f1"]
+        memory: mean(stored.figures((memory, "all")).slices["multi_hop"]["f1"])
         for memory in ("whole", "events")
     }
     few = Test(("whole", "all"), ("retrieved", "125w"), "f1", category="multi_hop")
@@ -223,7 +226,7 @@ def page(stored: Stored) -> str:
         gain_chance="beyond" if (found["125w", "f1"][1] or 1) < ENOUGH else "not quite beyond",
         right_p=p_value(found["125w", "accepted"][1]),
         few_hops=told(few.change(stored).difference),
-        all_125=f"{stored.figures(('retrieved', '125w'), 'audited').overall.means['all@budget']:.0%}",
+        all_125=f"{mean(stored.figures(('retrieved', '125w'), 'audited').overall['all@budget']):.0%}",
         out=f"{min(out):.0f} to {max(out):.0f}",
         f1_125=told(f1["retrieved", "125w"]),
         f1_whole=told(f1["whole", "all"]),

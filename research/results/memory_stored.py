@@ -2,7 +2,7 @@
 
 stored = Stored()
 stored.rows(("retrieved", "250w"), "audited")[0]["f1"]          → 0.67
-stored.figures(("whole", "all")).overall.estimates["f1"]        → Estimate(0.24, 0.19, 0.28, …)
+stored.figures(("whole", "all")).overall["f1"]                  → Estimate(0.24, 0.19, 0.28, …)
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 from collections.abc import Sequence
 
 import polars as pl
-from realtalk.memory.scoring import RunFigures, run_figures
 
+from realtalk.evals.summaries import VariantScores, summarise
 from realtalk.evals.values import Row
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, SCORES
 from research.results import ROWS
@@ -52,7 +52,7 @@ class Stored:
     def __init__(self) -> None:
         self.frame = pl.read_parquet(ROWS / "memory-rows.parquet")
         self._parts = self.frame.partition_by("memory", "budget", as_dict=True)
-        self._figures: dict[tuple[Set, str], RunFigures] = {}
+        self._figures: dict[tuple[Set, str], VariantScores] = {}
         self.run = json.loads((ROWS / "memory-run.json").read_text("utf-8"))
         self.mem0 = json.loads((ROWS / "memory-mem0.json").read_text("utf-8"))
         self.building = json.loads((ROWS / "memory-building.json").read_text("utf-8"))
@@ -67,17 +67,21 @@ class Stored:
                 "category": row["category"],
                 "unscored": row["unscored"],
                 "untold": None,
+                "left_out": [],
+                **dict.fromkeys(("calls", "tokens_in", "tokens_out"), 0),
                 **{name: row[f"{name}{end}"] for name in (*ANSWER_SCORES, *BUDGET_SCORES)},
             }
             for row in self._parts[which].iter_rows(named=True)
             if category in (None, row["category"])
         ]
 
-    def figures(self, which: Set, golds: str = "published") -> RunFigures:
+    def figures(self, which: Set, golds: str = "published") -> VariantScores:
         if (which, golds) not in self._figures:
             names = (*ANSWER_SCORES, *BUDGET_SCORES)
             scores = [KNOWN[name] for name in names]
-            self._figures[which, golds] = run_figures(self.rows(which, golds), scores)
+            self._figures[which, golds] = summarise(
+                self.rows(which, golds), scores, slices="category"
+            )
         return self._figures[which, golds]
 
     def part(self, which: Set, chats: Sequence[str]) -> pl.DataFrame:

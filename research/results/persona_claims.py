@@ -12,23 +12,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from realtalk.persona.comparing import SpeakersCompared, compare
-from realtalk.persona.summaries import Simulation
-from realtalk.persona.tables import gain_line, title_of
-
+from realtalk.evals.comparing import Compared
+from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import holm
-from realtalk.persona.benchmark import SimulatedRun
 from realtalk.persona.published import TABLE_2
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
 from research.papers.markdown import table as markdown
+from research.results.persona_tables import compare, gain_line, title_of, with_rows
 
 SIX = (*AGREEMENTS, *DIFFERENCES)
 CONTENT = ("rouge_1", "rouge_l", "semantic", "cosine")
 ENOUGH = 0.05
 LIMIT = 160  # tokens that a turn could have
 ENDINGS = {"greedy": "", "sampled": "-sampled", "pure": "-pure"}  # how the runs of a way are called
-Ways = Mapping[str, SpeakersCompared]
+Ways = Mapping[str, Compared]
 
 
 def claims(ways: Ways, ceiling: float | None) -> str:
@@ -56,29 +54,29 @@ def claims(ways: Ways, ceiling: float | None) -> str:
     return f"{markdown(('asked', *ways), rows)}\n\n{over_all(ways)}"
 
 
-def six(found: SpeakersCompared) -> str:
+def six(found: Compared) -> str:
     won = [name for name in SIX if gained(found, name, found.changes[name].p_holm)]
     return verdict(
         len(won) >= 4, f"{len(won)} of six ({names(won)}); worse on: {names(lost(found))}"
     )
 
 
-def lost(found: SpeakersCompared) -> list[str]:
+def lost(found: Compared) -> list[str]:
     """Scores on which tuned is worse, after correction."""
     return [name for name in SIX if gained(found, name, found.changes[name].p_holm, sign=-1)]
 
 
-def gained(found: SpeakersCompared, name: str, p: float | None, sign: int = 1) -> bool:
+def gained(found: Compared, name: str, p: float | None, sign: int = 1) -> bool:
     better = sign * moved(found, name) * SCORES[name].better > 0
     return better and p is not None and p < ENOUGH
 
 
-def moved(found: SpeakersCompared, name: str) -> float:
+def moved(found: Compared, name: str) -> float:
     """How far the second side is above the first."""
     return found.changes[name].difference.value or 0.0
 
 
-def both_sides(found: SpeakersCompared, name: str, digits: int) -> str:
+def both_sides(found: Compared, name: str, digits: int) -> str:
     change = found.changes[name]
     return f"{change.first:.{digits}f} → {change.second:.{digits}f}"
 
@@ -97,22 +95,22 @@ def over_all(ways: Ways) -> str:
     )
 
 
-def content(found: SpeakersCompared) -> str:
+def content(found: Compared) -> str:
     worse = [name for name in CONTENT if gained(found, name, found.changes[name].p_holm, sign=-1)]
     told = "; ".join(f"{title_of(name)} {both_sides(found, name, 3)}" for name in CONTENT)
     return verdict(not worse, told)
 
 
-def nearer(found: SpeakersCompared, name: str) -> str:
-    change, better = found.changes[name], found.better[name][0]
+def nearer(found: Compared, name: str) -> str:
+    change, better = found.changes[name], found.further["better"][name][0]
     sides = both_sides(found, name, 3)
     return verdict(
         better >= 8, f"{better} of {change.groups}; {sides} on average; p {_p(change.p_holm)}"
     )
 
 
-def taken(found: SpeakersCompared) -> str:
-    change, better = found.changes["taken_for"], found.better["taken_for"][0]
+def taken(found: Compared) -> str:
+    change, better = found.changes["taken_for"], found.further["better"]["taken_for"][0]
     return verdict(
         gained(found, "taken_for", change.p_holm),
         f"{both_sides(found, 'taken_for', 2)}; better for {better} of {change.groups}, "
@@ -132,7 +130,7 @@ def names(given: Sequence[str]) -> str:
     return ", ".join(title_of(name) for name in given) or "none"
 
 
-def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
+def rates(runs: Mapping[str, Run], ways: Ways) -> str:
     """How often each says what is rare: agreement on rare things rewards silence."""
     hows = [f"{how}{way}" for how in ("untuned", "tuned") for way in ENDINGS.values()]
     told = []
@@ -157,19 +155,19 @@ def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
     )
 
 
-def ended(both: Mapping[str, tuple[Simulation, Sequence[Row]]]) -> str:
+def ended(both: Mapping[str, Run]) -> str:
     """Tuned against untuned on the turns that both ended by themselves: how much is stopping?"""
     told = []
     for way, end in ENDINGS.items():
         sides = [both[f"{how}{end}"] for how in ("untuned", "tuned")]
         whole = [
-            {key(row) for row in rows if (row["tokens_out"] or 0) < LIMIT} for _, rows in sides
+            {key(row) for row in run.rows if (row["tokens_out"] or 0) < LIMIT} for run in sides
         ]
-        (first, first_rows), (second, second_rows) = (
-            (simulation, [row for row in rows if key(row) in set.intersection(*whole)])
-            for simulation, rows in sides
+        first, second = (
+            with_rows(run, [row for row in run.rows if key(row) in set.intersection(*whole)])
+            for run in sides
         )
-        found = compare(first_rows, first, second_rows, second)
+        found = compare(first, second)
         won = [name for name in SIX if gained(found, name, found.changes[name].p_holm)]
         taken_for = found.changes["taken_for"].p_holm
         told.append(
@@ -203,12 +201,12 @@ def key(row: Row) -> tuple[str, str]:
     return (row["group"], row["sample"])
 
 
-def share(run: SimulatedRun, column: str) -> float:
+def share(run: Run, column: str) -> float:
     known = [row[column] for row in run.rows if row[column] is not None]
     return sum(known) / len(known)
 
 
-def unended(run: SimulatedRun) -> float:
+def unended(run: Run) -> float:
     return sum((row["tokens_out"] or 0) >= LIMIT for row in run.rows) / len(run.rows)
 
 

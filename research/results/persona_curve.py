@@ -17,12 +17,13 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-from realtalk.evals.averaging import average
-from realtalk.persona.comparing import SpeakersCompared, compare
 
 from realtalk.describe.figures import styled
-from realtalk.persona.benchmark import SimulatedRun, joined
+from realtalk.evals.comparing import Compared
+from realtalk.evals.estimating import average
+from realtalk.evals.run import Run
 from research.papers.markdown import table as markdown
+from research.results.persona_tables import compare, with_rows
 
 NONE, ALL = "n0", "nall"
 ENOUGH = 0.9  # of what all turns give
@@ -45,7 +46,7 @@ class Point:
     shares: Mapping[str, float | None]
 
 
-def points(runs: Mapping[str, SimulatedRun], way: str) -> list[Point]:
+def points(runs: Mapping[str, Run], way: str) -> list[Point]:
     """Every size that was learned from, the smallest first."""
     names = [name.removesuffix(f"-{way}") for name in runs if name.endswith(f"-{way}")]
     sizes = sorted((n for n in names if n[:1] == "n" and n[1:].isdigit() and n != NONE), key=_size)
@@ -54,7 +55,7 @@ def points(runs: Mapping[str, SimulatedRun], way: str) -> list[Point]:
     found = []
     for size in [*sizes, ALL]:
         run = runs[f"{size}-{way}"]
-        who = set(run.speakers)
+        who = set(run.groups)
         point, whole = (against(runs, way, each, who) for each in (size, ALL))
         gains = {what: gain(point, what) for what in MEASURED}
         shares = {
@@ -66,31 +67,28 @@ def points(runs: Mapping[str, SimulatedRun], way: str) -> list[Point]:
     return found
 
 
-def against(
-    runs: Mapping[str, SimulatedRun], way: str, size: str, who: set[str]
-) -> SpeakersCompared:
+def against(runs: Mapping[str, Run], way: str, size: str, who: set[str]) -> Compared:
     """A size against untuned, for these speakers."""
-    sides = []
-    for name in (NONE, size):
-        simulation, rows = joined(name, [runs[f"{name}-{way}"]])
-        sides += [[row for row in rows if row["group"] in who], simulation]
-    first_rows, first, second_rows, second = sides
-    return compare(first_rows, first, second_rows, second)
+    first, second = (runs[f"{name}-{way}"].named(name) for name in (NONE, size))
+    sides = ([row for row in run.rows if row["group"] in who] for run in (first, second))
+    return compare(
+        *(with_rows(run, rows) for run, rows in zip((first, second), sides, strict=True))
+    )
 
 
-def gain(found: SpeakersCompared, what: str) -> tuple[float, float | None, float | None]:
+def gain(found: Compared, what: str) -> tuple[float, float | None, float | None]:
     if MEASURED[what]:
         change = found.changes[MEASURED[what]].difference
         return change.value or 0.0, change.low, change.high
-    mean = average(found.gains.values())
-    return mean.mean or 0.0, mean.low, mean.high
+    mean = average(found.further["gains"].values())
+    return mean.value or 0.0, mean.low, mean.high
 
 
 def _size(name: str) -> int:
     return int(name[1:])
 
 
-def curve(runs: Mapping[str, SimulatedRun], out: Path) -> str:
+def curve(runs: Mapping[str, Run], out: Path) -> str:
     """Each way of writing: the table, then what it says."""
     parts = []
     drawn: list[dict[str, Any]] = []

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
+from realtalk.evals.run import Run
 from realtalk.files.writing import file_stem, private_folder, write_parquet
-from realtalk.persona.guessing import load_guess
 from research.results import ROWS
 
 TEXTS = "replies"
@@ -30,12 +30,12 @@ def main() -> None:
     given = parser.parse_args()
     for folder in given.runs:
         out = share(folder, given.out / given.name / "guessed")
-        sys.stdout.write(f"{out}: {len(load_guess(out).rows):,} guesses\n")
+        sys.stdout.write(f"{out}: {len(Run.load(out).rows):,} guesses\n")
 
 
 def share(folder: Path, out: Path) -> Path:
     """A copy of a run's guesses that holds no text, called by simulator and guesser."""
-    run = load_guess(folder)
+    run = Run.load(folder)
     place = out / file_stem("+".join(run.settings["replies"]["simulated"]) or "people")
     place /= file_stem(run.name.replace(" ", "-"))
     shutil.rmtree(place, ignore_errors=True)

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from realtalk.persona.guess_tables import READING, guess_table
-
-from realtalk.evals.tables import figure
+from realtalk.evals.run import Run
+from realtalk.evals.tables import figure, run_tables
 from realtalk.metrics.statistics import holm
-from realtalk.persona.guess_rows import GUESS_SCORES
-from realtalk.persona.guessing import GuessRun, compare_guesses, load_guess
+from realtalk.persona.guess_rows import GUESS_SCORES, READING
 from research.papers.markdown import table as markdown
 
-ACCURACY, _, _, SIMULATED = GUESS_SCORES
+SIMULATED = GUESS_SCORES[-1]
 ORDER = ("classifier", "nearness both", "nearness speaker", "nearness context")
 COMPARED = ("nearness both", "llm")  # with the classifier; of language models each
 
@@ -32,8 +29,8 @@ def place(guesser: str) -> tuple[int, str]:
 
 def who_wrote_it(folder: Path) -> list[str]:
     """The part of one model; nothing where nobody guessed."""
-    runs = [load_guess(each) for each in sorted(folder.glob("guessed/*/*/"))]
-    by_simulator: dict[str, dict[str, GuessRun]] = {}
+    runs = [Run.load(each) for each in sorted(folder.glob("guessed/*/*/"))]
+    by_simulator: dict[str, dict[str, Run]] = {}
     for run in sorted(runs, key=lambda run: place(run.name)):
         (simulator,) = run.settings["replies"]["simulated"]
         by_simulator.setdefault(simulator, {})[run.name] = run
@@ -47,7 +44,9 @@ def who_wrote_it(folder: Path) -> list[str]:
     return [
         "### Who wrote it",
         ASKED,
-        markdown(*guess_table([replace(run.summary, name=name) for name, run in every])),
+        markdown(
+            *run_tables({name: run.named(name) for name, run in every}, groups=False)[0].lines
+        ),
         READING,
         "\n".join(f"- {line}" for line in differences(by_simulator)),
         "Accuracy, speaker by speaker:",
@@ -65,10 +64,10 @@ ASKED = (
 )
 
 
-def differences(by_simulator: Mapping[str, Mapping[str, GuessRun]]) -> list[str]:
+def differences(by_simulator: Mapping[str, Mapping[str, Run]]) -> list[str]:
     """Others against the classifier, and one simulator's replies against another's."""
     changes = {
-        (simulator, guesser): compare_guesses(several["classifier"], run).changes["accuracy"]
+        (simulator, guesser): several["classifier"].changes(run)[""].changes["accuracy"]
         for simulator, several in by_simulator.items()
         for guesser, run in several.items()
         if "classifier" in several and guesser.startswith(COMPARED)
@@ -96,8 +95,7 @@ def differences(by_simulator: Mapping[str, Mapping[str, GuessRun]]) -> list[str]
                 )
     for guesser in ORDER:
         taken = [
-            f"{figure(several[guesser].summary.variants[''].overall[SIMULATED.name], SIMULATED)} "
-            f"({simulator})"
+            f"{figure(several[guesser].variants[''].overall[SIMULATED.name])} ({simulator})"
             for simulator, several in by_simulator.items()
             if guesser in several
         ]
@@ -106,12 +104,12 @@ def differences(by_simulator: Mapping[str, Mapping[str, GuessRun]]) -> list[str]
     return lines
 
 
-def speakers(every: Sequence[tuple[str, GuessRun]]) -> str:
-    slices = [(name, run.summary.variants[""].slices) for name, run in every]
+def speakers(every: Sequence[tuple[str, Run]]) -> str:
+    slices = [(name, run.variants[""].slices) for name, run in every]
     known = dict.fromkeys(who for _, found in slices for who in found)
     rows = []
     for who in known:
-        cells = [figure(found[who]["accuracy"], ACCURACY) for _, found in slices if who in found]
+        cells = [figure(found[who]["accuracy"]) for _, found in slices if who in found]
         rows.append((who, slices[0][1][who]["accuracy"].n, *cells))
     return markdown(("speaker", "turns", *(name for name, _ in slices)), rows)
 

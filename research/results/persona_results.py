@@ -19,20 +19,10 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-from realtalk.persona.comparing import SpeakersCompared, compare
-from realtalk.persona.summaries import Simulation
-from realtalk.persona.tables import (
-    beyond,
-    compared,
-    gain_line,
-    table_2,
-    table_8,
-    title_of,
-    unscored_lines,
-)
 
 from realtalk.describe.figures import styled
-from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
+from realtalk.evals.comparing import Compared
+from realtalk.evals.run import Run
 from realtalk.persona.published import published_choice
 from realtalk.persona.rows import SCORES
 from research.papers.markdown import table as markdown
@@ -50,6 +40,17 @@ from research.results.persona_claims import (
     rates,
 )
 from research.results.persona_round import second_round
+from research.results.persona_tables import (
+    beyond,
+    compare,
+    compared,
+    fact_average,
+    gain_line,
+    table_2,
+    table_8,
+    title_of,
+    unscored,
+)
 
 FOLDER = ROWS / "persona"
 BASELINES = ("constant", "copy", "common", "retrieve")
@@ -58,11 +59,10 @@ ORDER = (*BASELINES, *MODELS[:3], "styled", *MODELS[3:])
 
 
 def main() -> None:
-    runs = {name: load_persona(FOLDER / name) for name in ORDER if (FOLDER / name).is_dir()}
-    both = {name: joined(name, [run]) for name, run in runs.items()}
-    found = {name: simulation for name, (simulation, _) in both.items()}
+    runs = {name: Run.load(FOLDER / name) for name in ORDER if (FOLDER / name).is_dir()}
+    found = {name: run.named(name) for name, run in runs.items()}
     tests = {
-        (a, b): compare(both[a][1], found[a], both[b][1], found[b])
+        (a, b): compare(found[a], found[b])
         for a, b in (
             *((f"untuned{end}", f"tuned{end}") for end in ENDINGS.values()),
             ("untuned", "styled"),
@@ -77,14 +77,14 @@ def main() -> None:
         HEAD,
         machine(report, bench),
         "## What was asked of it",
-        claims(ways, found["tuned"].averages["ceiling"].mean),
+        claims(ways, fact_average(found["tuned"], "ceiling").value),
         rates(runs, ways),
         "## Turns that both ended by themselves",
-        ended(both),
+        ended(found),
         "## Beside Table 2",
         markdown(*table_2(list(found.values()), published=True)),
         READING,
-        "\n".join(f"- {line}" for each in found.values() for line in unscored_lines(each)),
+        "\n".join(f"- {line}" for each in found.values() for line in unscored(each)),
         "## Beyond the paper",
         markdown(*beyond(list(found.values()))),
         "## Tuned against untuned, the same turns",
@@ -198,20 +198,18 @@ def machine(report: Mapping[str, Any], bench: Mapping[str, Any]) -> str:
     )
 
 
-def other_chats(simulation: Simulation) -> str:
+def other_chats(simulation: Run) -> str:
     """Whose tested chat is not the one that the paper tested."""
-    chats = sorted(
-        {chat for each in simulation.speakers.values() for chat in (each.learn, each.test)}
-    )
+    chats = sorted({fact[name] for fact in simulation.facts for name in ("learn", "test")})
     others = [
-        who
-        for who, each in simulation.speakers.items()
-        if (told := published_choice(who, chats)) is not None and told[1] != each.test
+        fact["group"]
+        for fact in simulation.facts
+        if (told := published_choice(fact["group"], chats)) is not None and told[1] != fact["test"]
     ]
     return (
         f"{', '.join(others)} are tested on the other of their two chats than in the paper: their "
         f"rows and the printed ones are about different turns. The other "
-        f"{len(simulation.speakers) - len(others)} speakers are tested on the same chat."
+        f"{len(simulation.groups) - len(others)} speakers are tested on the same chat."
     )
 
 
@@ -219,8 +217,8 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def constant(against: SpeakersCompared, copied: SpeakersCompared) -> str:
-    def said(found: SpeakersCompared, other: str) -> str:
+def constant(against: Compared, copied: Compared) -> str:
+    def said(found: Compared, other: str) -> str:
         lost = [name for name in SIX if moved(found, name) * SCORES[name].better < 0]
         told = [
             f"{title_of(name)} ({both_sides(found, name, 2).replace('→', 'against')})"
@@ -235,7 +233,7 @@ def constant(against: SpeakersCompared, copied: SpeakersCompared) -> str:
     )
 
 
-def style(found: SpeakersCompared) -> str:
+def style(found: Compared) -> str:
     shown = [
         f"{title_of(name)} {both_sides(found, name, 2)}"
         f"{'' if (found.changes[name].p_holm or 1) < ENOUGH else ' (not beyond chance)'}"
@@ -256,7 +254,7 @@ def context() -> str:
             run = swept(how, sessions)
             if run is None:
                 continue
-            scores = run.simulation.speakers["Akib"].scores
+            scores = run.variants[""].slices["Akib"]
             cells = [f"{scores[name].value:.2f}" for name in ("rouge_1", "semantic", *SIX)]
             rows.append((how, sessions, len(run.rows), *cells))
             points += [
@@ -286,12 +284,12 @@ def context() -> str:
     )
 
 
-def swept(how: str, sessions: int) -> SimulatedRun | None:
+def swept(how: str, sessions: int) -> Run | None:
     folder = FOLDER / f"sweep{sessions}-{how}"
     if folder.is_dir():
-        return load_persona(folder)
+        return Run.load(folder)
     if sessions == 3:
-        run = load_persona(FOLDER / how)
+        run = Run.load(FOLDER / how)
         rows = [row for row in run.rows if row["group"] == "Akib"]
         facts = [fact for fact in run.facts if fact["group"] == "Akib"]
         return replace(run, rows=rows, facts=facts)

@@ -15,14 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from realtalk.persona.comparing import SpeakersCompared, compare
-from realtalk.persona.summaries import Simulation
-from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, title_of
-from realtalk.persona.tables import unscored_lines as unscored
-
-from realtalk.evals.values import Row
+from realtalk.evals.comparing import Compared
+from realtalk.evals.run import Run
 from realtalk.metrics.statistics import holm
-from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
 from realtalk.persona.published import TABLE_2
 from realtalk.persona.rows import SCORES
 from research.papers.markdown import table as markdown
@@ -38,6 +33,17 @@ from research.results.persona_claims import (
 )
 from research.results.persona_curve import curve
 from research.results.persona_guessed import who_wrote_it
+from research.results.persona_tables import (
+    beyond,
+    compare,
+    compared,
+    fact_average,
+    gain_line,
+    table_2,
+    table_8,
+    title_of,
+    unscored,
+)
 
 WAYS = ("greedy", "sampled")
 BEST = "tuned+retrieved"
@@ -46,7 +52,7 @@ CONTROLS = ("constant", "copy", "common", "retrieve")
 DISTANCES = ("js_emotion", "js_sentiment")
 CLAIMED = (*SIX, *CONTENT, *DISTANCES, "taken_for")
 TAKEN = 0.80
-Both = Mapping[str, tuple[Simulation, list[Row]]]
+Both = Mapping[str, Run]
 
 
 def second_round(folder: Path, out: Path) -> list[str]:
@@ -57,7 +63,7 @@ def second_round(folder: Path, out: Path) -> list[str]:
     for place in sorted(models, key=lambda each: each.name, reverse=True):
         parts += one_model(place)
     for place in sorted(curves, key=lambda each: each.name, reverse=True)[:1]:
-        runs = {each.name: load_persona(each) for each in sorted(place.glob("n*-*/"))}
+        runs = {each.name: Run.load(each) for each in sorted(place.glob("n*-*/"))}
         parts += [f"## How many own turns are enough ({place.name})", CURVE, curve(runs, out)]
     return parts
 
@@ -71,15 +77,15 @@ CURVE = (
 
 def one_model(folder: Path) -> list[str]:
     runs = {
-        each.name: load_persona(each)
+        each.name: Run.load(each)
         for each in sorted(folder.glob("*/"))
         if each.name.partition("-")[0] in {*HOWS, *CONTROLS}
     }
-    both = {name: joined(name, [run]) for name, run in runs.items()}
+    both = {name: run.named(name) for name, run in runs.items()}
     ways = {way: tests(both, way) for way in WAYS if f"{BEST}-{way}" in both}
     order = [*CONTROLS, *(f"{how}-{way}" for how in HOWS for way in WAYS)]
     order += [f"{how}-matched-{way}" for how in ("untuned", BEST) for way in WAYS]
-    shown = [both[name][0] for name in order if name in both]
+    shown = [both[name] for name in order if name in both]
     parts = [
         f"## {folder.name}",
         head(runs),
@@ -108,13 +114,13 @@ def one_model(folder: Path) -> list[str]:
     way = primary(folder, ways) or next(iter(ways))
     parts.append("### Beside Table 8")
     parts += [
-        f"#### {how}, {way}\n\n{markdown(*table_8(both[f'{how}-{way}'][0], published=True))}"
+        f"#### {how}, {way}\n\n{markdown(*table_8(both[f'{how}-{way}'], published=True))}"
         for how in ("untuned", BEST)
     ]
     return [part for part in parts if part]
 
 
-def tests(both: Both, way: str) -> dict[str, SpeakersCompared]:
+def tests(both: Both, way: str) -> dict[str, Compared]:
     """By the second side: what it is against untuned, and the pair of equal length."""
     found = {
         how: against(both, f"untuned-{way}", f"{how}-{way}")
@@ -126,12 +132,11 @@ def tests(both: Both, way: str) -> dict[str, SpeakersCompared]:
     return found
 
 
-def against(both: Both, first: str, second: str) -> SpeakersCompared:
-    (one, one_rows), (two, two_rows) = both[first], both[second]
-    return compare(one_rows, one, two_rows, two)
+def against(both: Both, first: str, second: str) -> Compared:
+    return compare(both[first], both[second])
 
 
-def head(runs: Mapping[str, SimulatedRun]) -> str:
+def head(runs: Mapping[str, Run]) -> str:
     settings = runs[next(name for name in runs if name.startswith(BEST))].settings
     context, told = settings["context"], settings["solver"]["settings"]
     return (
@@ -182,7 +187,7 @@ def primary(folder: Path, ways: Mapping[str, Any]) -> str | None:
     return str(chosen) if chosen in ways else None
 
 
-def corrected(found: Mapping[str, SpeakersCompared]) -> dict[str, float | None]:
+def corrected(found: Mapping[str, Compared]) -> dict[str, float | None]:
     """Everything that is claimed of a way, and the control, corrected together."""
     places = list(CLAIMED)
     values = [found[BEST].changes[name].p for name in CLAIMED]
@@ -192,12 +197,12 @@ def corrected(found: Mapping[str, SpeakersCompared]) -> dict[str, float | None]:
     return dict(zip(places, holm(values), strict=True))
 
 
-def must_hold(ways: Mapping[str, Mapping[str, SpeakersCompared]], both: Both, chosen: str) -> str:
+def must_hold(ways: Mapping[str, Mapping[str, Compared]], both: Both, chosen: str) -> str:
     cells = [verdicts(found, corrected(found)) for found in ways.values()]
     rows = [(asked, *(each[asked] for each in cells)) for asked in cells[0]]
     headings = [f"{way} (chosen on held-out turns)" if way == chosen else way for way in ways]
     tests_of_one = len(corrected(next(iter(ways.values()))))
-    ceiling = both[f"{BEST}-{next(iter(ways))}"][0].averages["ceiling"].mean
+    ceiling = fact_average(both[f"{BEST}-{next(iter(ways))}"], "ceiling").value
     told = f"Corrected within a way, over all {tests_of_one} tests of it. {all_ways(ways)}"
     if ceiling is not None:
         told += f" The speakers' own turns are taken for theirs at {ceiling:.2f}."
@@ -222,7 +227,7 @@ def beside_dummies(both: Both, ways: Mapping[str, Any]) -> str:
             found = against(both, dummy, f"{BEST}-{way}")
             cells = []
             for name in SET_BESIDE:
-                better, worse = found.better[name]
+                better, worse = found.further["better"][name]
                 p = found.changes[name].p
                 told = "unknown" if p is None else f"{p:.3f}".removeprefix("0")
                 cells.append(f"{both_sides(found, name, 3)}; {better} / {worse}, p {told}")
@@ -236,7 +241,7 @@ def beside_dummies(both: Both, ways: Mapping[str, Any]) -> str:
     )
 
 
-def all_ways(ways: Mapping[str, Mapping[str, SpeakersCompared]]) -> str:
+def all_ways(ways: Mapping[str, Mapping[str, Compared]]) -> str:
     """The same with every way corrected together."""
     places = [(way, name) for way in ways for name in CLAIMED]
     values = holm([ways[way][BEST].changes[name].p for way, name in places])
@@ -255,9 +260,7 @@ def all_ways(ways: Mapping[str, Mapping[str, SpeakersCompared]]) -> str:
     )
 
 
-def verdicts(
-    found: Mapping[str, SpeakersCompared], p: Mapping[str, float | None]
-) -> dict[str, str]:
+def verdicts(found: Mapping[str, Compared], p: Mapping[str, float | None]) -> dict[str, str]:
     test = found[BEST]
     won = [name for name in SIX if gained(test, name, p[name])]
     worse = [name for name in SIX if gained(test, name, p[name], sign=-1)]
@@ -270,7 +273,7 @@ def verdicts(
         )
     }
     for name in DISTANCES:
-        nearer = test.better[name][0]
+        nearer = test.further["better"][name][0]
         cells[f"{title_of(name)} nearer for at least eight of ten"] = verdict(
             nearer >= 8, f"{nearer} of {test.changes[name].groups}; {both_sides(test, name, 3)}"
         )
@@ -307,13 +310,13 @@ def _p(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3f}".removeprefix("0")
 
 
-def paper_moves(found: SpeakersCompared) -> tuple[int, int]:
+def paper_moves(found: Compared) -> tuple[int, int]:
     """Columns of Table 2 that move as in the paper, and how many of them beyond chance."""
     same = [move for move in moves_of(found) if move[2]]
     return len(same), sum(move[3] for move in same)
 
 
-def moves_of(found: SpeakersCompared) -> list[tuple[str, float, bool, bool]]:
+def moves_of(found: Compared) -> list[tuple[str, float, bool, bool]]:
     """(score, the paper's change, whether ours goes the same way, whether beyond chance)."""
     before, after = TABLE_2["without fine-tuning"].mean, TABLE_2["with fine-tuning"].mean
     rows = []
@@ -327,7 +330,7 @@ def moves_of(found: SpeakersCompared) -> list[tuple[str, float, bool, bool]]:
     return rows
 
 
-def table_2_moves(ways: Mapping[str, Mapping[str, SpeakersCompared]]) -> str:
+def table_2_moves(ways: Mapping[str, Mapping[str, Compared]]) -> str:
     sides = [(way, how) for way in ways for how in ("tuned", BEST) if how in ways[way]]
     known = {side: {move[0]: move for move in moves_of(ways[side[0]][side[1]])} for side in sides}
     rows = []
@@ -362,7 +365,7 @@ def alone(both: Both) -> str:
     return f"{markdown(headings, rows)}\n\n{note}"
 
 
-def sides(found: SpeakersCompared) -> Sequence[str]:
+def sides(found: Compared) -> Sequence[str]:
     won, lost = (
         [name for name in SIX if gained(found, name, found.changes[name].p_holm, sign)]
         for sign in (1, -1)

@@ -14,12 +14,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from realtalk.threads.comparing import compare_runs, compare_settings
-
 from realtalk.evals.comparing import Compared
-from realtalk.evals.summaries import Summary, VariantScores
+from realtalk.evals.run import Run
+from realtalk.evals.summaries import VariantScores
 from realtalk.evals.values import Row
-from realtalk.threads.benchmark import summary_of
+from realtalk.threads.benchmark import predictions
 from realtalk.threads.published import published_gain
 from realtalk.threads.rows import SCORES
 from realtalk.threads.values import LEAKS, SETTINGS, known_task
@@ -41,7 +40,7 @@ class Stored:
     def __init__(self) -> None:
         self._rows = load_predictions([ROWS / "threads-rows.parquet"])
         self._keys = {(key.rules, key.task, key.predictor): key for key in self._rows}
-        self._summaries: dict[tuple[str, str, str], Summary] = {}
+        self._summaries: dict[tuple[str, str, str], Run] = {}
         self.counts = json.loads((ROWS / "threads-counts.json").read_text("utf-8"))
 
     def rows(self, rules: str, task: str, predictor: str) -> Sequence[Row]:
@@ -51,17 +50,18 @@ class Stored:
         place = (rules, task, predictor)
         if place not in self._summaries:
             rows = self.rows(rules, task, predictor)
-            self._summaries[place] = summary_of(predictor, known_task(task), rows)
+            self._summaries[place] = predictions(predictor, known_task(task), rows)
         return self._summaries[place].variants[setting]
 
     def against(self, task: str, first: str, second: str) -> Compared:
         """The second predictor against the first, clean, p-conv."""
         sides = [self.rows("clean", task, name) for name in (first, second)]
-        return compare_runs(sides[0], sides[1], known_task(task), (first, second))["p-conv"]
+        one, other = (predictions("", known_task(task), rows) for rows in sides)
+        return one.changes(other, names=(first, second))["p-conv"]
 
     def by_setting(self, task: str, predictor: str, first: str, second: str) -> Compared:
         rows = self.rows("clean", task, predictor)
-        return compare_settings(rows, known_task(task), first, second)
+        return predictions(first, known_task(task), rows).compare_variants(first, second)
 
 
 def change(found: Compared, name: str) -> str:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from realtalk.evals.averaging import average
-from realtalk.persona.summaries import Simulation, SpeakerScores
-from realtalk.persona.tables import READING
 
 from persona_chats import RuleLabeller, ines, light_scorer
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.errors import RealtalkError
+from realtalk.evals.rows import run_schema
+from realtalk.evals.run import Run
+from realtalk.evals.values import Row
 from realtalk.metrics.statistics import Estimate
-from realtalk.persona.benchmark import load_persona, run_persona
+from realtalk.persona.benchmark import KIND, READING, PersonaBenchmark, run_persona
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_8, PublishedSpeaker
 from realtalk.persona.registry import make_simulator
-from realtalk.persona.rows import SCORES
+from realtalk.persona.rows import COLUMNS, SCORES
 from realtalk.persona.turns import tasks
 from research.papers.contexts import figure_7
 from research.papers.personas import table_2, table_8
@@ -40,33 +39,28 @@ def chats(row: PublishedSpeaker) -> tuple[str, str]:
     return named(row.learn), named(row.test)
 
 
-def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Simulation:
-    """A simulation that came out as Table 8 has it; of some the two chats are swapped."""
-    nothing = Estimate(None, unscored="invented")
-    speakers = {}
+def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Run:
+    """A run that came out as Table 8 has it; of some the two chats are swapped."""
+    rows: list[Row] = []
+    facts: list[Row] = []
+    nothing = Estimate(None, unscored="invented").to_json()
     for row in TABLE_8:
         values = row.tuned if tuned else row.without
-        scores = dict.fromkeys(SCORES, nothing)
-        scores |= {OURS[score]: Estimate(values[score], n=9) for score in PUBLISHED_SCORES}
+        turn: Row = dict.fromkeys(run_schema(COLUMNS)) | {"group": row.speaker, "variant": ""}
+        turn |= {OURS[score]: values[score] for score in PUBLISHED_SCORES}
+        turn |= {"left_out": [], "calls": 0, "tokens_in": 0, "tokens_out": 0}
+        rows += [turn | {"sample": f"{at}"} for at in range(9)]
         learn, test = chats(row) if row.speaker not in swapped else chats(row)[::-1]
-        speakers[row.speaker] = SpeakerScores(
-            speaker=row.speaker,
-            learn=learn,
-            test=test,
-            turns=9,
-            unscored={},
-            scores=scores,
-            distinct={},
-            ceiling=nothing,
-            floor=nothing,
-            consistency=row.consistency,
-            tokens_in=0,
-            tokens_out=0,
+        about = {"group": row.speaker, "learn": learn, "test": test}
+        about |= {"measure": "rules", "version": "1", "by_language": []}
+        facts.append(
+            about
+            | {"consistency": row.consistency, "ceiling": nothing, "floor": nothing}
+            | {f"distinct_{n}{end}": None for n in (1, 2) for end in ("", "_truth")}
         )
-    averages = {
-        score: average(each.scores[score].value for each in speakers.values()) for score in SCORES
-    }
-    return Simulation(name, speakers, averages)
+    settings = {"solver": {"name": name, "settings": {}}, "scoring": {}}
+    settings["chats"] = {fact["group"]: [fact["learn"], fact["test"]] for fact in facts}
+    return Run(PersonaBenchmark, settings, rows, facts=facts, title=name)
 
 
 def test_without_runs_nothing_is_made() -> None:
@@ -99,10 +93,7 @@ def test_the_other_way_is_said() -> None:
 def test_committed_runs_change_content_where_the_papers_do_not() -> None:
     """What the page says of content and intimacy follows from the committed rows."""
     place = ROWS / "persona" / "qwen2.5-1.5b"
-    runs = [
-        replace(load_persona(place / f"{name}-greedy").simulation, name=name)
-        for name in ("untuned", "tuned")
-    ]
+    runs = [Run.load(place / f"{name}-greedy", KIND).named(name) for name in ("untuned", "tuned")]
     found = table_2(runs)
     assert found.verdict.kind == "differs"
     assert "better beyond chance for 1 of 5 scores (empathy)" in found.verdict.line

@@ -58,7 +58,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
     slices = "group"
     scores = GUESS_SCORES
     columns = GUESS_COLUMNS
-    texts = ("answer", "replies")
+    texts = ("replies", "judge", "knows", "at")
     title = "Who wrote it"
     lead = (
         "The reply that somebody really wrote is to be picked from several that others, or "
