@@ -15,17 +15,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from realtalk.persona.summaries import Simulation
-
 from realtalk.api.choices import make_judge, make_reader
 from realtalk.api.options import Model
+from realtalk.api.runs import load_named
 from realtalk.chat import Corpus
 from realtalk.cli.printing import print_json, printable, progress, say, show
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.files.naming import named_run
 from realtalk.files.writing import write_text
-from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
-from realtalk.persona.published import published_choice
+from realtalk.persona.benchmark import are_published
 from research.command import call
 from research.papers.markdown import markdown
 from research.papers.shared_rows import load_predictions
@@ -140,22 +139,16 @@ def main(words: Sequence[str] | None = None) -> None:
         sys.exit(1)
 
 
-def _simulations(named: Sequence[str]) -> tuple[Simulation, ...]:
-    """NAME=RUN → simulations in the order given, runs of one name joined."""
-    runs: dict[str, list[SimulatedRun]] = {}
-    for name, folder in map(named_run, named):
-        run = load_persona(Path(folder))
-        if any(
-            published_choice(who, chats) is None for who, chats in run.settings["chats"].items()
-        ):
-            raise RealtalkError(
-                "a persona run is not of the paper's speakers and chats",
-                where=folder,
-                fix="make it with: realtalk persona run DATA/realtalk --choice paper",
-            )
-        label = name if name not in ("", folder) else f"{run.name} ({Path(folder).name})"
-        runs.setdefault(label, []).append(run)
-    return tuple(joined(name, several)[0] for name, several in runs.items())
+def _simulations(texts: Sequence[str]) -> tuple[Run, ...]:
+    """Persona runs by name, those of one name joined; only of the paper's speakers and chats."""
+    named = [(name or Path(folder).name, folder) for name, folder in map(named_run, texts)]
+    loaded = load_named([f"{name}={folder}" for name, folder in named])
+    if not all(map(are_published, loaded)):
+        raise RealtalkError(
+            "a persona run is not of the paper's speakers and chats",
+            fix="make it with: realtalk persona run DATA/realtalk --choice paper",
+        )
+    return tuple(loaded)
 
 
 def _command(chosen: argparse.Namespace) -> str:

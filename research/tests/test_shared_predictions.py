@@ -11,7 +11,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import by_variant, estimate
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
-from realtalk.threads.benchmark import ThreadTask, run_threads, summary_of
+from realtalk.threads.benchmark import ThreadTask, predictions, run_threads
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Task
@@ -85,8 +85,8 @@ def test_a_runs_folder_is_read_too(tmp_path: Path) -> None:
     (found,) = loaded
     assert (found.rules, found.shots, found.history) == ("clean", 0, "recent")
     assert (found.task, found.predictor) == ("sentiment", "majority")
-    summary = summary_of("majority", "sentiment", loaded[found])
-    assert summary.variants["p-conv"].overall == run.summary.variants["p-conv"].overall
+    again = predictions("majority", "sentiment", loaded[found])
+    assert again.variants["p-conv"].overall == run.variants["p-conv"].overall
     # Such a run knows no probabilities: AUC is unscored, not wrong.
     assert estimate(loaded[found], SHARED_SCORES["sentiment"])["auc"].value is None
 
