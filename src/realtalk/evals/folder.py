@@ -28,7 +28,6 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.differences import refuse_difference
 from realtalk.evals.library_versions import versions
 from realtalk.files.writing import (
     private_folder,
@@ -64,6 +63,7 @@ _TABLES = frozenset(
         "findings",
     ]
 )
+_DESCRIBING = ("versions", "settings.corpus.format")  # what decides no row
 _LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
 
@@ -113,7 +113,7 @@ class RunFolder:
         used = [versions()]
         if place.exists():
             known = read_record(folder)
-            refuse_difference(folder, known, {"kind": kind, "settings": wanted})
+            _refuse_difference(folder, known, {"kind": kind, "settings": wanted})
             used = [*(known["versions"]), *(each for each in used if each not in known["versions"])]
         write_json(place, {"kind": kind, "settings": wanted, "versions": used})
         return cls(folder, kind, wanted, used)
@@ -363,3 +363,39 @@ def _table_rows(path: Path, wanted: Sequence[str] = ()) -> list[Row]:
 
 def _latest(rows: Iterable[Row], key: tuple[str, ...]) -> dict[Key, Row]:
     return {tuple(row[name] for name in key): row for row in rows}
+
+
+def _refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raises where a run was made with other settings, naming each that differs."""
+    before, now = _flat(known), _flat(wanted)
+    names = [
+        name
+        for name in dict.fromkeys((*before, *now))
+        if not name.startswith(_DESCRIBING) and before.get(name) != now.get(name)
+    ]
+    shown = [
+        f"{name.removeprefix('settings.')} is {_short(before.get(name))} there, "
+        f"{_short(now.get(name))} now"
+        for name in names[:4]
+    ]
+    more = [f"and {len(names) - 4} more"] if len(names) > 4 else []
+    if shown:
+        raise RealtalkError(
+            f"made with other settings ({', '.join([*shown, *more])})",
+            where=str(folder),
+            fix="name another folder, or start anew with `fresh=True`",
+        )
+
+
+def _flat(value: Mapping[str, Any], head: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, each in value.items():
+        flat |= (
+            _flat(each, f"{head}{name}.") if isinstance(each, Mapping) else {f"{head}{name}": each}
+        )
+    return flat
+
+
+def _short(value: Any) -> str:
+    text = "not set" if value is None else str(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"

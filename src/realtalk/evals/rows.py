@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 KEY = ("sample", "group", "variant")
 STAGE_KEY = ("stage",)
+FACTS_KEY = ("group",)
 JUDGED_KEY = (*KEY, "judge", "wording", "prompts")
 _COSTS = ("calls", "tokens_in", "tokens_out")
 

@@ -42,8 +42,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import Compared, compare, comparison_notes, matched
 from realtalk.evals.folder import RunFolder, refuse_other_folder
 from realtalk.evals.prices import Usage, cost_json, read_prices, usage_of
-from realtalk.evals.rows import JUDGED_KEY, KEY, STAGE_KEY, run_schema
-from realtalk.evals.side_tables import FACTS_KEY
+from realtalk.evals.rows import FACTS_KEY, JUDGED_KEY, KEY, STAGE_KEY, run_schema
 from realtalk.evals.summaries import VariantScores, summarise
 from realtalk.evals.tables import ResultTable, estimate_figure, frame_of, run_tables
 from realtalk.evals.values import KNOWN, Benchmark, Row, Score

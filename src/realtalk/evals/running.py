@@ -16,7 +16,7 @@ elsewhere in this sitting is taken over, as if it had been solved here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,16 @@ from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table
-from realtalk.evals.rows import JUDGED_KEY, KEY, STAGE_KEY, row_of, run_schema, sample_key
+from realtalk.evals.rows import (
+    FACTS_KEY,
+    JUDGED_KEY,
+    KEY,
+    STAGE_KEY,
+    row_of,
+    run_schema,
+    sample_key,
+)
 from realtalk.evals.run import Run
-from realtalk.evals.side_tables import LateTable, StageFacts
 from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
 from realtalk.files.progress import Progress, silent, within
 
@@ -233,3 +240,56 @@ class _Work:
         if key in self.taken:
             return False  # asked just now
         return row is None or self.partly or (row["unscored"] is not None and self._asks)
+
+
+class LateTable:
+    """A table that is opened when its first row comes: most runs have none of its kind."""
+
+    def __init__(self, folder: RunFolder, name: str, key: Sequence[str]) -> None:
+        self._folder = folder
+        self._name = name
+        self._key = key
+        self._table: Table | None = None
+        self.stored = folder.rows(name, key)
+
+    def add(self, row: Row) -> None:
+        if self._table is None:
+            self._table = self._folder.table(self._name, self._key)
+        self._table.add(row)
+
+    def finish(self, order: Sequence[tuple[str, ...]]) -> list[Row]:
+        """Every row, in the order given, those not named last; a table of its own where new."""
+        if self._table is None:
+            return self.stored
+        self._table.finish(order)
+        return self._table.in_order(order)
+
+
+class StageFacts:
+    """The table `groups`: what a benchmark tells of its stages.
+
+    A row that has its scores is never made again. So facts are up to date where they were made
+    from as many scored rows as there are.
+    """
+
+    def __init__(self, tell: Callable[[Stage[Any, Any], Sequence[Row]], Row], table: Table) -> None:
+        self._tell = tell
+        self._table = table
+        self._order: list[tuple[str]] = []
+
+    @classmethod
+    def open(cls, benchmark: Benchmark[Any, Any, Any], folder: RunFolder) -> StageFacts | None:
+        tell = getattr(benchmark, "facts", None)
+        return None if tell is None else cls(tell, folder.table("groups", FACTS_KEY))
+
+    def tell(self, stage: Stage[Any, Any], rows: Sequence[Row]) -> None:
+        self._order.append((stage.title,))
+        scored = sum(row["unscored"] is None is row["untold"] for row in rows)
+        known = self._table.get((stage.title,))
+        if known is None or known["scored"] != scored:
+            facts = self._tell(stage, rows)
+            self._table.add({"group": stage.title, "scored": scored, **facts})
+
+    def finish(self) -> list[Row]:
+        self._table.finish(self._order)
+        return self._table.in_order(self._order)
