@@ -88,9 +88,13 @@ def test_figures_are_those_of_the_command(recent: rt.Run, run: Any) -> None:
     )
     told = json.loads(out)
     mine = {row["score"]: row for row in recent.summary().frame.to_dicts()}
-    assert mine["any@5"]["estimate"] == told["any@5"]
-    assert mine["recall@budget"]["estimate"] == told["recall@300t"]
-    assert mine["recall@budget"]["n"] == told["n"]
+    variants = told["variants"]
+    assert mine["any@5"]["estimate"] == variants["ranking"]["overall"]["any@5"]["value"]
+    found = variants["300t"]["overall"]["recall@budget"]
+    assert (mine["recall@budget"]["estimate"], mine["recall@budget"]["n"]) == (
+        found["value"],
+        found["n"],
+    )
 
 
 def test_nothing_stays_on_disk_without_a_place(
@@ -195,6 +199,6 @@ def test_what_is_wrong_with_a_memory_of_ones_own(
 def test_a_folder_that_holds_no_run(tmp_path: Path) -> None:
     with pytest.raises(rt.RealtalkError, match="no run here"):
         rt.Run.load(tmp_path)
-    (tmp_path / "run.json").write_text('{"kind": "astrology"}')
+    (tmp_path / "run.json").write_text('{"kind": "astrology", "settings": {}, "versions": []}')
     with pytest.raises(rt.RealtalkError, match="a run of 'astrology' is not known"):
         rt.Run.load(tmp_path)

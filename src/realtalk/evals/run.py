@@ -408,7 +408,7 @@ class Run:
             found.setdefault(row["variant"], []).append(row)
         found = {name: rows for name, rows in found.items() if rows}
         name = None if wanted is None else self.benchmark.variant_named(wanted)
-        if name is None or (name not in found and len(found) == 1):
+        if name is None or set(found) == {""}:
             return found
         if name not in found:
             what = f"no rows with the {self.benchmark.variant} {name}"
