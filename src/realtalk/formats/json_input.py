@@ -22,6 +22,9 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.limits import DEEPEST
 from realtalk.formats.source import Member, utf16
 
+Fields = dict[str, Any]  # a JSON object
+Zone = ZoneInfo | None  # the clock that was asked for
+
 _BOM = b"\xef\xbb\xbf"
 BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
 NOT_TEXT = "its text is not text but another value"
@@ -45,6 +48,22 @@ def load(member: Member) -> Any:
                 fix="the file was cut off: export, download or copy it again",
             ) from error
         raise RealtalkError(f"not valid JSON ({place})", where=member.where) from error
+
+
+def load_list(member: Member) -> list[Any]:
+    """The messages of a file that is nothing but a list of them."""
+    value = load(member)
+    if not isinstance(value, list):
+        raise RealtalkError("not a list of messages", where=member.where)
+    return value
+
+
+def load_export(member: Member) -> Fields:
+    """The object of a file that holds its `messages` in a list."""
+    export = mapping(load(member))
+    if not isinstance(export.get("messages"), list):
+        raise RealtalkError("no list of 'messages'", where=member.where)
+    return export
 
 
 def items(member: Member) -> Iterator[Any]:
@@ -135,7 +154,7 @@ def head_keys(member: Member) -> frozenset[str]:
     return frozenset(_KEY.findall(text))
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def mapping(value: Any) -> Fields:
     """The object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
@@ -160,7 +179,12 @@ def is_odd(value: Any) -> bool:
     return isinstance(value, dict | list | bool)
 
 
-def zone(name: str | None) -> ZoneInfo | None:
+def odd_at(item: Fields, key: str) -> bool:
+    """Whether such a value stands in a field."""
+    return is_odd(item.get(key))
+
+
+def zone(name: str | None) -> Zone:
     """The named time zone, or an error that says how names look."""
     if name is None:
         return None

@@ -29,6 +29,7 @@ from realtalk.chat import Alias, Chat
 from realtalk.errors import RealtalkError
 from realtalk.files.stores import local_copy
 from realtalk.files.writing import whole_folder, write_parquet
+from realtalk.formats.json_input import Fields
 from realtalk.formats.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.formats.source import Source
 from realtalk.formats.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, to_corpus
@@ -58,7 +59,7 @@ class PartSpan:
     first: int
     end: int  # the place after the last
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {"messages": self.messages, "chats": [self.first, self.end]}
 
 
@@ -219,9 +220,7 @@ def _write_messages(tables: Tables, folder: Path, most: int) -> list[PartSpan]:
     return spans
 
 
-def provenance(
-    reading: Reading, source: Source | None, options: ReadOptions | None
-) -> dict[str, Any]:
+def provenance(reading: Reading, source: Source | None, options: ReadOptions | None) -> Fields:
     """Where the corpus came from and how it was read; file names only, no paths, no text."""
     tables, ledger = reading.tables, reading.ledger
     gap = options.gap if options else None
@@ -261,7 +260,7 @@ def provenance(
     }
 
 
-def _sources(*parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sources(*parts: list[Fields]) -> list[Fields]:
     """Every file that a corpus was made of, once."""
     return list({entry["sha256"]: entry for part in parts for entry in part}.values())
 
@@ -280,7 +279,7 @@ def is_stored(path: Path) -> bool:
     return (path / _ABOUT).is_file() and bool(message_files(path))
 
 
-def record(folder: Path) -> dict[str, Any]:
+def record(folder: Path) -> Fields:
     """What `provenance` said of a stored corpus."""
     where = str(folder / _ABOUT)
     try:

@@ -22,13 +22,14 @@ import pyarrow as pa
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
+from realtalk.formats.json_input import Fields
 
 _TIME = pl.Datetime("us")
 _TEXTS = pl.List(pl.String)
 _ATTACHMENT = pl.Struct(
     {"kind": pl.String, "name": pl.String, "url": pl.String, "caption": pl.String}
 )
-_KINDS: dict[str, Any] = {  # of the columns that are not plain text
+_KINDS: Fields = {  # of the columns that are not plain text
     "session": pl.Int32,
     "session_time": _TIME,
     "time": _TIME,
@@ -77,10 +78,10 @@ class Tables:
     questions: pl.DataFrame
 
 
-def message_frame(columns: dict[str, Any]) -> pl.DataFrame:
+def message_frame(columns: Fields) -> pl.DataFrame:
     """Message columns in the stored order and types; what is left out gets its default."""
     frame = pl.DataFrame(columns)
-    defaults: dict[str, Any] = {"attachments": [], "edited": False, "deleted": False, "extra": ""}
+    defaults: Fields = {"attachments": [], "edited": False, "deleted": False, "extra": ""}
     missing = [
         pl.lit(defaults.get(name), dtype=kind).alias(name)
         for name, kind in MESSAGES.items()

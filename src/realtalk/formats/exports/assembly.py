@@ -27,7 +27,7 @@ from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.exports.values import whole
-from realtalk.formats.json_input import NOT_TEXT
+from realtalk.formats.json_input import NOT_TEXT, Fields
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Ledger, Leftover, Reading, ReadOptions
@@ -104,7 +104,7 @@ class Entry:
     reply_to: str = ""
     edited: bool = False
     deleted: bool = False
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: Fields = field(default_factory=dict)
     also: str = ""  # another name of the sender
     where: str = ""
     size: int = 1  # how many lines or entries of the input it took
@@ -120,7 +120,7 @@ class Draft:
     unit: str = "entries"
     id: str = ""  # the app's own: chats with different ones are different, whatever they hold
     newest_first: bool = False  # the app's habit, for chats whose times do not show it
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: Fields = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     system: int = 0
     leftovers: list[Leftover] = field(default_factory=list)
@@ -137,7 +137,7 @@ class Draft:
         if not len(self.leftovers) % _EVERY:
             check_leftovers(len(self.leftovers), len(self.entries) + self.system, where)
 
-    def objects(self, items: Iterable[Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def objects(self, items: Iterable[Any], where: str) -> Iterator[tuple[str, Fields]]:
         """Every object of a list, with its place; anything else is left over."""
         for index, item in enumerate(items):
             if isinstance(item, dict):
@@ -146,7 +146,7 @@ class Draft:
                 self.leave(f"{where}[{index}]", "not an object")
 
     def fill(
-        self, items: Iterable[Any], where: str, read: Callable[[dict[str, Any]], Entry | None]
+        self, items: Iterable[Any], where: str, read: Callable[[Fields], Entry | None]
     ) -> None:
         """Adds what every object of a list says; where `read` has no entry for it, a notice."""
         for place, item in self.objects(items, where):
@@ -297,7 +297,7 @@ def _author(entry: Entry) -> Author:
     return author(entry.author, entry.name)
 
 
-def reactions(given: Iterable[tuple[str, Sequence[str], Any]]) -> dict[str, Any]:
+def reactions(given: Iterable[tuple[str, Sequence[str], Any]]) -> Fields:
     """(emoji, by whom, how many) as `extra`: one shape for every app, {} for none.
 
     A number that the app does not state is that of the people it names, or one.

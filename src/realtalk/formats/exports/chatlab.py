@@ -19,28 +19,28 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.values import (
     attached,
     filled,
     from_number,
     object_at,
-    records,
+    objects_at,
     text_at,
     whole,
 )
 from realtalk.formats.json_input import (
     BLANK,
+    Fields,
+    Zone,
     head_keys,
     head_text,
-    is_odd,
     json_lines,
-    load,
+    load_export,
     mapping,
+    odd_at,
     zone,
 )
 from realtalk.formats.reading import Format, Reading, ReadOptions
@@ -105,11 +105,9 @@ def _lines(member: Member) -> Iterator[tuple[str, Any]]:
 
 def _values(member: Member) -> Iterator[tuple[str, Any]]:
     """A JSON file as the lines that it would be; its header and members are no entries."""
-    export = mapping(load(member))
-    if not isinstance(export.get("messages"), list):
-        raise RealtalkError("no list of 'messages'", where=member.where)
+    export = load_export(member)
     yield "", {"_type": "header", "meta": object_at(export, "meta")}
-    for person in records(export.get("members")):
+    for person in objects_at(export, "members"):
         yield "", person | {"_type": "member"}
     for index, item in enumerate(export["messages"]):
         place = f"{member.name}, messages[{index}]"
@@ -120,8 +118,8 @@ def _values(member: Member) -> Iterator[tuple[str, Any]]:
 class _Parts:
     """What the lines of one file are."""
 
-    meta: dict[str, Any] = field(default_factory=dict)
-    people: dict[str, dict[str, Any]] = field(default_factory=dict)
+    meta: Fields = field(default_factory=dict)
+    people: dict[str, Fields] = field(default_factory=dict)
     messages: list[tuple[str, Any]] = field(default_factory=list)
     notices: int = 0
 
@@ -143,7 +141,7 @@ class _Parts:
             text_at(self.meta, "name") or stem, id=text_at(self.meta, "groupId"), extra=extra
         )
 
-    def fill(self, draft: Draft, tz: ZoneInfo | None) -> None:
+    def fill(self, draft: Draft, tz: Zone) -> None:
         draft.notice(self.notices)
         for where, item in self.messages:
             if not isinstance(item, dict):
@@ -157,7 +155,7 @@ class _Parts:
                 draft.notice()
 
 
-def _entry(item: dict[str, Any], person: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
+def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
     kind, sender = whole(item.get("type"), _OTHER), text_at(item, "sender")
     gone = kind == _RECALL and bool(sender)
     if kind == _POKE or (_SYSTEM <= kind < _OTHER and not gone):
@@ -178,11 +176,11 @@ def _entry(item: dict[str, Any], person: dict[str, Any], tz: ZoneInfo | None) ->
         extra=filled({"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD}),
         also=names[-1] if names else "",
         call=kind == _CALL,
-        odd=is_odd(item.get("content")),
+        odd=odd_at(item, "content"),
     )
 
 
-def _names(person: dict[str, Any], item: dict[str, Any]) -> list[str]:
+def _names(person: Fields, item: Fields) -> list[str]:
     """How a sender is called: in this group first, by the account last."""
     called = (
         text_at(place, key).strip()

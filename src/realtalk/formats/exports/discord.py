@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
@@ -32,11 +31,23 @@ from realtalk.formats.exports.values import (
     filled,
     from_stamp,
     object_at,
-    records,
+    objects_at,
     scalar,
     text_at,
 )
-from realtalk.formats.json_input import decoded, head_keys, head_text, is_odd, load, mapping, zone
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    decoded,
+    head_keys,
+    head_text,
+    load,
+    load_export,
+    load_list,
+    mapping,
+    odd_at,
+    zone,
+)
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.calendars import DateOrder
@@ -85,10 +96,7 @@ def _read_package(source: Source, options: ReadOptions) -> Reading:
         title = text_at(titles, number) or (f"channel {number}" if number else member.stem)
         draft = Draft(title, newest_first=True, extra={"id": number} if number else {})
         if member.suffix == ".json":
-            items = load(member)
-            if not isinstance(items, list):
-                raise RealtalkError("not a list of messages", where=member.where)
-            draft.fill(items, f"{member.name}, ", entry)
+            draft.fill(load_list(member), f"{member.name}, ", entry)
         else:
             header, *rows = filter(None, table_rows(member))
             for place, row in enumerate(rows, 2):
@@ -108,7 +116,7 @@ def table_rows(member: Member) -> list[list[str]]:
         raise RealtalkError("not a readable CSV table", where=member.where) from error
 
 
-def _named(source: Source, name: str) -> dict[str, Any]:
+def _named(source: Source, name: str) -> Fields:
     for member in source.having(".json"):
         if f"/{member.name.lower()}".endswith(name):
             try:
@@ -118,7 +126,7 @@ def _named(source: Source, name: str) -> dict[str, Any]:
     return {}
 
 
-def _package_entry(row: dict[str, Any], owner_id: str, owner: str, tz: ZoneInfo | None) -> Entry:
+def _package_entry(row: Fields, owner_id: str, owner: str, tz: Zone) -> Entry:
     return Entry(
         owner_id,
         owner,
@@ -126,11 +134,11 @@ def _package_entry(row: dict[str, Any], owner_id: str, owner: str, tz: ZoneInfo 
         text_at(row, "Contents"),
         id=text_at(row, "ID"),
         attachments=tuple(attached(url) for url in text_at(row, "Attachments").split()),
-        odd=is_odd(row.get("Contents")),
+        odd=odd_at(row, "Contents"),
     )
 
 
-def _time(value: Any, tz: ZoneInfo | None) -> datetime | None:
+def _time(value: Any, tz: Zone) -> datetime | None:
     """Without an offset these stamps are UTC."""
     written = from_stamp(value, None)
     if written is None or tz is None:
@@ -210,10 +218,8 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         )
     drafts: dict[str, Draft] = {}
     for member in channels:
-        export = mapping(load(member))
-        if not isinstance(export.get("messages"), list):
-            raise RealtalkError("no list of 'messages'", where=member.where)
-        number = text_at(object_at(export, "channel"), "id")
+        export = load_export(member)
+        number = text_at(export, "channel/id")
         draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
         draft.fill(export["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
     for member in tables:
@@ -221,14 +227,14 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     return assemble(source, "discord", list(drafts.values()), options)
 
 
-def _channel(export: dict[str, Any], member: Member) -> Draft:
+def _channel(export: Fields, member: Member) -> Draft:
     channel = object_at(export, "channel")
     extra = {key: text_at(channel, key) for key in ("category", "type", "id", "topic")}
-    extra["guild"] = text_at(object_at(export, "guild"), "name")
+    extra["guild"] = text_at(export, "guild/name")
     return Draft(text_at(channel, "name") or member.stem, extra=filled(extra))
 
 
-def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
+def _entry(item: Fields, tz: Zone) -> Entry | None:
     kind, author = text_at(item, "type"), object_at(item, "author")
     number, time = text_at(item, "id"), from_stamp(item.get("timestamp"), tz)
     if kind in _CALLS:
@@ -241,7 +247,7 @@ def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
         "pinned": item.get("isPinned") is True,
         "forwarded": bool(forwarded),
         "edited": text_at(item, "timestampEdited"),
-        "mentions": [_shown(person) for person in records(item.get("mentions"))],
+        "mentions": [_shown(person) for person in objects_at(item, "mentions")],
     }
     return Entry(
         text_at(author, "id"),
@@ -250,59 +256,59 @@ def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
         _text(item) or _text(forwarded),
         id=number,
         attachments=(*_attachments(item), *_attachments(forwarded)),
-        reply_to="" if forwarded else text_at(object_at(item, "reference"), "messageId"),
+        reply_to="" if forwarded else text_at(item, "reference/messageId"),
         edited=bool(extra["edited"]),
         extra=_reactions(item) | filled(extra),
         also=text_at(author, "name"),
-        odd=is_odd(item.get("content")) or is_odd(forwarded.get("content")),
+        odd=odd_at(item, "content") or odd_at(forwarded, "content"),
     )
 
 
-def _text(item: dict[str, Any]) -> str:
+def _text(item: Fields) -> str:
     """What was written; an export without the exporter's markdown names people by id."""
-    names = {text_at(person, "id"): _shown(person) for person in records(item.get("mentions"))}
+    names = {text_at(person, "id"): _shown(person) for person in objects_at(item, "mentions")}
     return _MENTION.sub(
         lambda match: f"@{names[match[1]]}" if names.get(match[1]) else match[0],
         _EMOJI.sub(r"\1", text_at(item, "content")),
     )
 
 
-def _shown(person: dict[str, Any]) -> str:
+def _shown(person: Fields) -> str:
     return text_at(person, "nickname", "name")
 
 
-def _reactions(item: dict[str, Any]) -> dict[str, Any]:
+def _reactions(item: Fields) -> Fields:
     return reactions(
         (
-            text_at(object_at(reaction, "emoji"), "name"),
-            [_shown(user) for user in records(reaction.get("users"))],
+            text_at(reaction, "emoji/name"),
+            [_shown(user) for user in objects_at(reaction, "users")],
             reaction.get("count"),
         )
-        for reaction in records(item.get("reactions"))
+        for reaction in objects_at(item, "reactions")
     )
 
 
-def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
-    for file in records(item.get("attachments")):
+def _attachments(item: Fields) -> Iterator[Attachment]:
+    for file in objects_at(item, "attachments"):
         yield attached(file.get("url"), name=file.get("fileName"))
-    for sticker in records(item.get("stickers")):
+    for sticker in objects_at(item, "stickers"):
         yield attached(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
-    for embed in records(item.get("embeds")):
+    for embed in objects_at(item, "embeds"):
         # Bots post tables, too.
-        fields = [field for field in records(embed.get("fields")) if text_at(field, "value")]
+        fields = [field for field in objects_at(embed, "fields") if text_at(field, "value")]
         rows = [f"{text_at(field, 'name')}: {text_at(field, 'value')}" for field in fields]
         caption = "\n".join(filter(None, (text_at(embed, "description"), *rows)))
-        title = text_at(embed, "title") or text_at(object_at(embed, "author"), "name")
+        title = text_at(embed, "title") or text_at(embed, "author/name")
         url = text_at(embed, "url")
         if title or url or caption:
             yield Attachment("link", title, url, caption)
-        pictures = [embed.get("image"), *records(embed.get("images"))]
+        pictures = [embed.get("image"), *objects_at(embed, "images")]
         urls = dict.fromkeys(text_at(mapping(picture), "url") for picture in pictures)
         for picture in filter(None, urls):
             yield attached(picture, "image")
 
 
-def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
+def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
     draft = Draft(member.stem)
     rows = table_rows(member)[1:]
     order = options.dates or _date_order([row[2] for row in rows if len(row) > 2])

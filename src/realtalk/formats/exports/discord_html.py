@@ -24,12 +24,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
 from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
 from realtalk.formats.exports.values import attached, filled, from_number
+from realtalk.formats.json_input import Zone
 from realtalk.formats.source import Member
 
 _EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
@@ -100,7 +100,7 @@ def is_page(text: str) -> bool:
 
 def drafts(
     members: list[Member],
-    tz: ZoneInfo | None,
+    tz: Zone,
     dates: Callable[[list[str]], Callable[[str], datetime | None]],
     is_notice: Callable[[str], bool],
 ) -> list[Draft]:
@@ -174,9 +174,7 @@ class _Said:
     def stamp(self) -> str:
         return " ".join("".join(self.parts["stamp"]).split())
 
-    def entry(
-        self, where: str, tz: ZoneInfo | None, written: Callable[[str], datetime | None]
-    ) -> Entry:
+    def entry(self, where: str, tz: Zone, written: Callable[[str], datetime | None]) -> Entry:
         number = int(self.id) if _NUMBER.fullmatch(self.id) else 0
         time = from_number((number >> 22) + _EPOCH, tz, 1000) if number > _SMALLEST else None
         name = " ".join("".join(self.author.name).split())

@@ -30,11 +30,21 @@ from realtalk.formats.exports.values import (
     filled,
     from_stamp,
     object_at,
-    records,
+    objects_at,
     scalar,
     text_at,
 )
-from realtalk.formats.json_input import head_keys, is_odd, listed, load, mapping, zone
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    head_keys,
+    listed,
+    load,
+    load_export,
+    mapping,
+    odd_at,
+    zone,
+)
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching, taken
 from realtalk.text.written_days import spelled
@@ -76,11 +86,9 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     drafts: dict[str, Draft] = {}
     first: dict[str, str] = {}  # of every topic, its first message
     for member in members:
-        export = mapping(load(member))
-        if not isinstance(export.get("messages"), list):
-            raise RealtalkError("no list of 'messages'", where=member.where)
+        export = load_export(member)
         info = infos.get(member.folder, {}) if len(source.members) > 1 else {}
-        people = records(info.get("members"))
+        people = objects_at(info, "members")
         names = {text_at(person, "email").lower(): _name(person) for person in people}
         others = {name for email, name in names.items() if email not in owners}
         folder = member.folder.rsplit("/", 1)[-1]
@@ -92,47 +100,44 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     return assemble(source, "google-chat", list(drafts.values()), options)
 
 
-def _beside(member: Member) -> dict[str, Any]:
+def _beside(member: Member) -> Fields:
     try:
         return mapping(load(member))
     except RealtalkError:
         return {}  # the messages can be read without it
 
 
-def _draft(member: Member, info: dict[str, Any], others: set[str]) -> Draft:
+def _draft(member: Member, info: Fields, others: set[str]) -> Draft:
     folder = member.folder.rsplit("/", 1)[-1]
     space = text_at(info, "name")
     alone = next(iter(others)) if len(others) == 1 and folder.startswith("DM ") else ""
-    people = [_name(person) for person in records(info.get("members"))]
+    people = [_name(person) for person in objects_at(info, "members")]
     kind, _, number = folder.partition(" ")
     extra = {"members": people, "kind": kind if number else "", "id": number}
     return Draft(alone or space or folder or member.stem, extra=filled(extra))
 
 
-def _name(person: dict[str, Any]) -> str:
+def _name(person: Fields) -> str:
     return text_at(person, "name", "email")
 
 
-def _entry(
-    item: dict[str, Any], names: dict[str, str], first: dict[str, str], tz: ZoneInfo | None
-) -> Entry | None:
+def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone) -> Entry | None:
     creator = object_at(item, "creator")
     email = text_at(creator, "email").lower()
     number, topic = text_at(item, "message_id"), text_at(item, "topic_id")
     opening = first.setdefault(topic, number) if topic else ""
-    quoted = text_at(object_at(item, "quoted_message_metadata"), "message_id")
+    quoted = text_at(item, "quoted_message_metadata/message_id")
     gone = text_at(item, "message_state") == "DELETED" or bool(item.get("deletion_metadata"))
     text = "" if gone else text_at(item, "text")
     files = tuple(_attachments(item, text))
     called = not text and [file.kind for file in files] == ["call"]
     marks = (
         (
-            text_at(object_at(mark, "emoji"), "unicode")
-            or text_at(object_at(object_at(mark, "emoji"), "custom_emoji"), "short_code"),
+            text_at(mark, "emoji/unicode") or text_at(mark, "emoji/custom_emoji/short_code"),
             [names.get(address, address) for address in _addresses(mark)],
             None,
         )
-        for mark in records(item.get("reactions"))
+        for mark in objects_at(item, "reactions")
     )
     return Entry(
         email,
@@ -146,15 +151,15 @@ def _entry(
         deleted=gone,
         extra=reactions(marks) | filled({"bot": text_at(creator, "user_type") == "Bot"}),
         call=called,
-        odd=is_odd(item.get("text")),
+        odd=odd_at(item, "text"),
     )
 
 
-def _addresses(mark: dict[str, Any]) -> list[str]:
+def _addresses(mark: Fields) -> list[str]:
     return [scalar(address).lower() for address in listed(mark.get("reactor_emails"))]
 
 
-def _time(value: Any, tz: ZoneInfo | None) -> datetime | None:
+def _time(value: Any, tz: Zone) -> datetime | None:
     moment = spelled(scalar(value)) or from_stamp(value, ZoneInfo("UTC"))
     if moment is None or tz is None:
         return moment
@@ -164,10 +169,10 @@ def _time(value: Any, tz: ZoneInfo | None) -> datetime | None:
         return moment
 
 
-def _attachments(item: dict[str, Any], text: str) -> Iterator[Attachment]:
-    for file in records(item.get("attached_files")):
+def _attachments(item: Fields, text: str) -> Iterator[Attachment]:
+    for file in objects_at(item, "attached_files"):
         yield attached(file.get("export_name"), name=file.get("original_name"))
-    for note in records(item.get("annotations")):
+    for note in objects_at(item, "annotations"):
         if link := object_at(note, "url_metadata"):
             address = link.get("url")
             url = text_at(mapping(address), "private_do_not_access_or_else_safe_url_wrapped_value")

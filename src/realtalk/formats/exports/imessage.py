@@ -15,7 +15,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
@@ -30,7 +29,7 @@ from realtalk.formats.exports.imessage_pages import (
     text_draft,
 )
 from realtalk.formats.exports.values import attached, filled, scalar, text_at, whole
-from realtalk.formats.json_input import zone
+from realtalk.formats.json_input import Fields, Zone, zone
 from realtalk.formats.limits import GROWTH, LEAST_BYTES, raised
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching
@@ -105,7 +104,7 @@ _FIRST_TAPBACK, _FIRST_TAKEN_BACK, _PLACED_STICKER = 2000, 3000, 1000
 _STICKER = "sticker"
 _EMOJI = (*TAPBACKS.values(), "", _STICKER)  # the seventh stands in a column of its own
 
-Row = dict[str, Any]
+Row = Fields
 
 
 def _is_database(member: Member) -> bool:
@@ -157,7 +156,7 @@ class Conversations:
         return self.people.get(row.get("handle_id"), "") or (others[0] if len(others) == 1 else "")
 
 
-def _database_drafts(member: Member, tz: ZoneInfo | None, notes: list[str]) -> list[Draft]:
+def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:
     """The conversations of one database."""
     try:
         with closing(_opened(member)) as database:
@@ -251,9 +250,7 @@ class _Tables:
             yield dict(zip(names, values, strict=True))
 
 
-def _read_database(
-    database: sqlite3.Connection, member: Member, tz: ZoneInfo | None
-) -> list[Draft]:
+def _read_database(database: sqlite3.Connection, member: Member, tz: Zone) -> list[Draft]:
     tables = _Tables(database, member)
     people = {row["ROWID"]: scalar(row["id"]) for row in tables.rows("handle")}
     members: dict[Any, list[str]] = {}
@@ -303,7 +300,7 @@ def _react(
         here[name, emoji] = (emoji, [name], 1)
 
 
-def _entry(row: Row, known: Conversations, tz: ZoneInfo | None, where: str) -> Entry:
+def _entry(row: Row, known: Conversations, tz: Zone, where: str) -> Entry:
     mine = bool(row.get("is_from_me"))
     sender = "" if mine else known.sender(row)
     text = _text(row)
@@ -344,7 +341,7 @@ def _file(file: Row, row: Row) -> Attachment:
     return attached(file.get("filename"), kind, name, file.get("mime_type"))
 
 
-def _time(value: Any, tz: ZoneInfo | None) -> datetime | None:
+def _time(value: Any, tz: Zone) -> datetime | None:
     """A date of Apple's: nanoseconds, or seconds in older databases, since 2001."""
     if not isinstance(value, int | float) or not value:
         return None

@@ -28,14 +28,13 @@ from email.parser import BytesParser
 from email.policy import compat32
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.html_tags import flat
 from realtalk.formats.exports.values import attached, filled
-from realtalk.formats.json_input import zone
+from realtalk.formats.json_input import Zone, zone
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
@@ -237,7 +236,7 @@ class _Box:
     _by_subject: dict[str, int] = field(default_factory=dict)
     _joined: dict[int, int] = field(default_factory=dict)  # a thread that is part of another
 
-    def add(self, data: bytes, where: str, tz: ZoneInfo | None) -> None:
+    def add(self, data: bytes, where: str, tz: Zone) -> None:
         parts = data.lower().count(b"boundary=")
         if parts > _MOST_PARTS or parts * data.count(b"\n") > _MOST_COMPARED:
             self.rest.leave(where, "too many parts")
@@ -248,7 +247,7 @@ class _Box:
         except (MessageError, RecursionError, ValueError, LookupError, TypeError, AttributeError):
             self.rest.leave(where, "not a readable mail")
 
-    def _mail(self, mail: Mail, where: str, tz: ZoneInfo | None) -> None:
+    def _mail(self, mail: Mail, where: str, tz: Zone) -> None:
         if _is_automatic(mail):
             self.rest.notice()
             return
@@ -371,7 +370,7 @@ def _topic(subject: str) -> tuple[str, bool]:
     return topic.strip() or subject, is_answer
 
 
-def _time(mail: Mail, tz: ZoneInfo | None) -> datetime | None:
+def _time(mail: Mail, tz: Zone) -> datetime | None:
     try:
         moment = parsedate_to_datetime(_header(mail, "Date"))
         if moment.tzinfo is not None:

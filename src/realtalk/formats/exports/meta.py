@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
@@ -27,12 +26,15 @@ from realtalk.formats.exports.values import (
     filled,
     from_number,
     object_at,
+    objects_at,
     records,
     scalar,
     text_at,
     whole,
 )
 from realtalk.formats.json_input import (
+    Fields,
+    Zone,
     decoded,
     head_keys,
     head_text,
@@ -484,16 +486,14 @@ def _read(source: Source, options: ReadOptions, *, format_name: str) -> Reading:
     return assemble(source, format_name, drafts, options, notes)
 
 
-def _add(
-    thread: OpenThread, item: dict[str, Any], where: str, tz: ZoneInfo | None, *, encrypted: bool
-) -> None:
+def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: bool) -> None:
     """Takes one entry; the download of encrypted conversations is clean UTF-8."""
     fix = scalar if encrypted else _repair
     kind = text_at(item, "type").lower()
     if encrypted:
         name, stamp = fix(item.get("senderName")), item.get("timestamp")
         written = text_at(item, "text", "messageText")
-        attachments = tuple(_media(file) for file in records(item.get("media")))
+        attachments = tuple(_media(file) for file in objects_at(item, "media"))
         gone = item.get("isUnsent") is True
         notice = kind == "placeholder" and not gone and not attachments
     else:
@@ -512,7 +512,7 @@ def _add(
     text = fix(written)
     marks = [
         (fix(mark.get("reaction")), fix(mark.get("actor")), whole(mark.get("timestamp")))
-        for mark in records(item.get("reactions"))
+        for mark in objects_at(item, "reactions")
     ]
     if not encrypted:
         thread.reacted |= {
@@ -542,14 +542,14 @@ def _part(member: Member) -> tuple[str, int, str]:
     return folder, int(match[1]) if match else 0, name
 
 
-def _thread_key(export: dict[str, Any], member: Member) -> str:
+def _thread_key(export: Fields, member: Member) -> str:
     """What the parts of one conversation have in common."""
     folder, number, _ = _part(member)
     path = text_at(export, "thread_path")
     return path or (f"{folder}/" if number and folder else f"/{member.name}")
 
 
-def _describe(draft: Draft, export: dict[str, Any], member: Member, *, encrypted: bool) -> None:
+def _describe(draft: Draft, export: Fields, member: Member, *, encrypted: bool) -> None:
     if draft.name:
         return
     fix = scalar if encrypted else _repair
@@ -564,7 +564,7 @@ def _describe(draft: Draft, export: dict[str, Any], member: Member, *, encrypted
     draft.extra = filled({"participants": people, "thread_path": path})
 
 
-def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+def _attachments(item: Fields) -> Iterator[Attachment]:
     for key, kind in _MEDIA.items():
         for file in records(item.get(key)):
             yield attached(_repair(file.get("uri")), kind)
@@ -578,7 +578,7 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
         yield Attachment("link", title, address, caption)
 
 
-def _media(file: dict[str, Any]) -> Attachment:
+def _media(file: Fields) -> Attachment:
     uri = text_at(file, "uri")
     # Where a file could not be fetched, a sentence stands in place of its address.
     return attached(uri) if "." in uri or "/" in uri else Attachment("media")

@@ -17,14 +17,14 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports import signal_json
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.values import attached
-from realtalk.formats.json_input import decoded, head_text
+from realtalk.formats.json_input import Fields, decoded, head_text
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
@@ -237,7 +237,7 @@ def _markdown(entry: Entry) -> None:
     pairs = [
         pair.rpartition(": ") for marks in _REACTIONS.findall(text) for pair in marks.split(", ")
     ]
-    extra: dict[str, Any] = reactions((emoji, [name], 1) for name, _, emoji in pairs)
+    extra: Fields = reactions((emoji, [name], 1) for name, _, emoji in pairs)
     text = _REACTIONS.sub("", text)
     files, text = _files(text)
     stickers = [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
@@ -29,6 +28,7 @@ from realtalk.formats.exports.values import (
     from_number,
     from_stamp,
     object_at,
+    objects_at,
     records,
     scalar,
     text_at,
@@ -36,13 +36,15 @@ from realtalk.formats.exports.values import (
 )
 from realtalk.formats.json_input import (
     BLANK,
+    Fields,
+    Zone,
     head_keys,
     head_text,
-    is_odd,
     json_lines,
     listed,
     load,
     mapping,
+    odd_at,
     zone,
 )
 from realtalk.formats.reading import ReadOptions
@@ -75,12 +77,12 @@ _SAID = (
 )
 
 
-def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]:
+def frames(lines: Iterable[tuple[str, Any]], tz: Zone) -> list[Draft]:
     """One draft per chat; frames about the account itself count as system entries of the first."""
     rest = Draft("Signal")
     people: dict[str, str] = {}
     chats: dict[str, str] = {}
-    items: list[tuple[str, dict[str, Any]]] = []
+    items: list[tuple[str, Fields]] = []
     me, own = "Me", ""
     for where, frame in lines:
         if not isinstance(frame, dict):
@@ -95,7 +97,7 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
                 own = text_at(recipient, "id") if "self" in recipient else own
                 people[text_at(recipient, "id")] = name
                 # Mentions name people by the id of their account.
-                if account_id := text_at(object_at(recipient, "contact"), "aci"):
+                if account_id := text_at(recipient, "contact/aci"):
                     people[account_id] = name
             if chat := object_at(frame, "chat"):
                 chats[text_at(chat, "id")] = text_at(chat, "recipientId")
@@ -120,13 +122,13 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
     return [*drafts.values(), rest]
 
 
-def _caller(item: dict[str, Any], own: str, other: str) -> str:
+def _caller(item: Fields, own: str, other: str) -> str:
     """The id of whoever made a call; "" where the update tells of something else."""
     update = object_at(item, "updateMessage")
     if call := object_at(update, "individualCall"):
         sides = {"OUTGOING": own, "INCOMING": other}
         return sides.get(text_at(call, "direction"), "") or text_at(item, "authorId")
-    return text_at(object_at(update, "groupCall"), "startedCallRecipientId")
+    return text_at(update, "groupCall/startedCallRecipientId")
 
 
 def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
@@ -145,13 +147,13 @@ def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
     return parts[0] + "".join(name + part for name, part in zip(names, parts[1:], strict=True))
 
 
-def _joined(part: dict[str, Any], *keys: str) -> str:
+def _joined(part: Fields, *keys: str) -> str:
     return " ".join(filter(None, (text_at(part, key).strip() for key in keys)))
 
 
-def _recipient(recipient: dict[str, Any]) -> str:
+def _recipient(recipient: Fields) -> str:
     contact = object_at(recipient, "contact")
-    group = object_at(object_at(object_at(recipient, "group"), "snapshot"), "title")
+    group = object_at(recipient, "group/snapshot/title")
     phone = text_at(contact, "e164")
     return (
         _joined(object_at(contact, "nickname"), "given", "family")
@@ -160,22 +162,22 @@ def _recipient(recipient: dict[str, Any]) -> str:
         or text_at(contact, "username")
         or (f"+{phone}" if phone else "")
         or text_at(group, "title")
-        or text_at(object_at(recipient, "callLink"), "name")
-        or text_at(object_at(object_at(recipient, "distributionList"), "distributionList"), "name")
+        or text_at(recipient, "callLink/name")
+        or text_at(recipient, "distributionList/distributionList/name")
         or ("Signal" if "releaseNotes" in recipient else "")
         or f"Recipient {text_at(recipient, 'id')}"
     )
 
 
-def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInfo | None) -> Entry:
+def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry:
     author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
     kind = next(key for key in _SAID if key in item)
     content = mapping(item[kind])
-    body = object_at(content, "text") or object_at(object_at(content, "textReply"), "text")
+    body = object_at(content, "text") or object_at(content, "textReply/text")
     text = with_mentions(body.get("body"), body.get("bodyRanges"), people)
     extra = reactions(
         (text_at(mark, "emoji"), [people.get(text_at(mark, "authorId"), "")], 1)
-        for mark in records(content.get("reactions"))
+        for mark in objects_at(content, "reactions")
     )
     quote = object_at(content, "quote")
     answered, quoted = text_at(quote, "targetSentTimestamp"), object_at(quote, "text")
@@ -185,7 +187,7 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
     if "longText" in content or "longText" in object_at(content, "textReply"):
         extra["cut"] = True  # the rest lies in a file of the export
     if kind == "poll":
-        extra["poll"] = [text_at(option, "option") for option in records(content.get("options"))]
+        extra["poll"] = [text_at(option, "option") for option in objects_at(content, "options")]
     stated = content.get("text", object_at(content, "textReply").get("text"))
     return Entry(
         author,
@@ -199,20 +201,20 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
         deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,
         where=where,
-        odd=is_odd(body.get("body")) or not isinstance(stated, dict | None),
+        odd=odd_at(body, "body") or not isinstance(stated, dict | None),
     )
 
 
-def _frame_attachments(kind: str, content: dict[str, Any]) -> Iterator[Attachment]:
-    for file in records(content.get("attachments")):
+def _frame_attachments(kind: str, content: Fields) -> Iterator[Attachment]:
+    for file in objects_at(content, "attachments"):
         yield _file(file)
-    for link in records(content.get("linkPreview")):
+    for link in objects_at(content, "linkPreview"):
         caption = text_at(link, "description")
         yield Attachment("link", text_at(link, "title"), text_at(link, "url"), caption)
     if kind == "viewOnceMessage":
         yield _file(object_at(content, "attachment"))
     if kind == "stickerMessage":
-        yield Attachment("sticker", caption=text_at(object_at(content, "sticker"), "emoji"))
+        yield Attachment("sticker", caption=text_at(content, "sticker/emoji"))
     if kind == "contactMessage":
         given = content.get("contact")
         contact = mapping(given) or next(iter(records(given)), {})
@@ -220,7 +222,7 @@ def _frame_attachments(kind: str, content: dict[str, Any]) -> Iterator[Attachmen
         yield Attachment("contact", name)
 
 
-def _file(file: dict[str, Any]) -> Attachment:
+def _file(file: Fields) -> Attachment:
     pointer = object_at(file, "pointer")
     name, mime = text_at(pointer, "fileName"), text_at(pointer, "contentType")
     if not name and not mime:
@@ -278,7 +280,7 @@ def _lines(member: Member) -> Iterator[tuple[str, Any]]:
             yield f"{member.name}:{number}", value
 
 
-def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
+def _exported(member: Member, tz: Zone) -> Draft:
     folder = member.folder.rsplit("/", 1)[-1]
     draft = Draft(folder if member.stem == "data" and folder else member.stem)
     for where, item in _lines(member):
@@ -303,7 +305,7 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
             deleted=gone,
             extra=extra,
             where=where,
-            odd=is_odd(item.get("body")),
+            odd=odd_at(item, "body"),
         )
         told = item.get("call") is True or item.get("missed") is True
         entry.call = told or is_call(entry)
@@ -317,21 +319,21 @@ def is_call(entry: Entry) -> bool:
     return bare and _CALL.fullmatch(entry.text.strip()) is not None
 
 
-def _files(item: dict[str, Any]) -> Iterator[Attachment]:
-    for file in records(item.get("attachments")):
+def _files(item: Fields) -> Iterator[Attachment]:
+    for file in objects_at(item, "attachments"):
         yield attached(file.get("path"), name=file.get("name"))
     if sticker := item.get("sticker"):
         yield Attachment("sticker", caption=scalar(mapping(sticker).get("emoji", sticker)))
 
 
-def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
+def _desktop(member: Member, tz: Zone) -> list[Draft]:
     data = load(member)
     holder = mapping(data)
     # "messsages" is how one widespread tool spells it.
     items = data if isinstance(data, list) else holder.get("messages", holder.get("messsages"))
     people: dict[str, str] = {}
     groups: set[str] = set()
-    for conversation in records(holder.get("conversations")):
+    for conversation in objects_at(holder, "conversations"):
         name = text_at(conversation, "name", "profileFullName", "profileName", "e164", "id")
         for key in ("id", "e164", "uuid", "serviceId"):
             people.setdefault(text_at(conversation, key), name)
@@ -354,9 +356,7 @@ def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
     return list(drafts_by_id.values())
 
 
-def _message(
-    item: dict[str, Any], where: str, people: dict[str, str], private: bool, tz: ZoneInfo | None
-) -> Entry:
+def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz: Zone) -> Entry:
     if item["type"] == "outgoing":
         author, name = "", "Me"
     else:
@@ -372,22 +372,22 @@ def _message(
         "" if gone else with_mentions(item.get("body"), item.get("bodyRanges"), people),
         id=scalar(sent),
         attachments=tuple(_attachments(item)),
-        reply_to=text_at(object_at(item, "quote"), "id"),
+        reply_to=text_at(item, "quote/id"),
         edited=bool(listed(item.get("editHistory"))),
         deleted=gone,
         extra=reactions(
             (text_at(mark, "emoji"), [people.get(text_at(mark, "fromId"), "")], 1)
-            for mark in records(item.get("reactions"))
+            for mark in objects_at(item, "reactions")
         ),
         where=where,
-        odd=is_odd(item.get("body")),
+        odd=odd_at(item, "body"),
     )
 
 
-def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
-    for file in records(item.get("attachments")):
+def _attachments(item: Fields) -> Iterator[Attachment]:
+    for file in objects_at(item, "attachments"):
         yield attached(file.get("path"), name=file.get("fileName"), mime=file.get("contentType"))
     if sticker := object_at(item, "sticker"):
         yield Attachment("sticker", caption=text_at(sticker, "emoji"))
-    for link in records(item.get("preview")):
+    for link in objects_at(item, "preview"):
         yield Attachment("link", text_at(link, "title"), text_at(link, "url"))

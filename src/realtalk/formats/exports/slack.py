@@ -16,21 +16,30 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.values import (
     attached,
     filled,
     from_number,
     object_at,
+    objects_at,
     records,
     scalar,
     text_at,
 )
-from realtalk.formats.json_input import head_keys, head_text, is_odd, listed, load, zone
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    head_keys,
+    head_text,
+    listed,
+    load,
+    load_list,
+    odd_at,
+    zone,
+)
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching, taken
 
@@ -92,18 +101,15 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     for member in days:
         match = _DAY.match(member.name)
         folder = (match["channel"] or "").rsplit("/", 1)[-1] if match else member.stem
-        items = load(member)
-        if not isinstance(items, list):
-            raise RealtalkError("not a list of messages", where=member.where)
         draft = drafts.setdefault(folder, names.draft(folder or source.name))
-        draft.fill(items, f"{member.name}, ", partial(_entry, names=names, tz=tz))
+        draft.fill(load_list(member), f"{member.name}, ", partial(_entry, names=names, tz=tz))
     for draft in drafts.values():
         for entry in draft.entries:
             names.late(entry)
     return assemble(source, "slack", list(drafts.values()), options)
 
 
-def _is_said(item: dict[str, Any]) -> bool:
+def _is_said(item: Fields) -> bool:
     """Whether an entry is somebody's message; only what a person typed has a client's id."""
     if item.get("type", "message") != "message" or item.get("hidden") is True:
         return False
@@ -120,7 +126,7 @@ class _SlackNames:
         self.accounts: dict[str, str] = {}  # the users that bots are
         self.users_that_are_bots = {"USLACKBOT"}
         self.channels: dict[str, str] = {}
-        self.kinds: dict[str, tuple[str, dict[str, Any]]] = {}
+        self.kinds: dict[str, tuple[str, Fields]] = {}
         for user in self._list(source, "users"):
             number, name, profile = text_at(user, "id"), _person(user), object_at(user, "profile")
             if name:
@@ -142,8 +148,8 @@ class _SlackNames:
                     self.channels[number] = name
 
     @staticmethod
-    def _list(source: Source, name: str) -> list[dict[str, Any]]:
-        entries: list[dict[str, Any]] = []
+    def _list(source: Source, name: str) -> list[Fields]:
+        entries: list[Fields] = []
         for member in source.having(".json"):
             if len(source.members) > 1 and member.name.rsplit("/", 1)[-1] == f"{name}.json":
                 entries += records(load(member))
@@ -161,14 +167,14 @@ class _SlackNames:
             "kind": kind,
             "id": text_at(channel, "id"),
             "members": people,
-            "topic": text_at(object_at(channel, "topic"), "value"),
+            "topic": text_at(channel, "topic/value"),
         }
         unnamed = kind in ("dms", "mpims") and people
         return Draft(", ".join(people) if unnamed else folder, extra=filled(extra))
 
-    def sender(self, item: dict[str, Any]) -> tuple[str, str]:
+    def sender(self, item: Fields) -> tuple[str, str]:
         # A comment about a file names its author once more inside.
-        user = text_at(item, "user") or text_at(object_at(item, "comment"), "user")
+        user = text_at(item, "user") or text_at(item, "comment/user")
         bot, profile = text_at(item, "bot_id"), object_at(item, "bot_profile")
         person = self.people.get(user) or _person(object_at(item, "user_profile"))
         name = text_at(item, "username") or text_at(profile, "name")
@@ -188,18 +194,18 @@ class _SlackNames:
         if entry.name == entry.author and (name := self.bots.get(entry.author)):
             entry.author, entry.name = f"{entry.author}/{name}", name
 
-    def is_bot(self, item: dict[str, Any]) -> bool:
+    def is_bot(self, item: Fields) -> bool:
         return bool(item.get("bot_id")) or text_at(item, "user") in self.users_that_are_bots
 
 
-def _person(user: dict[str, Any]) -> str:
+def _person(user: Fields) -> str:
     keys = ("display_name", "display_name_normalized", "real_name", "real_name_normalized", "name")
     places = (object_at(user, "profile") or user, user)
     names = (text_at(place, key).strip() for place in places for key in keys)
     return next(filter(None, names), "")
 
 
-def _entry(item: dict[str, Any], names: _SlackNames, tz: ZoneInfo | None) -> Entry | None:
+def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
     if not _is_said(item):
         return None
     author, name = names.sender(item)
@@ -208,7 +214,7 @@ def _entry(item: dict[str, Any], names: _SlackNames, tz: ZoneInfo | None) -> Ent
     text = text or _blocks(item.get("blocks"), names).strip()
     given = (
         (text_at(reaction, "name"), names.of(reaction.get("users")), reaction.get("count"))
-        for reaction in records(item.get("reactions"))
+        for reaction in objects_at(item, "reactions")
     )
     extra = {"subtype": text_at(item, "subtype"), "bot": names.is_bot(item)}
     return Entry(
@@ -221,17 +227,17 @@ def _entry(item: dict[str, Any], names: _SlackNames, tz: ZoneInfo | None) -> Ent
         reply_to=thread if thread != ts else "",
         edited=isinstance(item.get("edited"), dict),
         extra=reactions(given) | filled(extra),
-        odd=not text and is_odd(item.get("text")),
+        odd=not text and odd_at(item, "text"),
     )
 
 
-def _written(item: dict[str, Any]) -> str:
+def _written(item: Fields) -> str:
     """What the sender wrote: beside an old kind of file, a sentence of Slack's stands around it."""
     text, file = text_at(item, "text"), object_at(item, "file")
-    if comment := text_at(object_at(item, "comment"), "comment"):
+    if comment := text_at(item, "comment/comment"):
         return comment
     if file and text.startswith(f"<@{text_at(item, 'user')}"):
-        return text_at(object_at(file, "initial_comment"), "comment")
+        return text_at(file, "initial_comment/comment")
     return text
 
 
@@ -277,7 +283,7 @@ def _blocks(value: Any, names: _SlackNames) -> str:
     return text
 
 
-def _pictures(value: Any) -> Iterator[dict[str, Any]]:
+def _pictures(value: Any) -> Iterator[Fields]:
     """Pictures that stand in blocks only."""
     for piece in records(value):
         if text_at(piece, "type") == "image":
@@ -291,8 +297,8 @@ def _plain(text: str) -> str:
     return text
 
 
-def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
-    for file in records(item.get("files")) or records([item.get("file")]):
+def _attachments(item: Fields) -> Iterator[Attachment]:
+    for file in objects_at(item, "files") or records([item.get("file")]):
         if file.get("mode") in ("tombstone", "hidden_by_limit"):
             yield Attachment("media")
         else:
@@ -301,7 +307,7 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
             yield attached(address, name=title, mime=file.get("mimetype"))
     for picture in _pictures(item.get("blocks")):
         yield attached(picture.get("image_url"), "image", picture.get("alt_text"))
-    for card in records(item.get("attachments")):
+    for card in objects_at(item, "attachments"):
         title = text_at(card, "title", "author_name")
         address = text_at(card, "title_link", "from_url")
         caption = text_at(card, "text", "fallback")

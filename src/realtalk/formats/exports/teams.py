@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import orjson
 
@@ -31,12 +30,21 @@ from realtalk.formats.exports.values import (
     filled,
     from_stamp,
     object_at,
-    records,
+    objects_at,
     scalar,
     text_at,
     whole,
 )
-from realtalk.formats.json_input import head_keys, is_odd, listed, load, mapping, zone
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    head_keys,
+    listed,
+    load,
+    mapping,
+    odd_at,
+    zone,
+)
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 
@@ -80,12 +88,12 @@ def _is_personal(keys: Collection[str]) -> bool:
 
 
 def _fill_personal(
-    drafts: dict[tuple[str, ...], Draft], export: dict[str, Any], file: str, tz: ZoneInfo | None
+    drafts: dict[tuple[str, ...], Draft], export: Fields, file: str, tz: Zone
 ) -> None:
     """Adds one chat per conversation, or to the chat that another file has of it."""
     owner = text_at(export, "userId")
     names = _names(export)
-    for place, conversation in enumerate(records(export.get("conversations"))):
+    for place, conversation in enumerate(objects_at(export, "conversations")):
         number = text_at(conversation, "id")
         name = text_at(conversation, "displayName") or names.get(number, "") or number
         extra = filled({"id": number, "owner": owner})
@@ -125,12 +133,12 @@ def _person(sender: str) -> str:
     return sender.rpartition("/")[2]
 
 
-def _names(export: dict[str, Any]) -> dict[str, str]:
+def _names(export: Fields) -> dict[str, str]:
     """Who is called what, as far as any message, conversation or call says."""
     names: dict[str, str] = {}
     callers: dict[str, str] = {}
-    for conversation in records(export.get("conversations")):
-        for item in records(conversation.get("MessageList")):
+    for conversation in objects_at(export, "conversations"):
+        for item in objects_at(conversation, "MessageList"):
             if name := text_at(item, "displayName").strip():
                 names.setdefault(_person(text_at(item, "from")), name)
             if "<part " in (content := text_at(item, "content")):
@@ -157,9 +165,7 @@ def _callers(content: str) -> Iterator[tuple[str, str]]:
             inside = "" if piece.closes else piece.name
 
 
-def _personal_entry(
-    item: dict[str, Any], where: str, names: dict[str, str], tz: ZoneInfo | None
-) -> Entry:
+def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -> Entry:
     kind, content = text_at(item, "messagetype"), text_at(item, "content")
     properties = object_at(item, "properties")
     sender = _person(text_at(item, "from"))
@@ -169,7 +175,7 @@ def _personal_entry(
     files = list(_personal_files(kind, content))
     marks = (
         (text_at(mark, "key"), [names.get(mri, "") for mri in _users(mark)], len(_users(mark)))
-        for mark in records(properties.get("emotions"))
+        for mark in objects_at(properties, "emotions")
     )
     return Entry(
         sender,
@@ -183,12 +189,12 @@ def _personal_entry(
         deleted=gone,
         extra=reactions(marks) | filled({"quote": "" if said.answers else said.quoted}),
         where=where,
-        odd=is_odd(item.get("content")),
+        odd=odd_at(item, "content"),
     )
 
 
-def _users(mark: dict[str, Any]) -> list[str]:
-    return [scalar(user.get("mri")) for user in records(mark.get("users"))]
+def _users(mark: Fields) -> list[str]:
+    return [scalar(user.get("mri")) for user in objects_at(mark, "users")]
 
 
 def _personal_files(kind: str, content: str) -> Iterator[Attachment]:
@@ -264,7 +270,7 @@ def _fill(
     export: Any,
     member: Member,
     drafts: dict[tuple[str, ...], Draft],
-    tz: ZoneInfo | None,
+    tz: Zone,
     short: list[str],
 ) -> None:
     """Adds messages as Graph gives them: a list, an object that holds one, or a list of those."""
@@ -346,24 +352,24 @@ def _threads(listed: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
             waiting.pop()
 
 
-def _replies(item: dict[str, Any]) -> list[Any]:
+def _replies(item: Fields) -> list[Any]:
     replies = item.get("replies")
     return replies if isinstance(replies, list) else []
 
 
-def _is_short(item: dict[str, Any]) -> bool:
+def _is_short(item: Fields) -> bool:
     """Whether a message says that it has more replies than stand in it."""
     stated = whole(item.get("replies@odata.count"))
     return bool(text_at(item, "replies@odata.nextLink")) or stated > len(_replies(item))
 
 
-def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
+def _entry(item: Fields, where: str, tz: Zone) -> Entry:
     sender = _identity(object_at(item, "from"))
     body = object_at(item, "body")
     content = text_at(body, "content")
     said = flat(content) if text_at(body, "contentType") == "html" else Flat(content)
     gone = bool(text_at(item, "deletedDateTime"))
-    files = records(item.get("attachments"))
+    files = objects_at(item, "attachments")
     answered = next((number for file in files if (number := _answered(file))), "")
     marks = (
         (
@@ -371,7 +377,7 @@ def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
             [text_at(_identity(object_at(mark, "user")), "displayName")],
             None,
         )
-        for mark in records(item.get("reactions"))
+        for mark in objects_at(item, "reactions")
     )
     return Entry(
         text_at(sender, "id"),
@@ -392,18 +398,18 @@ def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
             }
         ),
         where=where,
-        odd=is_odd(body.get("content")) or not isinstance(item.get("body"), dict | None),
+        odd=odd_at(body, "content") or not isinstance(item.get("body"), dict | None),
     )
 
 
-def _identity(sender: dict[str, Any]) -> dict[str, Any]:
+def _identity(sender: Fields) -> Fields:
     """A person, or else a bot or a device."""
     if user := object_at(sender, "user"):
         return user | {"isUser": True}
     return object_at(sender, "application") or object_at(sender, "device")
 
 
-def _caller(item: dict[str, Any], calls: set[str]) -> dict[str, Any]:
+def _caller(item: Fields, calls: set[str]) -> Fields:
     """Who made a call; {} for anything else, and where another event told of the same call."""
     detail = object_at(item, "eventDetail")
     kind = text_at(detail, "@odata.type")
@@ -417,7 +423,7 @@ def _caller(item: dict[str, Any], calls: set[str]) -> dict[str, Any]:
     return _identity(object_at(detail, "initiator"))
 
 
-def _answered(file: dict[str, Any]) -> str:
+def _answered(file: Fields) -> str:
     """The id of the message that this one answers: it is attached to it."""
     if text_at(file, "contentType") != "messageReference":
         return ""
@@ -428,7 +434,7 @@ def _answered(file: dict[str, Any]) -> str:
     return text_at(mapping(content), "messageId") or text_at(file, "id")
 
 
-def _files(files: Sequence[dict[str, Any]]) -> Iterator[Attachment]:
+def _files(files: Sequence[Fields]) -> Iterator[Attachment]:
     for file in files:
         kind = text_at(file, "contentType")
         if kind == "reference":

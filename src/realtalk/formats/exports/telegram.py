@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
@@ -34,11 +33,22 @@ from realtalk.formats.exports.values import (
     from_number,
     from_stamp,
     object_at,
+    objects_at,
     records,
     scalar,
     text_at,
 )
-from realtalk.formats.json_input import head_keys, head_text, is_odd, listed, load, mapping, zone
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    head_keys,
+    head_text,
+    is_odd,
+    listed,
+    load,
+    mapping,
+    zone,
+)
 from realtalk.formats.reading import Format, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching, taken
 
@@ -95,7 +105,7 @@ def _is_telegram_page(member: Member) -> bool:
     return "page_wrap" in text and ("from_name" in text or "message service" in text)
 
 
-def _page_drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
+def _page_drafts(members: Iterable[Member], tz: Zone) -> list[Draft]:
     """One chat per folder, its pages in order."""
     by_folder: dict[str, Draft] = {}
     last: dict[str, str] = {}
@@ -149,7 +159,7 @@ class _Bubble:
         """Whether it is a call, which stands on a page as a bubble of the caller."""
         return not self.text and [file.kind for file in self.files] == ["call"]
 
-    def entry(self, sender: str, where: str, tz: ZoneInfo | None) -> Entry:
+    def entry(self, sender: str, where: str, tz: Zone) -> Entry:
         answered = _ANSWERED.search(self.reply)
         extra = {
             "forwarded_from": "".join(self.parts["forwarded_from"]),
@@ -168,7 +178,7 @@ class _Bubble:
         )
 
 
-def _time(stamp: str, tz: ZoneInfo | None) -> datetime | None:
+def _time(stamp: str, tz: Zone) -> datetime | None:
     """The exporter's wall clock, or the clock of `tz` where the page states its offset."""
     match = _STAMP.match(stamp)
     if match is None:
@@ -407,7 +417,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     return assemble(source, "telegram", list(drafts.values()), options, notes)
 
 
-def _chats(export: dict[str, Any], member: Member) -> Iterator[tuple[dict[str, Any], str]]:
+def _chats(export: Fields, member: Member) -> Iterator[tuple[Fields, str]]:
     if isinstance(export.get("messages"), list):
         yield export, member.name
         return
@@ -421,7 +431,7 @@ def _chats(export: dict[str, Any], member: Member) -> Iterator[tuple[dict[str, A
         )
 
 
-def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> bool:
+def _fill(draft: Draft, chat: Fields, where: str, tz: Zone) -> bool:
     """Adds a chat's messages; whether some of them have no local time."""
     items = listed(chat.get("messages"))
     # What is no message may have no time at all, and must not move those of the others.
@@ -432,12 +442,12 @@ def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -
     return not local and any("date" in item for item in dated)
 
 
-def _is_said(item: dict[str, Any]) -> bool:
+def _is_said(item: Fields) -> bool:
     """Whether an entry is somebody's message; calls, pins and the like are "service"."""
     return scalar(item.get("type", "message")) == "message"
 
 
-def _call(item: dict[str, Any], time: datetime | None) -> Entry | None:
+def _call(item: Fields, time: datetime | None) -> Entry | None:
     """A call by whoever made it; None for any other notice."""
     if text_at(item, "action") != "phone_call":
         return None
@@ -445,7 +455,7 @@ def _call(item: dict[str, Any], time: datetime | None) -> Entry | None:
     return Entry(text_at(item, "actor_id"), text_at(item, "actor"), time, "", id=number, call=True)
 
 
-def _entry(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> Entry | None:
+def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
     stamp = None if clock else from_number(item.get("date_unixtime"), tz)
     if not _is_said(item):
         return _call(item, stamp or from_stamp(item.get("date"), tz))
@@ -454,8 +464,8 @@ def _entry(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> Entry | No
     if "reactions" in item:
         extra |= _reactions(item)
     if poll := object_at(item, "poll"):
-        extra["poll"] = [_words(answer.get("text")) for answer in records(poll.get("answers"))]
-    if tasks := records(object_at(item, "todo_list").get("answers")):
+        extra["poll"] = [_words(answer.get("text")) for answer in objects_at(poll, "answers")]
+    if tasks := objects_at(item, "todo_list/answers"):
         extra["tasks"] = [_words(task.get("text")) for task in tasks]
     titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
     # Old exports stamp what was never edited with the first second of 1970.
@@ -510,14 +520,14 @@ def _text(value: Any) -> str:
     return text
 
 
-def _reactions(item: dict[str, Any]) -> dict[str, Any]:
+def _reactions(item: Fields) -> Fields:
     return reactions(
         (
             text_at(reaction, "emoji", "document_id", "type"),
-            [text_at(person, "from") for person in records(reaction.get("recent"))],
+            [text_at(person, "from") for person in objects_at(reaction, "recent")],
             reaction.get("count"),
         )
-        for reaction in records(item.get("reactions"))
+        for reaction in objects_at(item, "reactions")
     )
 
 
@@ -527,7 +537,7 @@ def _path(value: Any) -> str:
     return "" if path.startswith("(") else path
 
 
-def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+def _attachments(item: Fields) -> Iterator[Attachment]:
     if "photo" in item:
         yield attached(_path(item["photo"]), "image")
     if "file" in item or "media_type" in item:
@@ -545,7 +555,7 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
     if game := text_at(item, "game_title"):
         caption = text_at(item, "game_description")
         yield Attachment("link", game, text_at(item, "game_link"), caption)
-    for paid in records(item.get("paid_media")):
+    for paid in objects_at(item, "paid_media"):
         yield attached(_path(paid.get("photo") or paid.get("file")), "media")
     for piece in records(item.get("text_entities") or item.get("text")):
         if piece.get("type") == "text_link" and (address := text_at(piece, "href")):

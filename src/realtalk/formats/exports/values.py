@@ -2,7 +2,8 @@
 
     scalar(3)                     → "3"          scalar({"a": 1}) → ""
     text_at({"nick": "", "name": "Ann"}, "nick", "name") → "Ann"
-    records([{"a": 1}, None])     → [{"a": 1}]
+    text_at({"author": {"id": 7}}, "author/id")         → "7"
+    objects_at({"files": [{"a": 1}, None]}, "files")   → [{"a": 1}]
     from_stamp("2024-05-01T09:30:00+02:00", None) → datetime(2024, 5, 1, 9, 30)
     from_number("1714548600", None)               → datetime(2024, 5, 1, 7, 30)
     attached("media/song.opus")   → Attachment("audio", "song.opus", "media/song.opus")
@@ -16,9 +17,9 @@ import mimetypes
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
+from realtalk.formats.json_input import Fields, Zone, listed, mapping
 from realtalk.text.written_days import from_epoch
 
 # Own table: the system's differs from machine to machine, and a reading must not.
@@ -42,8 +43,14 @@ def scalar(value: Any) -> str:
 
 
 def text_at(item: Mapping[str, Any], key: str, *others: str) -> str:
-    """The first of an object's fields that holds text or a number, as text; "" where none does."""
+    """The first of an object's fields that holds text or a number, as text; "" where none does.
+
+    "author/id" is the field `id` of the object in the field `author`.
+    """
     value = item.get(key)
+    if value is None and "/" in key:
+        holder, _, last = key.rpartition("/")
+        value = object_at(item, holder).get(last)
     # Most values are text or missing: they take no further call.
     text = value if isinstance(value, str) else "" if value is None else scalar(value)
     return text_at(item, *others) if others and not text else text
@@ -57,23 +64,30 @@ def whole(value: Any, default: int = 0) -> int:
         return default
 
 
-def object_at(item: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """The object in a field, or an empty one."""
-    value = item.get(key)
-    return value if isinstance(value, dict) else {}
+def object_at(item: Mapping[str, Any], path: str) -> Fields:
+    """The object in a field, or in a field of an object in it ("a/b"), or an empty one."""
+    for key in path.split("/"):
+        item = mapping(item.get(key))
+    return mapping(item)
 
 
-def filled(fields: dict[str, Any]) -> dict[str, Any]:
+def filled(fields: Fields) -> Fields:
     """The fields that hold something."""
     return {key: value for key, value in fields.items() if value}
 
 
-def records(value: Any) -> list[dict[str, Any]]:
+def records(value: Any) -> list[Fields]:
     """The objects of a list; anything else is no object."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in listed(value) if isinstance(item, dict)]
 
 
-def from_number(value: Any, tz: ZoneInfo | None, per_second: int = 1) -> datetime | None:
+def objects_at(item: Mapping[str, Any], path: str) -> list[Fields]:
+    """The objects of the list in a field, or in a field of an object in it ("a/b")."""
+    holder, _, key = path.rpartition("/")
+    return records((object_at(item, holder) if holder else item).get(key))
+
+
+def from_number(value: Any, tz: Zone, per_second: int = 1) -> datetime | None:
     """An epoch stamp, number or digits: UTC, or the clock of `tz`."""
     try:
         return from_epoch(float(scalar(value)) / per_second, tz)
@@ -81,7 +95,7 @@ def from_number(value: Any, tz: ZoneInfo | None, per_second: int = 1) -> datetim
         return None
 
 
-def from_stamp(value: Any, tz: ZoneInfo | None) -> datetime | None:
+def from_stamp(value: Any, tz: Zone) -> datetime | None:
     """An ISO stamp as the clock it was written in, or the clock of `tz` if it states its offset."""
     try:
         moment = datetime.fromisoformat(scalar(value).strip())

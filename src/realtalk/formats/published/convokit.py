@@ -23,7 +23,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
 from realtalk.errors import RealtalkError
@@ -32,12 +31,14 @@ from realtalk.files.writing import write_text
 from realtalk.formats.json_input import (
     BLANK,
     NOT_TEXT,
+    Fields,
+    Zone,
     head_keys,
-    is_odd,
     json_lines,
     listed,
     load,
     mapping,
+    odd_at,
     text_of,
     zone,
 )
@@ -65,7 +66,7 @@ _READ = frozenset(
 )
 
 
-def meta_of(entry: Any) -> tuple[dict[str, Any], list[Any]]:
+def meta_of(entry: Any) -> tuple[Fields, list[Any]]:
     """(meta, vectors) of a speaker or conversation; older files hold the bare meta."""
     if not isinstance(entry, dict):
         return {}, []
@@ -81,9 +82,7 @@ def _extra(meta: Mapping[str, Any], beyond: Mapping[str, Any], where: str) -> st
     return extra_of(kept, where)
 
 
-def _message(
-    fields: Mapping[str, Any], id_: str, speaker: str, tz: ZoneInfo | None, where: str
-) -> Message:
+def _message(fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where: str) -> Message:
     meta = mapping(fields.get("meta"))
     reply = fields["reply-to"] if "reply-to" in fields else fields.get("reply_to")
     beyond = {key: value for key, value in fields.items() if key not in _READ}
@@ -104,9 +103,7 @@ class Conversation:
     def __init__(self) -> None:
         self._messages: list[Message] = []
 
-    def add(
-        self, fields: Mapping[str, Any], id_: str, speaker: str, tz: ZoneInfo | None, where: str
-    ) -> bool:
+    def add(self, fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where: str) -> bool:
         """Whether the utterance had a time stamp that could not be read."""
         message = _message(fields, id_, speaker, tz, where)
         self._messages.append(message)
@@ -154,7 +151,7 @@ def _stamp(time: datetime | None) -> int | float | None:
     return int(seconds) if seconds.is_integer() else seconds
 
 
-def _parted(extra: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parted(extra: str) -> tuple[Fields, Fields]:
     """(meta, what is not meta) of an extra."""
     meta = unpack_extra(extra)
     own = meta.pop(_OWN, None)
@@ -165,10 +162,10 @@ def _parted(extra: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def utterance_entry(
     message: Message, name: str, conversation: str, names: Mapping[str, str]
-) -> dict[str, Any]:
+) -> Fields:
     """The utterance called `name` that reads back as this very message."""
     meta, beyond = _parted(message.extra)
-    entry: dict[str, Any] = {
+    entry: Fields = {
         **{key: value for key, value in beyond.items() if key not in _READ},
         "id": name,
         "conversation_id": conversation,
@@ -185,9 +182,9 @@ def utterance_entry(
     return entry
 
 
-def shared_meta(corpus: Corpus) -> dict[str, dict[str, Any]]:
+def shared_meta(corpus: Corpus) -> dict[str, Fields]:
     """What chats carry of speakers.json and corpus.json; one file each serves all chats."""
-    shared: dict[str, dict[str, Any]] = {"speakers": {}, "corpus": {}}
+    shared: dict[str, Fields] = {"speakers": {}, "corpus": {}}
     for place, chat in enumerate(corpus.chats):
         _, beyond = _parted(chat.extra)
         for name in ("speakers", "corpus") if place == 0 else ("speakers",):
@@ -196,9 +193,7 @@ def shared_meta(corpus: Corpus) -> dict[str, dict[str, Any]]:
     return shared
 
 
-def chat_entry(
-    chat: Chat, entries: list[dict[str, Any]], shared: Mapping[str, Any]
-) -> dict[str, Any]:
+def chat_entry(chat: Chat, entries: list[Fields], shared: Mapping[str, Any]) -> Fields:
     """The entry of conversations.json with which the utterances read back as this chat."""
     meta, beyond = _parted(chat.extra)
     meta.pop(KEY, None)
@@ -208,7 +203,7 @@ def chat_entry(
         again.add(entry, entry["id"], entry["speaker"], None, entry["id"])
     known, gap = {"vectors": vectors, **shared}, ReadOptions().gap
     read_back = again.chat(chat.id, meta, known, gap)
-    own: dict[str, Any] = {}
+    own: Fields = {}
     if read_back.sessions != chat.sessions or not entries:
         own["layout"] = [
             [session.number, session.time and session.time.isoformat(), len(session.messages)]
@@ -301,7 +296,7 @@ class _Folder:
         if id_ is None or speaker is None:
             self._left.append(Leftover(where, "has no id or no speaker"))
             return
-        if is_odd(fields.get("text")):
+        if odd_at(fields, "text"):
             self._left.append(Leftover(where, f"{NOT_TEXT} (utterance {id_})"))
             return
         key = _name(fields, "conversation_id", "root") or id_
@@ -361,7 +356,7 @@ def _name(fields: Mapping[str, Any], *names: str) -> str | None:
     return None
 
 
-def _mapping(member: Member | None) -> dict[str, Any]:
+def _mapping(member: Member | None) -> Fields:
     if member is None:
         return {}
     data = load(member)
@@ -390,8 +385,8 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
         for message in chat.messages:
             used[message.id] = used.get(message.id, 0) + 1
     shared = shared_meta(corpus)
-    utterances: list[dict[str, Any]] = []
-    conversations: dict[str, Any] = {}
+    utterances: list[Fields] = []
+    conversations: Fields = {}
     taken = UniqueNames("{}~{}")
     for place, chat in enumerate(corpus.chats):
         unique = [
@@ -406,7 +401,7 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
         about = shared if place == 0 else {**shared, "corpus": {}}
         conversations[chat.id] = chat_entry(chat, entries, about)
         utterances += entries
-    speakers: dict[str, Any] = {name: {"meta": {}, "vectors": []} for name in corpus.speakers}
+    speakers: Fields = {name: {"meta": {}, "vectors": []} for name in corpus.speakers}
     speakers |= {entry["speaker"]: {"meta": {}, "vectors": []} for entry in utterances}
     speakers |= shared["speakers"]
     about = dict(shared["corpus"])

@@ -25,7 +25,7 @@ import orjson
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import atomic_path, file_stem
-from realtalk.formats.json_input import BLANK, NOT_TEXT, head_text, json_lines
+from realtalk.formats.json_input import BLANK, NOT_TEXT, Fields, head_text, json_lines
 from realtalk.formats.published.columns import TableRows, mapped
 from realtalk.formats.published.record import gathered, in_turn, members_ending, record, restored
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
@@ -170,9 +170,9 @@ class _Foreign:
         return self._rows.chats()
 
 
-def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(value: Mapping[str, Any]) -> Fields:
     """Keys of objects inside the line as `outer.inner`, one level deep."""
-    flat: dict[str, Any] = {}
+    flat: Fields = {}
     for key, item in value.items():
         if isinstance(item, dict):
             flat.update((f"{key}.{inner}", deep) for inner, deep in item.items())
@@ -191,7 +191,7 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
     return (path,)
 
 
-def _records(corpus: Corpus) -> Iterator[dict[str, Any]]:
+def _records(corpus: Corpus) -> Iterator[Fields]:
     about = {"name": corpus.name, "format": corpus.format}
     yield {"type": "corpus", "realtalk": _VERSION, **about}
     for chat in corpus.chats:

@@ -38,7 +38,7 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
-from realtalk.formats.json_input import head_text, load, text_of
+from realtalk.formats.json_input import Fields, head_text, load, text_of
 from realtalk.formats.published.record import (
     KEY,
     amended,
@@ -102,7 +102,7 @@ def format_date(time: datetime) -> str:
     return f"{time.hour % 12 or 12}:{time.minute:02d} {half} on {_day(time)}"
 
 
-def patch(base: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def patch(base: Mapping[str, Any], wanted: Mapping[str, Any]) -> Fields:
     """What turns `base` into `wanted`; `patched` applies it."""
     changes = {
         key: value
@@ -113,7 +113,7 @@ def patch(base: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {**changes, _ABSENT: absent} if absent else changes
 
 
-def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> Fields:
     absent = change.get(_ABSENT)
     if not isinstance(absent, list):
         return {**base, **change}
@@ -125,9 +125,7 @@ def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any
 _Value = TypeVar("_Value", Message, Question)
 
 
-def _entry(
-    value: _Value, written: dict[str, Any], read: Callable[[Any], _Value | None]
-) -> dict[str, Any]:
+def _entry(value: _Value, written: Fields, read: Callable[[Any], _Value | None]) -> Fields:
     """The layout's entry that reads back as this very value."""
     try:
         full = patched(written, unpack_extra(value.extra))
@@ -162,13 +160,13 @@ def message_of(entry: Any, where: str) -> Message | None:
     return _finished(message, _turn(message), entry, where)
 
 
-def _finished(value: _Value, written: dict[str, Any], entry: dict[str, Any], where: str) -> _Value:
+def _finished(value: _Value, written: Fields, entry: Fields, where: str) -> _Value:
     change = patch(written, {key: item for key, item in entry.items() if key != KEY})
     return amended(replace(value, extra=extra_of(change, where)), entry.get(KEY), where)
 
 
-def _turn(message: Message) -> dict[str, Any]:
-    entry: dict[str, Any] = {"speaker": message.speaker, "dia_id": message.id, "text": message.text}
+def _turn(message: Message) -> Fields:
+    entry: Fields = {"speaker": message.speaker, "dia_id": message.id, "text": message.text}
     pictures = [file for file in message.attachments if file.kind == "image"]
     if urls := [file.url for file in pictures if file.url]:
         entry["img_url"] = urls
@@ -177,7 +175,7 @@ def _turn(message: Message) -> dict[str, Any]:
     return entry
 
 
-def turn_entry(message: Message) -> dict[str, Any]:
+def turn_entry(message: Message) -> Fields:
     return _entry(message, _turn(message), lambda entry: message_of(entry, message.id))
 
 
@@ -199,9 +197,9 @@ def question_of(entry: Any, id_: str, ids: set[str], where: str) -> Question | N
     return _finished(question, _qa(question), entry, where)
 
 
-def _qa(question: Question) -> dict[str, Any]:
+def _qa(question: Question) -> Fields:
     number = number_of("locomo", question.category)
-    entry: dict[str, Any] = {"question": question.text}
+    entry: Fields = {"question": question.text}
     if question.answer is not None:
         entry["answer"] = question.answer
     entry["evidence"] = list(question.stated or question.evidence)
@@ -209,7 +207,7 @@ def _qa(question: Question) -> dict[str, Any]:
     return entry
 
 
-def qa_entry(question: Question, id_: str, ids: set[str]) -> dict[str, Any]:
+def qa_entry(question: Question, id_: str, ids: set[str]) -> Fields:
     return _entry(question, _qa(question), lambda entry: question_of(entry, id_, ids, id_))
 
 
@@ -255,13 +253,13 @@ def _named(ids: tuple[str, ...]) -> str | list[str]:
     return ids[0] if len(ids) == 1 else list(ids)
 
 
-def section(chat: Chat, name: str) -> dict[str, Any]:
+def section(chat: Chat, name: str) -> Fields:
     """One of the three groups of notes, with an entry for every session."""
     kind, _ = SECTIONS[name]
     events = [event for event in chat.events if event.kind == kind]
     if kind == "summary":
         return {f"session_{event.session}_summary": event.text for event in events}
-    sections: dict[str, Any] = {}
+    sections: Fields = {}
     if not events:
         return sections
     times = {session.number: session.time for session in chat.sessions}
@@ -328,7 +326,7 @@ def _said(chat: Chat) -> tuple[tuple[Session, ...], tuple[Question, ...]]:
     return chat.sessions, chat.questions
 
 
-def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
+def _samples(member: Member) -> Iterator[tuple[str, Fields, str, bool]]:
     """Id, sample, place, and whether the file lists several."""
     data = load(member)
     samples = data if isinstance(data, list) else [data]
@@ -411,7 +409,7 @@ class _Sample:
                     if event is not None:
                         yield event
 
-    def _patch(self, chat: Chat) -> dict[str, Any]:
+    def _patch(self, chat: Chat) -> Fields:
         """What the file says otherwise than the writer would."""
         written = _written(chat, chat.id)
         plain = {key: value for key, value in self._sample.items() if key not in (*_LAYOUT, KEY)}
@@ -425,10 +423,10 @@ class _Sample:
         return {key: value for key, value in kept.items() if value}
 
 
-def _written(chat: Chat, sample_id: str) -> dict[str, Any]:
+def _written(chat: Chat, sample_id: str) -> Fields:
     """The sample that the layout's own fields can say, without any patch."""
     ids = {message.id for message in chat.messages}
-    conversation: dict[str, Any] = {}
+    conversation: Fields = {}
     for key, name in zip(("speaker_a", "speaker_b"), chat.speakers, strict=False):
         conversation[key] = name
     for session in chat.sessions:
@@ -443,7 +441,7 @@ def _written(chat: Chat, sample_id: str) -> dict[str, Any]:
     }
 
 
-def _sample(chat: Chat, sample_id: str, read_as: str) -> dict[str, Any]:
+def _sample(chat: Chat, sample_id: str, read_as: str) -> Fields:
     """A sample that reads back as the very same chat, under the id `read_as`."""
     bare = _written(chat, sample_id)
     try:
@@ -460,7 +458,7 @@ def _sample(chat: Chat, sample_id: str, read_as: str) -> dict[str, Any]:
     return _completed(bare, chat, read_as)
 
 
-def _completed(sample: dict[str, Any], chat: Chat, read_as: str) -> dict[str, Any]:
+def _completed(sample: Fields, chat: Chat, read_as: str) -> Fields:
     """The sample with what it cannot say put under `realtalk`."""
     again = _Sample(read_as, sample, "").chat
     got = {session.number: session.time for session in again.sessions}

@@ -34,7 +34,7 @@ from realtalk.chat import (
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
 from realtalk.formats.aliases import learn
-from realtalk.formats.json_input import head_keys, load, text_of
+from realtalk.formats.json_input import Fields, head_keys, load, text_of
 from realtalk.formats.published.record import by_number, gathered, in_turn
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
@@ -125,7 +125,7 @@ def _message(entry: Any) -> Message | None:
     names = tuple(dict.fromkeys(_OPT.sub("", name) for name in files))
     pictures = [Attachment("image", name) for name in names]
     pictures += [Attachment("image", url=link) for link in links]
-    extra: dict[str, Any] = {}
+    extra: Fields = {}
     if caption := text_of(entry.get("blip_caption")):
         if pictures:
             head = pictures[0]
@@ -193,20 +193,20 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     )
 
 
-def _published(chat: Chat) -> dict[str, Any]:
+def _published(chat: Chat) -> Fields:
     if len(chat.speakers) > len(_AGENTS):
         raise RealtalkError(
             f"has {len(chat.speakers)} speakers; the REALTALK layout holds two",
             where=f"chat {chat.id}",
             fix="export it with `to=jsonl` or convokit",
         )
-    data: dict[str, Any] = {
+    data: Fields = {
         "name": {f"speaker_{place}": name for place, name in enumerate(chat.speakers, 1)}
     }
     agents = dict(zip(chat.speakers, _AGENTS, strict=False))
     for session in chat.sessions:
         data[f"session_{session.number}"] = [_published_message(m) for m in session.messages]
-        events: dict[str, list[dict[str, Any]]] = {agent: [] for agent in _AGENTS}
+        events: dict[str, list[Fields]] = {agent: [] for agent in _AGENTS}
         for event in chat.events:
             if event.kind == "event" and event.session == session.number:
                 agent = agents.get(event.speaker or "", event.speaker or _AGENTS[0])
@@ -227,9 +227,9 @@ def _published(chat: Chat) -> dict[str, Any]:
     return data
 
 
-def _published_message(message: Message) -> dict[str, Any]:
+def _published_message(message: Message) -> Fields:
     extra = unpack_extra(message.extra)
-    entry: dict[str, Any] = {
+    entry: Fields = {
         "clean_text": message.text,
         "speaker": message.speaker,
         "date_time": extra.get("date_time") or _stamp(message.time),

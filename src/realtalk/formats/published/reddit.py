@@ -27,7 +27,7 @@ import polars as pl
 
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import NOT_TEXT, head_text, skip_mark, zone
+from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, zone
 from realtalk.formats.published.record import extra_of, members_of
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, holding
@@ -62,12 +62,12 @@ class Node:
 
     row: int
     parent: int  # the row it replies to, -1 for a post
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: Fields = field(default_factory=dict)
     branching: bool = False  # inside its list of comments or replies
     nested: set[str] = field(default_factory=set)  # fields that hold an object or a list
 
 
-def _take(fields: dict[str, Any], names: tuple[str, ...]) -> Any:
+def _take(fields: Fields, names: tuple[str, ...]) -> Any:
     """The first of these fields that is there, taken out."""
     for name in names:
         if name in fields:
@@ -99,7 +99,7 @@ class Columns:
         self._frames: list[pl.DataFrame] = []
         self._framed = 0  # entries in them
         self._start = 0  # first row of the post being read
-        self._about: dict[str, Any] = {}  # what goes to the chat instead of its first message
+        self._about: Fields = {}  # what goes to the chat instead of its first message
         self._given: list[str] = []  # ids as given, of the post being read
         self._chat_ids = UniqueNames("{}~{}")
         self._undated = 0
