@@ -73,15 +73,15 @@ def halves(corpus: Corpus) -> tuple[Corpus, Corpus]:
 def apart(first: Corpus, second: Corpus, one: Labels, other: Labels) -> dict[str, Any]:
     told = told_apart(first, second, (one.frame, other.frame))
     return {
-        each.way: {
+        way: {
             "n": each.auc.n,
             "unscored": each.auc.unscored,
             "chats": list(each.chats),
             "folds": each.folds,
-            "speaker_disjoint": each.disjoint,
-            "pairs": [[pair.first, pair.second, round(pair.auc, 5)] for pair in each.pairs],
+            "speaker_disjoint": bool(each.folds),
+            "pairs": [[one, other, round(auc, 5)] for one, other, auc in each.pairs],
         }
-        for each in told.ways
+        for way, each in told.items()
     }
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from facet_labels import table
-from realtalk.ei.agreement import agreement, agreement_rows
+from realtalk.ei.agreement import agreement
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
 from realtalk.errors import RealtalkError
 
@@ -162,12 +162,8 @@ def test_what_cannot_be_compared() -> None:
         agreement(frame(FIRST), changed(FIRST, lambda _, each: replace(each, emotion="bliss")))
 
 
-def test_rows_and_json_say_how_many_and_how_sure() -> None:
+def test_json_says_how_many_and_how_sure() -> None:
     found = agreement(frame(FIRST), frame(FIRST, "embedded"))
-    grid = agreement_rows(found)
-    assert grid.headings[:6] == ["measure", "figure", "value", "low (95 %)", "high (95 %)", "n"]
-    # Four measures with two figures, five with three.
-    assert len(grid.rows) == 4 * 2 + 5 * 3
     plain = found.to_json()
     assert plain["measures"]["reflective"]["kappa"]["value"] == pytest.approx(1)
     assert "qwk" not in plain["measures"]["reflective"]

@@ -18,7 +18,6 @@ from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import (
     COMPONENTS,
     LABELS,
-    LEVELS,
     MEASURES,
     TurnInput,
     label_frame,
@@ -162,10 +161,12 @@ def test_components_add_up_to_empathy(labeller: EmbeddedLabeller) -> None:
     known = frame.drop_nulls("empathy")
     one, two, three = (known[name] for name in COMPONENTS)
     assert known.height > 50 and (one + two + three == known["empathy"]).all()
-    levels = sum((known[name] for name in LEVELS[1:]), start=known[LEVELS[0]])
-    assert (levels != known["empathy"]).any()  # which is why they have names of their own
-    for name, level in zip(COMPONENTS, LEVELS, strict=True):
-        assert known[name].is_between(0, 2).all() and known[level].is_in([0, 1, 2]).all()
+    levels = [known[f"{name}_level"] for name in COMPONENTS]  # which have names of their own
+    assert (
+        sum(levels[1:], levels[0]) != known["empathy"]
+    ).any()  # which is why they have names of their own
+    for name, level in zip(COMPONENTS, levels, strict=True):
+        assert known[name].is_between(0, 2).all() and level.is_in([0, 1, 2]).all()
 
 
 def test_what_it_cannot_read_it_does_not_label(labeller: EmbeddedLabeller) -> None:

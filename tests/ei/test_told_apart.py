@@ -17,7 +17,7 @@ import pytest
 import realtalk as rt
 from realtalk.chat import Chat, Corpus, Message, Session, person_key
 from realtalk.ei.labels import label_frame, turn_inputs
-from realtalk.ei.told_apart import above, circles, pair_estimate, told_apart, told_rows
+from realtalk.ei.told_apart import above, circles, pair_estimate, told_apart
 from realtalk.formats.opening import open_reading
 from surface_labels import ByLength
 
@@ -86,9 +86,9 @@ def test_people_are_held_out() -> None:
     # Everybody knows the next one: whoever is asked about leaves with all their chats.
     chained = told_apart(corpus("a", 6, 1, people=1), corpus("b", 5, 2))["words"]
     for each in (apart, chained):
-        assert each.disjoint and each.folds == 5
-        assert {pair.first for pair in each.pairs} == {f"a_{at}" for at in range(6)}
-        assert all(0 <= pair.auc <= 1 for pair in each.pairs)
+        assert each.folds == 5
+        assert {one for one, _, _ in each.pairs} == {f"a_{at}" for at in range(6)}
+        assert all(0 <= auc <= 1 for _, _, auc in each.pairs)
         # Scores of two classifiers are never set beside each other: six chats, each with the one
         # chat of the other side that the same classifier was asked about.
         assert len(each.pairs) == 6
@@ -134,10 +134,10 @@ def test_the_same_people_on_both_sides_are_not_told_from_themselves() -> None:
     auc = found.auc
     assert auc.value is not None and auc.low is not None and auc.high is not None
     assert auc.low < 0.5 < auc.high and abs(auc.value - 0.5) < 0.12
-    assert found.disjoint and found.folds == 3
+    assert found.folds == 3
     # Only people of one circle are set beside each other.
     circle = {**dict.fromkeys("123a", 1), **dict.fromkeys("45b", 2), **dict.fromkeys("67cd", 3)}
-    assert {(circle[pair.first], circle[pair.second]) for pair in found.pairs} == {
+    assert {(circle[one], circle[other]) for one, other, _ in found.pairs} == {
         (1, 1), (2, 2), (3, 3)
     }  # fmt: skip
 
@@ -153,9 +153,9 @@ def test_what_a_model_adds_is_told_though_it_writes_as_the_same_people() -> None
 def test_one_person_in_every_chat_is_too_few_people() -> None:
     mine = {"1": "AB", "2": "AC", "3": "AD", "4": "AE"}
     found = told_apart(friends(1, mine), corpus("b", 5, 2))
-    for each in found.ways:
+    for each in found.values():
         assert each.auc.value is None and (each.auc.unscored or "").startswith("too few people")
-        assert not each.disjoint and not each.pairs
+        assert not each.folds and not each.pairs
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_odd_sessions_of_realtalk_beside_even_ones(
     even = [replace(chat, sessions=chat.sessions[1::2]) for chat in whole.chats]
     written = Corpus("even", "jsonl", tuple(begun(simulated(chat), phrase) for chat in even))
     found = told_apart(replace(whole, chats=odd), written)["words"]
-    assert found.disjoint and found.folds == 3 and len(found.pairs) == 34
+    assert found.folds == 3 and len(found.pairs) == 34
     assert found.auc.value is not None and low < found.auc.value < high
     assert found.auc.low is not None and found.auc.high is not None
     assert (found.auc.low < 0.5 < found.auc.high) is not bool(phrase)
@@ -228,13 +228,10 @@ def changed(chat: Chat, change: Callable[[int, Message], Message]) -> Chat:
 
 def test_too_few_chats_are_said() -> None:
     found = told_apart(corpus("a", 2, 1), corpus("b", 5, 2))
-    for each in found.ways:
+    for each in found.values():
         assert each.auc.value is None
         assert each.auc.unscored == "fewer than 3 chats on one side (2 and 5)"
-    assert [row[1] for row in told_rows(found).rows] == [
-        "unscored: fewer than 3 chats on one side (2 and 5)"
-    ] * 2
-    assert json.loads(json.dumps(found.to_json()))["words"]["auc"]["value"] is None
+    assert json.loads(json.dumps(found["words"].to_json()))["auc"]["value"] is None
 
 
 def test_a_turn_without_a_label_is_not_a_turn_with_zero() -> None:
@@ -272,12 +269,13 @@ def test_the_command_says_it(run: Any, tmp_path: Any, monkeypatch: pytest.Monkey
     assert write is not None
     for name, formal in (("people", False), ("bots", True)):
         write(corpus(name, 3, 1, formal=formal), tmp_path / f"{name}.jsonl")
-    status, out, err = run("runs", "compare", "people.jsonl", "bots.jsonl")
+    command = ("ei", "distinguishability", "people.jsonl", "bots.jsonl")
+    status, out, err = run(*command)
     assert status == 0, err
-    assert "told apart, turn by turn" in out and "words and letters" in out
-    told = json.loads(run("runs", "compare", "people.jsonl", "bots.jsonl", "--json")[1])
-    assert told["told_apart"]["words"]["auc"]["value"] > 0.9
-    assert told["told_apart"]["facets"]["speaker_disjoint"] is True
+    assert "told apart" in out and "words" in out
+    told = json.loads(run(*command, "--json")[1])
+    assert told["words"]["auc"]["value"] > 0.9
+    assert told["facets"]["speaker_disjoint"] is True
     table = rt.ei.distinguishability(tmp_path / "people.jsonl", tmp_path / "bots.jsonl")
     assert table.frame["score"].to_list() == ["words", "facets"]
     assert table.frame["estimate"].min() > 0.9  # type: ignore[operator]

@@ -11,9 +11,7 @@ from realtalk.api.sources import Readable, as_corpus
 from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from realtalk.chat import Corpus
     from realtalk.ei.results import Labels
-    from realtalk.ei.told_apart import ToldApart
     from realtalk.evals.tables import ResultTable
 
 
@@ -40,49 +38,31 @@ def distinguishability(
         rt.ei.distinguishability("mychats", "simulated")
     """
     from realtalk.api.labels import label
-    from realtalk.ei.told_apart import WAYS
+    from realtalk.ei.protocols import rules_of
+    from realtalk.ei.told_apart import WAYS, told_apart
     from realtalk.evals.tables import ResultTable, frame_of
 
     both = (as_corpus(first), as_corpus(second))
-    known = labels or (label(both[0], progress=progress), label(both[1], progress=progress))
-    names = (both[0].name, both[1].name)
-    found = tell_apart((known[0], both[0]), (known[1], both[1]), names, progress=progress)
+    one, other = labels or tuple(label(side, progress=progress) for side in both)
+    frames, joined = (one.frame, other.frame), rules_of(one.protocol).joined
+    found = told_apart(*both, frames, joined=joined, progress=progress)
     rows = [
         {
-            "score": each.way,
+            "score": way,
             "estimate": each.auc.value,
             "low": each.auc.low,
             "high": each.auc.high,
             "n": each.auc.n,
             "groups": sum(each.chats),
         }
-        for each in found.ways
+        for way, each in found.items()
     ]
     notes = tuple(
-        f"{WAYS[each.way]}: unscored, {each.auc.unscored}"
-        for each in found.ways
+        f"{WAYS[way]}: unscored, {each.auc.unscored}"
+        for way, each in found.items()
         if each.auc.unscored
     )
     columns = ("score", "estimate", "low", "high", "n", "groups")
-    title = f"told apart: {names[0]} and {names[1]}"
-    return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
-
-
-def tell_apart(
-    first: tuple[Labels, Corpus | None],
-    second: tuple[Labels, Corpus | None],
-    names: tuple[str, str],
-    *,
-    progress: Progress = silent,
-) -> ToldApart:
-    """The same of labels with their corpora; unscored where a corpus is not there."""
-    from realtalk.ei.protocols import rules_of
-    from realtalk.ei.told_apart import NO_TEXT, unscored
-    from realtalk.ei.told_apart import told_apart as measure
-
-    (one, people), (two, others) = first, second
-    if people is None or others is None:
-        return unscored(names, NO_TEXT)
-    frames = (one.frame, two.frame)
-    joined = rules_of(one.protocol).joined
-    return measure(people, others, frames, names, joined=joined, progress=progress)
+    details = {way: each.to_json() for way, each in found.items()}
+    title = f"told apart: {both[0].name} and {both[1].name}"
+    return ResultTable(title, frame_of(columns, rows), notes, details)

@@ -22,7 +22,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from realtalk.cells import Cell, Grid
 from realtalk.ei.labels import MEASURED
 from realtalk.ei.languages import Languages, chat_languages, languages_json
 from realtalk.ei.values import interval_method
@@ -224,33 +223,3 @@ def _same(pairs: Sequence[tuple[Step, Step]], left_out: int) -> Estimate:
     interval = wilson(hits.tolist()) if alike else bootstrap_interval((hits,), np.mean)
     low, high = interval or (None, None)
     return Estimate(float(hits.mean()), low, high, len(pairs), left_out)
-
-
-def agreement_rows(agreement: Agreement) -> Grid:
-    """One row per measure and figure, with its interval and n, for a terminal or a page."""
-    titles = {"same": "same label", "kappa": "kappa", "qwk": "QWK", "pearson": "Pearson"}
-    headings = [
-        "measure",
-        "figure",
-        "value",
-        "low (95 %)",
-        "high (95 %)",
-        "n",
-        "unscored in first",
-        "unscored in second",
-        "unscored because",
-    ]
-    rows: list[list[Cell]] = [
-        [
-            each.measure,
-            titles[name],
-            *(None if part is None else round(part, 3) for part in (got.value, got.low, got.high)),
-            got.n,
-            each.unscored_first,
-            each.unscored_second,
-            got.unscored,
-        ]
-        for each in agreement.measures
-        for name, got in each.estimates()
-    ]
-    return Grid(headings, rows)

@@ -37,7 +37,7 @@ import numpy as np
 
 from realtalk.cells import Grid
 from realtalk.ei.grades import is_usable
-from realtalk.ei.languages import Languages, language_notes, languages_json, other_languages
+from realtalk.ei.languages import Languages, languages_json, other_languages
 from realtalk.ei.values import (
     FACETS,
     Facet,
@@ -186,13 +186,6 @@ class CorpusComparison:
     protocols: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()  # what is to be said of labels that were not made alike
     unusable: frozenset[str] = frozenset()  # facets of which nothing is claimed in a sentence
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """The doubts, and chats in other languages than English, with their grades."""
-        sides = zip(self.names, self.languages, strict=True)
-        spoken = (f"{name}: {line}" for name, side in sides for line in language_notes(side))
-        return (*self.doubts, *spoken)
 
     def __getitem__(self, facet: str) -> FacetComparison:
         return self.facets[list(FACETS).index(facet)]

@@ -4,7 +4,6 @@
     grade_of("multilingual", "es")                    → "usable": of the language as a whole
     grade_of("english", "es")                         → "none"
     worst(["good", "rough"])                          → "rough"
-    figure_of("es", "sentiment")                      → {"score": 0.61, "n": 110, …}
 
 The grades of the multilingual encoder come from its figures on test data, by the rules of
 training's languages_grades.py, and lie beside its weights. The English encoder is good in English,
@@ -31,25 +30,10 @@ def grade_of(encoder: EncoderName, language: str, measure: str | None = None) ->
     """The grade of one measure in a language, or of the language as a whole."""
     if encoder != MULTILINGUAL:
         return "good" if language == ENGLISH else "none"
-    own = _stored()["languages"].get(language)
-    if own is None:
-        return "none"
-    if measure is None:
-        return _checked(own["grade"])
-    return _checked(own["measures"].get(measure, {"grade": "none"})["grade"])
-
-
-def figure_of(language: str, measure: str) -> Mapping[str, Any] | None:
-    """The figure that a grade of the multilingual encoder comes from; None where there is none."""
     own = _stored()["languages"].get(language, {"measures": {}})
-    found: Mapping[str, Any] | None = own["measures"].get(measure)
-    return found
-
-
-def graded_languages() -> Mapping[str, Grade]:
-    """Every language that the multilingual encoder was measured in."""
-    stored = _stored()["languages"]
-    return {language: _checked(own["grade"]) for language, own in stored.items()}
+    figures = own if measure is None else own["measures"].get(measure, {})
+    grade: Grade = figures.get("grade", "none")
+    return grade
 
 
 def worst(grades: Iterable[Grade]) -> Grade | None:
@@ -60,10 +44,6 @@ def worst(grades: Iterable[Grade]) -> Grade | None:
 def is_usable(grade: Grade | None) -> bool:
     """Whether sentences may be made of labels; where no grade applies, they may."""
     return grade is None or GRADES.index(grade) >= GRADES.index("usable")
-
-
-def _checked(grade: str) -> Grade:
-    return next(each for each in GRADES if each == grade)
 
 
 @cache

@@ -111,24 +111,6 @@ def _is_numbered(plain: list[str]) -> bool:
     return [int(match[1]) if match else -1 for match in matches] == list(range(len(plain)))
 
 
-__all__ = [
-    "BATCH_TOKENS",
-    "DEFAULTS",
-    "Classifier",
-    "Device",
-    "HubClassifier",
-    "WeightPrecision",
-    "batches",
-    "find",
-    "load",
-    "load_errors",
-    "longest",
-    "parse_models",
-    "quiet",
-    "settle",
-    "tweet",
-]
-
 Device = Literal["auto", "cpu", "cuda"]
 WeightPrecision = Literal["auto", "fp32", "bf16"]
 

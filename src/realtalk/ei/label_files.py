@@ -2,7 +2,6 @@
 
     read_labels(Path("labels"))     → one row per turn, with the columns of `labels.LABELS`
     labels_about(Path("labels"))    → LabelsAbout("my-chat", "whatsapp", "turns", "0.2.0", 3)
-    one_protocol(["a", "b"], None)  → "turns", which both remember
     unscored_reasons(frame)         → [("emotion", "timeout", 3), …]
 
 The folder or the Parquet file itself may be named. What the labels are about also stands in the
@@ -21,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import polars as pl
@@ -31,10 +30,6 @@ from realtalk import __version__
 from realtalk.ei.labels import LABELS, MEASURES, NOT_ASKED
 from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 KIND = "emotional intelligence"  # of the run, in run.json
 TABLE = "labels"
@@ -72,8 +67,6 @@ def is_labels(path: Path) -> bool:
 
 def labels_about(path: Path) -> LabelsAbout | None:
     """What labels were made of; None where the file does not say."""
-    import polars as pl
-
     try:
         stored = pl.read_parquet_metadata(_file(path)).get(_KEY)
         about = None if stored is None else LabelsAbout(**orjson.loads(stored))
@@ -88,8 +81,6 @@ def _file(path: Path) -> Path:
 
 def read_labels(path: Path) -> pl.DataFrame:
     """The labels of a folder, or of the file itself."""
-    import polars as pl
-
     file = _file(path)
     if not file.is_file() and file.with_suffix(".jsonl").is_file():
         raise RealtalkError(
@@ -109,29 +100,9 @@ def read_labels(path: Path) -> pl.DataFrame:
 
 def of_messages(frame: pl.DataFrame) -> bool:
     """Whether a speaker follows themselves within a session, so that turns were not joined."""
-    import polars as pl
-
     who = ("chat", "session", "speaker")
     again = [pl.col(name) == pl.col(name).shift(1) for name in who]
     return bool(frame.sort("chat", "turn").select(pl.all_horizontal(again).any()).item())
-
-
-def one_protocol(targets: Iterable[str], protocol: str | None) -> str:
-    """The protocol that is wanted, else the one that labels remember; "turns" for a corpus."""
-    if protocol is not None:
-        return rules_of(protocol).name
-    remembered: dict[str, str] = {}
-    for target in targets:
-        about = labels_about(Path(target)) if is_labels(Path(target)) else None
-        if about is not None:
-            remembered[about.protocol] = target
-    if len(remembered) > 1:
-        (one, first), (other, second), *_ = remembered.items()
-        raise RealtalkError(
-            f"{first} was made with the protocol '{one}', {second} with '{other}'",
-            fix="say which is meant: `protocol=NAME`",
-        )
-    return rules_of(next(iter(remembered), "turns")).name
 
 
 def refuse_other_units(frame: pl.DataFrame, protocol: str, where: str) -> None:
@@ -163,8 +134,6 @@ def why_unscored(frame: pl.DataFrame) -> list[str | None]:
 
 def unscored_reasons(frame: pl.DataFrame) -> list[tuple[str, str, int]]:
     """What could not be measured: measure, reason, and how many turns."""
-    import polars as pl
-
     return (
         frame.explode("unscored")
         .unnest("unscored", separator="_")

@@ -63,10 +63,6 @@ class TurnMeasure:
         return self.most is not None
 
     @property
-    def is_yes_or_no(self) -> bool:
-        return not self.words and not self.is_score
-
-    @property
     def columns(self) -> _Kinds:
         """Its columns in a table of labels."""
         if self.is_score:
@@ -89,7 +85,6 @@ MEASURED = (
 MEASURES = tuple(measure.name for measure in MEASURED)
 WORDS = {measure.name: measure.words for measure in MEASURED if measure.words}
 COMPONENTS = tuple(part for measure in MEASURED for part in measure.parts)
-LEVELS = tuple(f"{name}_level" for name in COMPONENTS)
 NOT_ASKED, NO_TEXT = "not asked", "no text"  # reasons that asking again does not change
 
 _LABELS: _Kinds = {

@@ -25,12 +25,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from realtalk.cells import Grid
 from realtalk.chat import Chat, Corpus, is_nobody, person_key
 from realtalk.ei.labels import COMPONENTS, WORDS, TurnInput, turn_inputs
 from realtalk.files.progress import Progress, silent
@@ -41,7 +41,6 @@ from realtalk.metrics.statistics import (
     Estimate,
     percentile_interval,
 )
-from realtalk.metrics.writing import sparse_features
 from realtalk.text.words import words_and_emoji
 
 _FOLDS = 5
@@ -113,52 +112,31 @@ def _folds(circle: Sequence[int], sides: Any, sizes: Sequence[int]) -> Any:
 FEWEST_CHATS = 3  # of each corpus
 _MOST = 400  # turns of a chat, spread evenly
 WAYS = {"words": "words and letters", "facets": "EI labels and style"}
-NO_TEXT = "labels hold no text: give the corpora"
-TOO_FEW = "too few people: of whomever it asks about, too few chats without them are left to learn"
+_TOO_FEW = "too few people: of whomever it asks about, too few chats without them are left to learn"
 _LETTERS = re.compile(r"(\w)\1\1")
-
-
-@dataclass(frozen=True, slots=True)
-class PairOfChats:
-    """How well turns of two held-out chats, one of each corpus, are told apart."""
-
-    first: str
-    second: str
-    auc: float
+_SIGNS = r"\w+|[^\w\s]"
 
 
 @dataclass(frozen=True, slots=True)
 class Apartness:
-    """The figure of one classifier; its `n` counts turns. `pairs` are what it is the mean of."""
+    """The figure of one classifier; its `n` counts turns.
 
-    way: str
+    `pairs` are what it is the mean of: a held-out chat of each corpus, and how well their turns
+    are told apart. Nobody is both in what is learned from and in what is asked.
+    """
+
     auc: Estimate
     chats: tuple[int, int]
     folds: int = 0
-    disjoint: bool = False  # nobody is both in what is learned from and in what is asked
-    pairs: tuple[PairOfChats, ...] = ()
+    pairs: tuple[tuple[str, str, float], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
             "auc": self.auc.to_json(),
             "chats": list(self.chats),
             "folds": self.folds,
-            "speaker_disjoint": self.disjoint,
+            "speaker_disjoint": bool(self.folds),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ToldApart:
-    """Both classifiers of two corpora."""
-
-    names: tuple[str, str]
-    ways: tuple[Apartness, ...]
-
-    def __getitem__(self, way: str) -> Apartness:
-        return next(each for each in self.ways if each.way == way)
-
-    def to_json(self) -> dict[str, Any]:
-        return {each.way: each.to_json() for each in self.ways}
 
 
 @dataclass(frozen=True)
@@ -166,41 +144,47 @@ class _SplitTurns:
     """The turns of both corpora that are looked at, with what is told of each."""
 
     inputs: list[TurnInput]
-    second: Any  # 0 of the first corpus, 1 of the second
     chats: Any  # of turns: numbers, in the order of `names`
-    names: list[tuple[int, str]]
+    names: list[tuple[int, str]]  # of chats: 0 of the first corpus, 1 of the second
     folds: Any  # of chats; below zero: never asked about
     learned: list[Any]  # by fold: which chats are learned from
+
+    @cached_property
+    def second(self) -> Any:
+        """Of turns: 0 of the first corpus, 1 of the second."""
+        return np.array([side for side, _ in self.names])[self.chats]
 
 
 def told_apart(
     first: Corpus,
     second: Corpus,
     labels: tuple[pl.DataFrame, pl.DataFrame] | None = None,
-    names: tuple[str, str] | None = None,
     *,
     joined: bool = True,
     progress: Progress = silent,
-) -> ToldApart:
-    """Both figures; without labels that of facets is unscored. `joined` is the labels' protocol."""
-    called = names or (first.name, second.name)
+) -> dict[str, Apartness]:
+    """By way; without labels that of facets is unscored. `joined` is the labels' protocol."""
     both = (first, second)
-    said = (_said(first, joined), _said(second, joined))
+    said: tuple[dict[str, list[TurnInput]], ...] = ({}, {})
+    for corpus, by_chat in zip(both, said, strict=True):
+        for given in turn_inputs(corpus, joined):
+            if given.text.strip():
+                by_chat.setdefault(given.chat, []).append(given)
     sizes = (len(said[0]), len(said[1]))
-    if min(sizes) < FEWEST_CHATS:
-        reason = f"fewer than {FEWEST_CHATS} chats on one side ({sizes[0]} and {sizes[1]})"
-        return unscored(called, reason, sizes)
-    turns = _turns(both, said)
-    if not turns.learned:
-        return unscored(called, TOO_FEW, sizes)
-    found = []
+    reason = f"fewer than {FEWEST_CHATS} chats on one side ({sizes[0]} and {sizes[1]})"
+    if min(sizes) >= FEWEST_CHATS:
+        turns = _turns(both, said)
+        reason = "" if turns.learned else _TOO_FEW
+    if reason:
+        return dict.fromkeys(WAYS, Apartness(Estimate(None, unscored=reason), sizes))
+    found = {}
     for way, features, learner in (
         ("words", _words(turns, both), _linear),
         ("facets", None if labels is None else _facets(turns, labels), _forest),
     ):
         if features is None:
             nothing = Estimate(None, n=len(turns.inputs), unscored="no EI labels are given")
-            found.append(Apartness(way, nothing, sizes))
+            found[way] = Apartness(nothing, sizes)
             continue
         scores = np.zeros(len(turns.inputs))
         for fold, chats in enumerate(turns.learned):
@@ -208,81 +192,67 @@ def told_apart(
             learned, asked = chats[turns.chats], (turns.folds == fold)[turns.chats]
             learn, ask = features(learned, asked)
             scores[asked] = learner(learn, turns.second[learned], ask)
-        found.append(_figure(way, turns, scores, sizes))
-    return ToldApart(called, tuple(found))
+        found[way] = _figure(turns, scores, sizes)
+    return found
 
 
-def unscored(names: tuple[str, str], reason: str, chats: tuple[int, int] = (0, 0)) -> ToldApart:
-    """Both figures without a value, and why."""
-    nothing = Estimate(None, unscored=reason)
-    return ToldApart(names, tuple(Apartness(way, nothing, chats) for way in WAYS))
-
-
-def _said(corpus: Corpus, joined: bool) -> dict[str, list[TurnInput]]:
-    """The turns with words, by chat."""
-    by_chat: dict[str, list[TurnInput]] = {}
-    for given in turn_inputs(corpus, joined):
-        if given.text.strip():
-            by_chat.setdefault(given.chat, []).append(given)
-    return by_chat
-
-
-def _turns(
-    both: tuple[Corpus, Corpus], said: tuple[dict[str, list[TurnInput]], dict[str, list[TurnInput]]]
-) -> _SplitTurns:
+def _turns(both: Sequence[Corpus], said: Sequence[dict[str, list[TurnInput]]]) -> _SplitTurns:
     inputs: list[TurnInput] = []
-    second: list[int] = []
     chats: list[int] = []
-    names: list[tuple[int, str]] = []
-    for side, by_chat in enumerate(said):
-        for chat, every in by_chat.items():
-            some = _evenly(every)
-            inputs += some
-            second += [side] * len(some)
-            chats += [len(names)] * len(some)
-            names.append((side, chat))
+    names = [(side, chat) for side, by_chat in enumerate(said) for chat in by_chat]
+    for number, (side, chat) in enumerate(names):
+        every = said[side][chat]
+        if len(every) > _MOST:
+            every = [every[int(at)] for at in np.linspace(0, len(every) - 1, _MOST)]
+        inputs += every
+        chats += [number] * len(every)
     known = [{chat.id: person_keys(chat) for chat in corpus.chats} for corpus in both]
     people = [known[side][chat] for side, chat in names]
     sides = np.array([side for side, _ in names])
     folds, learned = hold_out(people, sides, np.bincount(chats).tolist())
-    return _SplitTurns(inputs, np.array(second), np.array(chats), names, folds, learned)
-
-
-def _evenly(said: Sequence[TurnInput]) -> list[TurnInput]:
-    if len(said) <= _MOST:
-        return list(said)
-    return [said[int(at)] for at in np.linspace(0, len(said) - 1, _MOST)]
+    return _SplitTurns(inputs, np.array(chats), names, folds, learned)
 
 
 Features = Callable[[Any, Any], tuple[Any, Any]]  # which turns are learned from, which are asked
 
 
+def sparse_features() -> Any:
+    """A new transformer of texts into how they are written: letters, words and signs.
+
+    TF-IDF of letters within words (one to four) and of words and signs (one and two). A single
+    sign or an emoji counts as a word: it is style.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_union
+
+    return make_union(
+        TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 4), sublinear_tf=True, min_df=2),
+        TfidfVectorizer(token_pattern=_SIGNS, ngram_range=(1, 2), sublinear_tf=True, min_df=2),
+    )
+
+
 def _words(turns: _SplitTurns, both: Iterable[Corpus]) -> Features:
-    parts = {
-        part
-        for corpus in both
-        for who in corpus.speakers
-        for part in words_and_emoji(person_key(who))
-    }
-    names = re.compile(r"\b(" + "|".join(map(re.escape, sorted(parts))) + r")\b", re.IGNORECASE)
-    texts = [names.sub("name", given.text) for given in turns.inputs]
+    speakers = (person_key(who) for corpus in both for who in corpus.speakers)
+    parts = sorted({re.escape(part) for who in speakers for part in words_and_emoji(who)})
+    names = re.compile(rf"\b({'|'.join(parts)})\b", re.IGNORECASE)
+    texts = np.array([names.sub("name", given.text) for given in turns.inputs], dtype=object)
 
     def features(learned: Any, asked: Any) -> tuple[Any, Any]:
         made = sparse_features()
-        learn = made.fit_transform([texts[at] for at in np.flatnonzero(learned)])
-        return learn, made.transform([texts[at] for at in np.flatnonzero(asked)])
+        return made.fit_transform(texts[learned]), made.transform(texts[asked])
 
     return features
 
 
 def _facets(turns: _SplitTurns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Features:
-    known = [
-        {(row["chat"], tuple(row["message_ids"])): row for row in frame.iter_rows(named=True)}
-        for frame in labels
-    ]
+    known = {
+        (side, row["chat"], tuple(row["message_ids"])): row
+        for side, frame in enumerate(labels)
+        for row in frame.iter_rows(named=True)
+    }
     table = np.array(
         [
-            _felt(known[side].get((given.chat, given.ids), {})) + _written(given)
+            _felt(known.get((side, given.chat, given.ids), {})) + _written(given)
             for given, side in zip(turns.inputs, turns.second.tolist(), strict=True)
         ]
     )
@@ -347,26 +317,19 @@ def _forest(learn: Any, whose: Any, ask: Any) -> Any:
         return model.fit(learn, whose).decision_function(ask)
 
 
-def _figure(way: str, turns: _SplitTurns, scores: Array, chats: tuple[int, int]) -> Apartness:
-    fold = turns.folds.tolist()
-    ones, others = (
-        [at for at, (where, _) in enumerate(turns.names) if where == side and fold[at] >= 0]
-        for side in (0, 1)
-    )
+def _figure(turns: _SplitTurns, scores: Array, sizes: tuple[int, int]) -> Apartness:
+    chats = [(side, name, scores[turns.chats == at]) for at, (side, name) in enumerate(turns.names)]
+    asked = [(*chat, fold) for chat, fold in zip(chats, turns.folds, strict=True) if fold >= 0]
+    ones, others = ([chat for chat in asked if chat[0] == side] for side in (0, 1))
     table = np.full((len(ones), len(others)), np.nan)
-    for row, one in enumerate(ones):
-        for column, other in enumerate(others):
-            if fold[one] == fold[other]:
-                mine, theirs = (scores[turns.chats == at] for at in (one, other))
+    pairs = []
+    for row, (_, one, mine, fold) in enumerate(ones):
+        for column, (_, other, theirs, its_fold) in enumerate(others):
+            if fold == its_fold:
                 table[row, column] = above(mine, theirs)
-    pairs = tuple(
-        PairOfChats(turns.names[one][1], turns.names[other][1], float(table[row, column]))
-        for row, one in enumerate(ones)
-        for column, other in enumerate(others)
-        if not np.isnan(table[row, column])
-    )
+                pairs.append((one, other, float(table[row, column])))
     auc = pair_estimate(table, int((turns.folds >= 0)[turns.chats].sum()))
-    return Apartness(way, auc, chats, len(turns.learned), disjoint=True, pairs=pairs)
+    return Apartness(auc, sizes, len(turns.learned), tuple(pairs))
 
 
 def above(first: Array, second: Array) -> float:
@@ -394,20 +357,3 @@ def pair_estimate(table: Array, n: int) -> Estimate:
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = percentile_interval(sums / counts) or (None, None)
     return Estimate(float(values.sum() / there.sum()), low, high, n)
-
-
-def told_rows(found: ToldApart) -> Grid:
-    """One row per classifier: AUC with its interval, turns and chats, and how it was held out."""
-    headings = ["told apart by", "AUC (.5: cannot be told)", "turns", "chats", "held out"]
-    return Grid(headings, [_row(each) for each in found.ways])
-
-
-def _row(each: Apartness) -> list[Any]:
-    auc = each.auc
-    if auc.value is None:
-        shown, held = f"unscored: {auc.unscored}", None
-    else:
-        interval = "" if auc.low is None else f" [{auc.low:.2f}, {auc.high:.2f}]"
-        shown = f"{auc.value:.2f}{interval}"
-        held = f"{each.folds} folds, people apart"
-    return [WAYS[each.way], shown, auc.n, f"{each.chats[0]} / {each.chats[1]}", held]

@@ -24,8 +24,8 @@ import numpy as np
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.labels import turn_inputs
+from realtalk.ei.told_apart import sparse_features
 from realtalk.metrics.statistics import SEED, Estimate, wilson
-from realtalk.metrics.writing import sparse_features
 from realtalk.persona.values import PersonaTask
 
 AUTHORSHIP_VERSION = "1"
