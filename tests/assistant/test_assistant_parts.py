@@ -1,10 +1,11 @@
-"""The parts of the assistant's room: pages, periods, what is chosen, indexes that wait."""
+"""The parts of the assistant's room: pages, periods, words in any language, what takes its time."""
 
 from __future__ import annotations
 
 import json
 import re
 import threading
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
 
@@ -13,14 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import realtalk as rt
-from realtalk.assistant.answers import MOST_CHARACTERS, encoded, page
-from realtalk.assistant.collection import Collection
-from realtalk.assistant.finding import asked, nearest
-from realtalk.assistant.indexes import Indexes
-from realtalk.assistant.labels_beside import labels_beside
-from realtalk.assistant.periods import Period
-from realtalk.assistant.preparing import Prepared
-from realtalk.assistant.recalling import recall
+from realtalk.assistant.answers import MOST_CHARACTERS, Period, encoded, page
+from realtalk.assistant.chats import Collection, Prepared, labels_beside
+from realtalk.assistant.finding import MeaningSearch, WordSearch, asked, nearest, recall
+from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
@@ -35,9 +32,7 @@ def test_a_page_is_never_too_long_and_never_empty(texts: list[str], limit: int) 
     shown: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        part = page(
-            {"chat": "c"}, "rows", rows[offset:], total=len(rows), offset=offset, limit=limit
-        )
+        part = page({"chat": "c"}, "rows", rows, dict, offset, limit)
         written = encoded(part)
         assert len(written) <= MOST_CHARACTERS
         json.loads(written)
@@ -65,11 +60,9 @@ def test_until_vectors_are_made_words_are_searched(
 ) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path))
     chats = Collection.of([rt.read("sample")]).chats[:1]
-    indexes = Indexes()
-    first = indexes.built(chats, wait=0)
-    assert first.memories is None and "being made" in first.note
-    later = indexes.built(chats, wait=300)
-    assert later.memories is not None and later.note == ""
+    search = MeaningSearch()
+    assert "being made" in search.memories(chats, 0)
+    assert [*search.memories(chats, 300)] == [*chats]
 
 
 @pytest.mark.parametrize("budget", [Budget(tokens=60), Budget(tokens=900), Budget(words=300)])
@@ -81,9 +74,10 @@ def test_one_chat_is_recalled_as_the_memory_does_it(
     memory = Retrieved().build(chat.shown)
     for text in ("Who broke the bicycle?", "What does Theo repair on Saturdays?"):
         context = memory.recall(asked(text), budget)
-        told = recall(nearest({chat: memory}, text, "", Period()), budget)
-        assert tuple(re.findall(r"^\((D\d+:\d+),", told.text, re.MULTILINE)) == context.message_ids
-        assert (told.tokens, told.words) == (context.tokens, context.words)
+        answer = recall(nearest({chat: memory}, text, "", Period()), budget)
+        ids = re.findall(r"^\((D\d+:\d+),", answer["text"], re.MULTILINE)
+        assert tuple(ids) == context.message_ids
+        assert (answer["tokens"], answer["words"]) == (context.tokens, context.words)
 
 
 def test_what_takes_its_time_is_asked_for_again() -> None:
@@ -110,6 +104,48 @@ def test_labels_of_another_corpus_are_not_taken(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "labels.jsonl").write_text("{")
     (tmp_path / "broken" / "run.json").write_text("{")
-    assert labels_beside(str(tmp_path / "chats"), sample).folder == tmp_path / "labels"
-    assert labels_beside(str(tmp_path / "chats"), rt.read("sample-simulated")).folder is None
-    assert labels_beside("sample", sample).folder is None
+    assert labels_beside(str(tmp_path / "chats"), sample) == tmp_path / "labels"
+    assert labels_beside(str(tmp_path / "chats"), rt.read("sample-simulated")) is None
+    assert labels_beside("sample", sample) is None
+
+
+SAID = {
+    "ja": ("明日は市立図書館で面接があります", "洗濯機が壊れて困っています", "猫の手術は来週です"),
+    "ar": ("أنا رايح المكتبة بكرة عشان أذاكر", "الغسالة عطلانة من الصبح", "القطة عندها عملية"),
+    "tr": (
+        "yarın kütüphanede olacağım ama geç",
+        "çamaşır makinesi bozuldu yine",
+        "kedinin dişi çürük",
+    ),
+}
+
+
+def talk(name: str, texts: Sequence[str]) -> Chat:
+    time = datetime(2026, 3, 2)
+    said = tuple(Message(f"{name}:{at}", "Uma", time, text) for at, text in enumerate(texts))
+    return Chat(name, ("Uma", "Odo"), (Session(1, time, said),))
+
+
+def found(search: WordSearch, chats: Collection, words: str) -> list[str]:
+    return [each.message.id for each in search.find(words, chats.chats, "", Period())]
+
+
+def test_every_chat_is_searched_in_its_language() -> None:
+    own = Corpus("own", "made", tuple(talk(name, texts) for name, texts in SAID.items()))
+    chats = Collection.of([rt.read("sample"), own])
+    search = WordSearch(chats)
+    for words, id_ in (
+        ("図書館", "ja:0"),
+        ("洗濯機", "ja:1"),
+        ("مكتبة", "ar:0"),
+        ("غسالة", "ar:1"),
+        ("kütüphane", "tr:0"),
+        ("makine", "tr:1"),
+    ):
+        assert found(search, chats, words)[0] == id_
+    # What is English is found as it is alone.
+    alone = Collection.of([rt.read("sample")])
+    before, now = WordSearch(alone), WordSearch(chats)
+    for words in ("bicycle wheel", "radio", "exam next week"):
+        english = [id_ for id_ in found(now, chats, words) if id_.startswith("D")]
+        assert english == found(before, alone, words)

@@ -14,9 +14,9 @@ import pytest
 import realtalk as rt
 from file_modes import open_to_others
 from killed_runs import kill_at
-from realtalk.assistant.collection import Collection
+from realtalk.assistant.answers import Period
+from realtalk.assistant.chats import Collection
 from realtalk.assistant.feelings import Feelings
-from realtalk.assistant.periods import Period
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import KIND, is_labels, read_labels
 from realtalk.ei.labelling import LabelRun, labels_for, store_labels
@@ -168,8 +168,8 @@ def test_a_chat_is_labelled_once_whoever_asks(
     shown = TurnLabels()
     shown._make(corpus.chats[0], None)
     assert shown.done == 4 and shown.note == ""
-    feelings = Feelings().told(Collection.of([corpus]).chats, "", Period.of(""), "whole", 10)
-    assert sum(row["turns"] for row in feelings.rows) == 4
+    rows, _ = Feelings().summarise(Collection.of([corpus]).chats, "", Period(), "whole", 10)
+    assert sum(row["turns"] for row in rows) == 4
     assert labels.frame.equals(read_labels(tmp_path / "labels"))
     assert seen == [4], "nothing is labelled again"
 

@@ -322,10 +322,9 @@ def mcp(
     """
     from contextlib import suppress
 
-    from realtalk.assistant.collection import Collection
-    from realtalk.assistant.labels_beside import labels_beside, named_labels
-    from realtalk.assistant.preparing import Prepared
+    from realtalk.assistant.chats import Collection, Prepared, labels_beside
     from realtalk.assistant.server import need_extra, serve
+    from realtalk.ei.label_files import read_labels
     from realtalk.formats.opening import open_reading
 
     need_extra()
@@ -338,8 +337,9 @@ def mcp(
         if not redact:  # notes may name files, and files people
             log_notes(opened.notes)
         corpora.append(opened.corpus)
-        folder = None if labels is None else Path(labels)
-        found.append(named_labels(folder) if folder else labels_beside(path, opened.corpus))
+        found.append(Path(labels) if labels else labels_beside(path, opened.corpus))
+    if labels:
+        read_labels(Path(labels))  # what is wrong with them is said at the start
     with suppress(KeyboardInterrupt):
         serve(Prepared(lambda: Collection.of(corpora, found, redact=redact)), redacted=redact)
 

@@ -1,7 +1,8 @@
-"""Rows of any number → an answer that has an end, and says where it goes on.
+"""What an answer is made of: rows with an end, and a period that was asked for.
 
-    page({"chat": "family"}, "messages", rows, total=412, offset=0, limit=50)
+    page({"chat": "family"}, "messages", messages, row, offset=0, limit=50)
     → {"chat": "family", "messages": [50 rows], "total": 412, "next_offset": 50}
+    Period.of("2026-03", "15 April 2026").holds(message.time)    → True in March and until the 15th
 
 An answer holds as many rows as were asked for, `MOST_ROWS` at most, and fewer where its JSON
 would be longer than `MOST_CHARACTERS`: an assistant's own memory is what it fills.
@@ -10,47 +11,25 @@ would be longer than `MOST_CHARACTERS`: an assistant's own memory is what it fil
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from datetime import datetime
-from itertools import islice
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, TypeVar
 
 from realtalk.errors import RealtalkError
+from realtalk.text.dates import days_of, typed_date
+
+T = TypeVar("T")
 
 MOST_CHARACTERS = 30_000  # of the JSON of any answer
 MOST_ROWS = 200
 _ROOM = 400  # for what stands around the rows
-_CUT = "…"
 
 
 def encoded(value: Mapping[str, Any]) -> str:
     """The answer as compact JSON; half a character, as some exports hold, becomes a mark."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace").decode()
-
-
-def page(
-    head: Mapping[str, Any],
-    name: str,
-    rows: Iterable[Mapping[str, Any]],
-    *,
-    total: int,
-    offset: int = 0,
-    limit: int = MOST_ROWS,
-) -> dict[str, Any]:
-    """The answer `head` with rows under `name`; `rows` begin at `offset`."""
-    check_page(offset, limit)
-    left = MOST_CHARACTERS - _ROOM - len(encoded(head))
-    shown: list[Mapping[str, Any]] = []
-    for row in islice(rows, limit):
-        size = len(encoded(row)) + 1
-        if size > left and shown:
-            break
-        shown.append(row if size <= left else _shortened(row, left))
-        left -= size
-    end = offset + len(shown)
-    following = {"next_offset": end} if shown and end < total else {}
-    return {**head, name: shown, "total": total, **following}
 
 
 def check_page(offset: int, limit: int) -> None:
@@ -61,22 +40,66 @@ def check_page(offset: int, limit: int) -> None:
         raise RealtalkError("'offset' must be 0 or more")
 
 
-def cut(text: str, most: int) -> str:
-    """The text, or its beginning and a mark."""
-    return text if len(text) <= most else f"{text[: most - 1]}{_CUT}"
-
-
-def moment(time: datetime | None) -> str | None:
-    """A message's time as it is written in answers."""
-    return None if time is None else time.isoformat(" ", "minutes")
+def page(
+    head: Mapping[str, Any],
+    name: str,
+    values: Sequence[T],
+    row: Callable[[T], Mapping[str, Any]],
+    offset: int,
+    limit: int,
+) -> dict[str, Any]:
+    """The answer `head` with the values from `offset` on as rows under `name`."""
+    left = MOST_CHARACTERS - _ROOM - len(encoded(head))
+    shown: list[Mapping[str, Any]] = []
+    for value in values[offset : offset + limit]:
+        new = row(value)
+        size = len(encoded(new)) + 1
+        if size > left and shown:
+            break
+        shown.append(new if size <= left else _shortened(new, left))
+        left -= size
+    end = offset + len(shown)
+    following = {"next_offset": end} if shown and end < len(values) else {}
+    return {**head, name: shown, "total": len(values), **following}
 
 
 def _shortened(row: Mapping[str, Any], room: int) -> dict[str, Any]:
     """One row that fills an answer alone: its longest text is cut."""
-    longest = max(row, key=lambda name: len(row[name]) if isinstance(row[name], str) else 0)
-    rest = len(encoded({**row, longest: "", "cut": True}))
-    # A letter takes up to six signs in JSON.
-    text = row[longest] if isinstance(row[longest], str) else ""
-    while len(encoded({longest: text})) + rest > room and text:
+    texts = {name: value for name, value in row.items() if isinstance(value, str)}
+    name = max(texts, key=lambda each: len(texts[each]))
+    text, rest = texts[name], len(encoded({**row, name: "", "cut": True}))
+    while len(encoded({name: text})) + rest > room and text:  # a letter takes up to six signs
         text = text[: len(text) * 9 // 10]
-    return {**row, longest: text + _CUT, "cut": True}
+    return {**row, name: f"{text}…", "cut": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days from `first` to `last`, both included; None where an end is open."""
+
+    first: date | None = None
+    last: date | None = None
+
+    @classmethod
+    def of(cls, since: str = "", until: str = "") -> Period:
+        """The period between two dates as they are typed; "" is an open end."""
+        first = days("since", since)[0] if since.strip() else None
+        last = days("until", until)[1] if until.strip() else None
+        if first and last and last < first:
+            raise RealtalkError("'until' lies before 'since'")
+        return cls(first, last)
+
+    def holds(self, moment: datetime | None) -> bool:
+        """Whether a moment is in the period; without a time it is in none that has an end."""
+        if moment is None:
+            return self.first is None and self.last is None
+        return (self.first or date.min) <= moment.date() <= (self.last or date.max)
+
+
+def days(name: str, text: str) -> tuple[date, date]:
+    """The first and last day of a date as it is typed."""
+    stated = typed_date(text)
+    found = None if stated is None else days_of(stated)
+    if found is None:
+        raise RealtalkError(f"'{name}' is no date", fix="write 2026-03-02, 2026-03 or 2026")
+    return found

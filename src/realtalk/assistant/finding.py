@@ -1,8 +1,13 @@
-"""Words or a thought → messages that hold them, best first.
+"""Words or a thought → messages that hold them, best first, and what fits a budget as text.
 
-    WordSearch(collection).rows("red bicycle", chats, person="Mara", period=Period())
-    → [FoundMessage(chat, session, message, 7.1), …]
-    nearest(memories, "what she rides to work", …)    → the same, whatever words were used
+    WordSearch(collection).find("red bicycle", chats, person="Mara", period=Period())
+    → [ListedMessage(chat, session, message), …]
+    memories = MeaningSearch().memories(chats, wait=20)    → {chat: memory, …}, or why not
+    nearest(memories, "what she rides to work", …)         → the same, whatever words were used
+    recall(messages, Budget(tokens=1000))["text"]
+    → "Chat_1_Mara_Theo
+       [Monday 2 March 2026]
+       (D1:2, 18:04) Mara: did you sleep at all"
 
 Words are ranked by BM25 over all English chats together, and over all others, each read in its own
 language; where none is found, the letters are looked for. Meaning is ranked by the memory
@@ -11,52 +16,50 @@ language; where none is found, the letters are looked for. Meaning is ranked by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import groupby
+from queue import LifoQueue
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from realtalk.assistant.collection import Collection, ListedChat
-from realtalk.assistant.periods import Period
-from realtalk.chat import Message, Question, Session
+from realtalk.assistant.answers import MOST_CHARACTERS, Period, encoded
+from realtalk.assistant.chats import Collection, ListedChat, ListedMessage, settle
+from realtalk.chat import Chat, Question
 from realtalk.encoders.lexical import Bm25, best_first
+from realtalk.errors import RealtalkError
+from realtalk.memory.budgets import label, parse_budgets
+from realtalk.memory.counting import Filling, Size
 from realtalk.memory.index import document_text
-from realtalk.memory.retrieved import BuiltRetrieved
+from realtalk.memory.retrieved import BuiltRetrieved, Retrieved
+from realtalk.memory.showing import MessageCosts, day_line, shown
+from realtalk.memory.values import Budget
 from realtalk.text.terms import ReadWords, english_terms, reading
 
 _BY_CHANCE = 0.3  # of the best score: what has less shares a piece of a word, and not the word
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMessage:
-    """A message, where it stands, and how well it fits."""
-
-    chat: ListedChat
-    session: Session
-    message: Message
-    score: float
-
-    @property
-    def time(self) -> datetime | None:
-        return self.message.time or self.session.time
+_WAIT = 20.0  # seconds; assistants give up after a minute
+_MOST_ENCODED = 50_000  # messages of a chat: its vectors take memory, and some minutes
+_MOST_TOKENS, _MOST_WORDS = 5000, 4000
+_ROOM = 1500  # characters for what stands around the text
+_DAY = 40  # characters of a day's line
+_MOST_MESSAGES = 1000  # that are tried; so many short ones fill the largest budget
 
 
 class WordSearch:
     """Every message of every chat, by its words; the index is made for the first search."""
 
     def __init__(self, collection: Collection) -> None:
-        self._collection = collection
+        self._chats = collection.chats
 
     @cached_property
-    def _messages(self) -> list[FoundMessage]:
-        return [
-            FoundMessage(chat, session, message, 0.0)
-            for chat in self._collection.chats
-            for session, message in chat.spoken()
-        ]
+    def _messages(self) -> list[ListedMessage]:
+        return [each for chat in self._chats for each in chat.messages]
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -68,8 +71,8 @@ class WordSearch:
         english: list[int] = []
         groups: list[tuple[list[int], ReadWords]] = [(english, english_terms)]
         first = 0
-        for chat in self._collection.chats:
-            places = list(range(first, first := first + sum(1 for _ in chat.spoken())))
+        for chat in self._chats:
+            places = list(range(first, first := first + len(chat.messages)))
             read = reading([self._texts[at] for at in places])
             if read is english_terms:
                 english += places
@@ -77,44 +80,89 @@ class WordSearch:
                 groups.append((places, read))
         return [(at, Bm25([self._texts[n] for n in at], read)) for at, read in groups if at]
 
-    def _scores(self, wanted: str) -> npt.NDArray[np.float64]:
+    def find(
+        self, words: str, chats: Sequence[ListedChat], person: str, period: Period
+    ) -> list[ListedMessage]:
+        """The messages that hold one of the words, those with more and rarer ones first."""
         scores = np.zeros(len(self._texts))
-        for places, index in self._indexes:
-            own = index.scores(wanted)
+        for at, index in self._indexes:
+            own = index.scores(words)
             # Pieces of words are shared by chance, which words are not.
             least = 0.0 if index.reads_english else _BY_CHANCE * own.max(initial=0.0)
-            scores[places] = np.where(own >= least, own, 0.0)
-        return scores
-
-    def rows(
-        self, words: str, chats: Sequence[ListedChat], person: str, period: Period
-    ) -> list[FoundMessage]:
-        """The messages that hold one of the words, those with more and rarer ones first."""
-        scores = self._scores(words)
+            scores[at] = np.where(own >= least, own, 0.0)
         places = [at for at in best_first(scores) if scores[at] > 0]
         if not places:
             wanted = words.strip().casefold()
             places = [at for at, text in enumerate(self._texts) if wanted in text.casefold()]
         kept = frozenset(chats)
-        return [
-            FoundMessage(found.chat, found.session, found.message, float(scores[at]))
-            for at in places
-            if (found := self._messages[at]).chat in kept and _is_meant(found, person, period)
-        ]
+        ranked = (self._messages[at] for at in places)
+        return [each for each in ranked if each.chat in kept and _is_meant(each, person, period)]
+
+
+class MeaningSearch:
+    """Memories of chats, each made once, in the background.
+
+    The encoder is loaded for the first question, and goes through some hundred messages a second
+    the first time a chat is asked about; vectors are then kept in the cache, as `probe` keeps them.
+    An assistant does not wait that long for an answer, so meanwhile it gets one by words.
+    """
+
+    def __init__(self) -> None:
+        self._memories: dict[ListedChat, Future[BuiltRetrieved]] = {}
+        self._waiting: LifoQueue[ListedChat] = LifoQueue()  # what was asked for last comes first
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def memories(
+        self, chats: Sequence[ListedChat], seconds: float = _WAIT
+    ) -> Mapping[ListedChat, BuiltRetrieved] | str:
+        """The memory of every chat, or why not all are ready: scores of two kinds do not mix."""
+        for chat in chats:
+            if len(chat.shown.messages) > _MOST_ENCODED:
+                return (
+                    f"searched by words: {chat.id} has more than {_MOST_ENCODED:,} messages; "
+                    "name another chat to search that by meaning"
+                )
+        futures = {chat: self._memories.setdefault(chat, Future()) for chat in chats}
+        for chat in reversed(chats):
+            if not futures[chat].done():
+                self._waiting.put(chat)
+        if wait(futures.values(), seconds).not_done:
+            return (
+                "searched by words: vectors of the messages are being made, ask again in a minute"
+            )
+        if any(future.exception() for future in futures.values()):
+            return "searched by words: the vectors of a chat could not be made"
+        return {chat: future.result() for chat, future in futures.items()}
+
+    def _work(self) -> None:
+        memory = Retrieved()
+        while True:
+            chat = self._waiting.get()
+            future = self._memories[chat]
+            if future.done():
+                continue
+            settle(future, partial(memory.build, chat.shown))
+            if error := future.exception():
+                # The message of any other error may hold what somebody wrote.
+                reason = f"no vectors ({type(error).__name__})"
+                if isinstance(error, RealtalkError):
+                    reason = error.what
+                logging.getLogger("realtalk.assistant").warning("%s", reason)
 
 
 def nearest(
     memories: Mapping[ListedChat, BuiltRetrieved], text: str, person: str, period: Period
-) -> list[FoundMessage]:
+) -> list[ListedMessage]:
     """Every message of the chats, nearest to the text first."""
     question = asked(text)
-    found = [
-        each
-        for chat, memory in memories.items()
-        for each in _scored(chat, memory.scores(question).tolist())
-        if _is_meant(each, person, period)
-    ]
-    return sorted(found, key=lambda each: -each.score)
+    found: list[tuple[float, ListedMessage]] = []
+    for chat, memory in memories.items():
+        first: dict[str, ListedMessage] = {}  # of two with one id, as the index has them
+        for each in chat.messages:
+            first.setdefault(each.message.id, each)
+        found += zip(memory.scores(question).tolist(), first.values(), strict=True)
+    found.sort(key=lambda each: -each[0])
+    return [each for _, each in found if _is_meant(each, person, period)]
 
 
 def asked(text: str) -> Question:
@@ -122,14 +170,76 @@ def asked(text: str) -> Question:
     return Question("", text, None, "", asked=datetime.now())
 
 
-def _scored(chat: ListedChat, scores: Sequence[float]) -> Iterator[FoundMessage]:
-    """Messages with their scores; of two with one id the first, as the index has them."""
-    seen: set[str] = set()
-    for session, message in chat.spoken():
-        if message.id not in seen:
-            yield FoundMessage(chat, session, message, scores[len(seen)])
-            seen.add(message.id)
-
-
-def _is_meant(found: FoundMessage, person: str, period: Period) -> bool:
+def _is_meant(found: ListedMessage, person: str, period: Period) -> bool:
     return (not person or found.message.speaker == person) and period.holds(found.time)
+
+
+def parse_budget(text: str) -> Budget:
+    """One budget as it is written, 1000 (tokens) or 800w (words), within what an answer holds."""
+    budget, *others = parse_budgets(text)
+    fits = 0 < (budget.tokens or 0) <= _MOST_TOKENS or 0 < (budget.words or 0) <= _MOST_WORDS
+    if others or not fits:
+        raise RealtalkError(
+            f"'budget' {label(budget)} is more than an answer holds",
+            fix=f"ask for {_MOST_TOKENS} tokens or {_MOST_WORDS}w words at most",
+        )
+    return budget
+
+
+def recall(ranked: Sequence[ListedMessage], budget: Budget) -> dict[str, Any]:
+    """The messages that rank highest and fit the budget, in time order under their days.
+
+    `ranked` are best first. The budget counts days, names and texts, as `realtalk probe` does; ids
+    and clock times come on top. Several chats share one budget: the messages that rank highest are
+    taken, whichever chat they are in.
+    """
+    ranked = ranked[:_MOST_MESSAGES]
+    chats = dict.fromkeys(each.chat for each in ranked)
+    costs = {chat: MessageCosts(_only(chat, ranked)) for chat in chats}
+    size, room = Size(budget), MOST_CHARACTERS - _ROOM
+    most = budget.tokens or budget.words or 0
+    fillings = {chat: Filling(own.sheet, size) for chat, own in costs.items()}
+    chosen: dict[ListedChat, dict[int, ListedMessage]] = {}
+    headed: set[tuple[ListedChat, str]] = set()
+    tried = 0
+    for each in ranked:
+        if tried > 2 * most:
+            break  # as the memory does: behind that, only crumbs would fit
+        own = costs[each.chat]
+        at = own.at(each.message.id)
+        spent = int((own.words if budget.tokens is None else own.tokens)[at])
+        tried += spent if spent <= most else 0
+        day = (each.chat, _day(each))
+        length = len(encoded({"": _line(each)})) + (0 if day in headed else _DAY)
+        if length <= room and fillings[each.chat].add(at):
+            chosen.setdefault(each.chat, {})[at] = each
+            headed.add(day)
+            room -= length
+    lines: list[str] = []
+    for chat, places in chosen.items():
+        lines += ["", chat.id] if lines else [chat.id]
+        for day_, messages in groupby((places[at] for at in sorted(places)), key=_day):
+            lines += [day_, *map(_line, messages)]
+    count = sum(map(len, chosen.values()))
+    text = "\n".join(lines)
+    return {"text": text, "messages": count, "tokens": size.tokens, "words": size.words}
+
+
+def _only(chat: ListedChat, ranked: Sequence[ListedMessage]) -> Chat:
+    """The chat with these messages alone: only what may be shown is counted."""
+    kept = {each.message.id for each in ranked if each.chat is chat}
+    sessions = (
+        replace(session, messages=tuple(each for each in session.messages if each.id in kept))
+        for session in chat.shown.sessions
+    )
+    return replace(chat.shown, sessions=tuple(sessions))
+
+
+def _day(found: ListedMessage) -> str:
+    return day_line(found.session, None if found.time is None else found.time.date())
+
+
+def _line(found: ListedMessage) -> str:
+    """A message as a line that can be cited and found again."""
+    clock = "" if found.time is None else f", {found.time:%H:%M}"
+    return f"({found.message.id}{clock}) {shown(found.message)}"

@@ -11,26 +11,28 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
+import json
 import logging
+import re
 import sys
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from realtalk import __version__
 from realtalk.assistant.answers import encoded
-from realtalk.assistant.incoming import mended_input
-from realtalk.assistant.preparing import Prepared
 from realtalk.assistant.tools import Tools
 from realtalk.errors import MissingExtraError, RealtalkError
 
 if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
     from mcp.server import MCPServer
     from mcp.types import CallToolResult
 
-    from realtalk.assistant.collection import Collection
+    from realtalk.assistant.chats import Collection, Prepared
 
 _INSTRUCTIONS = (
     "Real chats of the person you work for, read on their machine. Start with list_chats. To "
@@ -50,15 +52,11 @@ def need_extra() -> None:
 
 def serve(chats: Prepared[Collection], *, redacted: bool = False) -> None:
     """Answers an assistant until it closes our standard input."""
-    server = make_server(chats, redacted=redacted)
-    sys.stdin = mended_input(sys.stdin.buffer)
-    server.run("stdio")
-
-
-def make_server(chats: Prepared[Collection], *, redacted: bool = False) -> MCPServer[Any]:
-    """The server with its tools; nothing is loaded or indexed yet."""
     need_extra()
-    _quiet()
+    # Nobody else writes what was asked or answered to standard error.
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
+    for name in ("mcp", "anyio", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     from mcp.server import MCPServer
     from mcp.types import ToolAnnotations
 
@@ -81,15 +79,15 @@ def make_server(chats: Prepared[Collection], *, redacted: bool = False) -> MCPSe
             annotations=reads,
             structured_output=False,
         )
-    return server
+    lines = io.BufferedReader(MendedLines(sys.stdin.buffer))
+    sys.stdin = io.TextIOWrapper(lines, "utf-8", "replace")
+    server.run("stdio")
 
 
 def _answering(
     tool: Callable[..., dict[str, Any]], lock: threading.Lock
 ) -> Callable[..., Awaitable[CallToolResult]]:
     """The tool with its answer as JSON, and its errors as the assistant is told them."""
-    import json
-
     import anyio.to_thread
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import CallToolResult, TextContent
@@ -103,9 +101,9 @@ def _answering(
         except Exception as error:
             # Its message may hold what somebody wrote: only its kind and place are told.
             place = traceback.extract_tb(error.__traceback__)[-1]
-            told = f"{type(error).__name__} in {place.name}, line {place.lineno}"
-            sys.stderr.write(f"{tool.__name__} failed: {told}\n")
             kind = type(error).__name__
+            where = f"{place.name}, line {place.lineno}"
+            sys.stderr.write(f"{tool.__name__} failed: {kind} in {where}\n")
             raise ToolError(f"this failed ({kind}); it is an error of ours") from None
 
     @functools.wraps(tool)
@@ -119,9 +117,36 @@ def _answering(
     return answer
 
 
-def _quiet() -> None:
-    """Lets nobody write what was asked or answered to standard error."""
-    handler = logging.StreamHandler(sys.stderr)
-    logging.basicConfig(level=logging.ERROR, handlers=[handler], format="%(message)s")
-    for name in ("mcp", "anyio", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+# A pair of halves is a character. Any other escape is passed over whole: `\\\\ud83d` is no half.
+_ESCAPE = re.compile(
+    rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|(\\.)"
+)
+
+
+def mended(line: bytes) -> bytes:
+    r"""A line with a mark in place of halves of characters: "haha \ud83d" → "haha \ufffd".
+
+    JSON may escape half of a character (an emoji that a program cut in two). The library of the
+    protocol cannot read such a line and leaves its question without an answer, for which an
+    assistant waits.
+    """
+    return _ESCAPE.sub(lambda found: found[1] or found[2] or rb"\ufffd", line)
+
+
+class MendedLines(io.RawIOBase):
+    """A stream of lines that are mended as they are read."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        self._rest = self._rest or mended(self._source.readline())
+        count = min(len(view), len(self._rest))
+        view[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count

@@ -10,25 +10,26 @@ wrong with a question raises RealtalkError.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-from realtalk.assistant.answers import check_page, page
-from realtalk.assistant.collection import Collection, ListedChat
+from realtalk.assistant.answers import Period, check_page, days, page
+from realtalk.assistant.chats import Collection, ListedChat, ListedMessage, Prepared
 from realtalk.assistant.feelings import MOST_TURNS, By, Feelings
-from realtalk.assistant.finding import FoundMessage, WordSearch, nearest
-from realtalk.assistant.indexes import Indexes
-from realtalk.assistant.overview import chat_rows, statistics
-from realtalk.assistant.periods import Period
-from realtalk.assistant.preparing import Prepared
-from realtalk.assistant.reading import message_row, read
-from realtalk.assistant.recalling import parse_budget, recall
+from realtalk.assistant.finding import MeaningSearch, WordSearch, nearest, parse_budget, recall
+from realtalk.chat import Corpus
+from realtalk.describe.counting import describe
 from realtalk.errors import RealtalkError
+from realtalk.formats.tables import from_corpus
 
 _EXCERPT = 500  # characters of a message among search results
 _LONGEST = 1000  # characters of a question
 _MOST_NEAR = 200  # messages that are ranked by meaning: everything is somehow near
+_PEOPLE = 30  # of a chat that are listed; a channel may have thousands
+# Of interest to a paper, not to somebody who asks about a chat.
+_LEFT_OUT = frozenset({"per_chat", "table1", "intervals", "interval_method", "name", "format"})
 
 
 class Tools:
@@ -36,7 +37,7 @@ class Tools:
 
     def __init__(self, chats: Prepared[Collection]) -> None:
         self._chats = chats
-        self._indexes = Indexes()
+        self._meaning = MeaningSearch()
         self._feelings = Feelings()
 
     def offered(self) -> tuple[Callable[..., dict[str, Any]], ...]:
@@ -65,8 +66,7 @@ class Tools:
         """
         check_page(offset, limit)
         chats = self._collection.chosen(person=person)
-        rows = chat_rows(chats[offset:])
-        return page({}, "chats", rows, total=len(chats), offset=offset, limit=limit)
+        return page({}, "chats", chats, _chat_row, offset, limit)
 
     def recall(
         self,
@@ -86,17 +86,17 @@ class Tools:
         wanted = _checked("question", question)
         size, period = parse_budget(budget), Period.of(since, until)
         found, head = self._found(wanted, self._collection.chosen(chat), "", period)
-        return {**head, **recall(found, size).to_json()}
+        return {**head, **recall(found, size)}
 
     def _found(
         self, text: str, chats: Sequence[ListedChat], person: str, period: Period
-    ) -> tuple[list[FoundMessage], dict[str, Any]]:
+    ) -> tuple[list[ListedMessage], dict[str, Any]]:
         """Messages by meaning where that is ready, else by words; and what is said about it."""
-        ranked = self._indexes.built(chats)
-        if ranked.memories is None:
-            found = self._words.rows(text, chats, person, period)
-            return found, {"searched_by": "words", "note": ranked.note}
-        return nearest(ranked.memories, text, person, period), {"searched_by": "meaning"}
+        memories = self._meaning.memories(chats)
+        if isinstance(memories, str):
+            found = self._words.find(text, chats, person, period)
+            return found, {"searched_by": "words", "note": memories}
+        return nearest(memories, text, person, period), {"searched_by": "meaning"}
 
     def search_messages(
         self,
@@ -123,12 +123,12 @@ class Tools:
             found, head = self._found(wanted, chats, person, period)
             found = found[:_MOST_NEAR]
         else:
-            found = self._words.rows(wanted, chats, person, period)
-        rows = (
-            {"chat": each.chat.id, **message_row(each.session, each.message, _EXCERPT)}
-            for each in found[offset:]
-        )
-        return page(head, "messages", rows, total=len(found), offset=offset, limit=limit)
+            found = self._words.find(wanted, chats, person, period)
+
+        def row(each: ListedMessage) -> dict[str, Any]:
+            return {"chat": each.chat.id, **each.row(_EXCERPT)}
+
+        return page(head, "messages", found, row, offset, limit)
 
     def read_session(
         self,
@@ -145,14 +145,32 @@ class Tools:
         around, a message's id, to read its session from shortly before it.
         chat: the chat's id; may be left out where there is only one.
         """
-        return read(
-            self._collection.only(chat),
-            session=session,
-            day=date.strip(),
-            around=around,
-            offset=offset,
-            limit=limit,
-        )
+        check_page(offset, limit)
+        only, day = self._collection.only(chat), date.strip()
+        messages = only.messages
+        if sum((session is not None, bool(day), bool(around))) != 1:
+            fix = "give one of session, date and around"
+            raise RealtalkError("say which part to read", fix=fix)
+        if around:
+            home = [each.session for each in messages if each.message.id == around]
+            if not home:
+                raise RealtalkError(
+                    "no message of this chat has this id", fix="take ids from answers"
+                )
+            chosen = [each for each in messages if each.session is home[0]]
+            at = [each.message.id for each in chosen].index(around)
+            # Given an offset, the reader is on a later page of the same session.
+            offset = offset or max(0, at - limit // 2)
+        elif session is not None:
+            chosen = [each for each in messages if each.session.number == session]
+        else:
+            period = Period(*days("date", day))
+            numbers = {each.session.number for each in messages if period.holds(each.time)}
+            chosen = [each for each in messages if each.session.number in numbers]
+        if not chosen:
+            raise RealtalkError("no such part in this chat", fix=_parts(only))
+        head = {"chat": only.id, "offset": offset}
+        return page(head, "messages", chosen, ListedMessage.row, offset, limit)
 
     def chat_statistics(
         self, chat: str = "", person: str = "", limit: int = 20, offset: int = 0
@@ -164,9 +182,15 @@ class Tools:
         """
         check_page(offset, limit)
         chats = self._collection.chosen(chat, person)
-        together, rows = statistics(chats, person)
-        head = {"together": together}
-        return page(head, "chats", rows[offset:], total=len(rows), offset=offset, limit=limit)
+        corpus = Corpus("", "", tuple(each.shown for each in chats))
+        figures = describe(from_corpus(corpus)).to_json()
+        rows = figures["per_chat"]
+        for row in rows:
+            people = sorted(row["speakers"], key=lambda who: -who["messages"])
+            row["speakers"] = [who for who in people if person in ("", who["name"])][:_PEOPLE]
+        together = {name: value for name, value in figures.items() if name not in _LEFT_OUT}
+        del together["response_gap_minutes"]["bins"], together["consecutive_messages"]["counts"]
+        return page({"together": together}, "chats", rows, dict, offset, limit)
 
     def feelings(
         self,
@@ -192,11 +216,42 @@ class Tools:
             raise RealtalkError(f"'most_turns' goes from 1 to {MOST_TURNS}")
         period = Period.of(since, until)
         chats = self._collection.chosen(chat, person)
-        felt = self._feelings.told(chats, person, period, by, most_turns)
-        notes = [*felt.notes[:20]]
-        head = {"period": period.to_json(), "notes": notes}
-        rows = felt.rows[offset:]
-        return page(head, "rows", rows, total=len(felt.rows), offset=offset, limit=limit)
+        rows, notes = self._feelings.summarise(chats, person, period, by, most_turns)
+        asked = {
+            "since": period.first and period.first.isoformat(),
+            "until": period.last and period.last.isoformat(),
+        }
+        return page({"period": asked, "notes": notes[:20]}, "rows", rows, dict, offset, limit)
+
+
+def _chat_row(chat: ListedChat) -> dict[str, Any]:
+    """A chat's people with their messages, its counts and dates."""
+    messages = Counter(dict.fromkeys(chat.people, 0))
+    messages.update(each.message.speaker for each in chat.messages)
+    times = [each.time for each in chat.messages if each.time]
+    numbers = [session.number for session in chat.shown.sessions]
+    return {
+        "chat": chat.id,
+        "people": [
+            {"name": name, "messages": count} for name, count in messages.most_common(_PEOPLE)
+        ],
+        "people_in_all": len(messages),
+        "messages": len(chat.messages),
+        "sessions": len(numbers),
+        "session_numbers": [min(numbers), max(numbers)] if numbers else None,
+        "first": min(times).isoformat(" ", "minutes") if times else None,
+        "last": max(times).isoformat(" ", "minutes") if times else None,
+    }
+
+
+def _parts(chat: ListedChat) -> str:
+    """Which sessions and days there are."""
+    about = _chat_row(chat)
+    if not about["session_numbers"]:
+        return "it has no messages"
+    first, last = about["session_numbers"]
+    span = f", days {about['first'][:10]} to {about['last'][:10]}" if about["first"] else ""
+    return f"it has sessions {first} to {last}{span}"
 
 
 def _checked(name: str, text: str) -> str:
