@@ -27,7 +27,7 @@ for path in map(Path, sys.stdin.read().splitlines()):
         print(f"{path}: {type(error).__name__}: {error}")
 """
 VERSION = "import sys; print(*sys.version_info[:2])"
-CAN_RUN = "import onnxruntime, polars, typer"
+CAN_RUN = "import onnxruntime, polars, cyclopts"
 
 
 def _answer(python: Path, code: str, stdin: str = "") -> str | None:

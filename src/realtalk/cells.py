@@ -3,7 +3,7 @@
     cell_text(17109.84)   → "17,109.8"        cell_text(0.5)       → "0.5"
     cell_text(21.345)     → "21.35"           cell_text(0.03416)   → "0.034"
     cell_text(None)       → "–"               cell_text(0.0000034) → "3.4e-06"
-    duration(2.2)         → "2.2 min"
+    duration(2.2)         → "2.2 min"         size(97_500_000)     → "97.5 MB"
     Grid.of([{"speaker": "Mara", "n": 1}])   → Grid(["speaker", "n"], [["Mara", 1]])
     Grid(["speaker", "chat", "n"], [["Mara", "a", 1], ["Mara", "b", 2]]).told_apart()
     → Grid(["speaker, chat", "n"], [["Mara, a", 1], ["Mara, b", 2]])
@@ -53,6 +53,14 @@ def _number(value: float) -> str:
         return f"{value:.2g}"
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def size(count: int) -> str:
+    """ "512 B", "1.0 kB", "97.5 MB" or "1.1 GB"."""
+    value, units = float(count), ["B", "kB", "MB", "GB"]
+    while value >= 1000 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{value:.1f} {units[0]}" if units[0] != "B" else f"{count} B"
 
 
 def duration(minutes: float) -> str:

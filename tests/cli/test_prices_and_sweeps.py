@@ -11,7 +11,6 @@ import pytest
 
 import realtalk as rt
 from judge_server import JudgeServer
-from realtalk.api.sweeping import parse_axes, sweep
 
 PRICES = {"openai-api/local/tiny": {"input": 1000, "output": 2000, "currency": "EUR"}}
 
@@ -28,7 +27,7 @@ def test_a_run_says_what_it_cost(run: Any, tmp_path: Path) -> None:
         kept = ("--set", f"cache={tmp_path}/kept", "--out", "kept-run")
         status, out, err = run(*words, *model, *kept, "--json")
         assert status == 0, err
-    (cost,) = json.loads(out)[0]["costs"]
+    (cost,) = json.loads(out)["costs"]
     assert cost["calls"] == 5 and cost["model"] == "openai-api/local/tiny"
     amount = (cost["tokens_in"] * 1000 + cost["tokens_out"] * 2000) / 1_000_000
     assert cost["cost"] == {"amount": pytest.approx(amount), "currency": "EUR"}
@@ -78,8 +77,9 @@ def test_every_combination_is_run_once(run: Any, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_settings_of_whom_is_tested_are_swept_too(run: Any, tmp_path: Path) -> None:
-    words = ("sweep", "simulate", "sample", "-s", "Mara", "--simulator", "constant", "--limit", "3")
-    status, out, err = run(*words, "--set", "says=ok,haha no", "--out", "swept", "--json")
+    words = ("sweep", "simulate", "sample", "--set", "simulator=constant", "--set", "limit=3")
+    more = ("--set", "speaker=Mara", "--set", "says=ok,haha no")
+    status, out, err = run(*words, *more, "--out", "swept", "--json")
     assert status == 0, err
     assert [each["set"] for each in json.loads(out)] == [{"says": "ok"}, {"says": "haha no"}]
     answers = {name: rt.Run.load(tmp_path / "swept" / name).rows[0]["answer"]
@@ -90,7 +90,7 @@ def test_settings_of_whom_is_tested_are_swept_too(run: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        (("--set", "limit"), "'limit' names no values"),
+        (("--set", "limit"), "'limit' is not KEY=VALUE"),
         (("--set", "limit=1,x"), "'x' is no whole number"),
         (("--set", "out=a,b"), "'out' is not to be swept"),
         (("--set", "limit=1", "--set", "limit=2"), "'limit' is set twice"),
@@ -98,7 +98,7 @@ def test_settings_of_whom_is_tested_are_swept_too(run: Any, tmp_path: Path) -> N
             ("--set", "predictor=mean", "--set", "scales=raw,log"),
             "unknown setting of the predictor",
         ),
-        ((), "nothing is swept"),
+        ((), "--set requires an argument"),
     ],
 )
 def test_what_cannot_be_swept_is_said(run: Any, given: tuple[str, ...], line: str) -> None:
@@ -108,7 +108,7 @@ def test_what_cannot_be_swept_is_said(run: Any, given: tuple[str, ...], line: st
 
 
 def test_python_sweeps_any_benchmark(tmp_path: Path) -> None:
-    found = sweep(rt.probe, "sample", {"memory": ["none", "recent"]}, out=tmp_path, limit=3)
+    axes = {"memory": ["none", "recent"], "budget": "500, 500"}
+    found = rt.sweep(rt.probe, "sample", axes=axes, out=tmp_path, limit=3)
     assert list(found.runs) == ["memory-none", "memory-recent"]
     assert set(found.summary().frame["memory"]) == {"none", "recent"}
-    assert parse_axes(["budget=500, 1000,500"]) == {"budget": ("500", "1000")}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from realtalk.surface.reference import reference
 
+from realtalk.api.reference import reference
 from research.results import run_pages
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_the_reference_is_what_the_code_says() -> None:
     written = (DOCS / "reference-python.md").read_text("utf-8")
-    assert written == reference(), "run: python -m realtalk.surface.reference"
+    assert written == reference(), "run: python -m realtalk.api.reference"
     assert " at 0x" not in written
 
 

@@ -256,6 +256,7 @@ def clear(
     """
     from realtalk.files.caches import KINDS, remove, survey
     from realtalk.files.download import cache_folder
+    from realtalk.notebook import counted
     from realtalk.registry import suggest
 
     for name in kinds:
@@ -275,7 +276,7 @@ def clear(
     if items and not yes and ask is not None:
         files = sum(len(item.files) for item in items)
         names = ", ".join(sorted({item.kind.name for item in items}))
-        if not ask(f"Remove {files:,} files ({names}) from {root}?"):
+        if not ask(f"Remove {counted(files, 'file')} ({names}) from {root}?"):
             items = []
     done = remove(items)
     left = [f"{path.relative_to(root).as_posix()} stays: {reason}" for path, reason in done.left]

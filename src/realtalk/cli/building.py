@@ -33,6 +33,7 @@ from realtalk.api.options import Engine, Model, Reading
 from realtalk.errors import RealtalkError
 
 Show = Callable[..., int | None]
+PIPE = "<stdin>"  # stands for a lone "-", which the command-line library takes for an option
 _OPTIONS = {
     "axes": ("--set",),
     "columns": ("--column",),
@@ -103,10 +104,8 @@ class Option:
             self.name,
             places.KEYWORD_ONLY if self.keywords else argument,
             default=(
-                inspect.Parameter.empty
-                if required
-                else ()
-                if several and self.keywords
+                (() if self.keywords else inspect.Parameter.empty)
+                if several and not required
                 else self.default
             ),
             annotation=Annotated[kind if required or several else kind | None, about],
@@ -121,12 +120,16 @@ class Option:
         return given
 
     def _pairs(self, given: Sequence[str]) -> Iterator[tuple[str, str]]:
+        known: set[str] = set()
         for text in given:
             key, equals, value = (part.strip() for part in text.partition("="))
             if not (key and equals and value):
                 raise RealtalkError(
                     f"'{text}' is not KEY=VALUE", fix=f"write {self.keywords[0]} KEY=VALUE"
                 )
+            if key in known:
+                raise RealtalkError(f"'{key}' is set twice", fix="say it once")
+            known.add(key)
             yield key, value
 
 
@@ -182,10 +185,10 @@ class Command:
 
     @cached_property
     def _printing(self) -> dict[str, inspect.Parameter]:
-        """What only the command has."""
-        own = inspect.signature(self.show).parameters.values()
-        keywords = (each for each in own if each.kind is each.KEYWORD_ONLY)
-        return {each.name: each for each in keywords if each.name not in self._parameters}
+        """What only the command has: `show` also takes values of the function, and lists them not."""
+        own = inspect.signature(self.show).parameters
+        listed = Docstring.of(self.show).entries("Args")
+        return {name: own[name] for name in listed if name not in self._parameters}
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
@@ -212,6 +215,7 @@ class Command:
         from realtalk.cli.printing import running
 
         positional = [each for each in self.options if not each.keywords]
+        arguments = tuple("-" if given == PIPE else given for given in arguments)
         values = {
             each.name: each.value(named[each.name]) for each in self.options if each.name in named
         }

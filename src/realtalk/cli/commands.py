@@ -93,7 +93,7 @@ COMMANDS = (
     Command("threads samples", threads.samples, showing.show_samples),
     Command("threads prompt", threads.prompt, showing.show_value),
     Command("sweep", sweeping.sweep, showing.show_sweep),
-    Command("runs show", runs.show, showing.show_runs),
+    Command("runs show", runs.show, showing.show_stored),
     Command("runs table", runs.table, showing.show_runs),
     Command("runs compare", runs.compare, showing.show_table),
     Command("runs compare-variants", runs.compare_variants, showing.show_table),
@@ -110,5 +110,5 @@ COMMANDS = (
     Command("models get", data.get_model, showing.show_value),
     Command("models card", data.card, showing.show_value),
     Command("cache list", data.cached, showing.show_table),
-    Command("cache clear", data.clear, showing.show_table, ask=talking.confirm),
+    Command("cache clear", data.clear, showing.show_cleared, ask=talking.confirm),
 )

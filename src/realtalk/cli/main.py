@@ -16,7 +16,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError, Group
 
 from realtalk import __version__
-from realtalk.cli.building import Command
+from realtalk.cli.building import PIPE, Command
 from realtalk.cli.commands import COMMANDS, GROUPS
 
 _CUT_OFF = 141  # what a shell says of a program whose reader went away
@@ -43,6 +43,7 @@ def application(
         help_format="plaintext",
         group_commands=plain,
         result_action="return_value",
+        suppress_keyboard_interrupt=False,
     )
     groups = {name: App(name=name, help=text) for name, text in about}
     for group in groups.values():
@@ -78,7 +79,8 @@ def run_commands(
         known = {command.words.partition(" ")[0] for command in commands}
         head = first if first in known or first.startswith("-") else ""
         app = application(commands, tuple(groups.items()), head)
-        status = app(list(words), exit_on_error=False, print_error=False)
+        given = [PIPE if word == "-" else word for word in words]
+        status = app(given, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         sys.stderr.write(f"error: {printable(str(error))}\n")
         return 2

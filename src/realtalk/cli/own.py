@@ -71,7 +71,7 @@ def command(
 
     commands = (
         Command("run", solve, showing.show_run),
-        Command("show", runs.show, showing.show_runs),
+        Command("show", runs.show, showing.show_stored),
         Command("table", runs.table, showing.show_runs),
         Command("compare", runs.compare, showing.show_table),
         Command("failures", runs.failures, showing.show_runs),

@@ -34,6 +34,7 @@ _LINES_KEPT = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\
 
 
 _running: list[Command] = []  # the command whose messages are printed
+notes: list[str] = []  # what that command warned of, for its JSON
 
 
 @contextmanager
@@ -43,13 +44,19 @@ def running(command: Command) -> Iterator[None]:
 
     class Remarks(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            (warn if record.levelno >= logging.WARNING else say)(record.getMessage())
+            line = record.getMessage()
+            if record.levelno >= logging.WARNING:
+                notes.append(line)
+                warn(line)
+            else:
+                say(line)
 
     logger, handler = logging.getLogger("realtalk"), Remarks(logging.INFO)
     before = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
+    notes.clear()
     _running[:] = [command]  # it stays: what goes wrong is printed after it
     try:
         yield

@@ -8,10 +8,11 @@ The keyword parameters are options that only commands have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.cli.printing import end_unscored, print_json, print_text, say, show, warn
+from realtalk.cli.printing import end_unscored, notes, print_json, print_text, say, show, warn
 
 if TYPE_CHECKING:
     from realtalk.api.batch import BatchResult
@@ -49,7 +50,7 @@ def show_corpus(corpus: Corpus, *, out: Any = None, into: Any = None, json: bool
     if json:
         place = into or out
         chats = [dict(zip(columns, row, strict=True)) for row in rows]
-        about = {"name": corpus.name, "format": corpus.format, "chats": chats}
+        about = {"name": corpus.name, "format": corpus.format, "chats": chats, "notes": [*notes]}
         total = sum(row[-1] for row in rows)
         print_json({"folder": None if place is None else str(place), "messages": total} | about)
         return
@@ -170,12 +171,52 @@ def show_table(table: ResultTable, *, json: bool = False) -> None:
     Args:
         json: Print JSON.
     """
+    from realtalk.cells import size
+
     if json:
         print_json(table.to_json())
     else:
-        show(table.title, *table.lines)
+        columns, rows = table.lines
+        if "bytes" in columns:
+            at = columns.index("bytes")
+            columns = (*columns[:at], "size", *columns[at + 1 :])
+            rows = [(*row[:at], size(row[at]), *row[at + 1 :]) for row in rows]
+        show(table.title, columns, rows)
     for note in table.notes:
         warn(note)
+
+
+def show_cleared(table: ResultTable, *, json: bool = False) -> int:
+    """Says how much was removed, and what had to stay.
+
+    Args:
+        json: Print JSON.
+    """
+    from realtalk.cells import size
+    from realtalk.notebook import counted
+
+    (row,) = table.frame.to_dicts()
+    if json:
+        print_json(table.to_json())
+    for note in table.notes:
+        warn(note)
+    freed = f"removed {counted(row['files'], 'file')}, {size(row['bytes'])} freed"
+    say(freed if row["files"] else "nothing removed")
+    return int(bool(row["left"]))
+
+
+def show_stored(shown: Shown, *, prices: str | None = None, json: bool = False) -> None:
+    """Prints a run, and what it cost.
+
+    Args:
+        prices: JSON file of prices per million tokens.
+        json: Print JSON.
+    """
+    (run,) = shown.runs
+    if shown.rows is None:
+        _print_run(run, shown.tables, prices, json)
+    else:
+        show_runs(shown, json=json)
 
 
 def show_runs(shown: Shown, *, json: bool = False) -> None:
@@ -217,6 +258,13 @@ def show_run(
         prices: JSON file of prices per million tokens.
         json: Print JSON.
     """
+    _print_run(run, run.table(groups=groups), prices, json)
+    if out is not None:
+        say(f"the run is in {out}")
+    return end_unscored(row["unscored"] or row.get("untold") for row in run.rows)
+
+
+def _print_run(run: Run, tables: Sequence[ResultTable], prices: str | None, json: bool) -> None:
     from realtalk.api.runs import Shown
     from realtalk.evals.prices import cost_json, cost_table, read_prices
 
@@ -224,15 +272,12 @@ def show_run(
     if json:
         costs = {} if known is None else {"costs": cost_json(run.usage, known)}
         print_json(run.to_json() | costs)
-    else:
-        show_runs(Shown([run], run.table(groups=groups)))
-        if known is not None and run.usage:
-            show("what it cost", *cost_table(run.usage, known))
-        elif known is not None:
-            say("no model was asked: nothing to pay")
-    if out is not None:
-        say(f"the run is in {out}")
-    return end_unscored(row["unscored"] or row.get("untold") for row in run.rows)
+        return
+    show_runs(Shown([run], tables))
+    if known is not None and run.usage:
+        show("what it cost", *cost_table(run.usage, known))
+    elif known is not None:
+        say("no model was asked: nothing to pay")
 
 
 def show_sweep(sweep: Sweep, *, out: Any = None, json: bool = False) -> int:
