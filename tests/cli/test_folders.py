@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[2]
 WRITERS = {
     "probe": ("probe", "sample", "--reader", "none", "--limit", "2"),
     "score": ("probe", "score", "sample", "answers.jsonl"),
-    "probe sweep": ("sweep", "probe", "sample", "--memories", "recent", "--limit", "2"),
+    "probe sweep": ("sweep", "probe", "sample", "--set", "memory=recent", "--set", "limit=2"),
     "persona": ("persona", "run", "sample", "-s", "Mara", "--simulator", "constant"),
     "persona sweep": (
-        *("sweep", "simulate", "sample", "-s", "Mara", "--simulator", "constant"),
-        *("--sessions", "1"),
+        *("sweep", "simulate", "sample", "--set", "speaker=Mara"),
+        *("--set", "simulator=constant", "--set", "context_sessions=1"),
     ),
     "threads": ("threads", "run", "sample-threads", "--predictor", "majority", "--limit", "5"),
     "ei": ("ei", "sample"),

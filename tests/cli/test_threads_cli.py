@@ -1,4 +1,4 @@
-"""`realtalk threads`: samples, run, table, compare."""
+"""`realtalk threads`: samples, prompt, run; and `runs table`, `runs compare` of them."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def test_samples_are_counted_and_no_text_is_shown(run: Any) -> None:
 
 
 def test_one_prompt_is_shown_on_demand(run: Any) -> None:
-    status, out, _ = run("threads", "samples", "sample-threads", "--show", "1")
+    status, out, _ = run("threads", "prompt", "sample-threads", "1")
     assert status == 0
     assert "Answer with one word" in out
-    status, _, err = run("threads", "samples", "sample-threads", "--show", "999999")
+    status, _, err = run("threads", "prompt", "sample-threads", "999999")
     assert status == 2
     assert "no reply '999999'" in err and err.count("\n") == 1
 
@@ -65,7 +65,7 @@ def test_a_run_is_printed_and_kept(run: Any, tmp_path: Path) -> None:
     assert "drawing whole users" in err
     assert (tmp_path / "kept" / "rows.parquet").is_file()
     status, out, err = run(*words, "--out", "kept", "--json")
-    (told,) = json.loads(out)
+    told = json.loads(out)
     assert told["variants"]["p-conv"]["overall"]["mcc"]["n"] == 160
     status, _, err = run(*words[:5], "--task", "impact", "--out", "kept")
     assert status == 2
@@ -109,7 +109,7 @@ def test_a_chat_of_two_is_no_forum_but_gives_a_result_or_one_line(run: Any) -> N
 @pytest.mark.slow
 def test_runs_side_by_side(run: Any, runs: Path, tmp_path: Path) -> None:
     named = [str(runs / "majority"), f"people={runs / 'mean'}"]
-    status, out, _ = run("runs", "table", *named, "--domains")
+    status, out, _ = run("runs", "table", *named, "--groups")
     assert status == 0
     assert "people" in out and "paper: GPT-4.1" in out and "Worldnews" in out
     status, out, _ = run("runs", "table", *named, "--no-published", "--best-of")
@@ -128,17 +128,17 @@ def test_runs_side_by_side(run: Any, runs: Path, tmp_path: Path) -> None:
 
 
 def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:
-    status, out, err = run("runs", "compare", str(runs / "mean"))
-    assert status == 0
-    assert "p-conv against p-nonconv" in out
-    assert "+199%" in err
-    status, out, _ = run(*("runs", "compare", str(runs / "majority"), str(runs / "mean"), "--json"))
-    told = json.loads(out)
-    assert set(told) == {"p-conv", "p-nonconv", "np-conv", "np-nonconv"}
-    assert told["p-conv"]["changes"]["mcc"]["difference"]["value"] > 0.5
-    status, _, err = run("runs", "compare", str(runs / "mean"), "--settings", "p-conv")
-    assert (status, "are not two settings" in err) == (2, True)
-    status, _, err = run("runs", "compare", str(runs / "mean"), str(runs / "impact"))
+    own = str(runs / "mean")
+    status, out, _ = run("runs", "compare", own, "--variant", "p-nonconv,p-conv")
+    assert status == 0 and "p-conv (second) against p-nonconv (first)" in out
+    status, out, _ = run("runs", "compare", str(runs / "majority"), own, "--json")
+    rows = json.loads(out)["rows"]
+    assert {row["variant"] for row in rows} == {"p-conv", "p-nonconv", "np-conv", "np-nonconv"}
+    (mcc,) = (row for row in rows if (row["variant"], row["score"]) == ("p-conv", "mcc"))
+    assert mcc["difference"] > 0.5
+    status, _, err = run("runs", "compare", own, "--variant", "p-conv")
+    assert status == 2 and err.startswith("error: ") and err.count("\n") == 1
+    status, _, err = run("runs", "compare", own, str(runs / "impact"))
     assert (status, "compare one task" in err) == (2, True)
 
 
@@ -152,7 +152,7 @@ def test_a_server_of_ones_own_is_named_by_an_option(run: Any, tmp_path: Path) ->
         status, out, err = run(*words, *model, "--set", f"cache={tmp_path}/kept")
         assert status == 0, err
         assert len(server.calls) == 5
-    assert json.loads(out)[0]["variants"]["p-conv"]["scored"] == 5
+    assert json.loads(out)["variants"]["p-conv"]["scored"] == 5
     status, _, err = run(*words, "-p", "mean", "--base-url", server.url)
     assert status == 2 and "leave --base-url or --predictor out" in err
     gc.collect()  # here, where the warnings about the engine's streams are silenced

@@ -35,17 +35,24 @@ from realtalk.errors import RealtalkError
 Show = Callable[..., int | None]
 PIPE = "<stdin>"  # stands for a lone "-", which the command-line library takes for an option
 _OPTIONS = {
+    "annotations": ("--annotations", "-a"),
     "axes": ("--set",),
+    "budget": ("--budget", "-b"),
     "columns": ("--column",),
     "format": ("--format", "-f"),
+    "guesser": ("--guesser", "-g"),
     "leaks": ("--leak",),
+    "memory": ("--memory", "-m"),
     "memory_settings": ("--memory-set",),
     "most": ("--most", "-n"),
     "out": ("--out", "-o"),
     "partner": ("--as",),
+    "predictor": ("--predictor", "-p"),
     "settings": ("--set",),
     "speaker": ("--speaker", "-s"),
+    "task": ("--task", "-t"),
     "to": ("--to", "-t"),
+    "yes": ("--yes", "-y"),
 }
 _PANELS: Mapping[type, Group] = {
     Reading: Group("Reading", sort_key=2),
