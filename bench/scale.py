@@ -7,7 +7,7 @@
     → tables of seconds, time per message and peak memory; exit status 1 where a promise is broken
 
 Messages are generated WhatsApp exports of ten thousand messages each, read and stored by
-`read --each` and counted by `stats` of the folder. The promises: time per message within 20 % of
+`batch read` and counted by `stats` of the folder. The promises: time per message within 20 % of
 the smallest size, memory within 30 %; time is that of processors, so that others on the machine
 matter less. Turns are labelled by bare processes of one thread each
 (every one has its share of the chats, and writes a run of its own), by the engine `processes`, and

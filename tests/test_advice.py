@@ -80,10 +80,17 @@ def _words(rest: str) -> list[str]:
         return line.replace('"', " ").replace("'", " ").split()
 
 
+# What is done with stored runs, and other words that no path is called by.
+_ELSEWHERE = {words.split()[1] for words in WORDS if words.startswith("runs ")}
+_ELSEWHERE |= {"agree", "guess", "merge", "sweep"}
+
+
 def wrong(words: list[str]) -> str:
     """Why a command cannot be typed, "" where it can."""
     path = " ".join(words[:2])
     if path not in WORDS:
+        if len(words) > 1 and words[0] in GROUPS and words[1] in _ELSEWHERE:
+            return f"realtalk {words[0]} has no {words[1]}"
         path = words[0] if words else ""
         if path in GROUPS and path not in WORDS and len(words) > 1:
             return f"realtalk {path} has no {words[1]}"
@@ -135,11 +142,29 @@ def test_what_is_advised_can_be_typed() -> None:
         ("realtalk stats sample --figure pictures", "no --figure"),
         ("as `cache purge` does", "no purge"),
         ("realtalk models get llama", "no model llama"),
+        ("realtalk probe rescore run", "probe has no rescore"),
     ],
 )
 def test_the_rule_can_fail(text: str, reason: str) -> None:
     (words,) = advised(text)
     assert reason in wrong(words)
+
+
+def test_python_names_exist() -> None:
+    """`rt.persona.tune` of a page or a docstring is there."""
+    found = {
+        (place, name)
+        for place, text in pages()
+        for name in re.findall(r"(?<![\w.])rt\.([a-z_]+(?:\.[a-z_]+)?)(?=\()", text)
+    }
+    missing = []
+    for place, name in sorted(found):
+        value: Any = realtalk
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        if value is None:
+            missing.append(f"{place}: rt.{name}")
+    assert missing == [] and len(found) > 50
 
 
 def noted(folder: Path, origin: dict[str, Any] | None) -> None:

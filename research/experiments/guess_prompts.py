@@ -1,12 +1,12 @@
-"""Line-ups of `persona guess` → prompts for a machine without the package's libraries, and back.
+"""Line-ups of `persona who-wrote-it` → prompts for a machine without the package's libraries, and back.
 
     python -m research.experiments.guess_prompts ../shared/data/realtalk --simulated untuned-greedy=SCORED
     → build/guess/prompts.jsonl.xz                 for answers_run.py
     python -m research.experiments.guess_prompts ../shared/data/realtalk --simulated untuned-greedy=SCORED \\
         --answers build/guess/run/answers.jsonl --model realtalk/qwen2.5-1.5b --run RUN
-    → RUN                                                   as `realtalk persona guess` writes it
+    → RUN                                                   as `realtalk persona who-wrote-it` writes it
 
-A prompt is the one that `persona guess --model` sends for the same line-up, made by the same code,
+A prompt is the one that `persona who-wrote-it --model` sends for the same line-up, made by the same code,
 and the answer is read and scored by it. SCORED is a persona run with its texts.
 """
 

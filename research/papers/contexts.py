@@ -1,6 +1,6 @@
 """Persona runs with more and more context → Figure 7.
 
-    figure_7(Path("sweep"))      a folder of `persona sweep`: sweep/1, sweep/3, ...
+    figure_7(Path("sweep"))      a folder of `sweep simulate`: sweep/1, sweep/3, ...
     figure_7(Path("shared"))     or of shared rows: shared/sweep1-tuned, shared/sweep1-untuned, ...
 
 The paper draws one speaker, untuned on the left and tuned on the right, and prints no numbers; what
@@ -130,7 +130,7 @@ def _load(folder: Path) -> dict[str, dict[int, Run]]:
             simulations.setdefault(name, {})[int(named[1])] = run
     if not simulations:
         raise RealtalkError(
-            "no sweep here", where=str(folder), fix="make one with: realtalk persona sweep"
+            "no sweep here", where=str(folder), fix="make one with: realtalk sweep simulate"
         )
     # Untuned first, as in the paper.
     order = sorted(simulations, key=lambda name: (not name.startswith("untuned"), name))

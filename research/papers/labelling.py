@@ -2,7 +2,7 @@
 
     labels = label_corpus("realtalk", corpus, folder, EmbeddedLabeller())
     labels["messages"], labels["turns"]      → tables as of `realtalk ei`
-    folder/realtalk-messages/labels.parquet  the same, for `realtalk ei agree`, `report` …
+    folder/realtalk-messages/labels.parquet  the same, for `realtalk runs compare`, `report` …
 
 A chat's messages and turns are labelled together: what is said and what it answers is often the
 same in both, and is then read once. A run that was stopped goes on with the next chat, and its

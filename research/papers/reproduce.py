@@ -75,7 +75,7 @@ def _options() -> argparse.ArgumentParser:
         "--sweep",
         type=Path,
         metavar="DIR",
-        help="Figure 7: what `persona sweep` wrote, or a folder of shared runs sweepN-NAME",
+        help="Figure 7: what `sweep simulate` wrote, or a folder of shared runs sweepN-NAME",
     )
     add(
         "--threads",

@@ -1,6 +1,6 @@
-"""Runs of `persona guess` → the same without a word of a reply, for research/results/persona_results.py.
+"""Runs of `persona who-wrote-it` → the same without a word of a reply, for research/results/persona_results.py.
 
-realtalk persona guess DATA/realtalk --simulated tuned=SCORED/tuned --guesser nearness --out guesses/near
+realtalk persona who-wrote-it DATA/realtalk --simulated tuned=SCORED/tuned --guesser nearness --out guesses/near
 python -m research.results.persona_guess_rows guesses/near --name qwen2.5-1.5b
 → research/results/rows/persona/qwen2.5-1.5b/guessed/tuned/nearness-both
 """

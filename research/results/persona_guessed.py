@@ -57,7 +57,7 @@ def who_wrote_it(folder: Path) -> list[str]:
 ASKED = (
     "Which of four replies did this person write here: the real one, one of the partner's, one of another speaker, or the simulated "
     "one? Chance is .25. The *classifier* knows how the speaker writes in the learned chat, *nearness* goes by the encoder's meaning: "
-    "nearest to what was said before, to the speaker's own turns, or to both; a language model (*llm*) reads the chat so far, some of the speaker's turns and the four replies. The name behind the guesser is the simulator's. Made by `realtalk persona guess DATA/realtalk "
+    "nearest to what was said before, to the speaker's own turns, or to both; a language model (*llm*) reads the chat so far, some of the speaker's turns and the four replies. The name behind the guesser is the simulator's. Made by `realtalk persona who-wrote-it DATA/realtalk "
     "--simulated NAME=RUN --guesser nearness --out OUT` and `python -m research.results.persona_guess_rows OUT --name MODEL`; the language model's answers by "
     "`research/experiments/guess_prompts.py` and `research/experiments/answers_run.py` on an accelerator. tuned+retrieved and untuned were written at different times; "
     "each guesser's rows of one simulator are about the same replies."

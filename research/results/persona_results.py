@@ -2,7 +2,7 @@
 
     python -m research.results.persona_results
 
-Reads research/results/rows/persona/: one folder per run (as `realtalk persona share` writes them), what the
+Reads research/results/rows/persona/: one folder per run (as `realtalk runs share` writes them), what the
 machine reported while it trained and wrote (report.json), and its benchmark (bench.json); a folder
 below it with tuned + retrieved runs is a larger model's (persona_round.py), and comes first. Every
 sentence with a figure is made from them, so that page and rows cannot disagree.
@@ -145,7 +145,7 @@ python -m research.experiments.persona_run --prompts prompts.jsonl.xz --base Smo
     --samplings greedy,sampled,pure
 realtalk persona run DATA/realtalk --simulator written --set rows=run/rows/k3-tuned-greedy.jsonl --out tuned
 realtalk persona run DATA/realtalk --simulator constant --out constant      # and copy, common, retrieve
-realtalk persona share tuned untuned styled constant … --out research/results/rows/persona
+realtalk runs share tuned untuned styled constant … --out research/results/rows/persona
 python bench/persona.py --base run/base
 ```"""
 

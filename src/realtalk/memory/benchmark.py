@@ -331,7 +331,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
             raise RealtalkError(
                 "the runs were scored by different formulas",
                 where=older.place,
-                fix=f"bring it up to date: realtalk probe rescore {older.place}",
+                fix=f"bring it up to date: realtalk runs rescore {older.place}",
             )
         if golds_of(first) != golds_of(second):
             raise RealtalkError(
@@ -474,5 +474,5 @@ def refuse_earlier_formulas(folder: Path) -> None:
         raise RealtalkError(
             "its answers were scored by earlier formulas",
             where=str(folder),
-            fix=f"bring it up to date: realtalk probe rescore {folder}",
+            fix=f"bring it up to date: realtalk runs rescore {folder}",
         )

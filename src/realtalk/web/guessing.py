@@ -6,7 +6,7 @@
     room.pick(chat, 14, "Ana", 2)         the third reply that she is shown, kept at once
 
 Every judge has the same rounds; the replies stand in an order of each judge's own. Picks are a run
-of "who wrote it" (run.json, rows), whose variant is the judge: `persona guess table`, the report
+of "who wrote it" (run.json, rows), whose variant is the judge: `runs table`, the report
 and Python read it like a model's. Its texts stay in the folder, which is its owner's only.
 """
 
