@@ -14,7 +14,7 @@ from surface_labels import SECRET, ByLength, recent_run
 @pytest.fixture
 def by_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels cost nothing in these tests."""
-    monkeypatch.setattr("realtalk.api.choices.make_labeller", lambda *given: ByLength())
+    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_other_chats_are_compared_by_facet(labels: rt.Labels) -> None:
     assert found.frame.columns[0] == "facet"
     assert found.frame.height == 11
     assert "sample (first) beside sample-simulated (second)" in repr(found)
-    assert found.to_json()["details"]["findings"]
+    assert found.to_json()["findings"]
 
 
 def test_the_same_turns_are_compared_by_agreement(labels: rt.Labels) -> None:

@@ -146,7 +146,7 @@ def test_engines_write_the_same_run_of_several_languages(tmp_path: Path) -> None
     )
     rt.label(corpus, out=tmp_path / "whole")
     streamed = rt.label(parts, out=tmp_path / "streamed")
-    rt.label(corpus, out=tmp_path / "shared", engine="processes", workers=2)
+    rt.label(corpus, out=tmp_path / "shared", engine=rt.Engine("processes", workers=2))
     whole = tree(tmp_path / "whole")
     assert tree(tmp_path / "streamed") == tree(tmp_path / "shared") == whole
     assert {each.chat: each.encoder for each in streamed.languages} == {

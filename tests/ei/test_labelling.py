@@ -18,8 +18,8 @@ from realtalk.assistant.answers import Period
 from realtalk.assistant.chats import Collection
 from realtalk.assistant.feelings import Feelings
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.label_files import KIND, is_labels, read_labels
-from realtalk.ei.labelling import LabelRun, labels_for, store_labels
+from realtalk.ei.label_files import KIND, is_labels, read_labels, store_labels
+from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import LABELS, Label, TurnInput, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -45,7 +45,7 @@ class Counting:
         return [Label(intimacy=1 / (1 + len(given.text))) for given in inputs]
 
 
-def labelled(folder: Path | None = None, *, fresh: bool = False) -> LabelRun:
+def labelled(folder: Path | None = None, *, fresh: bool = False) -> rt.Labels:
     return labels_for(CORPUS, Counting(), out=folder, fresh=fresh)
 
 

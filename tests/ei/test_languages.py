@@ -11,10 +11,11 @@ import pytest
 
 from realtalk.ei.encoder_choice import encoder_for
 from realtalk.ei.label_files import (
+    label_settings,
     labels_about,
     read_labels,
+    store_labels,
 )
-from realtalk.ei.labelling import label_settings, store_labels
 from realtalk.ei.labels import (
     Label,
     TurnInput,
@@ -187,7 +188,7 @@ def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> No
     (found,) = chat_languages(read_labels(tmp_path))
     assert found == Languages("c", "embedded", {"es": 8}, "1")
     about = labels_about(tmp_path)
-    assert about is not None and about.protocol == "paper"
+    assert about is not None and about["protocol"] == "paper"
 
 
 def scored(parts: tuple[float, float, float], levels: tuple[int, int, int]) -> Label:

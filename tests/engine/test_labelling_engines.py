@@ -72,13 +72,18 @@ def test_every_engine_writes_the_same_run(
 ) -> None:
     assert {"run.json", "labels.jsonl", "labels.parquet", "speakers.parquet"} == set(whole)
     streamed = rt.label(parts, out=tmp_path / "streamed")
-    several = rt.label(parts, out=tmp_path / "several", engine="processes", workers=2)
+    several = rt.label(parts, out=tmp_path / "several", engine=rt.Engine("processes", workers=2))
     given = rt.label(talk(), out=tmp_path / "given", engine="inline")
     for name in ("streamed", "several", "given"):
         assert tree(tmp_path / name) == whole, name
     assert open_to_others(tmp_path / "several") == {}
     plain = rt.label(talk())
-    for labels in (streamed, several, given, rt.label(talk(), engine="processes", workers=1)):
+    for labels in (
+        streamed,
+        several,
+        given,
+        rt.label(talk(), engine=rt.Engine("processes", workers=1)),
+    ):
         assert labels.facets().to_json() == plain.facets().to_json()
         assert labels.cautions == plain.cautions
         assert len(labels) == len(plain)
@@ -134,6 +139,10 @@ def test_what_is_labelled_is_not_labelled_again(
         return plain(self, inputs, *more)
 
     monkeypatch.setattr(EmbeddedLabeller, "label", label)
+    rt.label(parts, out=tmp_path / "kept", engine="inline")
+    assert not seen, "what is in the cache is not labelled again"
+    assert tree(tmp_path / "kept") == whole
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "other cache"))
     with pytest.raises(KeyboardInterrupt):
         rt.label(parts, out=out, engine="inline")
     assert (out / WORK / "labels" / "block-00000").is_dir()
@@ -155,7 +164,7 @@ import realtalk as rt
 from realtalk.ei.embedded import EmbeddedLabeller
 EmbeddedLabeller.at_once = 64
 if __name__ == "__main__":
-    rt.label(sys.argv[1], out=sys.argv[2], engine=sys.argv[3], workers=2)
+    rt.label(sys.argv[1], out=sys.argv[2], engine=rt.Engine(sys.argv[3], workers=2))
 """
 
 
@@ -171,7 +180,7 @@ def test_a_killed_driver_goes_on(tmp_path: Path, parts: Path, whole: dict[str, b
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    rt.label(parts, out=out, engine="processes", workers=1)
+    rt.label(parts, out=out, engine=rt.Engine("processes", workers=1))
     assert tree(out) == whole
 
 

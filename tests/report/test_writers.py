@@ -12,8 +12,7 @@ import pytest
 import report_runs
 from plain_reader import MessageReader
 from realtalk import __version__
-from realtalk.ei.label_files import labels_about, read_labels
-from realtalk.ei.labelling import label_settings, store_labels
+from realtalk.ei.label_files import label_settings, labels_about, read_labels, store_labels
 from realtalk.errors import RealtalkError
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.store import store
@@ -94,7 +93,7 @@ def test_labels_know_their_corpus_and_its_format(tmp_path: Path) -> None:
     as_written(labels(tmp_path / "a", "a", wide=False), "ten chats", "locomo", "released")
     as_written(labels(tmp_path / "b", "b", wide=True), "family", "whatsapp", "released")
     about = labels_about(tmp_path / "a")
-    assert about is not None and (about.corpus, about.format) == ("ten chats", "locomo")
+    assert about is not None and (about["corpus"], about["format"]) == ("ten chats", "locomo")
     found = load([tmp_path])
     assert [each.name for each in found.labels] == ["family", "ten chats"]
     assert {each.protocol for each in found.labels} == {"released"}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from realtalk.api.choices import ASKED, labeller_recipe, make_labeller
 from realtalk.api.options import Engine, Model, Reading, value_object
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.sources import Readable, as_corpus, as_stream
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -75,27 +76,36 @@ def label(
         rt.label("archive", out="labels", engine=Engine("processes", workers=4))
         rt.label("sample", measures="judge", model="openai/gpt-4o-mini", out="judged")
     """
-    from realtalk.api.label_pieces import label_pieces, pieces_of
+    from realtalk.ei.by_engine import WORK, label_blocks
+    from realtalk.ei.labelling import labels_for, learned_lines
     from realtalk.ei.protocols import rules_of
-    from realtalk.ei.results import label_by
 
     rules_of(protocol)
     asked, spread = value_object(Model, model), value_object(Engine, engine)
     rubrics = None if prompts is None else Path(prompts)
     labeller = make_labeller(measures, asked, classifiers, rubrics, ask, device, encoder)
     folder = None if out is None else Path(out)
-    pieces = pieces_of(corpus, measures, asked=bool(spread))
-    if pieces is None:
-        chats = as_corpus(corpus, reading, progress)
-        labels = label_by(labeller, chats, protocol, folder, fresh=fresh, progress=progress)
-    else:
+    stream = as_stream(corpus)
+    in_parts = stream is not None and len(stream.pieces) > 1 and measures != "judge"
+    if spread or in_parts:
         chosen = spread.chosen(device)
         build = labeller_recipe(
             measures, classifiers, threads=chosen.threads, device=device, encoder=encoder
         )
-        labels = label_pieces(
-            pieces, build, chosen, protocol, folder, fresh=fresh, progress=progress
+        source = stream or as_corpus(corpus)
+        labels = label_blocks(
+            source, build, chosen, protocol, folder, fresh=fresh, progress=progress
         )
+    else:
+        chats = as_corpus(corpus, reading, progress)
+        labels = labels_for(
+            chats, labeller, protocol=protocol, out=folder, fresh=fresh, progress=progress
+        )
+        if labeller.name == "embedded":
+            labels.caution(learned_lines(chats))
+    if folder is not None:
+        labels.save_speakers(folder)
+        rmtree(folder / WORK, ignore_errors=True)  # of a run by an engine that was stopped
     if figures is not None:
         labels.figures(figures)
     return labels

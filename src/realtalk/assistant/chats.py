@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.ei.label_files import is_labels, read_labels
-from realtalk.ei.labelling import stored_settings
+from realtalk.ei.label_files import is_labels, read_labels, stored_settings
 from realtalk.ei.labels import TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash

@@ -107,7 +107,8 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
     from realtalk.ei.embedded import EmbeddedLabeller
     from realtalk.ei.figures import draw_comparison, draw_timelines
-    from realtalk.ei.labelling import labels_for, store_labels
+    from realtalk.ei.label_files import store_labels
+    from realtalk.ei.labelling import labels_for
     from realtalk.ei.languages import chat_languages
 
     labeller = EmbeddedLabeller()

@@ -305,7 +305,7 @@ def show_labels(labels: Labels, *, out: Any = None, figures: Any = None, json: b
         json: Print JSON.
     """
     from realtalk.ei import speaker_rows, speakers_json
-    from realtalk.ei.label_files import reasons_in, why_unscored
+    from realtalk.ei.label_files import unscored_reasons, why_unscored
 
     for line in labels.cautions:
         warn(line)
@@ -315,7 +315,7 @@ def show_labels(labels: Labels, *, out: Any = None, figures: Any = None, json: b
     else:
         version = labels.settings["solver"]["version"]
         show(f"speakers ({labels.measure}, {version})", *speaker_rows(described).told_apart())
-        for measure, reason, count in reasons_in(labels.frames()):
+        for measure, reason, count in unscored_reasons(labels.frames()):
             say(f"unscored: {measure} for {count:,} of {len(labels):,} turns ({reason})")
     if out is not None:
         say(f"wrote labels.parquet and speakers.parquet to {out}")

@@ -24,7 +24,7 @@ from realtalk.ei.consistency import (
     consistency_json,
     consistency_rows,
 )
-from realtalk.ei.labelling import LabelRun, labels_for
+from realtalk.ei.labelling import labels_for
 from realtalk.ei.protocols import PROTOCOLS, Rules
 from realtalk.ei.speakers import speakers
 from realtalk.ei.values import (
@@ -47,7 +47,6 @@ __all__ = [
     "SPEAKERS",
     "CorpusComparison",
     "Facet",
-    "LabelRun",
     "PaperFinding",
     "Rules",
     "SpeakerConsistency",

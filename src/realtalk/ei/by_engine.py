@@ -1,8 +1,7 @@
 """A corpus → labels of every turn, block by block on any engine; the run that `ei` writes.
 
-    source = TurnSource.of(open_stream("archive"))     # or of a Corpus
     build = partial(EmbeddedLabeller, threads=1)
-    with label_blocks(source, build, Processes(4), out=Path("labels")) as run: ...
+    label_blocks(open_stream("archive"), build, Processes(4), out=Path("labels"))   → Labels
     → labels/run.json, labels.jsonl, labels.parquet: the bytes of a run without an engine
 
     labels/.labelling/turns/block-00000.parquet, …     the turns, 256 to a file
@@ -14,14 +13,14 @@ only while a run goes on. Ways of measuring that ask a model elsewhere have no p
 
 A turn stands in a block with all that a way of measuring may see of it: what was said right before,
 its language and its encoder, which depend on the whole chat; not the history that a judge reads.
+Labels that are in the cache travel with their turns and are not made again.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,19 +31,29 @@ import polars as pl
 
 from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import EncoderName
-from realtalk.ei.label_files import TABLE, turn_count
-from realtalk.ei.labelling import (
+from realtalk.ei.label_files import (
     STORED,
+    TABLE,
     keyed,
-    label_settings,
-    learned_lines,
     open_run,
+    read_labels,
+    turn_count,
     with_time,
     write_table,
 )
-from realtalk.ei.labels import Labeller, TurnInput, label_row, turn_inputs, version_for, versions_of
+from realtalk.ei.labelling import KEPT, CachedLabels, learned_lines, settings_for
+from realtalk.ei.labels import (
+    Labeller,
+    TurnInput,
+    answers,
+    label_of,
+    label_row,
+    turn_inputs,
+    version_for,
+)
 from realtalk.ei.protocols import rules_of
-from realtalk.engine.jobs import Engine, Job
+from realtalk.ei.results import Labels
+from realtalk.engine.jobs import Engine, Job, Work
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import ContentHash
@@ -68,55 +77,18 @@ _SHARE = 4  # blocks of what it takes at once: few turns are shared by several w
 JOB = "labelling"
 
 
-@dataclass(frozen=True)
-class TurnSource:
-    """A corpus whose chats come some at a time."""
+def make_worker(build: Callable[[], Labeller], protocol: str) -> Work:
+    """The function of a worker, which labels blocks; `build` travels, what it builds does not."""
+    labeller = build()
 
-    name: str
-    format: str
-    corpora: Callable[[], Iterator[Corpus]]
+    def work(source: Path, place: Path) -> Mapping[str, Any]:
+        return {"turns": write_labels(pl.read_parquet(source), labeller, protocol, place)}
 
-    @classmethod
-    def of(cls, source: Corpus | CorpusStream) -> TurnSource:
-        if isinstance(source, Corpus):
-            return cls(source.name, source.format, partial(iter, [source]))
-        return cls(source.name, source.format, partial(_streamed, source))
+    return work
 
 
-def _streamed(stream: CorpusStream) -> Iterator[Corpus]:
-    for piece in stream.pieces:
-        yield to_corpus(piece.tables())
-
-
-@dataclass(frozen=True)
-class BlockLabeller:
-    """The function of a worker: builds the way of measuring once, and labels blocks."""
-
-    labeller: Labeller
-    protocol: str
-
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        turns = pl.read_parquet(source)
-        return {"turns": write_labels(turns, self.labeller, self.protocol, place)}
-
-
-def make_worker(build: Callable[[], Labeller], protocol: str) -> BlockLabeller:
-    """A worker's function; `build` travels, what it builds does not."""
-    return BlockLabeller(build(), protocol)
-
-
-@dataclass(frozen=True)
-class LabelledBlocks:
-    """A run of labels that is finished, in its folder."""
-
-    folder: Path
-    settings: Mapping[str, Any]
-    learned: tuple[str, ...]  # what is to be said of chats that the encoder learned from
-
-
-@contextmanager
 def label_blocks(
-    source: TurnSource,
+    source: Corpus | CorpusStream,
     build: Callable[[], Labeller],
     engine: Engine,
     protocol: str = "turns",
@@ -124,30 +96,48 @@ def label_blocks(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-) -> Iterator[LabelledBlocks]:
+) -> Labels:
     """Labels what the folder does not have; without one the run lies in a temporary folder."""
-    rules = rules_of(protocol)
     labeller = build()
-    with _place(out) as folder:
+    with nullcontext(out) if out else TemporaryDirectory(prefix="realtalk-labels-") as place:
+        folder = Path(place)
         _refuse(folder)
         work = private_folder(folder / WORK)
-        size = max(1, (getattr(labeller, "at_once", None) or _SIZE * _SHARE) // _SHARE)
-        prepared = _Prepared(work / _TURNS, labeller.name == "embedded")
-        prepared.write(source, rules.joined, size)
-        record = {"name": source.name, "format": source.format, "sha256": prepared.sha256}
-        own = getattr(labeller, "settings", None)
-        version = versions_of(labeller, prepared.encoders)
-        settings = label_settings(record, protocol, labeller.name, version, own)
+        content, learned = ContentHash(), list[str]()
+        files: list[Path] = []
+        turns, encoders = 0, set[EncoderName]()
+
+        def corpora() -> Iterator[Corpus]:
+            pieces = (
+                [source]
+                if isinstance(source, Corpus)
+                else (to_corpus(piece.tables()) for piece in source.pieces)
+            )
+            for corpus in pieces:
+                content.add(corpus)
+                if labeller.name == "embedded":
+                    learned.extend(learned_lines(corpus))
+                yield corpus
+
+        for frame in _block_frames(corpora(), labeller, protocol, fresh):
+            block = work / _TURNS / f"block-{len(files):05}.parquet"
+            files.append(write_parquet(block, frame))
+            turns += frame.height
+            encoders |= set(frame["encoder"])
+        record = {"name": source.name, "format": source.format, "sha256": str(content)}
+        settings = settings_for(labeller, encoders, record, protocol)
         with _opened(folder, settings, fresh) as run:
-            if fresh or turn_count(folder) != prepared.turns:
+            if fresh or turn_count(folder) != turns:
                 make = partial(make_worker, build, protocol)
                 solver = {"protocol": protocol, **settings["solver"]}
-                job = Job(JOB, prepared.files, make, work / "labels", solver)
+                job = Job(JOB, files, make, work / "labels", solver)
                 report = run_job(job, engine, fresh=fresh, progress=progress)
                 report.refuse_problems("labels of the others are kept: run it again")
                 _join(folder, [report.out / row["part"] for row in report.rows], run.settings)
         shutil.rmtree(work, ignore_errors=True)
-        yield LabelledBlocks(folder, run.settings, tuple(prepared.learned))
+        labels = Labels(folder if out else read_labels(folder), run.settings)
+        labels.caution(learned)
+        return labels
 
 
 def _refuse(folder: Path) -> None:
@@ -170,39 +160,6 @@ def _opened(folder: Path, settings: Mapping[str, Any], fresh: bool) -> RunFolder
         raise
 
 
-class _Prepared:
-    """The blocks of a corpus, written in one pass, and what else is learned on the way."""
-
-    def __init__(self, folder: Path, is_embedded: bool) -> None:
-        self._folder = folder
-        self._is_embedded = is_embedded
-        self._hash = ContentHash()
-        self.learned: list[str] = []
-        self.turns = 0
-        self.encoders: set[EncoderName] = set()
-        self.files: tuple[Path, ...] = ()
-
-    @property
-    def sha256(self) -> str:
-        return str(self._hash)
-
-    def write(self, source: TurnSource, joined: bool, size: int) -> None:
-        files: list[Path] = []
-        for frame in block_frames(self._seen(source), joined, size):
-            place = self._folder / f"block-{len(files):05}.parquet"
-            files.append(write_parquet(place, frame))
-            self.turns += frame.height
-            self.encoders |= set(frame["encoder"])
-        self.files = tuple(files)
-
-    def _seen(self, source: TurnSource) -> Iterator[Corpus]:
-        for corpus in source.corpora():
-            self._hash.add(corpus)
-            if self._is_embedded:
-                self.learned += learned_lines(corpus)
-            yield corpus
-
-
 def _join(folder: Path, parts: list[Path], settings: Mapping[str, Any]) -> None:
     """The labels of all blocks as one run; the table last, for it says that all is there."""
     with atomic_path(folder / f"{TABLE}.jsonl") as temporary, temporary.open("wb") as whole:
@@ -214,84 +171,58 @@ def _join(folder: Path, parts: list[Path], settings: Mapping[str, Any]) -> None:
     write_table(folder / f"{TABLE}.parquet", rows, settings)
 
 
-@contextmanager
-def _place(out: Path | None) -> Iterator[Path]:
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="realtalk-labels-") as folder:
-        yield Path(folder)
+_TURN_FIELDS = {
+    "chat": pl.String(),
+    "session": pl.Int32(),
+    "turn": pl.Int32(),
+    "speaker": pl.String(),
+    "time": pl.Datetime("us"),
+    "ids": pl.List(pl.String),
+    "text": pl.String(),
+    "previous": pl.String(),
+    "encoder": pl.String(),
+}
+_KNOWN = pl.Struct(KEPT)  # the label of a turn that is in the cache
+_BLOCK = pl.Schema({**_TURN_FIELDS, "language": pl.String(), "known": _KNOWN})
 
 
-_TURN_COLUMNS = pl.Schema(
-    {
-        "chat": pl.String(),
-        "session": pl.Int32(),
-        "turn": pl.Int32(),
-        "speaker": pl.String(),
-        "time": pl.Datetime("us"),
-        "message_ids": pl.List(pl.String),
-        "text": pl.String(),
-        "previous": pl.String(),
-        "language": pl.String(),
-        "encoder": pl.String(),
-    }
-)
-
-
-def block_frames(corpora: Iterable[Corpus], joined: bool, size: int) -> Iterator[pl.DataFrame]:
-    """The turns of whole chats, `size` at a time; a block may end one chat and begin another."""
-    waiting: list[tuple[object, ...]] = []
+def _block_frames(
+    corpora: Iterable[Corpus], labeller: Labeller, protocol: str, fresh: bool
+) -> Iterator[pl.DataFrame]:
+    """The turns of whole chats in blocks; a block may end one chat and begin another."""
+    size = max(1, (getattr(labeller, "at_once", None) or _SIZE * _SHARE) // _SHARE)
+    waiting: list[dict[str, Any]] = []
     for corpus in corpora:
-        inputs = turn_inputs(corpus, joined)
+        inputs = turn_inputs(corpus, rules_of(protocol).joined)
         languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
+        cached = CachedLabels(inputs, labeller, fresh=fresh)
         for given, language in zip(inputs, languages, strict=True):
-            waiting.append(_row(given, language))
+            label = cached.known(given)
+            known = None if label is None else {"turn": given.turn, **answers(label)}
+            own = {name: getattr(given, name) for name in _TURN_FIELDS}
+            waiting.append({**own, "language": language, "known": known})
             if len(waiting) == size:
-                yield _frame(waiting)
+                yield pl.DataFrame(waiting, schema=_BLOCK)
                 waiting = []
     if waiting:
-        yield _frame(waiting)
-
-
-def _row(given: TurnInput, language: str) -> tuple[object, ...]:
-    return (
-        given.chat,
-        given.session,
-        given.turn,
-        given.speaker,
-        given.time,
-        list(given.ids),
-        given.text,
-        given.previous,
-        language,
-        given.encoder,
-    )
-
-
-def _frame(rows: Sequence[tuple[object, ...]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=_TURN_COLUMNS, orient="row")
+        yield pl.DataFrame(waiting, schema=_BLOCK)
 
 
 def write_labels(turns: pl.DataFrame, labeller: Labeller, protocol: str, place: Path) -> int:
     """Labels a block; its rows as lines and as a table, exactly as those of the whole."""
     inputs = [
-        TurnInput(chat, session, turn, speaker, tuple(ids), time, text, previous, encoder=encoder)
-        for chat, session, turn, speaker, time, ids, text, previous, _, encoder in turns.iter_rows()
+        TurnInput(**{**row, "ids": tuple(row["ids"])})
+        for row in turns.select(*_TURN_FIELDS).iter_rows(named=True)
     ]
-    labels = labeller.label(inputs)
-    rows = [
-        keyed(label_row(given, label, language, labeller.name, version), protocol)
-        for given, label, language, version in zip(
-            inputs,
-            labels,
-            turns["language"],
-            (version_for(labeller, given.encoder) for given in inputs),
-            strict=True,
-        )
-    ]
-    lines = [orjson.dumps(row) for row in rows]
+    known = [None if row is None else label_of(row) for row in turns["known"]]
+    open_turns = [given for given, label in zip(inputs, known, strict=True) if label is None]
+    made = iter(labeller.label(open_turns) if open_turns else ())
+    lines = []
+    for given, label, language in zip(inputs, known, turns["language"], strict=True):
+        version = version_for(labeller, given.encoder)
+        row = label_row(given, label or next(made), language, labeller.name, version)
+        lines.append(orjson.dumps(keyed(row, protocol)))
     write_bytes(place / f"{TABLE}.jsonl", b"".join(line + b"\n" for line in lines))
     stored = [with_time(orjson.loads(line)) for line in lines]
     write_parquet(place / f"{TABLE}.parquet", pl.DataFrame(stored, schema=STORED))
-    return len(rows)
+    return len(lines)

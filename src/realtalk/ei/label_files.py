@@ -1,15 +1,16 @@
 """A folder that `realtalk ei PATH --out` wrote → its labels, checked.
 
     read_labels(Path("labels"))     → one row per turn, with the columns of `labels.LABELS`
-    labels_about(Path("labels"))    → LabelsAbout("my-chat", "whatsapp", "turns", "0.2.0", 3)
-    unscored_reasons(frame)         → [("emotion", "timeout", 3), …]
+    labels_about(Path("labels"))    → {"corpus": "my-chat", "format": "whatsapp", …}
+    unscored_reasons([frame])       → [("emotion", "timeout", 3), …]
 
 The folder or the Parquet file itself may be named. What the labels are about also stands in the
 file's own metadata, so that it cannot be parted from them. How labels are written is in
-`labelling`.
+`labelling`. A row of a run has the key of every run (`sample` is the turn's number in its chat,
+`group` the chat, `variant` the protocol), then the columns of `labels.LABELS`.
 
     for frame in chat_frames(Path("labels")): ...       # some chats' labels, each chat once
-    reasons_in(chat_frames(Path("labels")))             → [("emotion", "timeout", 3), …]
+    store_labels(frame, settings, Path("copy"))         # labels that are there already, as a run
 
 Facets, languages and reasons belong to a chat, so nobody needs all labels at once.
 """
@@ -17,8 +18,8 @@ Facets, languages and reasons belong to a chat, so nobody needs all labels at on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,12 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from realtalk import __version__
-from realtalk.ei.labels import LABELS, MEASURES, NOT_ASKED
+from realtalk.ei.labels import LABELS, LASTING, MEASURES, NOT_ASKED
 from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
+from realtalk.evals.folder import Key, Row, RunFolder, Table
+from realtalk.evals.rows import KEY
+from realtalk.files.writing import write_parquet
 
 KIND = "emotional intelligence"  # of the run, in run.json
 TABLE = "labels"
@@ -37,26 +41,9 @@ LABEL_FILE, SPEAKER_FILE = f"{TABLE}.parquet", "speakers.parquet"
 _LAYOUT = 3
 _FIX = "label a corpus with `out=DIR`"
 _KEY = "realtalk"  # in the file's metadata
-
-
-@dataclass(frozen=True, slots=True)
-class LabelsAbout:
-    """What labels were made of, how, and by which version."""
-
-    corpus: str
-    format: str
-    protocol: str
-    realtalk: str
-    layout: int = _LAYOUT  # of the columns
-
-
-def about_metadata(settings: Mapping[str, Any]) -> dict[str, str]:
-    """What labels are about, by a run's settings, for the metadata of their file."""
-    corpus = settings["corpus"]
-    about = LabelsAbout(
-        corpus["name"], corpus["format"], settings["protocol"], __version__, _LAYOUT
-    )
-    return {_KEY: orjson.dumps(asdict(about)).decode()}
+_ABOUT = frozenset({"corpus", "format", "protocol", "realtalk"})
+_ROWS = 122_880  # of a group in the Parquet file
+STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
 
 
 def is_labels(path: Path) -> bool:
@@ -65,14 +52,13 @@ def is_labels(path: Path) -> bool:
     return path.suffix == ".parquet" or any((path / name).is_file() for name in names)
 
 
-def labels_about(path: Path) -> LabelsAbout | None:
-    """What labels were made of; None where the file does not say."""
+def labels_about(path: Path) -> dict[str, Any] | None:
+    """What labels were made of, how, and by which version; None where the file does not say."""
     try:
-        stored = pl.read_parquet_metadata(_file(path)).get(_KEY)
-        about = None if stored is None else LabelsAbout(**orjson.loads(stored))
-    except (pl.exceptions.PolarsError, OSError, ValueError, TypeError):
+        about = orjson.loads(pl.read_parquet_metadata(_file(path))[_KEY])
+    except (pl.exceptions.PolarsError, OSError, ValueError, KeyError):
         return None
-    return about
+    return about if isinstance(about, dict) and about.keys() >= _ABOUT else None
 
 
 def _file(path: Path) -> Path:
@@ -132,17 +118,13 @@ def why_unscored(frame: pl.DataFrame) -> list[str | None]:
     return reasons_found
 
 
-def unscored_reasons(frame: pl.DataFrame) -> list[tuple[str, str, int]]:
+def unscored_reasons(frames: Iterable[pl.DataFrame]) -> list[tuple[str, str, int]]:
     """What could not be measured: measure, reason, and how many turns."""
-    return (
-        frame.explode("unscored")
-        .unnest("unscored", separator="_")
-        .drop_nulls("unscored_measure")
-        .group_by("unscored_measure", "unscored_reason")
-        .agg(pl.len().alias("n"))
-        .sort("unscored_measure", "unscored_reason")
-        .rows()
-    )
+    counts: Counter[tuple[str, str]] = Counter()
+    for frame in frames:
+        for each in frame["unscored"].explode().drop_nulls():
+            counts[each["measure"], each["reason"]] += 1
+    return [(*which, count) for which, count in sorted(counts.items())]
 
 
 _AT_ONCE = 65_536
@@ -179,10 +161,85 @@ def turn_count(folder: Path) -> int | None:
         return None
 
 
-def reasons_in(frames: Iterable[pl.DataFrame]) -> list[tuple[str, str, int]]:
-    """What could not be measured: measure, reason, and how many turns."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for frame in frames:
-        for measure, reason, count in unscored_reasons(frame):
-            counts[measure, reason] += count
-    return [(measure, reason, count) for (measure, reason), count in sorted(counts.items())]
+def label_settings(
+    corpus: Mapping[str, str],
+    protocol: str,
+    measure: str,
+    version: str,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What run.json says of labels; `corpus` is its record, `settings` are the labeller's."""
+    solver = {"name": measure, "version": version, "settings": dict(settings or {})}
+    return {"corpus": dict(corpus), "protocol": protocol, "solver": solver}
+
+
+def stored_settings(folder: Path) -> Mapping[str, Any] | None:
+    """The settings of a run of labels; None of a file alone."""
+    if not (folder / "run.json").is_file():
+        return None
+    settings = RunFolder.load(folder, KIND).settings
+    return settings if {"corpus", "protocol", "solver"} <= settings.keys() else None
+
+
+def open_run(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
+    """The folder of a run of labels."""
+    return RunFolder.open(folder, KIND, settings, fresh=fresh)
+
+
+def label_key(chat: str, turn: int, protocol: str) -> Key:
+    """What a turn's row is found by."""
+    return (str(turn), chat, protocol)
+
+
+def keyed(row: Row, protocol: str) -> Row:
+    """A label's row as it is stored, with the key of a run before it."""
+    key = label_key(row["chat"], row["turn"], protocol)
+    return {**dict(zip(KEY, key, strict=True)), **row}
+
+
+def is_open(row: Row | None, asks: bool = True) -> bool:
+    """Whether a row lacks a label that is to be asked for again, or is not there."""
+    return row is None or (asks and not LASTING.issuperset(e["reason"] for e in row["unscored"]))
+
+
+def store_labels(
+    frame: pl.DataFrame, settings: Mapping[str, Any], folder: Path, *, fresh: bool = False
+) -> None:
+    """Labels that are there already, as a run in a folder."""
+    protocol = settings["protocol"]
+    with open_run(folder, settings, fresh) as run:
+        table = run.table(TABLE, KEY)
+        rows = [keyed(row, protocol) for row in frame.select(LABELS.names()).to_dicts()]
+        keys = [label_key(row["chat"], row["turn"], protocol) for row in rows]
+        for key, row in zip(keys, rows, strict=True):
+            if is_open(table.get(key)):
+                table.add(row)
+        finish_labels(table, keys, settings)
+
+
+def finish_labels(table: Table, keys: Sequence[Key], settings: Mapping[str, Any]) -> pl.DataFrame:
+    """The rows in the order of the turns, also as Parquet, and without their key as a value."""
+    table.sync()
+    rows = list(map(with_time, table.in_order(keys)))
+    starts = range(0, max(1, len(rows)), _ROWS)
+    # In pieces of a group each: so the file has the bytes of one that is put together from parts.
+    frame = pl.concat([pl.DataFrame(rows[at : at + _ROWS], schema=STORED) for at in starts])
+    if table.path is not None:
+        write_table(table.path.with_suffix(".parquet"), frame, settings)
+    return frame.select(LABELS.names())
+
+
+def write_table(
+    path: Path, frame: pl.DataFrame | pl.LazyFrame, settings: Mapping[str, Any]
+) -> None:
+    """All rows as Parquet; the same bytes, whatever pieces they come in."""
+    corpus, protocol = settings["corpus"], settings["protocol"]
+    about = {"corpus": corpus["name"], "format": corpus["format"], "protocol": protocol}
+    about |= {"realtalk": __version__, "layout": _LAYOUT}
+    write_parquet(path, frame, about={_KEY: orjson.dumps(about).decode()}, at_once=_ROWS)
+
+
+def with_time(row: Row) -> Row:
+    """JSON has no moments: they come back as text."""
+    time = row["time"]
+    return row | {"time": None if time is None else datetime.fromisoformat(time)}

@@ -1,17 +1,15 @@
 """A corpus → labels of every turn. Whoever needs labels asks here; a chat is labelled once.
 
-    labels_for(corpus, EmbeddedLabeller())               → LabelRun(frame, settings)
+    labels_for(corpus, EmbeddedLabeller())               → Labels
     labels_for(corpus, labeller, out=Path("labels"))     the same, also as a run in a folder
     CachedLabels(turns, labeller).label(turns[:64])      → labels of some turns of these chats
-    store_labels(frame, settings, Path("copy"))          labels that are there already, as a run
 
 labels/run.json  labels/labels.jsonl, .parquet: one row per turn
 
 Labels are kept in the user's cache, a file per chat, under a hash of the labeller and of what it is
 shown of the chat: no text, no ids, no times. A file is replaced whole after every block of turns,
-so that a killed call loses one block. A row of a run has the key of every run (`sample` is the
-turn's number in its chat, `group` the chat, `variant` the protocol), then the columns of
-`labels.LABELS`. A labeller that `asks` is asked again for what it failed to answer.
+so that a killed call loses one block. A labeller that `asks` is asked again for what it failed to
+answer.
 """
 
 from __future__ import annotations
@@ -20,24 +18,27 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from realtalk.chat import Chat, Corpus
+from realtalk.ei.encoder_choice import EncoderName
 from realtalk.ei.label_files import (
-    KIND,
     TABLE,
-    about_metadata,
+    finish_labels,
+    is_open,
+    keyed,
+    label_key,
+    label_settings,
+    open_run,
 )
 from realtalk.ei.labels import (
     ANSWERS,
     LABELS,
-    NO_TEXT,
-    NOT_ASKED,
+    LASTING,
     Label,
     Labeller,
     TurnInput,
@@ -50,9 +51,9 @@ from realtalk.ei.labels import (
 )
 from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.ei.protocols import rules_of
+from realtalk.ei.results import Labels
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import Key, Row, RunFolder, Table
 from realtalk.evals.rows import KEY
 from realtalk.files.caches import KINDS, cache_limit, keep_within
 from realtalk.files.download import cache_folder
@@ -61,9 +62,8 @@ from realtalk.files.writing import write_parquet
 from realtalk.text.languages import turn_languages
 
 _IN_A_ROW = 4
-_AT_ONCE = 122_880  # rows of a group in the Parquet file
 # What is kept of a chat, to the last bit of what a labeller said.
-_KEPT = pl.Schema(
+KEPT = pl.Schema(
     {
         "turn": pl.Int32(),
         **{
@@ -72,45 +72,16 @@ _KEPT = pl.Schema(
         },
     }
 )
-_KEPT_LAYOUT = 1
-STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
-
-
-@dataclass(frozen=True)
-class LabelRun:
-    """Labels, one row per turn, and what they depend on."""
-
-    frame: pl.DataFrame
-    settings: Mapping[str, Any]
-
-
-def label_settings(
-    corpus: Mapping[str, str],
-    protocol: str,
-    measure: str,
-    version: str,
-    settings: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """What run.json says of labels; `corpus` is its record, `settings` are the labeller's."""
-    solver = {"name": measure, "version": version, "settings": dict(settings or {})}
-    return {"corpus": dict(corpus), "protocol": protocol, "solver": solver}
+_LAYOUT = 1
 
 
 def settings_for(
-    labeller: Labeller, inputs: Iterable[TurnInput], corpus: Mapping[str, str], protocol: str
+    labeller: Labeller, encoders: Iterable[EncoderName], corpus: Mapping[str, str], protocol: str
 ) -> dict[str, Any]:
-    """What run.json says of labels of these turns; the version names every encoder of them."""
-    version = versions_of(labeller, (given.encoder for given in inputs))
+    """What run.json says of labels; the version names every encoder of the turns."""
     own = getattr(labeller, "settings", None)
+    version = versions_of(labeller, encoders)
     return label_settings(corpus, protocol, labeller.name, version, own)
-
-
-def stored_settings(folder: Path) -> Mapping[str, Any] | None:
-    """The settings of a run of labels; None of a file alone."""
-    if not (folder / "run.json").is_file():
-        return None
-    settings = RunFolder.load(folder, KIND).settings
-    return settings if {"corpus", "protocol", "solver"} <= settings.keys() else None
 
 
 class CachedLabels:
@@ -153,8 +124,9 @@ class CachedLabels:
         step = getattr(self._labeller, "at_once", None) or max(1, total)
         for start in range(0, total, step):
             block = wanted[start : start + step]
-            if missing := [turn for turn in block if self._known(turn) is None]:
-                advance = _from(start, total, step, progress)
+            if missing := [turn for turn in block if self.known(turn) is None]:
+                # Progress within a block is progress of the whole; who takes all counts alone.
+                advance = progress if step >= total else partial(_later, progress, start, total)
                 labels = self._labeller.label(missing, advance)
                 for turn, label in zip(missing, labels, strict=True):
                     self._labels[turn.chat][turn.turn] = label
@@ -164,10 +136,11 @@ class CachedLabels:
                     keep(turn, self._labels[turn.chat][turn.turn])
         return [self._labels[turn.chat][turn.turn] for turn in wanted]
 
-    def _known(self, turn: TurnInput) -> Label | None:
+    def known(self, turn: TurnInput) -> Label | None:
         """The label of a turn that needs no work."""
         label = self._labels[turn.chat].get(turn.turn)
-        return None if label is None or _is_open(label.unscored.values(), self._asks) else label
+        lasting = label is None or LASTING.issuperset(label.unscored.values())
+        return label if lasting or not self._asks else None
 
     def _save(self, chats: Iterable[str]) -> None:
         """Writes what is known of these chats. Who may not write a cache labels all the same."""
@@ -177,7 +150,7 @@ class CachedLabels:
                 rows = [
                     {"turn": turn, **answers(label)} for turn, label in self._labels[chat].items()
                 ]
-                write_parquet(place, pl.DataFrame(rows, schema=_KEPT))
+                write_parquet(place, pl.DataFrame(rows, schema=KEPT))
             keep_within(KINDS["labels"], place.parent, self._limit, place)
 
 
@@ -186,7 +159,7 @@ def _content_key(labeller: Labeller, turns: Sequence[TurnInput]) -> str:
     shown = [(turn.session, turn.speaker, turn.text) for turn in turns]
     version = version_for(labeller, turns[0].encoder)
     who = (labeller.name, version, getattr(labeller, "settings", None) or {})
-    content = json.dumps([_KEPT_LAYOUT, who, shown], sort_keys=True)
+    content = json.dumps([_LAYOUT, who, shown], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
@@ -196,7 +169,7 @@ def _read_kept(place: Path) -> dict[int, Label]:
         frame = pl.read_parquet(place)
     except (OSError, pl.exceptions.PolarsError):
         return {}
-    rows = frame.iter_rows(named=True) if frame.schema == _KEPT else ()
+    rows = frame.iter_rows(named=True) if frame.schema == KEPT else ()
     return {row["turn"]: label_of(row) for row in rows}
 
 
@@ -210,7 +183,7 @@ def labels_for(
     out: Path | None = None,
     fresh: bool = False,
     progress: Progress = silent,
-) -> LabelRun:
+) -> Labels:
     """Labels of a corpus: from the cache or the folder `out` where they are there, else made now.
 
     Args:
@@ -229,29 +202,25 @@ def labels_for(
         labeller = EmbeddedLabeller()
     turns = turn_inputs(corpus, rules_of(protocol).joined)
     chosen = turns if most is None or len(turns) <= most else spread(turns, most)
-    settings = settings_for(labeller, chosen, corpus_record(corpus), protocol)
+    encoders = (turn.encoder for turn in chosen)
+    settings = settings_for(labeller, encoders, corpus_record(corpus), protocol)
     languages = turn_languages((turn.chat, turn.speaker, turn.text) for turn in chosen)
-    keys = [_key(turn.chat, turn.turn, protocol) for turn in chosen]
+    keys = [label_key(turn.chat, turn.turn, protocol) for turn in chosen]
     spoken = dict(zip(keys, languages, strict=True))
     asks = bool(getattr(labeller, "asks", False))
     with open_run(out, settings, fresh) as run:
         table = run.table(TABLE, KEY)
 
-        def is_missing(key: Key) -> bool:
-            row = table.get(key)
-            return row is None or _is_open([each["reason"] for each in row["unscored"]], asks)
-
         def keep(turn: TurnInput, label: Label) -> None:
-            language = spoken[_key(turn.chat, turn.turn, protocol)]
+            language = spoken[label_key(turn.chat, turn.turn, protocol)]
             version = version_for(labeller, turn.encoder)
             row = label_row(turn, label, language, labeller.name, version)
             table.add(keyed(row, protocol))
 
-        missing = [turn for key, turn in zip(keys, chosen, strict=True) if is_missing(key)]
-        if missing:
+        pairs = zip(keys, chosen, strict=True)
+        if missing := [turn for key, turn in pairs if is_open(table.get(key), asks)]:
             CachedLabels(turns, labeller, cache, fresh=fresh).label(missing, progress, keep)
-        frame = _finish(table, keys, settings)
-    return LabelRun(frame, run.settings)
+        return Labels(finish_labels(table, keys, settings), run.settings)
 
 
 def spread(inputs: Sequence[TurnInput], most: int) -> list[TurnInput]:
@@ -263,21 +232,6 @@ def spread(inputs: Sequence[TurnInput], most: int) -> list[TurnInput]:
     step = len(inputs) / runs
     chosen = {int(run * step) + at for run in range(runs) for at in range(_IN_A_ROW)}
     return [inputs[at] for at in sorted(chosen) if at < len(inputs)]
-
-
-def store_labels(
-    frame: pl.DataFrame, settings: Mapping[str, Any], folder: Path, *, fresh: bool = False
-) -> None:
-    """Labels that are there already, as a run in a folder."""
-    with open_run(folder, settings, fresh) as run:
-        table = run.table(TABLE, KEY)
-        keys = []
-        for row in frame.select(LABELS.names()).iter_rows(named=True):
-            keys.append(_key(row["chat"], row["turn"], settings["protocol"]))
-            known = table.get(keys[-1])
-            if known is None or _is_open([each["reason"] for each in known["unscored"]], True):
-                table.add(keyed(row, settings["protocol"]))
-        _finish(table, keys, settings)
 
 
 def label_cautions(frame: pl.DataFrame, corpus: Corpus | None = None) -> tuple[str, ...]:
@@ -314,53 +268,5 @@ def learned_lines(corpus: Corpus) -> tuple[str, ...]:
     )
 
 
-def open_run(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
-    """The folder of a run of labels."""
-    return RunFolder.open(folder, KIND, settings, fresh=fresh)
-
-
-def _key(chat: str, turn: int, protocol: str) -> Key:
-    return (str(turn), chat, protocol)
-
-
-def _from(start: int, total: int, step: int, progress: Progress) -> Progress:
-    """Progress within a block as progress of the whole; a labeller of all turns counts itself."""
-    if step >= total:
-        return progress
-    return lambda done, _, what: progress(start + done, total, what)
-
-
-def _is_open(reasons: Iterable[str], asks: bool) -> bool:
-    """Whether a label that lacks something for these reasons is to be asked for again."""
-    return asks and any(reason not in (NOT_ASKED, NO_TEXT) for reason in reasons)
-
-
-def keyed(row: Row, protocol: str) -> Row:
-    """A label's row as it is stored, with the key of a run before it."""
-    key = _key(row["chat"], row["turn"], protocol)
-    return {**dict(zip(KEY, key, strict=True)), **row}
-
-
-def _finish(table: Table, keys: Sequence[Key], settings: Mapping[str, Any]) -> pl.DataFrame:
-    """The rows in the order of the turns, also as Parquet, and without their key as a value."""
-    table.sync()
-    rows = list(map(with_time, table.in_order(keys)))
-    starts = range(0, max(1, len(rows)), _AT_ONCE)
-    # In pieces of a group each: so the file has the bytes of one that is put together from parts.
-    frame = pl.concat([pl.DataFrame(rows[at : at + _AT_ONCE], schema=STORED) for at in starts])
-    if table.path is not None:
-        write_table(table.path.with_suffix(".parquet"), frame, settings)
-    return frame.select(LABELS.names())
-
-
-def write_table(
-    path: Path, frame: pl.DataFrame | pl.LazyFrame, settings: Mapping[str, Any]
-) -> None:
-    """All rows as Parquet; the same bytes, whatever pieces they come in."""
-    write_parquet(path, frame, about=about_metadata(settings), at_once=_AT_ONCE)
-
-
-def with_time(row: Row) -> Row:
-    """JSON has no moments: they come back as text."""
-    time = row["time"]
-    return row | {"time": None if time is None else datetime.fromisoformat(time)}
+def _later(progress: Progress, start: int, total: int, done: int, _: int, what: str) -> None:
+    progress(start + done, total, what)

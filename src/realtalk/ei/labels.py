@@ -85,7 +85,8 @@ MEASURED = (
 MEASURES = tuple(measure.name for measure in MEASURED)
 WORDS = {measure.name: measure.words for measure in MEASURED if measure.words}
 COMPONENTS = tuple(part for measure in MEASURED for part in measure.parts)
-NOT_ASKED, NO_TEXT = "not asked", "no text"  # reasons that asking again does not change
+NOT_ASKED, NO_TEXT = "not asked", "no text"
+LASTING = frozenset({NOT_ASKED, NO_TEXT})  # reasons that asking again does not change
 
 _LABELS: _Kinds = {
     "chat": pl.String,

@@ -1,4 +1,4 @@
-"""A corpus → labels of every turn → eleven facets of every speaker; and two labellings compared.
+"""Labels of every turn → eleven facets of every speaker; and two labellings compared.
 
 labels = label("sample")
 labels.frame                 one row per turn: reflective, grounding, sentiment, emotion, …
@@ -12,113 +12,93 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
-from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from realtalk.ei.agreement import agreement
+from realtalk.ei.comparison import compare
+from realtalk.ei.label_files import (
+    SPEAKER_FILE,
+    chat_frames,
+    label_settings,
+    labels_about,
+    read_labels,
+    refuse_other_units,
+    store_labels,
+    stored_settings,
+    unscored_reasons,
+)
+from realtalk.ei.labels import MEASURES
+from realtalk.ei.languages import Languages, chat_languages, language_notes
+from realtalk.ei.speakers import speakers
+from realtalk.ei.values import FACETS, SpeakerFacets, facet_text, speakers_frame, speakers_json
 from realtalk.errors import RealtalkError
 from realtalk.evals.tables import ResultTable, frame_of
-from realtalk.files.progress import Progress, silent
-from realtalk.notebook import counted, table_html, table_text
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    import polars as pl
-
-    from realtalk.chat import Corpus
-    from realtalk.ei.labels import Labeller
-    from realtalk.ei.languages import Languages
-    from realtalk.ei.values import SpeakerFacets
+from realtalk.evals.values import Lines
+from realtalk.files.writing import write_parquet
+from realtalk.notebook import counted, table_html
 
 _SPEAKERS = 4  # shown side by side
 
 
-class Facets:
-    """Eleven facets of every speaker in every chat, each with its 95 % interval."""
+class Facets(ResultTable):
+    """Eleven facets of every speaker in every chat, each with its 95 % interval.
+
+    `frame` has one row per chat and speaker: `empathy`, `empathy_low`, `empathy_high`, …
+    """
 
     def __init__(self, speakers: Sequence[SpeakerFacets], cautions: Sequence[str] = ()) -> None:
+        left = len(speakers) - _SPEAKERS
+        more = (f"… and {counted(left, 'speaker')} more in .frame",) if left > 0 else ()
+        super().__init__("facets of speakers", speakers_frame(speakers), (*more, *cautions))
         self.speakers = tuple(speakers)
         self.cautions = tuple(cautions)
 
-    @cached_property
-    def frame(self) -> pl.DataFrame:
-        """One row per chat and speaker: `empathy`, `empathy_low`, `empathy_high`, …"""
-        from realtalk.ei.values import speakers_frame
-
-        return speakers_frame(self.speakers)
-
     def to_json(self) -> dict[str, Any]:
         """Everything about the speakers, with the settings it was made with."""
-        from realtalk.ei.values import speakers_json
-
         return speakers_json(self.speakers) | {"cautions": list(self.cautions)}
 
-    def __len__(self) -> int:
-        return len(self.speakers)
-
-    def __repr__(self) -> str:
-        headings, rows = self._grid()
-        return table_text("facets of speakers", headings, rows, self._notes())
-
-    def _repr_html_(self) -> str:
-        headings, rows = self._grid()
-        return table_html("facets of speakers", headings, rows, self._notes())
-
-    def _notes(self) -> tuple[str, ...]:
-        left = len(self.speakers) - _SPEAKERS
-        more = (f"… and {counted(left, 'speaker')} more in .frame",) if left > 0 else ()
-        return (*more, *self.cautions)
-
-    def _grid(self) -> tuple[list[str], list[list[Any]]]:
+    @property
+    def lines(self) -> Lines:
         """One row per facet and one column per speaker: few speakers, eleven facets."""
-        from realtalk.ei.values import FACETS, facet_text
-
         several = len({who.chat for who in self.speakers}) > 1
         shown = self.speakers[:_SPEAKERS]
-        names = [f"{who.speaker}, {who.chat}" if several else who.speaker for who in shown]
-        rows = [
-            [
-                facet.heading,
-                *(facet_text(facet, who) for who in shown),
-            ]
-            for facet in FACETS.values()
+        names = (f"{who.speaker}, {who.chat}" if several else who.speaker for who in shown)
+        rows: list[tuple[Any, ...]] = [
+            (facet.heading, *(facet_text(facet, who) for who in shown)) for facet in FACETS.values()
         ]
         if any(who.is_graded for who in shown):
-            rows.append(["Language, grade", *(who.grade_text for who in shown)])
-        return ["facet", *names], rows
+            rows.append(("Language, grade", *(who.grade_text for who in shown)))
+        return ("facet", *names), rows
 
 
 class Labels:
     """Labels of every turn of a corpus; what could not be made is null with its reason."""
 
-    def __init__(
-        self,
-        labels: pl.DataFrame | Path,
-        corpus: str,
-        format: str,
-        protocol: str = "turns",
-        cautions: Sequence[str] | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, labels: pl.DataFrame | Path, settings: Mapping[str, Any]) -> None:
         self._labels = labels  # or the folder of a finished run, which is read when it is needed
-        self.corpus = corpus
-        self.format = format
-        self.protocol = protocol
-        self._cautions = cautions
-        self._settings = settings
+        self.settings = settings  # what they depend on: corpus, protocol, and who labelled
+
+    @property
+    def corpus(self) -> str:
+        """The name of what was labelled."""
+        return str(self.settings["corpus"]["name"])
+
+    @property
+    def protocol(self) -> str:
+        """How turns were joined."""
+        return str(self.settings["protocol"])
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """One row per turn."""
-        from realtalk.ei.label_files import read_labels
-
         return read_labels(self._labels) if isinstance(self._labels, Path) else self._labels
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """The same some whole chats at a time; of a run by an engine, not more is held."""
-        from realtalk.ei.label_files import chat_frames
-
         if isinstance(self._labels, Path) and "frame" not in self.__dict__:
             yield from chat_frames(self._labels)
         else:
@@ -130,29 +110,17 @@ class Labels:
 
         `protocol` reads them by another one than theirs, where their turns allow it.
         """
-        from realtalk.ei.label_files import labels_about, read_labels, refuse_other_units
-        from realtalk.ei.labelling import stored_settings
-
         place = Path(folder)
-        frame, about = read_labels(place), labels_about(place)
+        frame, settings = read_labels(place), stored_settings(place)
         if protocol is not None:
             refuse_other_units(frame, protocol, str(folder))
-        if about is None:
-            return cls(frame, place.resolve().name, "", protocol or "turns")
-        used = protocol or about.protocol
-        return cls(frame, about.corpus, about.format, used, settings=stored_settings(place))
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What the labels depend on: corpus, protocol, and who labelled."""
-        from realtalk.ei.labelling import label_settings
-
-        if self._settings is not None:
-            return {**self._settings, "protocol": self.protocol}
-        corpus = {"name": self.corpus, "format": self.format}
-        ways = self.frame.select("measure", "version").unique(maintain_order=True).rows()
-        measure, version = ways[0] if ways else ("", "")
-        return label_settings(corpus, self.protocol, measure, version)
+        if settings is None:
+            about = labels_about(place) or {"corpus": place.resolve().name, "format": ""}
+            corpus = {"name": about["corpus"], "format": about["format"]}
+            ways = frame.select("measure", "version").unique(maintain_order=True).rows()
+            way = ways[0] if ways else ("", "")
+            settings = label_settings(corpus, about.get("protocol", "turns"), *way)
+        return cls(frame, {**settings, "protocol": protocol or settings["protocol"]})
 
     @property
     def measure(self) -> str:
@@ -162,17 +130,11 @@ class Labels:
     @cached_property
     def languages(self) -> tuple[Languages, ...]:
         """What every chat is written in, its encoder, and that encoder's `.grade()` there."""
-        from realtalk.ei.languages import chat_languages
-
         return tuple(each for part in self.frames() for each in chat_languages(part))
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """Chats in other languages than English, with their grades, and chats learned from."""
-        from realtalk.ei.languages import language_notes
-
-        if self._cautions is not None:
-            return tuple(self._cautions)
         return tuple(language_notes(self.languages))
 
     def caution(self, lines: Sequence[str]) -> None:
@@ -181,8 +143,6 @@ class Labels:
 
     @cached_property
     def _speakers(self) -> tuple[SpeakerFacets, ...]:
-        from realtalk.ei.speakers import speakers
-
         return tuple(each for part in self.frames() for each in speakers(part, self.protocol))
 
     def facets(self) -> Facets:
@@ -203,11 +163,9 @@ class Labels:
             )
         turns = ("chat", "message_ids")
         shared = self.frame.select(turns).join(other.frame.select(turns), on=turns, how="semi")
-        return self._agreement(other) if shared.height else self._comparison(other)
-
-    def _agreement(self, other: Labels) -> ResultTable:
-        from realtalk.ei.agreement import agreement
-
+        cautions = tuple(dict.fromkeys((*self.cautions, *other.cautions)))
+        if not shared.height:
+            return self._comparison(other, cautions)
         found = agreement(self.frame, other.frame)
         rows = [
             {
@@ -224,13 +182,10 @@ class Labels:
         ]
         columns = ("measure", "score", "estimate", "low", "high", "n", "unscored")
         title = f"agreement: {found.first} against {found.second}"
-        notes = (found.coverage, *_both(self, other))
+        notes = (found.coverage, *cautions)
         return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
 
-    def _comparison(self, other: Labels) -> ResultTable:
-        from realtalk.ei import finding_rows
-        from realtalk.ei.comparison import compare
-
+    def _comparison(self, other: Labels, cautions: Sequence[str]) -> ResultTable:
         found = compare(self._speakers, other._speakers, (self.corpus, other.corpus))
         rows: list[Mapping[str, Any]] = [
             {
@@ -248,8 +203,10 @@ class Labels:
         ]
         columns = ("facet", "first", "second", "delta", "low", "high", "p", "p_holm", "n")
         title = f"facets: {self.corpus} (first) beside {other.corpus} (second)"
-        held = [" ".join(str(cell) for cell in row if cell) for row in finding_rows(found)[1]]
-        notes = (*found.doubts, *(f"what holds: {line}" for line in held), *_both(self, other))
+        held = (
+            f"what holds: {each.claim} {each.verdict} {each.because}" for each in found.findings
+        )
+        notes = (*found.doubts, *held, *cautions)
         return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
 
     def figures(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
@@ -264,8 +221,6 @@ class Labels:
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Writes the folder that `realtalk ei PATH --out` does: a run and speakers.parquet."""
-        from realtalk.ei.labelling import store_labels
-
         place = Path(folder)
         store_labels(self.frame, self.settings, place)
         self.save_speakers(place)
@@ -273,9 +228,6 @@ class Labels:
 
     def save_speakers(self, folder: Path) -> None:
         """Writes speakers.parquet beside labels that are there."""
-        from realtalk.ei.label_files import SPEAKER_FILE
-        from realtalk.files.writing import write_parquet
-
         write_parquet(folder / SPEAKER_FILE, self.facets().frame)
 
     def to_json(self) -> dict[str, Any]:
@@ -291,45 +243,12 @@ class Labels:
         return f"<Labels of {self.corpus}: {turns} in {chats}, by {self.measure}>"
 
     def _repr_html_(self) -> str:
-        from realtalk.ei.label_files import unscored_reasons
-        from realtalk.ei.labels import MEASURES
-
-        total = self.frame.height
-        scored = {name: total - self.frame[name].null_count() for name in MEASURES}
-        reasons = [
+        missing = {name: self.frame[name].null_count() for name in MEASURES}
+        rows = [(name, self.frame.height - count, count) for name, count in missing.items()]
+        reasons = (
             f"unscored: {measure} for {counted(count, 'turn')} ({reason})"
-            for measure, reason, count in unscored_reasons(self.frame)
-        ]
-        rows = [(name, count, total - count) for name, count in scored.items()]
-        return table_html(
-            f"labels of {self.corpus}, by {self.measure}",
-            ("measure", "turns", "unscored"),
-            rows,
-            (*self.cautions, *reasons),
+            for measure, reason, count in unscored_reasons([self.frame])
         )
-
-
-def _both(first: Labels, second: Labels) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first.cautions, *second.cautions)))
-
-
-def label_by(
-    labeller: Labeller,
-    corpus: Corpus,
-    protocol: str = "turns",
-    out: Path | None = None,
-    *,
-    fresh: bool = False,
-    progress: Progress = silent,
-) -> Labels:
-    """The same by a labeller that is made already."""
-    from realtalk.ei.by_engine import WORK
-    from realtalk.ei.labelling import label_cautions, labels_for
-
-    run = labels_for(corpus, labeller, protocol=protocol, out=out, fresh=fresh, progress=progress)
-    cautions = label_cautions(run.frame, corpus)
-    labels = Labels(run.frame, corpus.name, corpus.format, protocol, cautions, run.settings)
-    if out is not None:
-        labels.save_speakers(out)
-        rmtree(out / WORK, ignore_errors=True)  # of a run by an engine that was stopped
-    return labels
+        title = f"labels of {self.corpus}, by {self.measure}"
+        headings = ("measure", "turns", "unscored")
+        return table_html(title, headings, rows, (*self.cautions, *reasons))

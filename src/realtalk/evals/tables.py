@@ -65,10 +65,10 @@ class ResultTable:
         }
 
     def __repr__(self) -> str:
-        return table_text(self.title, self.frame.columns, self.frame.rows(), self.notes)
+        return table_text(self.title, *self.lines, self.notes)
 
     def _repr_html_(self) -> str:
-        return table_html(self.title, self.frame.columns, self.frame.rows(), self.notes)
+        return table_html(self.title, *self.lines, self.notes)
 
 
 def frame_of(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -182,9 +182,9 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> Label
     if frame.is_empty():
         raise RealtalkError("holds no label", where=str(folder.path))
     about = labels_about(folder.path)
-    owner = _owner(frame, None if about is None else about.corpus, corpora)
+    owner = _owner(frame, None if about is None else about["corpus"], corpora)
     kept = _speakers(folder.path / "speakers.parquet")
-    protocol = _protocol(frame, kept) if about is None else about.protocol
+    protocol = _protocol(frame, kept) if about is None else about["protocol"]
     # Measuring draws a thousand resamples per facet: only for speakers who can be compared.
     if kept is not None and not _in_two_chats(frame):
         speakers = from_frame(kept)
@@ -198,9 +198,9 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> Label
     if owner is not None:
         name, format_, names = owner.stats.name, owner.stats.format, owner.names
     elif about is not None:
-        name, format_ = about.corpus, about.format
+        name, format_ = about["corpus"], about["format"]
     by = written((*_names(folder, name), *names), format_, told)
-    version = None if about is None or folder.versions else about.realtalk  # as run.json has it
+    version = None if about is None or folder.versions else about["realtalk"]  # as run.json has it
     return LabelsRun(folder, name, frame, protocol, speakers, consistency, by, version)
 
 

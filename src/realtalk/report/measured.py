@@ -109,7 +109,7 @@ def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) ->
 def _unlabelled(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
     from realtalk.ei.label_files import unscored_reasons
 
-    for measure, reason, count in unscored_reasons(each.frame):
+    for measure, reason, count in unscored_reasons([each.frame]):
         yield (f"{each.name}, labels", str(measure), count, each.frame.height, reason)
     facets = Counter(
         (facet.title, found.unscored)
