@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from realtalk.metrics.grouped import grouped_changes, grouped_estimates
-from realtalk.metrics.numbers import NEARNESS, products
+from realtalk.metrics.sums import NEARNESS, products
 from realtalk.metrics.statistics import Array, Estimate
 from research.papers.published import TABLE_7
 

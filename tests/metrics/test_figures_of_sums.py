@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from realtalk.metrics.classification import CLASSIFICATION, confusion
-from realtalk.metrics.numbers import (
+from realtalk.metrics.sums import (
+    CLASSIFICATION,
     NEARNESS,
     REGRESSION,
+    confusion,
     products,
     residuals,
     signed_exp,

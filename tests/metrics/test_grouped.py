@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from realtalk.metrics.classification import CLASSIFICATION, confusion
 from realtalk.metrics.grouped import grouped_changes, grouped_estimates, ratio
 from realtalk.metrics.statistics import Array
+from realtalk.metrics.sums import CLASSIFICATION, confusion
 
 SHARE = {"share": ratio}
 

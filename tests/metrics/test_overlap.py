@@ -10,9 +10,9 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 from persona_chats import WordEncoder
-from realtalk.metrics.distributions import jensen_shannon
-from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped, greedy
+from realtalk.metrics.statistics import jensen_shannon
+from realtalk.metrics.texts import distinct, length_ratio, overlap
 from realtalk.text.words import words_and_emoji
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from realtalk.metrics.raters import krippendorff_alpha
+from realtalk.metrics.grouped import krippendorff_alpha
 
 # Krippendorff's own example: four raters, twelve units, some not rated by all.
 RATED = (

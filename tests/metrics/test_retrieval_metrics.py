@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from realtalk.memory.scoring import run_figures
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Row, Score
 from realtalk.metrics.retrieval import (
     MESSAGES,
     TOKEN_BUDGETS,
@@ -96,22 +94,8 @@ def test_a_budget_ends_at_the_first_message_that_does_not_fit() -> None:
     assert exact["all@1000t"] == 1
 
 
-ANY = Score("any@5", "any@5", proportion=True)
-
-
-def row(chat: str, category: str, value: float | None) -> Row:
-    return {"group": chat, "category": category, "any@5": value}
-
-
-def test_no_evidence_is_unscored_and_counted() -> None:
+def test_no_evidence_is_unscored() -> None:
     assert score_ranking(["a"], ()) is None
-    rows = [row("c", "temporal", 1.0), row("c", "temporal", None), row("c", "multi_hop", 0.0)]
-    found = run_figures(rows, [ANY]).to_json()
-    assert (found["n"], found["unscored"], found["any@5"]) == (2, 1, 0.5)
-    assert found["by_category"]["temporal"]["any@5"] == 1
-    assert found["by_category"]["temporal"]["unscored"] == 1
-    assert found["by_category"]["multi_hop"]["any@5"] == 0
-    assert run_figures([row("c", "x", None)], [ANY]).to_json()["n"] == 0
 
 
 def test_costs_must_be_known() -> None:
@@ -119,17 +103,3 @@ def test_costs_must_be_known() -> None:
         score_ranking(["D9"], {"D9"}, words={})
     with pytest.raises(RealtalkError, match="less than nothing"):
         score_ranking(["D9"], {"D9"}, words={"D9": -1})
-
-
-def test_intervals_draw_whole_chats_where_there_are_enough() -> None:
-    # Chats are all right or all wrong: drawing questions would pretend to know more.
-    rows = [row(f"chat {chat}", "x", float(chat % 2)) for chat in range(6) for _ in range(50)]
-    clustered = run_figures(rows, [ANY]).overall
-    few = run_figures(rows[:100], [ANY]).overall
-    assert (clustered.drawn, few.drawn) == ("chats", "questions")
-    interval, narrow = clustered.estimates["any@5"], few.estimates["any@5"]
-    assert interval.low is not None and interval.high is not None
-    assert narrow.low is not None and narrow.high is not None
-    assert interval.high - interval.low > 0.5 > narrow.high - narrow.low
-    assert interval.low < 0.5 < interval.high
-    assert run_figures(rows, [ANY]).to_json() == run_figures(rows, [ANY]).to_json()

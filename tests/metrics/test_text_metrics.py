@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
-from realtalk.metrics.generation import Meteor, bleu, meteor_missing
+from realtalk.metrics.texts import Meteor, bleu, meteor_missing
 
 
 def test_bleu_is_the_reference_implementation() -> None:
@@ -30,7 +30,7 @@ def test_bleu_is_the_reference_implementation() -> None:
 _ASK = """
 import sys, nltk
 nltk.data.path[:] = [sys.argv[1]]
-from realtalk.metrics.generation import Meteor
+from realtalk.metrics.texts import Meteor
 made = Meteor()
 print([made.missing, made.version, made.score("a cat", "a cat")])
 """

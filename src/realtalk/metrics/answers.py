@@ -183,7 +183,7 @@ def rouge_l_stemmed(prediction: str, gold: str | int | float | None, category: s
     """ROUGE-L's F, stemmed: the longest common subsequence of words.
 
     Answers are a few words: LoCoMo's released scoring stems them, for F1 as for ROUGE. The turns
-    of people, which nobody stems (metrics/overlap.py), have another score, `rouge_l`.
+    of people, which nobody stems (metrics/texts.py), have another score, `rouge_l`.
 
     ROUGE's own words are Latin letters and digits; an answer without any (東京, 👍) is compared
     by words of any script, else no answer could be right.

@@ -26,10 +26,10 @@ from realtalk.ei.hub import (
     find,
     load_errors,
     longest,
-    quiet,
     settle,
 )
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.files.offline import quiet
 from realtalk.files.progress import Progress, silent
 
 _ROLE = "BERTScore"

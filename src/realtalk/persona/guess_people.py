@@ -22,8 +22,7 @@ import numpy as np
 from realtalk.evals.estimating import estimate
 from realtalk.evals.tables import figure
 from realtalk.evals.values import Lines, Row, Score
-from realtalk.metrics.grouped import drawn_sums, group_sums, ratio
-from realtalk.metrics.raters import krippendorff_alpha
+from realtalk.metrics.grouped import drawn_sums, group_sums, krippendorff_alpha, ratio
 from realtalk.metrics.statistics import Array, Estimate, cohen_kappa, percentile_interval
 
 _PERSON = "the person"

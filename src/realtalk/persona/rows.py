@@ -22,8 +22,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from realtalk.evals.values import Row, Score, evenly, of_groups
-from realtalk.metrics.distributions import jensen_shannon
-from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa, wilson
+from realtalk.metrics.statistics import (
+    Estimate,
+    bootstrap_interval,
+    cohen_kappa,
+    jensen_shannon,
+    wilson,
+)
 
 Family: TypeAlias = Literal["content", "EI", "beyond"]
 

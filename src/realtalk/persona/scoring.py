@@ -29,8 +29,8 @@ from realtalk.ei.labels import (
 )
 from realtalk.evals.values import Answer, Row
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped
+from realtalk.metrics.texts import distinct, length_ratio, overlap
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
 from realtalk.persona.bertscore import BertScore, Matched
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, WORDLESS

@@ -19,8 +19,8 @@ import numpy as np
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.similarity import cosines
+from realtalk.metrics.sums import signed_exp, signed_log
 from realtalk.registry import suggest
 from realtalk.threads.outcomes import Outcome, Outcomes
 from realtalk.threads.predictors import Value, person_shown

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from realtalk.errors import RealtalkError
-from realtalk.metrics.numbers import signed_log
+from realtalk.metrics.sums import signed_log
 from realtalk.threads.values import Case
 
 

@@ -22,9 +22,8 @@ import numpy.typing as npt
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.classification import CLASSIFICATION, confusion
-from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.statistics import Array
+from realtalk.metrics.sums import CLASSIFICATION, confusion, signed_exp, signed_log
 from realtalk.threads.features import counts, texts
 from realtalk.threads.outcomes import Outcomes
 from realtalk.threads.predictors import Value

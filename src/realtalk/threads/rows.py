@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from realtalk.evals.values import Parts, Row, Score, column
-from realtalk.metrics.classification import CLASSIFICATION, confusion
-from realtalk.metrics.numbers import REGRESSION, residuals
 from realtalk.metrics.statistics import Array
+from realtalk.metrics.sums import CLASSIFICATION, REGRESSION, confusion, residuals
 from realtalk.threads.values import Task
 
 _ENDS = (0.01, 0.99)

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from realtalk.evals.values import Answer, Row
-from realtalk.metrics.generation import Meteor, bleu
-from realtalk.metrics.overlap import overlap
 from realtalk.metrics.similarity import encoder_shipped
+from realtalk.metrics.texts import Meteor, bleu, overlap
 from realtalk.threads.predictors import Value
 from realtalk.threads.rows import TEXT_SCORES
 from realtalk.threads.values import Target, Task
