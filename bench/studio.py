@@ -146,7 +146,7 @@ def main() -> int:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-c", "from realtalk.cli.main import main; main()"),
-                *("studio", str(path), "--no-open", "--json", "--annotations"),
+                *("studio", str(path), "--no-browser", "--annotations"),
                 str(folder / "notes.sqlite"),
             ],
             stdout=subprocess.PIPE,
@@ -155,7 +155,7 @@ def main() -> int:
         )
         try:
             assert process.stdout is not None
-            url = json.loads(process.stdout.readline())["url"]
+            url = process.stdout.readline().removeprefix("studio: ").strip()
             started = time.perf_counter() - began
             parts = urlsplit(url)
             with httpx.Client(base_url=f"http://{parts.netloc}", timeout=60) as client:

@@ -135,7 +135,7 @@ def test_the_studio_until_its_page_answers(world: World) -> None:
                 seen.append(client.get(page).raise_for_status().text)
 
     done = world.run(
-        *("studio", str(world.root / "data" / "realtalk"), "--no-open", "--annotator", "Ana"),
+        *("studio", str(world.root / "data" / "realtalk"), "--no-browser", "--annotator", "Ana"),
         *("--annotations", str(world.out / "notes.sqlite")),
         until=visit,
     )

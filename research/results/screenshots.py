@@ -6,7 +6,6 @@ and the extra `studio`; writes docs/images/studio.png, report.png and portrait.p
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -30,7 +29,7 @@ SIZE = (1360, 850)
 def studio(folder: Path) -> Iterator[str]:
     """A running studio of the sample, with its labels made; its link."""
     subprocess.run([*COMMAND, "ei", "sample", "--out", str(folder / "labels")], check=True)
-    words = ["--no-open", "--json", "--annotator", "Ana", "--labels", str(folder / "labels")]
+    words = ["--no-browser", "--annotator", "Ana", "--labels", str(folder / "labels")]
     process = subprocess.Popen(
         [*COMMAND, "studio", "sample", *words, "--annotations", str(folder / "notes.sqlite")],
         stdout=subprocess.PIPE,
@@ -38,7 +37,7 @@ def studio(folder: Path) -> Iterator[str]:
     )
     try:
         assert process.stdout is not None
-        yield json.loads(process.stdout.readline())["url"]
+        yield process.stdout.readline().removeprefix("studio: ").strip()
     finally:
         process.kill()
         process.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -88,7 +87,7 @@ class Studio:
 def run_studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
     """Starts `realtalk studio` and waits for its link."""
     environment = {**os.environ, "REALTALK_CACHE": str(annotations.parent / "cache")}
-    command = [sys.executable, "-c", _COMMAND, "studio", path, "--no-open", "--json"]
+    command = [sys.executable, "-c", _COMMAND, "studio", path, "--no-browser"]
     process = subprocess.Popen(
         [*command, "--annotations", str(annotations), *words],
         stdout=subprocess.PIPE,
@@ -98,7 +97,7 @@ def run_studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
     )
     try:
         assert process.stdout is not None
-        yield Studio(process, json.loads(process.stdout.readline())["url"])
+        yield Studio(process, process.stdout.readline().removeprefix("studio: ").strip())
     finally:
         process.kill()
         process.wait()

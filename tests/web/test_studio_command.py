@@ -36,7 +36,7 @@ def test_help_shows_examples(run: Any) -> None:
 )
 def test_mistakes_are_one_line(run: Any, words: tuple[str, ...], why: str) -> None:
     Path("letter.txt").write_text("dear reader, " * 100)
-    status, out, err = run("studio", *words, "--no-open")
+    status, out, err = run("studio", *words, "--no-browser")
     assert status == 2 and out == ""
     assert why in err and err.count("\n") == 1
     assert Path("letter.txt").read_text().startswith("dear reader")

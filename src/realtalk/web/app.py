@@ -17,17 +17,26 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from realtalk.errors import RealtalkError
-from realtalk.web.annotating_routes import annotating_routes
-from realtalk.web.checking_routes import auditing_routes, naming_routes
+from realtalk.web import (
+    annotating_routes,
+    checking_routes,
+    persona_routes,
+    reading_routes,
+    reviewing_routes,
+)
 from realtalk.web.exchange import LARGEST_UPLOAD
 from realtalk.web.guard import Guard, Keys, Limits, Scope
-from realtalk.web.persona_routes import guessing_routes, talking_routes
-from realtalk.web.reading_routes import reading_routes
-from realtalk.web.reviewing_routes import reviewing_routes
 from realtalk.web.session import StudioSession
 from realtalk.web.troubles import unsaved
 
 _LARGEST_EDIT = 128 << 10
+ROUTERS = (
+    reading_routes.router,
+    annotating_routes.router,
+    reviewing_routes.router,
+    checking_routes.router,
+    persona_routes.router,
+)
 
 
 def make_app(
@@ -38,24 +47,15 @@ def make_app(
 ) -> Guard:
     """Everything that the studio answers, for one corpus; `entered`: the link was followed."""
     app = FastAPI(title="realtalk studio", docs_url=None, redoc_url=None, openapi_url=None)
-    rooms = (
-        reading_routes,
-        annotating_routes,
-        reviewing_routes,
-        auditing_routes,
-        guessing_routes,
-        talking_routes,
-        naming_routes,
-    )
-    routers = [made(studio, keys) for made in rooms]
-    for router in routers:
+    app.state.studio, app.state.keys = studio, keys
+    for router in ROUTERS:
         app.include_router(router)
     folder = str(files("realtalk.web") / "static")
     app.mount("/static", StaticFiles(directory=folder), name="static")
 
     def takes(scope: Scope) -> int:
         """The largest body that a request may have; none where nobody would look at it."""
-        for route in (each for router in routers for each in router.routes):
+        for route in (each for router in ROUTERS for each in router.routes):
             if scope["method"] not in ("GET", "HEAD") and route.matches(scope)[0] is Match.FULL:
                 return LARGEST_UPLOAD if scope["path"].endswith("/import") else _LARGEST_EDIT
         return 0

@@ -1,23 +1,26 @@
 """Who sends a request and what it holds, as the routes take it.
 
-annotator(request) → the name that the browser's cookie holds, else the studio's own
+visit.me           → the name that the browser's cookie holds, else the studio's own
 EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": "6f1c…"}
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from realtalk.errors import RealtalkError
 from realtalk.web.guard import Keys
-from realtalk.web.pages import render
+from realtalk.web.library import OpenChat
+from realtalk.web.pages import context, render
 from realtalk.web.session import StudioSession
-from realtalk.web.values import checked_name
+from realtalk.web.store import Store
+from realtalk.web.values import StudioItem, checked_name
 
 _LONG = 30 * 24 * 3600  # seconds that a browser remembers who annotates
 
@@ -41,19 +44,17 @@ class ItemForm(_Form):
     request: _Request
 
 
-class EditForm(_Form):
-    """Changed fields, and the version that they were made to."""
-
-    version: _Version
-    fields: dict[str, Any]
-    request: _Request
-
-
 class RemoveForm(_Form):
     """An item to take away, as it was at a version."""
 
     version: _Version
     request: _Request
+
+
+class EditForm(RemoveForm):
+    """Changed fields, and the version that they were made to."""
+
+    fields: dict[str, Any]
 
 
 class SettleForm(_Form):
@@ -128,13 +129,47 @@ def _cookie(keys: Keys) -> str:
     return f"realtalk-annotator-{keys.port}"
 
 
-def annotator(request: Request, studio: StudioSession, keys: Keys) -> str:
-    """The annotator whom this browser stands for."""
-    named = unquote(request.cookies.get(_cookie(keys), ""))
+@dataclass(frozen=True)
+class Visit:
+    """What a request is asked of, and who asks."""
+
+    studio: StudioSession
+    keys: Keys
+    me: str  # the annotator whom this browser stands for
+
+    @property
+    def store(self) -> Store:
+        return self.studio.store
+
+    def items(self, open_chat: OpenChat, author: str) -> list[StudioItem]:
+        """What somebody noted in a chat."""
+        return self.store.items(open_chat.chat.id, author)
+
+    def page(self, template: str, open_chat: OpenChat | None = None, **values: Any) -> HTMLResponse:
+        """A template, filled; of one chat, or of none."""
+        known = {} if open_chat is None else context(open_chat)
+        known |= {"studio": self.studio, "csrf": self.keys.csrf, "me": self.me}
+        return HTMLResponse(render(template, **known, **values))
+
+
+def _visit(request: Request) -> Visit:
+    studio: StudioSession = request.app.state.studio
+    keys: Keys = request.app.state.keys
+    name = unquote(request.cookies.get(_cookie(keys), ""))
     try:
-        return checked_name(named) if named else studio.annotator
+        return Visit(studio, keys, checked_name(name) if name else studio.annotator)
     except RealtalkError:
-        return studio.annotator
+        return Visit(studio, keys, studio.annotator)
+
+
+def _open_chat(request: Request, number: int) -> OpenChat:
+    studio: StudioSession = request.app.state.studio
+    return studio.open_chat(number)
+
+
+# What a route names to be handed: who asks of what, and the chat whose number is in the path.
+Asked = Annotated[Visit, Depends(_visit)]
+Opened = Annotated[OpenChat, Depends(_open_chat)]
 
 
 def remember(response: Response, name: str, keys: Keys) -> None:
@@ -144,6 +179,9 @@ def remember(response: Response, name: str, keys: Keys) -> None:
     )
 
 
-def page(template: str, **values: Any) -> HTMLResponse:
-    """A template, filled."""
-    return HTMLResponse(render(template, **values))
+def download(data: bytes, name: str) -> Response:
+    """A file to keep."""
+    named = f"attachment; filename*=UTF-8''{quote(name)}"
+    return Response(
+        data, media_type="application/octet-stream", headers={"content-disposition": named}
+    )

@@ -31,7 +31,7 @@ import threading
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from itertools import groupby
@@ -114,59 +114,35 @@ class MessageIndex:
     def search(self, query: str, most: int) -> Hits:
         """The first `most` hits in the chat's order, and the number of all."""
         query = _typed(query)
+        places = self.places(query)
+        first, marked = places[:most], []
         if wanted := _wanted_anywhere(query):
-            places = self._with_all(wanted)
-            return Hits(
-                len(places),
-                tuple(
-                    Hit(at, _excerpt(_marked_folded(self._texts[at], wanted)))
-                    for at in places[:most]
-                ),
+            marked = [_marked_folded(self._texts[at], wanted) for at in first]
+        elif match := _match(query):
+            rows = self._database.execute(
+                "SELECT highlight(message, 0, ?, ?) FROM message WHERE message MATCH ?"
+                " ORDER BY rowid LIMIT ?",
+                (*MARKS, match, most),
             )
-        if (match := _match(query)) and (hits := self._matching(match, most)):
-            return hits
-        return self._containing(query, most) if query else Hits(0)
+            marked = [text for (text,) in rows]
+        marked = marked or [_marked(self._texts[at], query.casefold()) for at in first]
+        hits = zip(first, marked, strict=True)
+        return Hits(len(places), tuple(Hit(at, _excerpt(text)) for at, text in hits))
 
     def places(self, query: str) -> list[int]:
         """Where all hits stand, in the chat's order."""
         query = _typed(query)
         if wanted := _wanted_anywhere(query):
-            return self._with_all(wanted)
+            texts = enumerate(self._folded)
+            return [at for at, text in texts if all(word in text for word in wanted)]
         if match := _match(query):
             rows = self._database.execute(
                 "SELECT rowid FROM message WHERE message MATCH ? ORDER BY rowid", (match,)
             )
             if found := [place for (place,) in rows]:
                 return found
-        return self._holding(query.casefold()) if query else []
-
-    def _matching(self, match: str, most: int) -> Hits | None:
-        total = self._database.execute(
-            "SELECT count(*) FROM message WHERE message MATCH ?", (match,)
-        ).fetchone()[0]
-        if not total:
-            return None
-        rows = self._database.execute(
-            "SELECT rowid, highlight(message, 0, ?, ?) FROM message WHERE message MATCH ?"
-            " ORDER BY rowid LIMIT ?",
-            (*MARKS, match, most),
-        ).fetchall()
-        return Hits(total, tuple(Hit(place, _excerpt(text)) for place, text in rows))
-
-    def _containing(self, query: str, most: int) -> Hits:
-        wanted = query.casefold()
-        places = self._holding(wanted)
-        shown = (_marked(self._texts[place], wanted) for place in places[:most])
-        rows = tuple(Hit(place, _excerpt(text)) for place, text in zip(places, shown, strict=False))
-        return Hits(len(places), rows)
-
-    def _holding(self, wanted: str) -> list[int]:
-        return [place for place, text in enumerate(self._lower) if wanted in text]
-
-    def _with_all(self, wanted: Sequence[str]) -> list[int]:
-        return [
-            place for place, text in enumerate(self._folded) if all(word in text for word in wanted)
-        ]
+        letters = query.casefold()
+        return [at for at, text in enumerate(self._lower) if letters in text] if query else []
 
 
 def _typed(query: str) -> str:
@@ -332,15 +308,18 @@ class ChatLibrary:
     """Every chat of a corpus that holds a message."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self.name = corpus.name
-        self.format = corpus.format
         names = CATEGORIES.get(corpus.format) or CATEGORIES["realtalk"]
         chats = [chat for chat in corpus.chats if any(s.messages for s in chat.sessions)]
         if not chats:
             raise RealtalkError("holds no message to read", where=corpus.name)
+        self.corpus = replace(corpus, chats=tuple(chats))
         self.open_chats = tuple(
             OpenChat(number, chat, tuple(names.values())) for number, chat in enumerate(chats)
         )
+
+    @property
+    def name(self) -> str:
+        return self.corpus.name
 
     def prepare(self) -> None:
         """Makes the indexes of long chats, the longest first, while nobody waits for them yet."""

@@ -10,7 +10,7 @@ POST /talk {"text": "are you up?"} → lines of JSON: {"piece": "bare"}, …, {"
 from __future__ import annotations
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from realtalk.chat import MARK
@@ -18,16 +18,23 @@ from realtalk.errors import RealtalkError
 from realtalk.persona.consent import NoConsent
 from realtalk.persona.guess_people import people_figures, people_tables
 from realtalk.web import pages
-from realtalk.web.asking import BeginForm, JudgeForm, PickForm, SayForm, annotator, page
-from realtalk.web.guard import Keys
+from realtalk.web.asking import (
+    Asked,
+    BeginForm,
+    JudgeForm,
+    Opened,
+    PickForm,
+    SayForm,
+    Visit,
+    download,
+)
 from realtalk.web.guessing import CONTEXT, turn_number
 from realtalk.web.library import OpenChat
 from realtalk.web.pages import render
-from realtalk.web.session import StudioSession
 from realtalk.web.talking import TalkRoom
 
 # Everything but what was said.
-_EXPORTED = (
+_EXPORTED = [
     "chat",
     "sample",
     "group",
@@ -42,125 +49,111 @@ _EXPORTED = (
     "accuracy",
     "chance",
     "at",
-)
+]
 
 
-def guessing_routes(studio: StudioSession, keys: Keys) -> APIRouter:
-    router = APIRouter()
-
-    def round_of(open_chat: OpenChat, me: str, number: int | None = None) -> str:
-        """A round as HTML: the one of that number, else the first that is open."""
-        room = studio.guess_room
-        rounds, mine = room.rounds(open_chat.chat), room.picked(open_chat.chat, me)
-        waiting = [at for at, each in enumerate(rounds) if turn_number(each) not in mine]
-        at = number if number is not None else waiting[0] if waiting else len(rounds)
-        shown = None
-        if rounds and 0 <= at < len(rounds):
-            lineup = rounds[at]
-            prompt = lineup.turn.prompt
-            shown = {
-                "turn": turn_number(lineup),
-                "speaker": prompt.speaker,
-                "session": prompt.session,
-                "before": prompt.context[-CONTEXT:],
-                "replies": [lineup.replies[place].text for place in room.order(lineup, me)],
-                "picked": mine.get(turn_number(lineup)),
-            }
-        return pages.render(
-            "guess_round.html",
-            shown=shown,
-            number=at,
-            total=len(rounds),
-            done=len(mine),
-            **pages.context(open_chat),
-        )
-
-    @router.get("/chat/{number}/guess")
-    def guess(request: Request, number: int) -> HTMLResponse:
-        open_chat = studio.open_chat(number)
-        me = annotator(request, studio, keys)
-        knows = studio.guess_room.knows(me)
-        return page(
-            "guess.html",
-            me=me,
-            knows=knows,
-            round=round_of(open_chat, me) if knows is not None else "",
-            total=len(studio.guess_room.rounds(open_chat.chat)),
-            csrf=keys.csrf,
-            **pages.context(open_chat),
-        )
-
-    @router.get("/chat/{number}/guess/round")
-    def again(request: Request, number: int, at: int) -> HTMLResponse:
-        return HTMLResponse(
-            round_of(studio.open_chat(number), annotator(request, studio, keys), at)
-        )
-
-    @router.post("/chat/{number}/guess")
-    def pick(request: Request, number: int, form: PickForm) -> JSONResponse:
-        open_chat = studio.open_chat(number)
-        me = annotator(request, studio, keys)
-        studio.guess_room.pick(open_chat.chat, form.turn, me, form.place)
-        return JSONResponse({"html": round_of(open_chat, me)}, 201)
-
-    @router.post("/guess/judge")
-    def introduce(request: Request, form: JudgeForm) -> JSONResponse:
-        me = annotator(request, studio, keys)
-        studio.guess_room.introduce(me, knows=form.knows)
-        return JSONResponse({"who": me, "knows": form.knows}, 201)
-
-    @router.get("/guess/results")
-    def results() -> HTMLResponse:
-        rows = studio.guess_room.rows
-        tables = people_tables(people_figures(rows)) if rows else {}
-        return page(
-            "guess_results.html", tables=tables, picks=len(rows), studio=studio, csrf=keys.csrf
-        )
-
-    @router.get("/guess/export")
-    def export() -> Response:
-        lines = [
-            orjson.dumps({name: row[name] for name in _EXPORTED}) for row in studio.guess_room.rows
-        ]
-        named = "attachment; filename=guesses.jsonl"
-        return Response(
-            b"".join(line + b"\n" for line in lines),
-            media_type="application/octet-stream",
-            headers={"content-disposition": named},
-        )
-
-    return router
+router = APIRouter()
 
 
-def talking_routes(studio: StudioSession, keys: Keys) -> APIRouter:
-    router = APIRouter()
+def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
+    """A round as HTML: the one of that number, else the first that is open."""
+    room = visit.studio.guess_room
+    rounds, mine = room.rounds(open_chat.chat), room.picked(open_chat.chat, visit.me)
+    waiting = [at for at, each in enumerate(rounds) if turn_number(each) not in mine]
+    at = number if number is not None else waiting[0] if waiting else len(rounds)
+    shown = None
+    if rounds and 0 <= at < len(rounds):
+        lineup = rounds[at]
+        prompt = lineup.turn.prompt
+        shown = {
+            "turn": turn_number(lineup),
+            "speaker": prompt.speaker,
+            "session": prompt.session,
+            "before": prompt.context[-CONTEXT:],
+            "replies": [lineup.replies[place].text for place in room.order(lineup, visit.me)],
+            "picked": mine.get(turn_number(lineup)),
+        }
+    return pages.render(
+        "guess_round.html",
+        shown=shown,
+        number=at,
+        total=len(rounds),
+        done=len(mine),
+        **pages.context(open_chat),
+    )
 
-    def room() -> TalkRoom:
-        if studio.talk is None:
-            raise RealtalkError("nobody is simulated here", fix="start the studio with `talk=NAME`")
-        return studio.talk
 
-    def said(talk: TalkRoom) -> str:
-        return render("talk_said.html", talk=talk, mark=MARK)
+@router.get("/chat/{number}/guess")
+def guess(visit: Asked, open_chat: Opened) -> HTMLResponse:
+    knows = visit.studio.guess_room.knows(visit.me)
+    return visit.page(
+        "guess.html",
+        open_chat,
+        knows=knows,
+        round=_round(visit, open_chat) if knows is not None else "",
+        total=len(visit.studio.guess_room.rounds(open_chat.chat)),
+    )
 
-    @router.get("/talk")
-    def show(request: Request) -> HTMLResponse:
-        talk = studio.talk
-        me = annotator(request, studio, keys)
-        written = "" if talk is None else said(talk)
-        return page("talk.html", talk=talk, said=written, me=me, csrf=keys.csrf)
 
-    @router.post("/talk/begin")
-    def begin(form: BeginForm) -> JSONResponse:
-        talk = room()
-        try:
-            talk.open(form.answer)
-        except NoConsent as error:
-            return JSONResponse({"error": str(error), "ask": talk.question}, 409)
-        return JSONResponse({"html": said(talk)}, 201)
+@router.get("/chat/{number}/guess/round")
+def again(visit: Asked, open_chat: Opened, at: int) -> HTMLResponse:
+    return HTMLResponse(_round(visit, open_chat, at))
 
-    @router.post("/talk")
-    def say(form: SayForm) -> StreamingResponse:
-        return StreamingResponse(room().say(form.text), media_type="application/x-ndjson")
 
-    return router
+@router.post("/chat/{number}/guess")
+def pick(visit: Asked, open_chat: Opened, form: PickForm) -> JSONResponse:
+    visit.studio.guess_room.pick(open_chat.chat, form.turn, visit.me, form.place)
+    return JSONResponse({"html": _round(visit, open_chat)}, 201)
+
+
+@router.post("/guess/judge")
+def introduce(visit: Asked, form: JudgeForm) -> JSONResponse:
+    visit.studio.guess_room.introduce(visit.me, knows=form.knows)
+    return JSONResponse({"who": visit.me, "knows": form.knows}, 201)
+
+
+@router.get("/guess/results")
+def results(visit: Asked) -> HTMLResponse:
+    rows = visit.studio.guess_room.rows
+    tables = people_tables(people_figures(rows)) if rows else {}
+    return visit.page("guess_results.html", tables=tables, picks=len(rows))
+
+
+@router.get("/guess/export")
+def export(visit: Asked) -> Response:
+    lines = [
+        orjson.dumps({name: row[name] for name in _EXPORTED})
+        for row in visit.studio.guess_room.rows
+    ]
+    return download(b"".join(line + b"\n" for line in lines), "guesses.jsonl")
+
+
+def _room(visit: Visit) -> TalkRoom:
+    if visit.studio.talk is None:
+        raise RealtalkError("nobody is simulated here", fix="start the studio with `talk=NAME`")
+    return visit.studio.talk
+
+
+def _said(talk: TalkRoom) -> str:
+    return render("talk_said.html", talk=talk, mark=MARK)
+
+
+@router.get("/talk")
+def show(visit: Asked) -> HTMLResponse:
+    talk = visit.studio.talk
+    return visit.page("talk.html", talk=talk, said="" if talk is None else _said(talk))
+
+
+@router.post("/talk/begin")
+def begin(visit: Asked, form: BeginForm) -> JSONResponse:
+    talk = _room(visit)
+    try:
+        talk.open(form.answer)
+    except NoConsent as error:
+        return JSONResponse({"error": str(error), "ask": talk.question}, 409)
+    return JSONResponse({"html": _said(talk)}, 201)
+
+
+@router.post("/talk")
+def say(visit: Asked, form: SayForm) -> StreamingResponse:
+    return StreamingResponse(_room(visit).say(form.text), media_type="application/x-ndjson")

@@ -18,20 +18,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from realtalk.errors import RealtalkError
 from realtalk.text.dates import PartialDate, days_of, typed_date
 from realtalk.web import pages
-from realtalk.web.asking import annotator, page
+from realtalk.web.asking import Asked, Opened
 from realtalk.web.exchange import LAYOUTS
-from realtalk.web.guard import Keys
 from realtalk.web.library import PIECE, DayHit, OpenChat
 from realtalk.web.pages import day
-from realtalk.web.session import StudioSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +48,6 @@ class Jump:
     total: int = 0
     day: str = ""
     exact: bool = True
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def day_hits(open_chat: OpenChat, query: str) -> DayHits | None:
@@ -110,111 +104,100 @@ _MOST_STRIPS = 400
 _MOST_BOOKS = 120
 
 
-def reading_routes(studio: StudioSession, keys: Keys) -> APIRouter:
-    router = APIRouter()
+router = APIRouter()
 
-    @router.get("/")
-    def library(request: Request, q: str = "") -> HTMLResponse:
-        me = annotator(request, studio, keys)
-        wanted = q.casefold().strip()
-        matches = [
-            open_chat
-            for open_chat in studio.library.open_chats
-            if wanted in " ".join((open_chat.chat.id, *open_chat.chat.speakers)).casefold()
-        ]
-        open_chats = matches[:_MOST_BOOKS]
-        counts = {
-            open_chat.number: studio.store.authors(open_chat.chat.id) for open_chat in open_chats
-        }
-        return page(
-            "library.html",
-            studio=studio,
-            me=me,
-            counts=counts,
-            open_chats=open_chats,
-            total=len(matches),
-            q=q,
-            csrf=keys.csrf,
-        )
 
-    @router.get("/csrf")
-    def csrf() -> JSONResponse:
-        # A page that outlived its server asks for the new token; other sites cannot read it.
-        return JSONResponse({"csrf": keys.csrf})
+@router.get("/")
+def library(visit: Asked, q: str = "") -> HTMLResponse:
+    wanted = q.casefold().strip()
+    matches = [
+        open_chat
+        for open_chat in visit.studio.library.open_chats
+        if wanted in " ".join((open_chat.chat.id, *open_chat.chat.speakers)).casefold()
+    ]
+    open_chats = matches[:_MOST_BOOKS]
+    counts = {open_chat.number: visit.store.authors(open_chat.chat.id) for open_chat in open_chats}
+    return visit.page(
+        "library.html",
+        counts=counts,
+        open_chats=open_chats,
+        total=len(matches),
+        q=q,
+    )
 
-    @router.get("/chat/{number}")
-    def chat(request: Request, number: int, at: int = 0, who: str = "") -> HTMLResponse:
-        open_chat = studio.open_chat(number)
-        me = annotator(request, studio, keys)
-        at = max(0, min(at, len(open_chat.messages) - 1))
-        shown = studio.shown(open_chat, me, who)
-        items = studio.store.items(open_chat.chat.id, shown)
-        return page(
-            "chat.html",
-            studio=studio,
-            me=me,
-            at=at,
-            who=shown,
-            annotators=studio.annotators(open_chat, me),
-            counts=pages.session_counts(open_chat, items),
-            first_piece=at // PIECE,
-            rows=open_chat.piece(at // PIECE),
-            strips=studio.turn_labels(open_chat),
-            layouts=LAYOUTS,
-            starts=[(start, each.number, pages.day(each.time)) for start, each in open_chat.starts],
-            csrf=keys.csrf,
-            **pages.context(open_chat),
-        )
 
-    @router.get("/chat/{number}/messages/{piece}")
-    def messages(number: int, piece: int) -> HTMLResponse:
-        open_chat = studio.open_chat(number)
-        rows = open_chat.piece(max(0, piece))
-        return page(
-            "messages.html",
-            rows=rows,
-            strips=studio.turn_labels(open_chat),
-            **pages.context(open_chat),
-        )
+@router.get("/csrf")
+def csrf(visit: Asked) -> JSONResponse:
+    # A page that outlived its server asks for the new token; other sites cannot read it.
+    return JSONResponse({"csrf": visit.keys.csrf})
 
-    @router.get("/chat/{number}/search")
-    def search(number: int, q: str = "") -> HTMLResponse:
-        open_chat = studio.open_chat(number)
-        hits, days = open_chat.search(q), day_hits(open_chat, q)
-        return page("hits.html", hits=hits, days=days, **pages.context(open_chat))
 
-    @router.get("/chat/{number}/glance")
-    def glance(number: int) -> HTMLResponse:
-        return page("glance.html", sentences=studio.open_chat(number).glance)
+@router.get("/chat/{number}")
+def chat(visit: Asked, open_chat: Opened, at: int = 0, who: str = "") -> HTMLResponse:
+    at = max(0, min(at, len(open_chat.messages) - 1))
+    shown = visit.studio.shown(open_chat, visit.me, who)
+    items = visit.items(open_chat, shown)
+    return visit.page(
+        "chat.html",
+        open_chat,
+        at=at,
+        who=shown,
+        annotators=visit.studio.annotators(open_chat, visit.me),
+        counts=pages.session_counts(open_chat, items),
+        first_piece=at // PIECE,
+        rows=open_chat.piece(at // PIECE),
+        strips=visit.studio.turn_labels(open_chat),
+        layouts=LAYOUTS,
+        starts=[(start, each.number, pages.day(each.time)) for start, each in open_chat.starts],
+    )
 
-    @router.get("/chat/{number}/jump")
-    def jump_to(
-        number: int, q: str = "", after: int | None = None, back: bool = False
-    ) -> JSONResponse:
-        return JSONResponse(jump(studio.open_chat(number), q, after, back=back).to_json())
 
-    @router.get("/chat/{number}/strips")
-    def strips(number: int, places: str = "") -> JSONResponse:
-        open_chat = studio.open_chat(number)
-        chat_strips = studio.turn_labels(open_chat)
-        parts = [part for part in places.split(",") if part]
-        if not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
-            raise RealtalkError("places are numbers of messages, with commas between them")
-        wanted = [int(part) for part in parts]
-        lacking = [at for at in wanted if at < len(open_chat.messages)]
-        if lacking:
-            chat_strips.reading(open_chat.messages[lacking[0]].id)
-        shown = {}
-        for place in wanted[:_MOST_STRIPS]:
-            if place < len(open_chat.messages) and (
-                strip := chat_strips.of(open_chat.messages[place].id)
-            ):
-                # A turn's later messages show its label small.
-                same = place > 0 and chat_strips.of(open_chat.messages[place - 1].id) is strip
-                shown[place] = pages.render(
-                    "strip.html", strip=strip, strips=chat_strips, same=same
-                )
-        done, total, note = chat_strips.progress
-        return JSONResponse({"done": done, "total": total, "note": note, "strips": shown})
+@router.get("/chat/{number}/messages/{piece}")
+def messages(visit: Asked, open_chat: Opened, piece: int) -> HTMLResponse:
+    rows = open_chat.piece(max(0, piece))
+    return visit.page(
+        "messages.html",
+        open_chat,
+        rows=rows,
+        strips=visit.studio.turn_labels(open_chat),
+    )
 
-    return router
+
+@router.get("/chat/{number}/search")
+def search(visit: Asked, open_chat: Opened, q: str = "") -> HTMLResponse:
+    hits, days = open_chat.search(q), day_hits(open_chat, q)
+    return visit.page("hits.html", open_chat, hits=hits, days=days)
+
+
+@router.get("/chat/{number}/glance")
+def glance(visit: Asked, open_chat: Opened) -> HTMLResponse:
+    return visit.page("glance.html", sentences=open_chat.glance)
+
+
+@router.get("/chat/{number}/jump")
+def jump_to(
+    open_chat: Opened, q: str = "", after: int | None = None, back: bool = False
+) -> JSONResponse:
+    return JSONResponse(asdict(jump(open_chat, q, after, back=back)))
+
+
+@router.get("/chat/{number}/strips")
+def strips(visit: Asked, open_chat: Opened, places: str = "") -> JSONResponse:
+    chat_strips = visit.studio.turn_labels(open_chat)
+    parts = [part for part in places.split(",") if part]
+    if not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
+        raise RealtalkError("places are numbers of messages, with commas between them")
+    wanted = [int(part) for part in parts]
+    lacking = [at for at in wanted if at < len(open_chat.messages)]
+    if lacking:
+        chat_strips.reading(open_chat.messages[lacking[0]].id)
+    shown = {}
+    for place in wanted[:_MOST_STRIPS]:
+        if place < len(open_chat.messages) and (
+            strip := chat_strips.of(open_chat.messages[place].id)
+        ):
+            # A turn's later messages show its label small.
+            same = place > 0 and chat_strips.of(open_chat.messages[place - 1].id) is strip
+            shown[place] = pages.render("strip.html", strip=strip, strips=chat_strips, same=same)
+    done, total, note = chat_strips.progress
+    return JSONResponse({"done": done, "total": total, "note": note, "strips": shown})

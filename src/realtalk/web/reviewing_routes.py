@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
@@ -27,12 +26,9 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from realtalk.errors import RealtalkError
 from realtalk.metrics.answers import token_f1
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
-from realtalk.web import pages
-from realtalk.web.asking import annotator, page
+from realtalk.web.asking import Asked, Opened, Visit, download
 from realtalk.web.exchange import exported, imported
-from realtalk.web.guard import Keys
 from realtalk.web.library import OpenChat
-from realtalk.web.session import StudioSession
 from realtalk.web.values import CORPUS, FINAL, StudioItem, checked_name
 
 _NOTHING = "one of the two has noted none"
@@ -80,7 +76,10 @@ def compare(
     """Pairs what two annotators noted, and measures it."""
     questions = _pair(_of("question", first), _of("question", second), _question_likeness)
     noted = _pair(_of("event", first), _of("event", second), _event_likeness)
-    paired = [match for match in questions if match.first and match.second]
+    paired = [(match.first, match.second) for match in questions if match.first and match.second]
+    categories = [
+        [each.body.get("category") or None for each in side] for side in zip(*paired, strict=True)
+    ]
     figures = (
         AgreementFigure(
             "messages that are evidence",
@@ -91,19 +90,19 @@ def compare(
         AgreementFigure(
             "evidence of paired questions",
             "overlap (Jaccard)",
-            _mean([_jaccard(*_both(match)) for match in paired], "no question is paired"),
+            _mean([_jaccard(*pair) for pair in paired], "no question is paired"),
             "pairs",
         ),
         AgreementFigure(
             "categories of paired questions",
             "Cohen's kappa",
-            cohen_kappa(*_categories(paired)),
+            cohen_kappa(*(categories or ([], []))),
             "pairs",
         ),
         AgreementFigure(
             "answers of paired questions",
             "word F1",
-            _mean([_answers(*_both(match)) for match in paired], "no question is paired"),
+            _mean([_answers(*pair) for pair in paired], "no question is paired"),
             "pairs",
         ),
         AgreementFigure("questions that both have", "F1", _found_by_both(questions), "questions"),
@@ -160,11 +159,6 @@ def _words(one: StudioItem, two: StudioItem) -> float:
     return 1.0 if a == b else token_f1(a, b)  # also where there is no word to count
 
 
-def _both(match: Match) -> tuple[StudioItem, StudioItem]:
-    assert match.first is not None and match.second is not None
-    return match.first, match.second
-
-
 def _jaccard(one: StudioItem, two: StudioItem) -> float | None:
     a, b = set(one.body.get("evidence", ())), set(two.body.get("evidence", ()))
     return len(a & b) / len(a | b) if a | b else None
@@ -173,16 +167,6 @@ def _jaccard(one: StudioItem, two: StudioItem) -> float | None:
 def _answers(one: StudioItem, two: StudioItem) -> float | None:
     a, b = one.body.get("answer"), two.body.get("answer")
     return token_f1(str(a), str(b)) if a and b else None
-
-
-def _categories(
-    paired: Sequence[Match],
-) -> tuple[list[str | None], list[str | None]]:
-    pairs = [_both(match) for match in paired]
-    return (
-        [one.body.get("category") or None for one, _ in pairs],
-        [two.body.get("category") or None for _, two in pairs],
-    )
 
 
 def _evidence(open_chat: OpenChat, items: Sequence[StudioItem]) -> list[bool]:
@@ -235,83 +219,74 @@ def _found_by_both(matches: Sequence[Match]) -> Estimate:
     return Estimate(float(ratio(pairs, items)), low, high, int(items.sum()))
 
 
-def reviewing_routes(studio: StudioSession, keys: Keys) -> APIRouter:
-    router = APIRouter()
+router = APIRouter()
 
-    def pair(number: int, first: str, second: str) -> tuple[list[str], str, str]:
-        """Everybody who can be compared, and the two that are."""
-        there = studio.store.authors(studio.open_chat(number).chat.id)
-        names = [name for name in there if name != FINAL]
-        # People before the file: agreement is between annotators first.
-        names.sort(key=lambda name: name == CORPUS)
-        one = first if first in names else (names[0] if names else "")
-        others = [name for name in names if name != one]
-        two = second if second in others else (others[0] if others else "")
-        return names, one, two
 
-    @router.get("/chat/{number}/review")
-    def review(request: Request, number: int, first: str = "", second: str = "") -> HTMLResponse:
-        open_chat = studio.open_chat(number)
-        names, one, two = pair(number, first, second)
-        agreed = studio.store.items(open_chat.chat.id, FINAL)
-        comparison = None
-        if one and two:
-            chat = open_chat.chat.id
-            comparison = compare(
-                open_chat, studio.store.items(chat, one), studio.store.items(chat, two)
-            )
-        return page(
-            "review.html",
-            studio=studio,
-            me=annotator(request, studio, keys),
-            names=names,
-            first=one,
-            second=two,
-            found=comparison,
-            agreed=agreed,
-            taken={item.taken_from for item in agreed},
-            csrf=keys.csrf,
-            **pages.context(open_chat),
-        )
+def _two(visit: Visit, open_chat: OpenChat, first: str, second: str) -> tuple[list[str], str, str]:
+    """Everybody who can be compared, and the two that are."""
+    there = visit.store.authors(open_chat.chat.id)
+    names = [name for name in there if name != FINAL]
+    # People before the file: agreement is between annotators first.
+    names.sort(key=lambda name: name == CORPUS)
+    one = first if first in names else (names[0] if names else "")
+    others = [name for name in names if name != one]
+    two = second if second in others else (others[0] if others else "")
+    return names, one, two
 
-    @router.get("/chat/{number}/agreement")
-    def agreement(number: int, first: str = "", second: str = "") -> JSONResponse:
-        open_chat = studio.open_chat(number)
-        _, one, two = pair(number, first, second)
-        if not (one and two):
-            raise RealtalkError("two annotators are needed", where=f"chat {open_chat.chat.id}")
-        items = (studio.store.items(open_chat.chat.id, name) for name in (one, two))
-        comparison = compare(open_chat, *items)
-        return JSONResponse(
-            {
-                "first": one,
-                "second": two,
-                "figures": [each.to_json() for each in comparison.figures],
-            }
-        )
 
-    @router.get("/chat/{number}/export")
-    def export(request: Request, number: int, layout: str, who: str = "") -> Response:
-        open_chat = studio.open_chat(number)
-        shown = studio.shown(open_chat, annotator(request, studio, keys), who)
-        name, data = exported(open_chat, studio.store.items(open_chat.chat.id, shown), layout)
-        named = f"attachment; filename*=UTF-8''{quote(name)}"
-        return Response(
-            data, media_type="application/octet-stream", headers={"content-disposition": named}
-        )
+@router.get("/chat/{number}/review")
+def review(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> HTMLResponse:
+    names, one, two = _two(visit, open_chat, first, second)
+    agreed = visit.items(open_chat, FINAL)
+    comparison = None
+    if one and two:
+        comparison = compare(open_chat, visit.items(open_chat, one), visit.items(open_chat, two))
+    return visit.page(
+        "review.html",
+        open_chat,
+        names=names,
+        first=one,
+        second=two,
+        found=comparison,
+        agreed=agreed,
+        taken={item.taken_from for item in agreed},
+    )
 
-    @router.post("/chat/{number}/import")
-    async def import_(request: Request, number: int, name: str, who: str = "") -> JSONResponse:
-        data = await request.body()
 
-        def take() -> JSONResponse:
-            open_chat = studio.open_chat(number)
-            author = checked_name(who) if who else annotator(request, studio, keys)
-            content = imported(open_chat, name, data)
-            created = studio.store.create_all(open_chat.chat.id, author, content.bodies)
-            counts = {"made": len(created), "there": len(content.bodies) - len(created)}
-            return JSONResponse(counts | {"notes": list(content.notes), "who": author}, 201)
+@router.get("/chat/{number}/agreement")
+def agreement(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> JSONResponse:
+    _, one, two = _two(visit, open_chat, first, second)
+    if not (one and two):
+        raise RealtalkError("two annotators are needed", where=f"chat {open_chat.chat.id}")
+    items = (visit.items(open_chat, name) for name in (one, two))
+    comparison = compare(open_chat, *items)
+    return JSONResponse(
+        {
+            "first": one,
+            "second": two,
+            "figures": [each.to_json() for each in comparison.figures],
+        }
+    )
 
-        return await run_in_threadpool(take)
 
-    return router
+@router.get("/chat/{number}/export")
+def export(visit: Asked, open_chat: Opened, layout: str, who: str = "") -> Response:
+    shown = visit.studio.shown(open_chat, visit.me, who)
+    name, data = exported(open_chat, visit.items(open_chat, shown), layout)
+    return download(data, name)
+
+
+@router.post("/chat/{number}/import")
+async def import_(
+    request: Request, visit: Asked, open_chat: Opened, name: str, who: str = ""
+) -> JSONResponse:
+    data = await request.body()
+
+    def take() -> JSONResponse:
+        author = checked_name(who) if who else visit.me
+        content = imported(open_chat, name, data)
+        created = visit.store.create_all(open_chat.chat.id, author, content.bodies)
+        counts = {"made": len(created), "there": len(content.bodies) - len(created)}
+        return JSONResponse(counts | {"notes": list(content.notes), "who": author}, 201)
+
+    return await run_in_threadpool(take)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.formats.audit import Audit, AuditedQuestion
 from realtalk.redaction.mentions import MentionSource
@@ -80,16 +79,13 @@ class StudioSession:
         """Where people guess who wrote a reply."""
         if self.guesses is not None:
             return self.guesses
-        chats = tuple(open_chat.chat for open_chat in self.library.open_chats)
-        corpus = Corpus(self.library.name, self.library.format, chats)
-        return GuessRoom(corpus, folder=self.store.path.with_suffix(".guesses"))
+        return GuessRoom(self.library.corpus, folder=self.store.path.with_suffix(".guesses"))
 
     @cached_property
     def name_review(self) -> NameReview:
         """What redaction would replace, to tick; in a table beside the annotations."""
-        chats = tuple(open_chat.chat for open_chat in self.library.open_chats)
-        corpus = Corpus(self.library.name, self.library.format, chats)
-        return NameReview(corpus, self.store.path.with_suffix(".names.csv"), self.name_sources)
+        place = self.store.path.with_suffix(".names.csv")
+        return NameReview(self.library.corpus, place, self.name_sources)
 
     def close(self) -> None:
         """Everything is on the disk, and nothing is open any more."""

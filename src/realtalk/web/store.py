@@ -20,7 +20,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -144,16 +144,13 @@ class Store:
 
     # Reading
 
-    def items(
-        self, chat: str, author: str | None = None, kind: str | None = None
-    ) -> list[StudioItem]:
+    def items(self, chat: str, author: str | None = None) -> list[StudioItem]:
         """What is there, oldest first."""
         with self.lock:
             rows = self.connection.execute(
                 f"SELECT {_COLUMNS} FROM item WHERE chat = :chat AND NOT deleted"  # noqa: S608
-                " AND (:author IS NULL OR author = :author)"
-                " AND (:kind IS NULL OR kind = :kind) ORDER BY place",
-                {"chat": chat, "author": author, "kind": kind},
+                " AND (:author IS NULL OR author = :author) ORDER BY place",
+                {"chat": chat, "author": author},
             ).fetchall()
         return [_item(row) for row in rows]
 
@@ -200,14 +197,28 @@ class Store:
     # Writing rows
 
     def insert(
-        self, item: StudioItem, request: str | None, step: str | None, state: str = "done"
-    ) -> None:
+        self,
+        chat: str,
+        kind: ItemKind,
+        author: str,
+        body: Body,
+        *,
+        request: str | None = None,
+        step: str | None = None,
+        state: str = "done",
+        conflict_of: str | None = None,
+        taken_from: str | None = None,
+    ) -> StudioItem:
+        """A new row, inside a change."""
+        id_ = f"{kind[0]}{secrets.token_hex(6)}"
+        item = StudioItem(id_, chat, kind, author, 1, body, conflict_of, taken_from)
         self.connection.execute(
             "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
             " VALUES (:id, :chat, :kind, :author, :version, :body, :conflict_of, :taken_from)",
-            {**asdict(item), "body": dumped(item.kind, item.body)},
+            {**asdict(item), "body": dumped(kind, body)},
         )
-        self._log(item, None, item.body, request, step, state)
+        self._log(item, None, body, request, step, state)
+        return item
 
     def update(
         self,
@@ -339,9 +350,7 @@ class Store:
                 return
             connection.execute("INSERT INTO seeded VALUES (?)", (chat,))
             for kind, body in bodies:
-                self.insert(
-                    StudioItem(_new_id(kind), chat, kind, author, 1, body), None, None, "kept"
-                )
+                self.insert(chat, kind, author, body, state="kept")
 
     def create(
         self,
@@ -356,9 +365,7 @@ class Store:
         with self.changing():
             if request and (done := self.requested(request)):
                 return done
-            item = StudioItem(_new_id(kind), chat, kind, author, 1, body)
-            self.insert(item, request, None)
-            return item
+            return self.insert(chat, kind, author, body, request=request)
 
     def create_all(
         self, chat: str, author: str, bodies: Sequence[tuple[ItemKind, Body, str | None]]
@@ -372,9 +379,9 @@ class Store:
                 if there[_key(kind, body)]:
                     there[_key(kind, body)] -= 1  # a file may hold the same twice
                 else:
-                    item = StudioItem(_new_id(kind), chat, kind, author, 1, body, taken_from=source)
-                    self.insert(item, None, step)
-                    created.append(item)
+                    created.append(
+                        self.insert(chat, kind, author, body, step=step, taken_from=source)
+                    )
             return created
 
     def change(
@@ -402,12 +409,11 @@ class Store:
                 mine = {name for name in fields if fields[name] != seen.get(name)}
             clash = {name for name in theirs & mine if current.body.get(name) != fields[name]}
             if clash or current.deleted:
-                kept = StudioItem(
-                    _new_id(current.kind), current.chat, current.kind, author, 1, wanted
+                # A removed item has no other version to stand beside.
+                beside = None if current.deleted else current.id
+                kept = self.insert(
+                    current.chat, current.kind, author, wanted, request=request, conflict_of=beside
                 )
-                if not current.deleted:  # a removed item has no other version to stand beside
-                    kept = replace(kept, conflict_of=current.id)
-                self.insert(kept, request, None)
                 return Conflict(current, kept)
             step = self.burst(current, mine)
             body = merged(current.body, fields)
@@ -454,10 +460,6 @@ class Store:
 
 def _key(kind: str, body: Body) -> str:
     return f"{kind} {dumped(kind, body)}"
-
-
-def _new_id(kind: str) -> str:
-    return f"{kind[0]}{secrets.token_hex(6)}"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
