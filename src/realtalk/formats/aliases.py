@@ -63,7 +63,13 @@ def learn(
         if name.casefold() not in taken and name not in _NOT_NAMES:
             claims.setdefault(name, {}).setdefault(speaker, source)
 
-    subjects = _subjects(events, speakers)
+    # The first words of each speaker's events, where capitalised.
+    subjects: dict[str, Counter[str]] = {speaker: Counter() for speaker in speakers}
+    for event in events:
+        if event.kind == "event" and event.speaker in subjects:
+            word = _WORD.match(event.text.strip())
+            if word and word[0][0].isupper():
+                subjects[event.speaker][_bare(word[0])] += 1
     for name, speaker, source in _introductions(sessions, subjects, questions):
         claim(name, speaker, source)
     for speaker, counts in subjects.items():
@@ -116,17 +122,6 @@ def _called(sessions: Sequence[Session]) -> dict[str, set[str]]:
                     if len(known) < 2:
                         known.add(message.speaker)
     return callers
-
-
-def _subjects(events: Sequence[Event], speakers: Sequence[str]) -> dict[str, Counter[str]]:
-    """The first words of each speaker's events, where capitalised."""
-    firsts: dict[str, Counter[str]] = {speaker: Counter() for speaker in speakers}
-    for event in events:
-        if event.kind == "event" and event.speaker in firsts:
-            word = _WORD.match(event.text.strip())
-            if word and word[0][0].isupper():
-                firsts[event.speaker][_bare(word[0])] += 1
-    return firsts
 
 
 def _bare(word: str) -> str:

@@ -10,7 +10,7 @@ A reader builds whichever of the two forms it can build fast; the other is deriv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +22,7 @@ from realtalk.text.calendars import DateOrder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from realtalk.formats.source import Source
+    from realtalk.formats.source import Member, Source
     from realtalk.formats.tables import Tables
 
 
@@ -35,6 +35,13 @@ class ReadOptions:
     timezone: str | None = None  # for exports that stamp in UTC; None keeps UTC
     columns: tuple[tuple[str, str], ...] = ()  # our name → theirs, for JSONL and CSV
     progress: Progress = field(default=silent, compare=False)
+
+    def in_turn(self, members: Sequence[Member]) -> Iterator[Member]:
+        """Files one after the other, with progress."""
+        for done, member in enumerate(members):
+            self.progress(done, len(members), member.name)
+            yield member
+        self.progress(len(members), len(members), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,12 @@ class Ledger:
                 f"ledger does not add up: {self.total} {self.unit} = {self.in_messages} in "
                 f"messages + {self.system} system + {len(self.leftovers)} left over"
             )
+
+    @staticmethod
+    def of(total: int, leftovers: Sequence[Leftover], system: int = 0) -> Ledger:
+        """Entries of which all that is neither left over nor the app's is in messages."""
+        left = tuple(leftovers)
+        return Ledger("entries", total, total - system - len(left), system, left)
 
     @staticmethod
     def sum(parts: Sequence[Ledger], unit: str = "") -> Ledger:

@@ -9,8 +9,11 @@ marks only, and the catch-alls (JSONL, CSV) come last.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import head_keys
@@ -24,21 +27,10 @@ from realtalk.registry import Registry
 #     → RealtalkError: msgstore.db.crypt15: is WhatsApp's encrypted backup, which is not read; open
 #       the chat in WhatsApp → more → export chat
 #
-# One table: a name, the first bytes or a key, what has them, and what to do instead. Only names and
-# heads are looked at, after every reader has declined.
+# The table is `foreign.toml`.
 
-_TAR_MARK = slice(257, 262)
 _LOOKED_AT = 20  # files of a folder
 _NAMED = 2_000  # of which the names are looked at
-_EXPORT_CHAT = "export the chat from the app itself (docs/guide.md says how for each)"
-_AS_TEXT = "copy its text into a .txt file, or export the chat from the app itself"
-_AS_TABLE = "turn it into CSV or JSONL with the columns speaker, text and time"
-_WHATSAPP = "open the chat in WhatsApp → more → export chat"
-_SIGNAL = "use signal-export, or the plaintext export of Signal Desktop"
-_WECHAT = "use an exporter that writes ChatLab's format (JSON or JSONL)"
-_MAILBOX = "export the mailbox as .mbox (Thunderbird does, and so does readpst)"
-_VIBER = "in Viber choose settings → account → Viber backup → e-mail message history"
-_UNPACK = "unpack it and give the folder, or the messages.json in it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,94 +40,34 @@ class _Known:
     title: str
     fix: str
     name: str = ""  # a pattern
-    head: bytes = b""  # a pattern
-    keys: frozenset[str] = frozenset()
+    head: str = ""  # a pattern of bytes
+    keys: Collection[str] = ()
 
     def fits(self, member: Member, head: bytes, keys: frozenset[str]) -> bool:
         return (
             (not self.name or re.search(self.name, f"/{member.name}", re.I) is not None)
-            and (not self.head or re.match(self.head, head, re.S) is not None)
-            and self.keys <= keys
+            and (not self.head or re.match(self.head.encode(), head, re.S) is not None)
+            and keys.issuperset(self.keys)
         )
 
 
-_SQLITE = rb"SQLite format 3\x00"
-_OFFICE = rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_PACKED = rb"\xfd7zXZ|BZh\d|\x28\xb5\x2f\xfd"
-_OF_WECHAT = r"/(EnMicroMsg|MicroMsg|MSG\d*|message_\d+|MM)\.(db|sqlite)"
-_OF_SIGNAL = r"/sql/db\.sqlite$|signal[^/]*\.sqlite$"
-_KNOWN = (
-    _Known("WhatsApp's encrypted backup", _WHATSAPP, r"\.crypt\d{1,2}$"),
-    _Known("WhatsApp's database", _WHATSAPP, r"/(msgstore|wa|ChatStorage)[^/]*$", _SQLITE),
-    _Known("Signal's encrypted backup", _SIGNAL, r"/signal[^/]*\.backup$"),
-    _Known("Signal Desktop's encrypted database", _SIGNAL, _OF_SIGNAL),
-    _Known(
-        "Telegram Desktop's own storage (tdata)",
-        "in Telegram Desktop choose the chat → export chat history → JSON",
-        head=rb"TDF\$",
-    ),
-    _Known("WeChat's database", _WECHAT, _OF_WECHAT),
-    _Known("QQ's database", _WECHAT, r"/nt_msg\.db"),
-    _Known(
-        "Viber's database", "in Viber send the message history by e-mail", r"/viber\.db$", _SQLITE
-    ),
-    _Known("an SQLite database of an app that is not recognised", _EXPORT_CHAT, head=_SQLITE),
-    _Known(
-        "a transcript of Apple's Messages (.ichat)",
-        "give a copy of ~/Library/Messages/chat.db, or what imessage-exporter writes",
-        r"\.ichat$",
-    ),
-    _Known("an Outlook mailbox", _MAILBOX, head=rb"!BDN"),
-    _Known("an Outlook message", "save it as .eml", r"\.msg$", _OFFICE),
-    _Known("an old Office document", _AS_TEXT, head=_OFFICE),
-    _Known("a Word document", _AS_TEXT, r"/word/document\.xml$"),
-    _Known("an OpenDocument text", _AS_TEXT, r"/content\.xml$", rb".{0,200}office:document"),
-    _Known("a presentation", _AS_TEXT, r"/ppt/presentation\.xml$"),
-    _Known("a document in rich text", _AS_TEXT, head=rb"\{\\rtf"),
-    _Known("a PDF document", _AS_TEXT, head=rb"%PDF-"),
-    _Known(
-        "a picture",
-        f"words in a screenshot are not read: {_EXPORT_CHAT}",
-        head=rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|.{4}ftyp(heic|heix|mif1|avif)|BM.{4}\0\0\0\0",
-    ),
-    _Known(
-        "a sound or a video",
-        f"what is said in it is not read: {_EXPORT_CHAT}",
-        head=rb".{4}ftyp|OggS|ID3|\xff[\xfb\xf3\xf2]|#!AMR|RIFF.{4}(WAVE|AVI )|\x1aE\xdf\xa3",
-    ),
-    _Known("an archive packed by 7-Zip", _UNPACK, head=rb"7z\xbc\xaf'\x1c"),
-    _Known("an archive packed by RAR", _UNPACK, head=rb"Rar!\x1a\x07"),
-    _Known("an archive packed by xz, bzip2 or zstd", _UNPACK, head=_PACKED),
-    _Known(
-        "Snapchat's download",
-        _AS_TABLE,
-        keys=frozenset({"From", "Media Type", "Created"}),
-    ),
-    _Known(
-        "Google Hangouts' download",
-        "Google Chat's download is read; Google Takeout offers it as Google Chat",
-        keys=frozenset({"conversations", "conversation_id", "participant_data"}),
-    ),
-    _Known("X's archive of direct messages", _AS_TABLE, head=rb"\s*window\.YTD\.direct_messages"),
-    _Known("a backup of SMS messages in XML", _AS_TABLE, head=rb".{0,2000}<smses\b"),
-    _Known("contacts (vCard)", _EXPORT_CHAT, head=rb"\s*BEGIN:VCARD"),
-    _Known("a calendar", _EXPORT_CHAT, head=rb"\s*BEGIN:VCALENDAR"),
-    _Known(
-        "a page of a viewer of Slack exports",
-        "give the workspace export as it was downloaded (.zip with JSON)",
-        r"\.html?$",
-        rb".{0,4000}(?i:slack[ -]export|slackdump|slack archive)",
-    ),
-    _Known("a web page of no exporter that is known", _EXPORT_CHAT, r"\.html?$"),
-)
-# A single page tells nothing about the files around it.
-_BY_NAME = [known for known in _KNOWN[:-1] if known.name and not known.head and not known.keys]
-_TAR = _Known("a tar archive, as Skype and Teams export", _UNPACK)
+@cache
+def _known() -> list[_Known]:
+    table = tomllib.loads(files("realtalk.formats").joinpath("foreign.toml").read_text("utf-8"))
+    known = [_Known(**entry) for entry in table["known"]]
+    return [replace(each, fix=table["fixes"].get(each.fix, each.fix)) for each in known]
 
 
 def explanation(source: Source) -> RealtalkError | None:
     """What a source is, where every file that is looked at is of one known sort."""
-    members = _telling(source.members)
+    # The one file that tells what an archive is, or the first of them; a single page (the last of
+    # the table) tells nothing about the files around it.
+    by_name = [each for each in _known()[:-1] if each.name and not (each.head or each.keys)]
+    members: Sequence[Member] = source.members[:_LOOKED_AT]
+    for member in source.members[:_NAMED]:
+        if any(each.fits(member, b"", frozenset()) for each in by_name):
+            members = [member]
+            break
     sorts = {_sort(member) for member in members}
     known = next(iter(sorts)) if len(sorts) == 1 else None
     if known is None:
@@ -144,22 +76,12 @@ def explanation(source: Source) -> RealtalkError | None:
     return RealtalkError(f"is {title}, which is not read", where=str(source.path), fix=fix)
 
 
-def _telling(members: tuple[Member, ...]) -> Iterable[Member]:
-    """The one file that tells what an archive is, or the first of them."""
-    for member in members[:_NAMED]:
-        if any(known.fits(member, b"", frozenset()) for known in _BY_NAME):
-            return [member]
-    return members[:_LOOKED_AT]
-
-
 def _sort(member: Member) -> tuple[str, str] | None:
     try:
         head, keys = member.head(8192), head_keys(member)
     except (RealtalkError, OSError, ValueError):
         return None
-    known = next((known for known in _KNOWN if known.fits(member, head, keys)), None)
-    if known is None and head[_TAR_MARK] == b"ustar":
-        known = _TAR
+    known = next((each for each in _known() if each.fits(member, head, keys)), None)
     return (known.title, known.fix) if known else None
 
 

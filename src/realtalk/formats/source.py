@@ -506,19 +506,6 @@ def _with_ending(member: Member) -> Member:
 def _piped(stream: IO[bytes], name: str) -> Source:
     """What comes through a pipe: it can be read once only, so it is kept."""
     most = raised(MOST_PIPED_BYTES)
-    data = _all_of(stream, name, most)
-    if not data:
-        raise RealtalkError("nothing came through the pipe", where=name)
-    if zipfile.is_zipfile(io.BytesIO(data)):
-        allowance = Allowance(len(data), name)
-        place = Zip(name, opener=lambda: io.BytesIO(data), allowance=allowance)
-        return Source(Path(name), _zip(place, Archives()))
-    packed = ".gz" if data.startswith(_GZIP) else ""
-    member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
-    return Source(Path(name), (_with_ending(member),))
-
-
-def _all_of(stream: IO[bytes], name: str, most: int) -> bytes:
     if _is_device(stream):
         raise RealtalkError("is a device, not a file", where=name, fix="name a file or a folder")
     kept = io.BytesIO()
@@ -530,7 +517,16 @@ def _all_of(stream: IO[bytes], name: str, most: int) -> bytes:
                 fix="save it as a file and read that: files are not kept in memory",
             )
         kept.write(chunk)
-    return kept.getvalue()
+    data = kept.getvalue()
+    if not data:
+        raise RealtalkError("nothing came through the pipe", where=name)
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        allowance = Allowance(len(data), name)
+        place = Zip(name, opener=lambda: io.BytesIO(data), allowance=allowance)
+        return Source(Path(name), _zip(place, Archives()))
+    packed = ".gz" if data.startswith(_GZIP) else ""
+    member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
+    return Source(Path(name), (_with_ending(member),))
 
 
 def _is_device(stream: IO[bytes]) -> bool:

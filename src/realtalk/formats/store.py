@@ -72,6 +72,10 @@ class ChatSpan:
     end: int
 
 
+def _damaged(what: str, where: Path) -> RealtalkError:
+    return RealtalkError(what, where=str(where), fix="read the source again")
+
+
 def message_files(folder: Path) -> tuple[Path, ...]:
     """The files of messages in their order; none where the folder holds no stored corpus."""
     single = folder / _FILE
@@ -95,7 +99,7 @@ def part_spans(folder: Path, entries: Sequence[Any]) -> list[PartSpan]:
         start += spans[-1].messages
         place = _part_file(folder, number)
         if not place.is_file():
-            raise RealtalkError("is missing", where=str(place), fix="read the source again")
+            raise _damaged("is missing", place)
     return spans
 
 
@@ -281,16 +285,16 @@ def is_stored(path: Path) -> bool:
 
 def record(folder: Path) -> Fields:
     """What `provenance` said of a stored corpus."""
-    where = str(folder / _ABOUT)
+    where = folder / _ABOUT
     try:
-        about = orjson.loads((folder / _ABOUT).read_bytes())
+        about = orjson.loads(where.read_bytes())
         if isinstance(about, dict):
             return about
     except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(where)) from error
     except orjson.JSONDecodeError:
         pass
-    raise RealtalkError(_NO_RECORD, where=where, fix="read the source again")
+    raise _damaged(_NO_RECORD, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,16 +311,12 @@ class StoredAbout:
 
 def load_about(folder: Path) -> StoredAbout:
     """What corpus.json says, checked."""
-    where = str(folder / _ABOUT)
+    where = folder / _ABOUT
     about = record(folder)
     try:
         layout = about["layout"]
         if layout != LAYOUT:
-            raise RealtalkError(
-                f"was stored in layout {layout}, this version reads {LAYOUT}",
-                where=where,
-                fix="read the source again",
-            )
+            raise _damaged(f"was stored in layout {layout}, this version reads {LAYOUT}", where)
         counts = about["ledger"]
         ledger = Ledger(
             counts["unit"],
@@ -334,7 +334,7 @@ def load_about(folder: Path) -> StoredAbout:
             tuple(part_spans(folder, about.get("parts", []))),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RealtalkError(_NO_RECORD, where=where, fix="read the source again") from error
+        raise _damaged(_NO_RECORD, where) from error
 
 
 def load(folder: Path) -> Reading:
@@ -381,15 +381,11 @@ def _frame(path: Path, schema: pl.Schema) -> pl.DataFrame:
     try:
         frame = pl.read_parquet(path)
     except FileNotFoundError as error:
-        raise RealtalkError("is missing", where=str(path), fix="read the source again") from error
+        raise _damaged("is missing", path) from error
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise RealtalkError(
-            "is not a readable Parquet file", where=str(path), fix="read the source again"
-        ) from error
+        raise _damaged("is not a readable Parquet file", path) from error
     if frame.schema != schema:
-        raise RealtalkError(
-            "has other columns than a stored corpus", where=str(path), fix="read the source again"
-        )
+        raise _damaged("has other columns than a stored corpus", path)
     return frame
 
 

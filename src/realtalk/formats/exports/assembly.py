@@ -245,7 +245,12 @@ def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
 
 
 def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
-    entries = _oldest_first(draft)
+    # Turned around where the file runs backwards, so that equal times stay in order too.
+    times = [entry.time for entry in draft.entries if entry.time is not None]
+    rises = sum(a < b for a, b in pairwise(times))
+    falls = sum(a > b for a, b in pairwise(times))
+    backwards = falls > rises or (falls == rises and draft.newest_first)
+    entries = draft.entries[::-1] if backwards else draft.entries
     speakers = shown_names((entry.author, entry.name, entry.also) for entry in entries)
     known = {entry.id for entry in entries if entry.id}
     messages = []
@@ -282,15 +287,6 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
         Alias(also, shown, "the export") for also, shown in others if also and also != shown
     )
     return Chat(name, order, sessions, aliases=aliases, extra=pack_extra(extra))
-
-
-def _oldest_first(draft: Draft) -> list[Entry]:
-    """Turned around where the file runs backwards, so that equal times stay in order too."""
-    times = [entry.time for entry in draft.entries if entry.time is not None]
-    rises = sum(a < b for a, b in pairwise(times))
-    falls = sum(a > b for a, b in pairwise(times))
-    backwards = falls > rises or (falls == rises and draft.newest_first)
-    return draft.entries[::-1] if backwards else draft.entries
 
 
 def _author(entry: Entry) -> Author:

@@ -160,7 +160,13 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
     gone = kind == _RECALL and bool(sender)
     if kind == _POKE or (_SYSTEM <= kind < _OTHER and not gone):
         return None
-    names = _names(person, item)
+    # How a sender is called: in this group first, by the account last.
+    called = (
+        text_at(place, key).strip()
+        for key in ("groupNickname", "accountName")
+        for place in (person, item)
+    )
+    names = list(dict.fromkeys(filter(None, called)))
     text, files = ("", ()) if gone else _content(kind, text_at(item, "content"))
     # Some exporters write milliseconds.
     per_second = 1000 if whole(item.get("timestamp")) >= _MILLISECONDS else 1
@@ -178,16 +184,6 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
         call=kind == _CALL,
         odd=odd_at(item, "content"),
     )
-
-
-def _names(person: Fields, item: Fields) -> list[str]:
-    """How a sender is called: in this group first, by the account last."""
-    called = (
-        text_at(place, key).strip()
-        for key in ("groupNickname", "accountName")
-        for place in (person, item)
-    )
-    return list(dict.fromkeys(filter(None, called)))
 
 
 def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:

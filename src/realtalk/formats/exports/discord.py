@@ -242,6 +242,14 @@ def _entry(item: Fields, tz: Zone) -> Entry | None:
     if kind not in _SAID:
         return None
     forwarded = object_at(item, "forwardedMessage")
+    marks = (
+        (
+            text_at(mark, "emoji/name"),
+            [_shown(user) for user in objects_at(mark, "users")],
+            mark.get("count"),
+        )
+        for mark in objects_at(item, "reactions")
+    )
     extra = {
         "bot": author.get("isBot") is True,
         "pinned": item.get("isPinned") is True,
@@ -258,7 +266,7 @@ def _entry(item: Fields, tz: Zone) -> Entry | None:
         attachments=(*_attachments(item), *_attachments(forwarded)),
         reply_to="" if forwarded else text_at(item, "reference/messageId"),
         edited=bool(extra["edited"]),
-        extra=_reactions(item) | filled(extra),
+        extra=reactions(marks) | filled(extra),
         also=text_at(author, "name"),
         odd=odd_at(item, "content") or odd_at(forwarded, "content"),
     )
@@ -275,17 +283,6 @@ def _text(item: Fields) -> str:
 
 def _shown(person: Fields) -> str:
     return text_at(person, "nickname", "name")
-
-
-def _reactions(item: Fields) -> Fields:
-    return reactions(
-        (
-            text_at(reaction, "emoji/name"),
-            [_shown(user) for user in objects_at(reaction, "users")],
-            reaction.get("count"),
-        )
-        for reaction in objects_at(item, "reactions")
-    )
 
 
 def _attachments(item: Fields) -> Iterator[Attachment]:

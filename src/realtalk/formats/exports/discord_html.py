@@ -247,7 +247,17 @@ class _DiscordPage(PageWalker[_Spot]):
                 self._look(self._said, tag.name, named, role, spot.role)
                 self._file(self._said, tag.name, classes, named, spot.role)
             else:
-                self._before(classes, named, role, spot.role)
+                # What stands before the messages of a group: who wrote them, and what they answer.
+                if not _NAMES.isdisjoint(classes):
+                    self._is_old = True
+                    self._author.also = named.get("title", "")
+                    self._author.id = named.get("data-user-id") or self._author.also
+                elif role == "bot":
+                    self._author.is_bot = True
+                if spot.role == "reply" and (
+                    answered := _ANSWERED.search(named.get("onclick", ""))
+                ):
+                    self._answered = answered[1]
         self._open.enter(tag.name, spot)
 
     def _begin(self, number: str) -> None:
@@ -269,19 +279,6 @@ class _DiscordPage(PageWalker[_Spot]):
             self._begin("")
         if self._said is not None:
             self._said.part = part
-
-    def _before(
-        self, classes: list[str], named: dict[str, str], own: str | None, role: str
-    ) -> None:
-        """What stands before the messages of a group: who wrote them, and what they answer."""
-        if not _NAMES.isdisjoint(classes):
-            self._is_old = True
-            self._author.also = named.get("title", "")
-            self._author.id = named.get("data-user-id") or self._author.also
-        elif own == "bot":
-            self._author.is_bot = True
-        if role == "reply" and (answered := _ANSWERED.search(named.get("onclick", ""))):
-            self._answered = answered[1]
 
     def _look(
         self, said: _Said, tag: str, named: dict[str, str], own: str | None, role: str

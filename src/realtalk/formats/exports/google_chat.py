@@ -134,7 +134,10 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
     marks = (
         (
             text_at(mark, "emoji/unicode") or text_at(mark, "emoji/custom_emoji/short_code"),
-            [names.get(address, address) for address in _addresses(mark)],
+            [
+                names.get(address.lower(), address.lower())
+                for address in map(scalar, listed(mark.get("reactor_emails")))
+            ],
             None,
         )
         for mark in objects_at(item, "reactions")
@@ -153,10 +156,6 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
         call=called,
         odd=odd_at(item, "text"),
     )
-
-
-def _addresses(mark: Fields) -> list[str]:
-    return [scalar(address).lower() for address in listed(mark.get("reactor_emails"))]
 
 
 def _time(value: Any, tz: Zone) -> datetime | None:

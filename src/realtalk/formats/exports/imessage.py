@@ -375,8 +375,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     notes: list[str] = []
     drafts: list[Draft] = []
     pages = {(member.folder, member.stem) for member in members if member.suffix == ".html"}
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.name)
+    for member in options.in_turn(members):
         if member.suffix in _DATABASES:
             drafts += _database_drafts(member, tz, notes)
         elif member.suffix == ".html":

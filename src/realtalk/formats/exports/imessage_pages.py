@@ -1,4 +1,9 @@
-"""FIXME"""
+"""What imessage-exporter writes, text or pages, into drafts of chats.
+
++15550100.txt     May 17, 2022  5:29:42 PM / Ann / are you there?
++15550100.html    <div class="message"><div class="received"> ... <span class="sender">Ann ...
+→ Draft("+15550100") with one entry of Ann
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,6 @@ from realtalk.text.written_days import month_day
 #
 # moment("May 17, 2022  5:29:42 PM (Read by you after 1 hour)")  → 2022-05-17 17:29:42
 # tapback("Loved by Ann")                                        → ("❤️", ["Ann"], 1)
-# sent_file("attachments/12/3.heic")                             → Attachment("image", ...)
 
 OWNER = "Me"
 STAMP = r"[A-Z][a-z]{2} \d{1,2}, \d{4} {1,2}\d{1,2}:\d\d:\d\d [AP]M"
@@ -74,11 +78,6 @@ def tapback(words: str) -> Reaction | None:
         return "sticker", [sticker[1]], 1
     match = _TAPBACK.fullmatch(words)
     return (TAPBACKS.get(match[1], match[1]), [match[2]], 1) if match else None
-
-
-def sent_file(path: str, kind: str = "") -> Attachment:
-    """A file by its path."""
-    return attached(path, kind)
 
 
 # Text of imessage-exporter into drafts of chats, one file per conversation.
@@ -241,9 +240,9 @@ def _tell(entry: Entry, lines: list[str]) -> None:
 def _is_own(body: _Body, line: str, *, at_start: bool) -> bool:
     """Whether a line is the exporter's, and then takes what it says."""
     if _FILE.fullmatch(line) and "ttachments" in line:
-        body.files.append(sent_file(line))
+        body.files.append(attached(line))
     elif sticker := _STICKER.match(line):
-        body.files.append(sent_file(line[sticker.end() :].partition(" (")[0], "sticker"))
+        body.files.append(attached(line[sticker.end() :].partition(" (")[0], "sticker"))
     elif line in _LOST:
         body.files.append(Attachment("media"))
     elif line.startswith("Transcription: ") and body.files and body.files[-1].kind == "audio":
@@ -279,20 +278,16 @@ def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
             chat.notice(copy.size - answer.size)
         else:
             chat.notice(copy.size)
-            _cut(chat, copy, answer)
+            # Takes what is the answer's from what it answers: it goes on below an empty line.
+            tail = "\n".join(copy.tail).strip("\n")
+            # Newer versions indent every line, older ones the first of each part.
+            plain = "\n".join(line.removeprefix("    ") for line in copy.tail).strip("\n")
+            parent = copy.parent
+            if tail and answer.text.endswith(plain) and parent.text.endswith(tail):
+                parent.text = parent.text[: -len(tail)].rstrip("\n")
+                parent.size -= len(copy.tail)
+                chat.notice(len(copy.tail))
         answer.reply_to = copy.parent.id
-
-
-def _cut(chat: Draft, copy: ThreadCopy, answer: Entry) -> None:
-    """Takes what is the answer's from what it answers: it goes on below an empty line."""
-    tail = "\n".join(copy.tail).strip("\n")
-    # Newer versions indent every line, older ones the first of each part.
-    plain = "\n".join(line.removeprefix("    ") for line in copy.tail).strip("\n")
-    parent = copy.parent
-    if tail and answer.text.endswith(plain) and parent.text.endswith(tail):
-        parent.text = parent.text[: -len(tail)].rstrip("\n")
-        parent.size -= len(copy.tail)
-        chat.notice(len(copy.tail))
 
 
 # Pages of imessage-exporter into drafts of chats, one page per conversation.
@@ -360,9 +355,6 @@ class _AppleBubble:
     def said(self, part: str) -> str:
         return "".join(self.parts[part]).strip()
 
-    def _words(self, part: str) -> str:
-        return "\n".join(" ".join(words.split()) for words in self.said(part).split(_PIECE)).strip()
-
     @property
     def is_shared(self) -> bool:
         """Whether it only says that a place or a film is shared."""
@@ -373,12 +365,20 @@ class _AppleBubble:
         texts = "".join(self.parts["text"]).split(_PIECE)[1:]
         text = "\n".join(filter(None, (*texts, edited)))
         marks = [_reaction(words) for words in self.said("tapback").split(_PIECE)]
-        files = [_file(kind, path) for kind, path in self.files]
+        files = [
+            attached(path, kind if kind in ("sticker", "video", "audio") else "")
+            for kind, path in self.files
+        ]
         files += [Attachment("media")] * self.parts["lost"].count(_PIECE)
         if (heard := self.said("transcription").removeprefix("Transcription: ")) and files:
             files[-1] = Attachment(files[-1].kind, files[-1].name, files[-1].url, heard)
         if self.link or "app" in self.parts:
-            title, caption, rest = (self._words(part) for part in ("title", "caption", "app"))
+            title, caption, rest = (
+                "\n".join(
+                    " ".join(words.split()) for words in self.said(part).split(_PIECE)
+                ).strip()
+                for part in ("title", "caption", "app")
+            )
             kind = "link" if self.link else "media"
             files.append(Attachment(kind, title or rest, self.link, caption))
         return Entry(
@@ -393,10 +393,6 @@ class _AppleBubble:
             extra=reactions(mark for mark in marks if mark),
             where=where,
         )
-
-
-def _file(kind: str, path: str) -> Attachment:
-    return sent_file(path, kind if kind in ("sticker", "video", "audio") else "")
 
 
 def _reaction(words: str) -> Reaction | None:

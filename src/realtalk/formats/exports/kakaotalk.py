@@ -129,8 +129,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         fix="pass the exported .txt or .csv",
     )
     drafts = []
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.name)
+    for member in options.in_turn(members):
         is_table = _TABLE.match(head_text(member)) is not None
         drafts.append(_table(member) if is_table else _draft(member))
     return assemble(source, "kakaotalk", drafts, options)

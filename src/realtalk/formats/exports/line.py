@@ -107,10 +107,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         fix="pass the exported .txt",
     )
     notes: list[str] = []
-    drafts = []
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.name)
-        drafts.append(_draft(member, options.dates, notes))
+    drafts = [_draft(member, options.dates, notes) for member in options.in_turn(members)]
     return assemble(source, "line", drafts, options, notes)
 
 

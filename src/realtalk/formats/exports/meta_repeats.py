@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -304,13 +304,10 @@ def by_reaction(threads: Sequence[MetaThread], texts: Sequence[Text]) -> None:
 
 def beside_files(threads: Sequence[MetaThread], texts: Sequence[Text]) -> None:
     """One sentence beside many files: the app's words for them."""
-    often = Counter((line.sender, line.text) for line in _carried(threads))
+    lines = (line for thread in threads for line in thread.lines)
+    often = Counter((line.sender, line.text) for line in lines if line.carries)
     for text in texts:
         line, written = text.line, text.line.text.strip()
         several_words = written.endswith(ENDS) and len(written.split()) > 1
         if line.carries and several_words and often[line.sender, line.text] > 2:
             text.sort = text.sort or "sent"
-
-
-def _carried(threads: Sequence[MetaThread]) -> Iterator[Line]:
-    return (line for thread in threads for line in thread.lines if line.carries)

@@ -69,7 +69,11 @@ def header(line: str, place: int) -> Header | None:
 
 def starts(dated: Sequence[Header], lines: Sequence[str]) -> list[Header]:
     """Those that start a message."""
-    behind = [head for head in dated[1:] if _is_end(_before(lines, head.place))]
+    behind = [
+        head
+        for head in dated[1:]
+        if _before(lines, head.place).endswith(("  ", " -)", " ))", _DELETED_HEADER))
+    ]
     # An editor that takes spaces off leaves the other ends in place. Half of the lines is
     # enough: the others may all stand in one message.
     spaced = any(_before(lines, head.place).endswith("  ") for head in behind)
@@ -80,10 +84,6 @@ def starts(dated: Sequence[Header], lines: Sequence[str]) -> list[Header]:
 def _before(lines: Sequence[str], place: int) -> str:
     """The line before, or the one before that where an empty line parts messages."""
     return lines[place - 2] if not lines[place - 1] and place > 1 else lines[place - 1]
-
-
-def _is_end(line: str) -> bool:
-    return line.endswith(("  ", " -)", " ))", _DELETED_HEADER))
 
 
 def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:

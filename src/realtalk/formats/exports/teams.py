@@ -16,7 +16,7 @@ What an entry is stands in its type; calls, people who come and go and the like 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -80,11 +80,6 @@ _KINDS = {
     "location": "location",
     "file": "",
 }
-
-
-def _is_personal(keys: Collection[str]) -> bool:
-    """Whether these are keys of such a file."""
-    return "MessageList" in keys and ("messagetype" in keys or "originalarrivaltime" in keys)
 
 
 def _fill_personal(
@@ -237,7 +232,8 @@ def _is_ours(member: Member) -> bool:
     graph = {"messageType", "createdDateTime", "body"} <= keys and bool(
         keys & {"contentType", "chatId", "channelIdentity", "eventDetail"}
     )
-    return graph or _is_personal(keys)
+    personal = "MessageList" in keys and bool(keys & {"messagetype", "originalarrivaltime"})
+    return graph or personal
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:

@@ -266,14 +266,10 @@ class _TelegramPage(PageWalker[_Place]):
         return " ".join("".join(self._title).split())
 
     def _start(self, tag: Tag) -> None:
-        self._enter(tag.name, tag.attributes)
-        if tag.is_alone:
-            self._end(tag.name)
-
-    def _enter(self, tag: str, attributes: dict[str, str]) -> None:
+        attributes = tag.attributes
         classes = frozenset(attributes.get("class", "").split())
         around = self._open.here or _Place()
-        if tag == "div" and "message" in classes and self._bubble is None:
+        if tag.name == "div" and "message" in classes and self._bubble is None:
             if "service" in classes:
                 # The lines between two days are of the page, not of the chat.
                 self.notices += not attributes.get("id", "").startswith("message-")
@@ -282,8 +278,10 @@ class _TelegramPage(PageWalker[_Place]):
                 self._depth = len(self._open)
                 around = _Place()  # what is around a message does not tell what is in it
         elif self._bubble is not None:
-            self._look(self._bubble, tag, classes, attributes, around)
-        self._open.enter(tag, around.inside(classes))
+            self._look(self._bubble, tag.name, classes, attributes, around)
+        self._open.enter(tag.name, around.inside(classes))
+        if tag.is_alone:
+            self._end(tag.name)
 
     def _end(self, tag: str) -> None:
         if self._open.leave(tag) and len(self._open) <= self._depth:
@@ -447,22 +445,26 @@ def _is_said(item: Fields) -> bool:
     return scalar(item.get("type", "message")) == "message"
 
 
-def _call(item: Fields, time: datetime | None) -> Entry | None:
-    """A call by whoever made it; None for any other notice."""
-    if text_at(item, "action") != "phone_call":
-        return None
-    number = text_at(item, "id")
-    return Entry(text_at(item, "actor_id"), text_at(item, "actor"), time, "", id=number, call=True)
-
-
 def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
     stamp = None if clock else from_number(item.get("date_unixtime"), tz)
     if not _is_said(item):
-        return _call(item, stamp or from_stamp(item.get("date"), tz))
+        # A call by whoever made it; None for any other notice.
+        if text_at(item, "action") != "phone_call":
+            return None
+        time, number = stamp or from_stamp(item.get("date"), tz), text_at(item, "id")
+        caller, name = text_at(item, "actor_id"), text_at(item, "actor")
+        return Entry(caller, name, time, "", id=number, call=True)
     author = text_at(item, "from_id")
     extra = filled({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
     if "reactions" in item:
-        extra |= _reactions(item)
+        extra |= reactions(
+            (
+                text_at(reaction, "emoji", "document_id", "type"),
+                [text_at(person, "from") for person in objects_at(reaction, "recent")],
+                reaction.get("count"),
+            )
+            for reaction in objects_at(item, "reactions")
+        )
     if poll := object_at(item, "poll"):
         extra["poll"] = [_words(answer.get("text")) for answer in objects_at(poll, "answers")]
     if tasks := objects_at(item, "todo_list/answers"):
@@ -518,17 +520,6 @@ def _text(value: Any) -> str:
         text += added
         styled = kind not in ("", "plain") and bool(added)
     return text
-
-
-def _reactions(item: Fields) -> Fields:
-    return reactions(
-        (
-            text_at(reaction, "emoji", "document_id", "type"),
-            [text_at(person, "from") for person in objects_at(reaction, "recent")],
-            reaction.get("count"),
-        )
-        for reaction in objects_at(item, "reactions")
-    )
 
 
 def _path(value: Any) -> str:

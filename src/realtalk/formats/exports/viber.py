@@ -100,12 +100,9 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         fix="pass the zip, .txt or .csv that Viber has sent by e-mail",
     )
     notes: list[str] = []
-    files = [(member, export_lines(member)) for member in members]
+    files = [(member, export_lines(member)) for member in options.in_turn(members)]
     order = options.dates or _order([line for _, lines in files for line in lines], notes)
-    drafts = []
-    for done, (member, lines) in enumerate(files):
-        options.progress(done, len(files), member.name)
-        drafts.append(_draft(member, lines, order))
+    drafts = [_draft(member, lines, order) for member, lines in files]
     return assemble(source, "viber", drafts, options, notes)
 
 

@@ -331,8 +331,7 @@ class _Folder:
 
     @property
     def ledger(self) -> Ledger:
-        left = tuple(self._left)
-        return Ledger("entries", self._total, self._total - len(left), 0, left)
+        return Ledger.of(self._total, self._left)
 
     def notes(self) -> Iterator[str]:
         if self._undated:

@@ -30,7 +30,7 @@ from realtalk.files.spreadsheets import guarded, unguarded
 from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.limits import MOST_COLUMNS, raised
 from realtalk.formats.published.columns import FIELDS, TableRows, mapped
-from realtalk.formats.published.record import gathered, in_turn, members_ending
+from realtalk.formats.published.record import gathered, members_ending
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, holding
 
@@ -90,7 +90,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
     notes: list[str] = []
-    for member in in_turn(members, options):
+    for member in options.in_turn(members):
         rows, ledger = _rows(member, options, notes)
         ledgers.append(ledger)
         chats += rows.chats()

@@ -27,7 +27,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.json_input import BLANK, NOT_TEXT, Fields, head_text, json_lines
 from realtalk.formats.published.columns import TableRows, mapped
-from realtalk.formats.published.record import gathered, in_turn, members_ending, record, restored
+from realtalk.formats.published.record import gathered, members_ending, record, restored
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
@@ -47,7 +47,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     ledgers: list[Ledger] = []
     notes: list[str] = []
     name, format_ = source.name, "jsonl"
-    for member in in_turn(members, options):
+    for member in options.in_turn(members):
         first = next((value for _, value in json_lines(member) if value not in _BLANK), None)
         reader: _OwnLines | _Foreign
         if isinstance(first, dict) and first.get("type") == "corpus" and "realtalk" in first:

@@ -46,12 +46,10 @@ from realtalk.formats.published.record import (
     differences,
     extra_of,
     gathered,
-    in_turn,
-    members_of,
 )
 from realtalk.formats.questions import annotated_question, name_of, number_of, resolve
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.formats.source import Member, Source, holding
+from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.text.calendars import MONTHS
 
 # One entry of a LoCoMo sample to one frozen value and back.
@@ -300,13 +298,12 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = members_of(source, (".json",), _is_ours, "no LoCoMo file found")
-    members.sort(key=by_number)
+    members = taken(source, (".json",), _is_ours, missing="no LoCoMo file found")
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
     notes: list[str] = []
     seen: dict[tuple[str, bool], Chat] = {}
-    for member in in_turn(members, options):
+    for member in options.in_turn(sorted(members, key=by_number)):
         for id_, sample, where, whole in _samples(member):
             reader = _Sample(id_, sample, where)
             # The official file and the files split from it often lie side by side: a sample
@@ -364,8 +361,7 @@ class _Sample:
         chat = replace(chat, extra=extra_of(self._patch(chat), where))
         self.chat = amended(chat, (own or {}).get(_WHOLE), where)
         messages = sum(len(session.messages) for session in sessions)
-        left = tuple(self._left)
-        self.ledger = Ledger("entries", messages + len(left), messages, 0, left)
+        self.ledger = Ledger.of(messages + len(self._left), self._left)
 
     def _count(self, good: bool, place: str, reason: str) -> None:
         if not good:

@@ -23,10 +23,10 @@ from typing import Any
 from realtalk.chat import Chat, Message, Question, Session
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import head_keys, items, listed, text_of
-from realtalk.formats.published.record import extra_of, gathered, members_of
+from realtalk.formats.published.record import extra_of, gathered
 from realtalk.formats.questions import name_of
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.formats.source import Member, Source, holding
+from realtalk.formats.source import Member, Source, holding, taken
 
 _SUFFIXES = (".json", "")  # the official files have also been published without an ending
 _DATE = re.compile(r"\s*([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})\D{0,20}?([0-9]{1,2}):([0-9]{2})\s*")
@@ -56,7 +56,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = members_of(source, _SUFFIXES, _is_ours, "no LongMemEval file found")
+    members = taken(source, _SUFFIXES, _is_ours, missing="no LongMemEval file found")
     chats: list[Chat] = []
     ids = UniqueNames("{}-{}")
     total = 0
@@ -72,8 +72,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
                 total += sum(len(session.messages) for session in chat.sessions)
             if len(chats) % 50 == 0:
                 options.progress(len(chats), 0, member.stem)
-    ledger = Ledger("entries", total + len(left), total, 0, tuple(left))
-    return gathered(source, "longmemeval", chats, [ledger])
+    return gathered(source, "longmemeval", chats, [Ledger.of(total + len(left), left)])
 
 
 def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat | None:

@@ -35,7 +35,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
 from realtalk.formats.aliases import learn
 from realtalk.formats.json_input import Fields, head_keys, load, text_of
-from realtalk.formats.published.record import by_number, gathered, in_turn
+from realtalk.formats.published.record import by_number, gathered
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.formats.source import Member, Source, holding
@@ -64,7 +64,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if not members:
         raise RealtalkError("no REALTALK chat found", where=str(source.path))
     members.sort(key=by_number)
-    chats, ledgers = zip(*(_chat(member) for member in in_turn(members, options)), strict=True)
+    chats, ledgers = zip(*(_chat(member) for member in options.in_turn(members)), strict=True)
     return gathered(source, "realtalk", chats, ledgers)
 
 
@@ -98,8 +98,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     questions = tuple(_questions(data, ids))
     aliases = learn(speakers, sessions, events, questions)
     chat = Chat(member.stem, speakers, tuple(sessions), events, questions, aliases)
-    ledger = Ledger("entries", total, total - len(leftovers), 0, tuple(leftovers))
-    return chat, ledger
+    return chat, Ledger.of(total, leftovers)
 
 
 def _numbered(data: Mapping[str, Any], member: Member) -> Iterator[tuple[int, list[Any]]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -35,27 +35,15 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.reading import Ledger, Reading, ReadOptions
+from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.source import Member, Source
 
 # Chats from several files → one reading.
 #
-# for member in in_turn(source.having(".json"), options):    # reports progress
+# for member in options.in_turn(source.having(".json")):    # reports progress
 #     chats.append(…); ledgers.append(…)
 # gathered(source, "realtalk", chats, ledgers)
 # → Reading: chats "Chat_1", "Chat_1-2"; the ledgers added up
-
-
-def members_of(
-    source: Source, suffixes: tuple[str, ...], is_ours: Callable[[Member], bool], missing: str
-) -> list[Member]:
-    """The files of a format; a file that stands alone is taken at the user's word."""
-    members = [member for member in source.having(*suffixes) if is_ours(member)]
-    if not members and len(source.members) == 1:
-        members = list(source.members)
-    if not members:
-        raise RealtalkError(missing, where=str(source.path))
-    return members
 
 
 def members_ending(source: Source, suffixes: tuple[str, ...], missing: str) -> Sequence[Member]:
@@ -69,14 +57,6 @@ def members_ending(source: Source, suffixes: tuple[str, ...], missing: str) -> S
 def by_number(member: Member) -> list[int]:
     """Sorts Chat_2 before Chat_10: people number their chats, and tables follow this order."""
     return [int(part) if part.isdecimal() else 0 for part in re.split(r"(\d+)", member.name)]
-
-
-def in_turn(members: Sequence[Member], options: ReadOptions) -> Iterator[Member]:
-    """The files one after the other, with progress."""
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.stem)
-        yield member
-    options.progress(len(members), len(members), "")
 
 
 def gathered(
@@ -155,74 +135,40 @@ def differences(wanted: T, got: T) -> dict[str, Any]:
     }
 
 
-class _Unfit(Exception):
-    """A record's value that its field cannot hold."""
+_UNFIT = (TypeError, ValueError, RecursionError, AttributeError)  # what a decoder may raise
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise _Unfit
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise _Unfit
-    return value
-
-
-def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _LARGEST_SESSION:
-        raise _Unfit
+def _exactly(kind: type[Any], value: Any) -> Any:
+    if type(value) is not kind or (kind is int and abs(value) > _LARGEST_SESSION):
+        raise TypeError
     return value
 
 
 def _time(value: Any) -> datetime:
-    try:
-        return datetime.fromisoformat(_text(value)).replace(tzinfo=None)
-    except ValueError as error:
-        raise _Unfit from error
+    return datetime.fromisoformat(_exactly(str, value)).replace(tzinfo=None)
 
 
-def _kind(value: Any) -> str:
-    if value not in get_args(EventKind):
-        raise _Unfit
-    return str(value)
+def _kind(value: Any) -> Any:
+    return get_args(EventKind)[get_args(EventKind).index(value)]
 
 
-def _extra(value: Any) -> str:
-    text = _text(value)
-    try:
-        fit = not text or isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError) as error:
-        raise _Unfit from error
-    if not fit:
-        raise _Unfit
-    return text
+def _extra(value: Any) -> Any:
+    if value != "":
+        _exactly(dict, json.loads(_exactly(str, value)))
+    return value
 
 
 def _decoded(kind: type[T], data: Any) -> T:
-    if not isinstance(data, dict):
-        raise _Unfit
-    values = {name: decode(data[name]) for name, decode in _FIELDS[kind].items() if name in data}
-    try:
-        return kind(**values)
-    except TypeError as error:  # a field without default is missing
-        raise _Unfit from error
+    data = _exactly(dict, data)  # a field without default that is missing is a TypeError, too
+    return kind(**{key: take(data[key]) for key, take in _FIELDS[kind].items() if key in data})
 
 
+_VALUES: tuple[type[Any], ...] = (Attachment, Alias, Message, Session, Event, Question)
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "str": _text,
-    "bool": _flag,
-    "int": _number,
     "datetime": _time,
     "EventKind": _kind,
-    "Attachment": partial(_decoded, Attachment),
-    "Message": partial(_decoded, Message),
-    "Session": partial(_decoded, Session),
-    "Event": partial(_decoded, Event),
-    "Question": partial(_decoded, Question),
-    "Alias": partial(_decoded, Alias),
+    **{kind.__name__: partial(_exactly, kind) for kind in (str, bool, int)},
+    **{kind.__name__: partial(_decoded, kind) for kind in _VALUES},
 }
 
 
@@ -238,16 +184,13 @@ def _decoder(field: Field[Any]) -> Callable[[Any], Any]:
         return None if value is None else decode(value)
 
     def several(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            raise _Unfit
-        return tuple(map(decode, value))
+        return tuple(map(decode, _exactly(list, value)))
 
     return decode if kind == inner else several if kind.startswith("tuple") else optional
 
 
 _FIELDS: Mapping[type[Any], Mapping[str, Callable[[Any], Any]]] = {
-    kind: {field.name: _decoder(field) for field in fields(kind)}
-    for kind in (Attachment, Alias, Message, Session, Event, Question, Chat)
+    kind: {field.name: _decoder(field) for field in fields(kind)} for kind in (*_VALUES, Chat)
 }
 
 
@@ -255,7 +198,7 @@ def restored(kind: type[T], data: Any, where: str) -> T:
     """The value of a record; keys that are no field are passed over."""
     try:
         return _decoded(kind, data)
-    except _Unfit as error:
+    except _UNFIT as error:
         raise RealtalkError(f"is not a {kind.__name__.lower()} record", where=where) from error
 
 
@@ -270,5 +213,5 @@ def amended(value: T, data: Any, where: str) -> T:
         return replace(
             value, **{name: decoders[name](item) for name, item in data.items() if name in decoders}
         )
-    except _Unfit as error:
+    except _UNFIT as error:
         raise RealtalkError(f"'{KEY}' holds a value of the wrong kind", where=where) from error

@@ -28,9 +28,9 @@ import polars as pl
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, zone
-from realtalk.formats.published.record import extra_of, members_of
+from realtalk.formats.published.record import extra_of
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.formats.source import Member, Source, holding
+from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.text.written_days import parse_stamp
 
@@ -267,7 +267,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = members_of(source, _SUFFIXES, _is_ours, "no thread file found")
+    members = taken(source, _SUFFIXES, _is_ours, missing="no thread file found")
     columns = Columns(options.timezone)
     for member in members:
         with member.open() as stream:
@@ -279,8 +279,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
                 raise RealtalkError("not valid JSON", where=member.where) from error
     if not columns.size:
         raise RealtalkError("holds no post that can be read", where=str(source.path))
-    left = tuple(columns.left)
-    ledger = Ledger("entries", columns.size + len(left), columns.size, 0, left)
+    ledger = Ledger.of(columns.size + len(columns.left), columns.left)
     tables = Tables(
         source.name,
         "reddit",
@@ -341,7 +340,10 @@ class _Walk:
             self._open.pop()
             self._columns.end(node, self._place())
             if not self._open:
-                self._finish_post()
+                self._columns.close(self._author, self._place())
+                self._posts += 1
+                if self._posts % _EVERY == 0:
+                    self._progress(self._posts, 0, "posts")
         elif event == "start_array":
             if self._key in BRANCHES and not node.branching:
                 node.branching = True
@@ -392,12 +394,6 @@ class _Walk:
 
     def _leave(self, reason: str) -> None:
         self._columns.leave(self._place(), reason)
-
-    def _finish_post(self) -> None:
-        self._columns.close(self._author, self._place())
-        self._posts += 1
-        if self._posts % _EVERY == 0:
-            self._progress(self._posts, 0, "posts")
 
 
 FORMAT = Format("Reddit threads as trees (PersonaConvBench)", holding(_SUFFIXES, _is_ours), _read)

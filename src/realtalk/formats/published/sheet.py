@@ -42,7 +42,7 @@ from realtalk.files.writing import atomic_path, file_stems
 from realtalk.formats.aliases import learn
 from realtalk.formats.limits import VARIABLE, Allowance, Measure, raised
 from realtalk.formats.published.realtalk import TIME, parse_time
-from realtalk.formats.published.record import gathered, in_turn
+from realtalk.formats.published.record import gathered
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.formats.source import UNPACKING_ERRORS, Member, Source, holding
@@ -330,7 +330,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     members = source.having(".xlsx")
     if not members:
         raise RealtalkError("holds no .xlsx file", where=str(source.path))
-    chats, ledgers = zip(*(_chat(member) for member in in_turn(members, options)), strict=True)
+    chats, ledgers = zip(*(_chat(member) for member in options.in_turn(members)), strict=True)
     return gathered(source, "realtalk", chats, ledgers)
 
 
@@ -386,8 +386,8 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     ids = {message.id for session in sessions for message in session.messages}
     questions = tuple(_questions(question_cells, ids))
     aliases = learn(speakers, sessions, events, questions)
-    ledger = Ledger("entries", total, total - system - len(leftovers), system, tuple(leftovers))
-    return Chat(member.stem, speakers, sessions, tuple(events), questions, aliases), ledger
+    chat = Chat(member.stem, speakers, sessions, tuple(events), questions, aliases)
+    return chat, Ledger.of(total, leftovers, system)
 
 
 def _session_of(row: Sequence[Any], columns: _Columns) -> re.Match[str] | None:

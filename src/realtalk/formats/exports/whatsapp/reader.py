@@ -339,10 +339,10 @@ def read(source: Source, options: ReadOptions) -> Reading:
 
 def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:
     """The chats; those that do not show their date order follow those that do."""
-    chats: list[ExportedChat] = []
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.name)
-        chats.append(read_chat(member.read(), options.dates, member.where, member.name))
+    chats = [
+        read_chat(member.read(), options.dates, member.where, member.name)
+        for member in options.in_turn(members)
+    ]
     proven: dict[str, set[str]] = {}
     for chat in chats:
         if not chat.dates.open:
@@ -355,7 +355,6 @@ def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat
                     again = read_chat(member.read(), order, member.where, member.name)
                     note = f"the dates were read as {order} like those of the other chats here"
                     chats[place] = replace(again, notes=(note, *again.notes))
-    options.progress(len(members), len(members), "")
     return chats
 
 

@@ -72,7 +72,10 @@ def default(orders: Sequence[Order], *, half: bool, slashes: bool) -> Order:
 
 def decide(heads: pl.DataFrame, orders: Sequence[Order], *, half: bool, slashes: bool) -> Decision:
     """The order of one family of headers (columns a, b, c, text, in file order)."""
-    runs = _runs(heads)
+    # The dates as they follow each other, each stretch of equal ones once.
+    dates = heads.select("a", "b", "c").drop_nulls()
+    changed = pl.any_horizontal(pl.all() != pl.all().shift(1)).fill_null(True)
+    runs = dates.filter(changed).rows()
     today = date.today()
     left = {order: _days(runs, order, today.year) for order in orders}
     calendars = {order: _calendar(runs, order, today.year) for order in orders}
@@ -184,13 +187,6 @@ def _day(triple: Iterable[int | None], order: Order, calendar: Calendar) -> int 
     return ordinal(year, month, day, calendar)
 
 
-def _runs(heads: pl.DataFrame) -> list[Triple]:
-    """The dates as they follow each other, each stretch of equal ones once."""
-    dates = heads.select("a", "b", "c").drop_nulls()
-    changed = pl.any_horizontal(pl.all() != pl.all().shift(1)).fill_null(True)
-    return dates.filter(changed).rows()
-
-
 def _calendar(runs: list[Triple], order: Order, year: int) -> Calendar:
     place = order.index("y")
     return calendar_of([triple[place] for triple in runs], year)
@@ -257,7 +253,10 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
     if not counts.height:
         empty = heads.with_columns(time=pl.lit(None, dtype=pl.Datetime("us")), part=pl.lit(0))
         return Timeline(empty, ())
-    main = _main_family(heads, counts)
+    most, first = str(counts["family"][0]), str(heads["family"][0])
+    count = int(counts.filter(pl.col("family") == first)["count"][0])
+    share = count / heads.height
+    main = first if share >= 0.1 or (count >= 3 and share >= 0.01) else most
     others = [name for name in counts["family"].to_list() if name != main][:_MOST_FAMILIES]
     if dates is None:
         heads, turned = _turned(heads, main)
@@ -293,13 +292,6 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
         decision.ground == "default",
         main,
     )
-
-
-def _main_family(heads: pl.DataFrame, counts: pl.DataFrame) -> str:
-    most, first = str(counts["family"][0]), str(heads["family"][0])
-    count = int(counts.filter(pl.col("family") == first)["count"][0])
-    share = count / heads.height
-    return first if share >= 0.1 or (count >= 3 and share >= 0.01) else most
 
 
 def _turned(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, list[str]]:
