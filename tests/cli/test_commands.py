@@ -48,7 +48,7 @@ def test_help_is_whole_and_short(command: Command) -> None:
     assert command.summary.endswith(".")
     for option in command.options:
         words = re.sub(r"[(:;]", " ", option.help).split()
-        assert 1 <= len(words) <= 12, (option.name, option.help)
+        assert 1 <= len(words) <= 8, (option.name, option.help)
         assert option.help.endswith("."), (option.name, option.help)
     if command.words not in ("studio",):
         assert list(command.examples()), "an example that is a call of the function"

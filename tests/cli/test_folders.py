@@ -125,9 +125,8 @@ def test_no_two_kinds_of_examples_share_a_folder() -> None:
     wrote: dict[str, str] = {}
     for line in re.findall(r"^\s*(realtalk .+)$", re.sub(r"\\\n\s*", " ", text), re.MULTILINE):
         words = shlex.split(line)
-        kind = " ".join(
-            words[1 : 3 if words[2] in ("sweep", "tune", "contexts", "turns", "converse") else 2]
-        )
+        own = {"tune", "contexts", "turns", "converse", "read", "check", "redact", "report"}
+        kind = " ".join(words[1 : 3 if own & {*words[2:3]} else 2])
         for option, place in pairwise(words):
             if option in ("--out", "-o"):
                 assert wrote.setdefault(place, kind) == kind, line

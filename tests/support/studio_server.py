@@ -97,7 +97,7 @@ def run_studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
     )
     try:
         assert process.stdout is not None
-        yield Studio(process, process.stdout.readline().removeprefix("studio: ").strip())
+        yield Studio(process, process.stdout.readline().partition("studio: ")[2].strip())
     finally:
         process.kill()
         process.wait()

@@ -100,9 +100,15 @@ class Findings:
     """
 
     def __init__(
-        self, name: str, findings: Sequence[CheckFinding], ledger: Ledger, notes: Sequence[str]
+        self,
+        name: str,
+        format_name: str,
+        findings: Sequence[CheckFinding],
+        ledger: Ledger,
+        notes: Sequence[str],
     ) -> None:
         self.name = name
+        self.format = format_name
         self.findings = tuple(findings)
         self.ledger = ledger
         self.notes = tuple(notes)
@@ -140,7 +146,11 @@ class Findings:
     def to_json(self) -> dict[str, Any]:
         """Every finding with the ledger, as `realtalk check --json` prints them."""
         report: dict[str, Any] = self._report.to_json()
-        return report | {"name": self.name, "ledger": self.ledger.to_json()}
+        return report | {
+            "name": self.name,
+            "format": self.format,
+            "ledger": self.ledger.to_json(),
+        }
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -184,7 +194,10 @@ def check(
 
     found = as_reading(corpus, reading, progress)
     report = examine(found.corpus, found.ledger)
-    return Findings(found.corpus.name, report.findings, found.ledger, found.notes)
+    corpus_read = found.corpus
+    return Findings(
+        corpus_read.name, corpus_read.format, report.findings, found.ledger, found.notes
+    )
 
 
 @dataclass(frozen=True)
@@ -221,7 +234,7 @@ def export(
 
     Args:
         corpus: Chat, corpus or sample name.
-        to: Output format: realtalk, sheet, locomo, convokit, jsonl or csv.
+        to: Format: realtalk, sheet, locomo, convokit, jsonl or csv.
         out: Folder for the files.
         reading: Format, dates and clock, where the file does not tell.
 

@@ -244,7 +244,7 @@ def clear(
 
     Args:
         kinds: Kinds to remove (default: all).
-        older_than: Only what was not used for so many days.
+        older_than: Days for which it was not used.
         from_chats: Only what was made from chats.
         yes: Do not ask.
         cache: Cache folder.

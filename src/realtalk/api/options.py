@@ -31,10 +31,10 @@ class Reading:
 
     Attributes:
         format: Input format (default: detected).
-        gap: Pause that ends a session: 6h, 90m, 2d or day.
+        gap: Pause between sessions: 6h, 90m, 2d, day.
         dates: Order of ambiguous dates: dmy, mdy or ymd.
         timezone: Clock for exports in UTC, e.g. Europe/Athens.
-        columns: Column of a JSONL or CSV file, e.g. speaker=author.
+        columns: Column of a table, e.g. speaker=author.
     """
 
     format: str | None = None

@@ -70,7 +70,7 @@ def tune(
         corpus: Chat, corpus or sample name.
         speaker: Speaker to train on.
         out: Folder for the adapter (default: adapters/NAME).
-        base: Base model: a folder, .gguf file or known name.
+        base: Base model: folder, .gguf file or name.
         labels: Labels of the corpus: saves labelling.
         choice: Which chat is tested: ei or paper.
         context_sessions: Sessions shown as context.

@@ -119,7 +119,7 @@ def table(
         runs: Folders of runs, or NAME=FOLDER.
         groups: Also by category, speaker or domain.
         published: Whether to show the paper's rows.
-        best_of: Threads: also the best of the runs, by the truth.
+        best_of: Threads: also the best, by the truth.
         figures: Folder for charts: PNG, SVG and HTML.
 
     Example:
@@ -220,7 +220,7 @@ def rescore(
 
     Args:
         run: Folder of a run.
-        corpus: Corpus the run was made from (not needed for samples).
+        corpus: Corpus of the run (samples need none).
         judge: Memory: model that judges answers; same: the reader.
         prompts: Memory: folder with prompts of your own.
         audit: Memory: corrected audit, as the studio exports it.

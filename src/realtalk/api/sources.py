@@ -62,11 +62,11 @@ def read(
     their ids, and the same file a second time changes nothing.
 
     Args:
-        paths: Files, folders, zips, stored corpora or a sample's name.
+        paths: Files, folders, zips, corpora or sample name.
         reading: Format, dates and clock, where the file does not tell.
         out: Folder to store the corpus in, as Parquet.
         into: Stored corpus to add new messages to.
-        chat: Chat of the stored corpus that goes on, by id.
+        chat: Id of the stored chat that goes on.
         same: Two names of one person, e.g. Mum=Anna.
         take_edits: Take edits, deletions and reactions made since.
 

@@ -118,7 +118,7 @@ def prompt(
 
     Args:
         corpus: Threads, corpus or sample name.
-        reply: Reply, by its key or its place from 1.
+        reply: Reply: its key or place from 1.
         task: Task: sentiment, impact or next_text.
         setting: Setting: p-conv, p-nonconv, np-conv or np-nonconv.
         budget: Prompt size in tokens.

@@ -430,6 +430,10 @@ def show_dataset(made: TuningSet, *, out: Any = None, json: bool = False) -> Non
     say(f"{about['replies']:,} replies in {about['rows']:,} rows; {where}")
 
 
+def show_nothing(_: None) -> None:
+    """What was to be said was said while it ran."""
+
+
 def show_value(value: Any, *, json: bool = False) -> None:
     """Prints a text or a path, which a script can read.
 
