@@ -33,8 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import torch
 
-from realtalk.persona.chat_tokens import TrainingExample
-from realtalk.persona.generation import EncodedPrompt, Sampling, Written, generate
+from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Written, generate
 from realtalk.persona.pretrained import Pretrained, load
 from realtalk.persona.tuning import TuneSettings, tune
 

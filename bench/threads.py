@@ -22,9 +22,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from realtalk.formats.opening import open_reading
-from realtalk.threads.protocols import PROTOCOLS, protocol
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import SETTINGS, TASKS
+from realtalk.threads.values import PROTOCOLS, SETTINGS, TASKS, protocol
 
 SECONDS = 90.0
 GIGABYTES = 2.0

@@ -28,8 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TextIO
 
-from realtalk.persona.chat_tokens import Writer
-from realtalk.persona.generation import EncodedPrompt, Sampling, Written, generate
+from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, Written, generate
 from realtalk.persona.pretrained import Pretrained, library, load
 
 Row = dict[str, Any]

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from realtalk.formats.opening import open_reading
-from realtalk.persona.pace import pace_of
+from realtalk.persona.cast import pace_of
 
 
 def main() -> None:

@@ -34,14 +34,12 @@ from realtalk.formats.published.record import record, restored
 from realtalk.memory.cues import reminder
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
-from realtalk.persona.cast import draw_roles, load_cast
-from realtalk.persona.chat_tokens import Writer
-from realtalk.persona.consent import Consent, agreed
+from realtalk.persona.cast import ChatPace, draw_roles, draw_turns, load_cast
 from realtalk.persona.conversation import Side, SimulatedChat, marked_chat
-from realtalk.persona.generation import EncodedPrompt, Sampling, generate
-from realtalk.persona.pace import ChatPace, draw_turns
+from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, generate
 from realtalk.persona.pretrained import Pretrained, library, load, with_adapter
 from realtalk.persona.prompting import read_message
+from realtalk.persona.talking import Consent, agreed
 from realtalk.persona.tuned import encoded
 from realtalk.persona.tuning import TuneSettings, tune
 from realtalk.persona.values import TurnPrompt

@@ -24,8 +24,7 @@ from scipy.stats import rankdata
 
 from realtalk.evals.values import Row
 from realtalk.formats.opening import open_reading
-from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
-from realtalk.persona.scoring import TurnScorer
+from realtalk.persona.scoring import AGREEMENTS, DIFFERENCES, SCORES, TurnScorer
 from realtalk.persona.turns import choices_of, tasks_of
 from realtalk.persona.values import PersonaTask
 from realtalk.persona.written import WrittenSimulator

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
-from realtalk.persona.chat_tokens import TrainingExample, Writer
-from realtalk.persona.generation import EncodedPrompt, generate
+from realtalk.persona.generation import EncodedPrompt, TrainingExample, Writer, generate
 from realtalk.persona.pretrained import Pretrained, library, load, with_adapter
 from realtalk.persona.tuning import SETTINGS, Tuned, TuneSettings, held_out, read_settings, tune
 from research.experiments.persona_plan import inner_parameters, matrix_rate

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realtalk.persona.chat_tokens import Writer
+from realtalk.persona.generation import Writer
 from realtalk.persona.pretrained import Pretrained, library
 from research.experiments.persona_prompts import Prompts, Way
 

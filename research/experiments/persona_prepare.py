@@ -35,9 +35,8 @@ import polars as pl
 from realtalk.ei.labels import Label, TurnInput
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from realtalk.persona.own_turns import OwnTurns
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
-from realtalk.persona.styles import Guide
+from realtalk.persona.styles import Guide, OwnTurns
 from realtalk.persona.turns import choices_of, tasks_of
 from realtalk.persona.values import PersonaTask, TurnPrompt
 

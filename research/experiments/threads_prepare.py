@@ -29,9 +29,8 @@ from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import BUDGET, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.prompting import PROMPT_VERSION
-from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import SETTINGS, TASKS
+from realtalk.threads.values import SETTINGS, TASKS, protocol
 
 HERE = Path(__file__).parent
 Row = dict[str, Any]

@@ -25,8 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from realtalk.persona.chat_tokens import Writer
-from realtalk.persona.generation import EncodedPrompt, Sampling, generate
+from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, generate
 from realtalk.persona.pretrained import Pretrained, library, load, quiet
 from research.experiments.answers_run import device_name, say
 

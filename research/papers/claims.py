@@ -27,7 +27,7 @@ from realtalk.evals.values import Row
 from realtalk.metrics.grouped import Change, drawn_sums
 from realtalk.metrics.statistics import Array, Estimate, holm, percentile_interval
 from realtalk.threads.published import TABLE, published_gain
-from realtalk.threads.rows import SCORES, scores_of
+from realtalk.threads.scoring import SCORES, scores_of
 from realtalk.threads.values import SETTINGS, TASKS, Task
 from research.papers.shared_rows import SHARED_SCORES
 

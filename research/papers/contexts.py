@@ -27,8 +27,8 @@ from realtalk.evals.values import Row
 from realtalk.metrics.grouped import Change, grouped_changes, ratio
 from realtalk.metrics.statistics import holm
 from realtalk.persona.benchmark import KIND, READING
-from realtalk.persona.published import PUBLISHED_SCORES, published_choice
-from realtalk.persona.rows import SCORES
+from realtalk.persona.choosing import PUBLISHED_SCORES, published_choice
+from realtalk.persona.scoring import SCORES
 from research.papers.values import Exhibit, Verdict
 
 _FOLDER = re.compile(r"(?:sweep)?(\d+)(?:-(.+))?")

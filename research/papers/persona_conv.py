@@ -20,9 +20,9 @@ from realtalk.evals.tables import run_tables, share
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.benchmark import predictions
+from realtalk.threads.predictors import BASELINES
 from realtalk.threads.published import TABLE
-from realtalk.threads.registry import BASELINES
-from realtalk.threads.rows import SCORES, scores_of
+from realtalk.threads.scoring import SCORES, scores_of
 from realtalk.threads.values import TASKS, Task, known_task
 from research.papers.claims import (
     CLAIMS,

@@ -26,8 +26,8 @@ from realtalk.evals.tables import p_value, run_tables
 from realtalk.metrics.grouped import grouped_changes, ratio
 from realtalk.metrics.statistics import Estimate, holm, pearson
 from realtalk.persona.benchmark import READING
-from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
-from realtalk.persona.rows import SCORES
+from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
+from realtalk.persona.scoring import SCORES
 from research.papers.judging import best_split, circle_of
 from research.papers.speakers import Readings, apart, together
 from research.papers.values import (

@@ -30,7 +30,7 @@ from realtalk.evals.values import Row, Score
 from realtalk.files.writing import write_parquet
 from realtalk.metrics.statistics import Array
 from realtalk.threads.benchmark import KIND, task_of
-from realtalk.threads.rows import TEXT_SCORES, scores_of
+from realtalk.threads.scoring import TEXT_SCORES, scores_of
 from realtalk.threads.values import TASKS, Task
 from research.papers.auc import auc, placements
 

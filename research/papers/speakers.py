@@ -25,7 +25,7 @@ from realtalk.ei.figures import draw_comparison, draw_consistency
 from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate, pearson
-from realtalk.persona.published import TABLE_8
+from realtalk.persona.choosing import TABLE_8
 from research.papers.intimacy import as_printed
 from research.papers.published import TABLE_7
 from research.papers.values import (

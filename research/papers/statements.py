@@ -20,7 +20,7 @@ from realtalk.ei.values import FACETS
 from realtalk.evals.tables import p_value
 from realtalk.memory.published import TABLE_3
 from realtalk.metrics.statistics import pearson
-from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
+from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, TABLE_8
 from research.papers.counts import whole
 from research.papers.guidelines import MESSAGES_A_DAY, Day
 from research.papers.judging import circle_of

@@ -16,8 +16,8 @@ from realtalk.evals.comparing import Compared
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import holm
-from realtalk.persona.published import TABLE_2
-from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
+from realtalk.persona.choosing import TABLE_2
+from realtalk.persona.scoring import AGREEMENTS, DIFFERENCES, SCORES
 from research.papers.markdown import table as markdown
 from research.results.persona_tables import compare, gain_line, title_of, with_rows
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure, run_tables
 from realtalk.metrics.statistics import holm
-from realtalk.persona.guess_rows import GUESS_SCORES, READING
+from realtalk.persona.guessing import GUESS_SCORES, READING
 from research.papers.markdown import table as markdown
 
 SIMULATED = GUESS_SCORES[-1]

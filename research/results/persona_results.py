@@ -23,8 +23,8 @@ import polars as pl
 from realtalk.describe.figures import styled
 from realtalk.evals.comparing import Compared
 from realtalk.evals.run import Run
-from realtalk.persona.published import published_choice
-from realtalk.persona.rows import SCORES
+from realtalk.persona.choosing import published_choice
+from realtalk.persona.scoring import SCORES
 from research.papers.markdown import table as markdown
 from research.results import PAGES, ROWS
 from research.results.persona_claims import (

@@ -18,8 +18,8 @@ from typing import Any
 from realtalk.evals.comparing import Compared
 from realtalk.evals.run import Run
 from realtalk.metrics.statistics import holm
-from realtalk.persona.published import TABLE_2
-from realtalk.persona.rows import SCORES
+from realtalk.persona.choosing import TABLE_2
+from realtalk.persona.scoring import SCORES
 from research.papers.markdown import table as markdown
 from research.results.persona_claims import (
     CONTENT,

@@ -24,10 +24,9 @@ from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.similarity import Rows, Similarity, shipped_encoder
 from realtalk.persona.benchmark import run_persona, share
-from realtalk.persona.registry import make_simulator
 from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.turns import choices_of, tasks_of
-from realtalk.persona.values import PersonaTask, Simulator
+from realtalk.persona.values import PersonaTask, Simulator, make_simulator
 from realtalk.persona.written import WrittenSimulator
 from research.results import ROWS
 

@@ -19,8 +19,8 @@ from realtalk.evals.tables import compared_table, figure
 from realtalk.evals.values import Lines, Row
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.benchmark import PersonaBenchmark
-from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
-from realtalk.persona.rows import SCORES, WHOLE
+from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, TABLE_8
+from realtalk.persona.scoring import SCORES, WHOLE
 
 _MAIN = tuple(name for name, kind in SCORES.items() if kind.family != "beyond")
 _PUBLISHED = {SCORES[name].published: name for name in SCORES if SCORES[name].published}

@@ -27,13 +27,11 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.rows import row_of
 from realtalk.evals.values import Answer, Cost, Row, Sample
 from realtalk.formats.opening import open_reading
+from realtalk.threads.asking import read_answer
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.predictors import Value
-from realtalk.threads.protocols import protocol
-from realtalk.threads.reading_answers import read_answer
-from realtalk.threads.registry import make_predictor
+from realtalk.threads.predictors import Value, make_predictor
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import SETTINGS, TASKS, Setting, Target, Task
+from realtalk.threads.values import SETTINGS, TASKS, Setting, Target, Task, protocol
 from research.experiments.threads_prepare import RULES, TRAIN, corpus_name
 from research.papers.shared_rows import PredictionKey, shared_frame, write_shared
 from research.results import ROWS

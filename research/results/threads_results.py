@@ -20,7 +20,7 @@ from realtalk.evals.summaries import VariantScores
 from realtalk.evals.values import Row
 from realtalk.threads.benchmark import predictions
 from realtalk.threads.published import published_gain
-from realtalk.threads.rows import SCORES
+from realtalk.threads.scoring import SCORES
 from realtalk.threads.values import LEAKS, SETTINGS, known_task
 from research.papers.markdown import table as markdown
 from research.papers.shared_rows import load_predictions

@@ -19,10 +19,9 @@ from pathlib import Path
 
 from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.protocols import protocol
-from realtalk.threads.registry import make_predictor
+from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import LEAKS, SETTINGS, Setting
+from realtalk.threads.values import LEAKS, SETTINGS, Setting, protocol
 from research.papers.shared_rows import PredictionKey, shared_frame, write_shared
 from research.results import ROWS
 

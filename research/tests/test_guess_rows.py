@@ -10,7 +10,7 @@ import pytest
 from guess_chats import guess_task, guessable
 from realtalk.evals import running
 from realtalk.evals.run import Run
-from realtalk.persona.guessers import ByStyle
+from realtalk.persona.authorship import ByStyle
 from realtalk.persona.guessing import GuessBenchmark
 from research.results import PAGES, ROWS, persona_guess_rows, persona_guessed
 

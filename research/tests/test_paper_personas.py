@@ -17,10 +17,10 @@ from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.benchmark import KIND, READING, PersonaBenchmark, run_persona
-from realtalk.persona.published import PUBLISHED_SCORES, TABLE_8, PublishedSpeaker
-from realtalk.persona.registry import make_simulator
-from realtalk.persona.rows import COLUMNS, SCORES
+from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_8, PublishedSpeaker
+from realtalk.persona.scoring import COLUMNS, SCORES
 from realtalk.persona.turns import tasks
+from realtalk.persona.values import make_simulator
 from research.papers.contexts import figure_7
 from research.papers.personas import table_2, table_8
 from research.papers.published import CHATS

@@ -12,7 +12,7 @@ from realtalk.evals.estimating import by_variant, estimate
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.benchmark import ThreadTask, predictions, run_threads
-from realtalk.threads.registry import make_predictor
+from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Task
 from research.papers.shared_rows import (

@@ -6,7 +6,7 @@ import pytest
 
 from realtalk.metrics.statistics import holm
 from realtalk.threads.published import COLUMNS
-from realtalk.threads.rows import SCORES
+from realtalk.threads.scoring import SCORES
 from research.papers.claims import (
     CLAIMS,
     PAIRS,

@@ -17,7 +17,7 @@ from realtalk.formats.opening import open_reading
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three small runs on the sample, made once."""
     from realtalk.threads.benchmark import ThreadTask, run_threads
-    from realtalk.threads.registry import make_predictor
+    from realtalk.threads.predictors import make_predictor
     from realtalk.threads.sampling import make_samples
     from realtalk.threads.values import SETTINGS
 

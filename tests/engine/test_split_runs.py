@@ -18,10 +18,10 @@ from realtalk.engine.jobs import Engine, JobReport
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
 from realtalk.files.progress import Progress, silent
-from realtalk.threads.drawing import Draw
-from realtalk.threads.foreseen import foreseen_texts
-from realtalk.threads.registry import make_predictor
-from realtalk.threads.stored import VectorStore
+from realtalk.threads.by_engine import foreseen_texts
+from realtalk.threads.predictors import make_predictor
+from realtalk.threads.sampling import Draw
+from realtalk.threads.vectors import VectorStore
 
 FILES = ("run.json", "rows.jsonl", "rows.parquet")
 SEVERAL: Mapping[str, Any] = {"engine": "processes", "workers": 2}

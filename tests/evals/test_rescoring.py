@@ -21,10 +21,9 @@ from realtalk.persona.benchmark import rescore_persona, run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.threads.benchmark import ThreadTask, rescore_threads, run_threads
-from realtalk.threads.protocols import PROTOCOLS, protocol, stored_protocol
-from realtalk.threads.registry import make_predictor
+from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import Case, Task
+from realtalk.threads.values import PROTOCOLS, Case, Task, protocol, stored_protocol
 
 CORPUS = ines(4)
 

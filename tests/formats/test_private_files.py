@@ -28,7 +28,7 @@ from realtalk.files.writing import (
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import store
 from realtalk.models.asking import Asked, _environment
-from realtalk.threads.stored import VectorStore
+from realtalk.threads.vectors import VectorStore
 from realtalk.web.store import Store
 
 ROOT = Path(realtalk.__file__).parent

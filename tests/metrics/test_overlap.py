@@ -105,7 +105,7 @@ def test_the_two_rouge_l_have_two_names() -> None:
     """Answers are stemmed, turns are not: no column of the one is taken for the other's."""
     from realtalk.memory.rows import ANSWER_SCORES
     from realtalk.metrics.answers import rouge_l_stemmed
-    from realtalk.persona.rows import SCORES
+    from realtalk.persona.scoring import SCORES
 
     plain = overlap("lakes", "lake")
     assert plain is not None and plain.rouge_l == 0.0

@@ -29,10 +29,8 @@ from realtalk.formats.registry import FORMATS
 from realtalk.memory.cues import reminder
 from realtalk.memory.plain import Events, Recent
 from realtalk.memory.values import Budget
-from realtalk.persona.cast import draw_roles, load_cast
-from realtalk.persona.conversation import Side, SimulatedChat, messages_of
-from realtalk.persona.conversing import SimulatedChats, converse
-from realtalk.persona.pace import ChatPace, PlannedTurn, draw_turns, pace_of
+from realtalk.persona.cast import ChatPace, PlannedTurn, draw_roles, draw_turns, load_cast, pace_of
+from realtalk.persona.conversation import Side, SimulatedChat, SimulatedChats, converse, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
 from realtalk.report.writers import says_simulated
@@ -342,7 +340,7 @@ import sys, time
 from itertools import pairwise
 from pathlib import Path
 import realtalk as rt
-from realtalk.persona import conversing, simulators
+from realtalk.persona import conversation, simulators
 
 conversing._EVERY = 0.0
 solve = simulators.Constant.solve

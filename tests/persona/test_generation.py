@@ -16,15 +16,21 @@ from command import run_command
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.models.files import path_of
-from realtalk.persona.chat_tokens import Writer
-from realtalk.persona.generation import EncodedPrompt, Sampling, Written, _batches, drawn, generate
+from realtalk.persona.generation import (
+    EncodedPrompt,
+    Sampling,
+    Writer,
+    Written,
+    _batches,
+    drawn,
+    generate,
+)
 from realtalk.persona.pretrained import Pretrained, find, load
 from realtalk.persona.prompting import messages
-from realtalk.persona.registry import make_simulator
 from realtalk.persona.tuned import about_learning, adapters_in, encoded, examples_of
 from realtalk.persona.tuning import SETTINGS, TuneSettings, tune
 from realtalk.persona.turns import speaker_turns
-from realtalk.persona.values import Learning, TurnPrompt
+from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from tiny_models import save_tiny_model
 
 needs_torch = pytest.mark.skipif(

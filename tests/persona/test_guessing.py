@@ -23,10 +23,10 @@ from realtalk.evals import running
 from realtalk.evals.rows import run_schema
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.store import store
-from realtalk.persona.guess_asking import LlmGuesser, read_letter
-from realtalk.persona.guess_rows import GUESS_COLUMNS
-from realtalk.persona.guessers import ByMeaningNear, ByStyle
+from realtalk.persona.asking import LlmGuesser, read_letter
+from realtalk.persona.authorship import ByMeaningNear, ByStyle
 from realtalk.persona.guessing import (
+    GUESS_COLUMNS,
     GuessBenchmark,
     run_tasks,
     simulated_texts,

@@ -15,7 +15,7 @@ import realtalk as rt
 from persona_chats import ines
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
-from realtalk.persona.chat_tokens import TrainingExample
+from realtalk.persona.generation import TrainingExample
 from realtalk.persona.pretrained import Pretrained, load
 from realtalk.persona.prompting import messages
 from realtalk.persona.tuning import ADAPTER, TuneSettings, read_settings, tune

@@ -12,15 +12,13 @@ from judge_server import JudgeServer
 from persona_chats import ines, ines_choice
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.persona.benchmark import run_name
-from realtalk.persona.chat_tokens import Writer
-from realtalk.persona.own_turns import OwnTurns
+from realtalk.persona.benchmark import PersonaBenchmark
+from realtalk.persona.choosing import published_choice
+from realtalk.persona.generation import Writer
 from realtalk.persona.prompting import text_of
-from realtalk.persona.published import published_choice
-from realtalk.persona.registry import make_simulator
-from realtalk.persona.styles import EXAMPLES, Guide, example_count
+from realtalk.persona.styles import EXAMPLES, Guide, OwnTurns, example_count
 from realtalk.persona.turns import tasks_of
-from realtalk.persona.values import PersonaTask
+from realtalk.persona.values import PersonaTask, make_simulator
 from tiny_models import save_tiny_model
 
 needs_torch = pytest.mark.skipif(
@@ -79,7 +77,7 @@ def test_whoever_may_be_shown_nothing_gets_the_plain_prompt() -> None:
     shown = tuple(replace(prompt.context[0], session=number) for number in everything)
     prompt = replace(prompt, context=shown)
     guide = Guide(task.learning, described=False, examples=4, by="words")
-    assert guide.style is None and guide.text(prompt) == ""
+    assert guide.style == "" and guide.text(prompt) == ""
     assert text_of(prompt, guide.text(prompt)) == text_of(prompt)
 
 
@@ -109,7 +107,7 @@ def test_a_model_is_asked_with_own_turns_and_no_description(tmp_path: Path) -> N
     assert "Ines usually writes" not in asked and len(lines_of(asked)) == 3
     assert simulator.settings["examples"] == 3 and simulator.settings["style"] is False
     about = {"solver": {"name": "llm", "settings": dict(simulator.settings)}}
-    assert run_name(about) == "llm openai-api/test/rule retrieved"
+    assert PersonaBenchmark.name_of(about) == "llm openai-api/test/rule retrieved"
 
 
 @needs_torch

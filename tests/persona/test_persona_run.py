@@ -20,7 +20,7 @@ from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.persona.benchmark import run_persona
-from realtalk.persona.rows import COLUMNS
+from realtalk.persona.scoring import COLUMNS
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, TurnPrompt

@@ -26,14 +26,14 @@ from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.authorship import WhoWroteIt, hold_trial
 from realtalk.persona.benchmark import PersonaBenchmark, languages_of
-from realtalk.persona.rows import (
+from realtalk.persona.scoring import (
     AGREEMENTS,
     COLUMNS,
     DIFFERENCES,
     SCORES,
     WORDLESS,
+    TurnScorer,
 )
-from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, PersonaTurn
 

@@ -18,9 +18,8 @@ from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
-from realtalk.persona.asking import LlmSimulator
+from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import run_persona
-from realtalk.persona.guess_asking import LlmGuesser
 from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import tasks
 

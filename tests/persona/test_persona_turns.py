@@ -20,12 +20,26 @@ from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona import turns
-from realtalk.persona.choosing import Choice, as_published, choice_rows, choose, difference
+from realtalk.persona.choosing import (
+    TABLE_2,
+    TABLE_8,
+    Choice,
+    as_published,
+    choice_rows,
+    choose,
+    difference,
+    published_choice,
+)
 from realtalk.persona.prompting import shown
-from realtalk.persona.published import TABLE_2, TABLE_8, published_choice
-from realtalk.persona.registry import BASELINES, make_simulator
 from realtalk.persona.turns import choices_of, speaker_turns, tasks, tasks_of
-from realtalk.persona.values import Learning, PersonaTask, Settings, TurnPrompt
+from realtalk.persona.values import (
+    BASELINES,
+    Learning,
+    PersonaTask,
+    Settings,
+    TurnPrompt,
+    make_simulator,
+)
 
 
 def labels_of(warm: str) -> pl.DataFrame:

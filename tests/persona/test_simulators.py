@@ -9,12 +9,18 @@ import pytest
 from judge_server import Call, JudgeServer, Reply
 from persona_chats import RuleLabeller, ines, ines_choice
 from realtalk.errors import RealtalkError
-from realtalk.persona.nearness import nearness
 from realtalk.persona.prompting import cleaned, messages, shown, text_of
-from realtalk.persona.registry import SIMULATORS, make_simulator
-from realtalk.persona.styles import Guide, style_of
+from realtalk.persona.simulators import Nearness
+from realtalk.persona.styles import Guide, describe_style
 from realtalk.persona.turns import tasks_of
-from realtalk.persona.values import ContextTurn, Learning, PersonaTask, TurnPrompt
+from realtalk.persona.values import (
+    SIMULATORS,
+    ContextTurn,
+    Learning,
+    PersonaTask,
+    TurnPrompt,
+    make_simulator,
+)
 
 # The engine that asks models leaves streams to the garbage collector: not ours to mend.
 pytestmark = [
@@ -60,15 +66,15 @@ def test_retrieve_gives_the_turn_of_the_nearest_context(way: str) -> None:
 @pytest.mark.parametrize("way", ["words", "encoder"])
 def test_the_central_text_is_like_the_others(way: str) -> None:
     texts = ["the ferry leaves at nine", "haha ok see you", "haha ok", "haha ok, see you there"]
-    assert nearness(way).central(texts) in {1, 2, 3}
+    assert Nearness(way).central(texts) in {1, 2, 3}
 
 
 @pytest.mark.parametrize("way", ["words", "encoder"])
 def test_a_long_text_is_not_central_for_its_length_and_equals_keep_their_order(way: str) -> None:
     long = "haha ok, tomorrow at the old harbour with everybody, the dog and a basket of plums"
     texts = [long, "haha ok", "haha ok", "haha ok"]
-    assert nearness(way).central(texts) == 1
-    assert nearness(way).index(texts).nearest(["haha ok", "ok haha"]) == [[1, 2, 3, 0]] * 2
+    assert Nearness(way).central(texts) == 1
+    assert Nearness(way).index(texts)(["haha ok", "ok haha"]) == [[1, 2, 3, 0]] * 2
 
 
 def test_common_always_gives_one_turn_of_the_learned_chat() -> None:
@@ -146,13 +152,12 @@ def test_only_the_message_is_kept(answer: str, message: str) -> None:
 
 def test_a_style_is_counted_from_the_learned_chat_alone() -> None:
     task = the_task()
-    style = style_of(task.learning, RuleLabeller())
-    assert style.turns == len(task.learning.turns) == 12
-    assert style.grounding == 1.0 and style.question_share == 0.0
-    assert style.lower_case_share == 1.0 and style.bubbles == 1.0
-    assert "haha" in style.phrases
-    assert "nearly always begins without a capital letter" in style.text
-    assert "never uses emoji" in style.text
+    style = describe_style(task.learning, RuleLabeller())
+    assert "in one message." in style and "Ines never asks a question" in style
+    assert "nearly always checks or shows that they have understood" in style
+    assert '"haha"' in style
+    assert "nearly always begins without a capital letter" in style
+    assert "never uses emoji" in style
 
 
 def test_a_guide_shows_turns_from_places_like_this() -> None:
@@ -160,13 +165,11 @@ def test_a_guide_shows_turns_from_places_like_this() -> None:
     guide = Guide(task.learning, examples=2, by="words", labeller=RuleLabeller())
     prompt = task.turns[3].prompt
     text = guide.text(prompt)
-    assert guide.style is not None
-    assert text.startswith(guide.style.text) and text.count("\n- ") == 2
+    assert guide.style and text.startswith(guide.style) and text.count("\n- ") == 2
     assert "boatx" not in text and "ovenx" in text
     assert guide.texts(task.prompts)[3] == text
     bare = Guide(task.learning, examples=0, by="words", labeller=RuleLabeller())
-    assert bare.style is not None
-    assert bare.text(prompt) == bare.style.text
+    assert bare.style and bare.text(prompt) == bare.style
 
 
 def test_emoji_are_counted() -> None:
@@ -174,8 +177,8 @@ def test_emoji_are_counted() -> None:
     turns = tuple(
         type(turn)(turn.prompt, turn.message_ids, "so good 😂😂") for turn in task.learning.turns
     )
-    style = style_of(Learning("Ines", task.learning.chat, turns), RuleLabeller())
-    assert style.emoji_share == 1.0 and style.emoji == ("😂",)
+    style = describe_style(Learning("Ines", task.learning.chat, turns), RuleLabeller())
+    assert "Ines nearly always uses emoji, most of all 😂." in style
 
 
 def test_a_model_is_asked_once_a_turn_and_failures_have_reasons(tmp_path: Path) -> None:

@@ -28,9 +28,8 @@ from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
-from realtalk.persona.consent import Consent, agreed, known, question
 from realtalk.persona.prompting import messages
-from realtalk.persona.talking import Talk
+from realtalk.persona.talking import Consent, Talk, agreed, known, question
 from realtalk.persona.turns import own_learning
 from realtalk.persona.values import Settings, TurnPrompt
 from realtalk.report.writers import says_simulated

@@ -21,8 +21,7 @@ from realtalk.files.progress import Progress
 from realtalk.files.writing import whole_folder
 from realtalk.formats.opening import open_reading
 from realtalk.persona import tuning
-from realtalk.persona.chat_tokens import TrainingExample, Writer
-from realtalk.persona.generation import EncodedPrompt, Sampling, generate
+from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Writer, generate
 from realtalk.persona.pretrained import Pretrained, load, with_adapter
 from realtalk.persona.prompting import messages
 from realtalk.persona.tuned import adapters_in, encoded
@@ -422,28 +421,6 @@ def test_one_that_was_killed_at_its_end_is_not_trained_further(
     assert steps == []
     assert found.epochs == whole.epochs and found.kept == whole.kept
     assert same(weights(tmp_path / "out"), weights(tmp_path / "whole"))
-
-
-@needs_torch
-def test_folders_of_the_first_version(fresh: Callable[[], Pretrained], tmp_path: Path) -> None:
-    """An adapter kept in bf16 still writes; a training that it did not finish is refused."""
-    import torch
-    from safetensors.torch import save_file
-
-    out = tmp_path / "mara"
-    tune(fresh(), some(*range(10, 30), reply=4), out, FAST)
-    asked = [EncodedPrompt("#1", some(30)[0].prompt)]
-    after = generate(with_adapter(fresh(), out), asked, (), Sampling(12))
-    save_file({n: v.to(torch.bfloat16) for n, v in weights(out).items()}, out / ADAPTER)
-    assert list(adapters_in(tmp_path)) == [out]
-    assert generate(with_adapter(fresh(), out), asked, (), Sampling(12)) == after
-    old = tmp_path / "theo" / "checkpoint-000040"
-    old.mkdir(parents=True)
-    (old / "state.json").write_text("{}", "utf-8")
-    examples = some(*range(10, 30), reply=4)
-    with pytest.raises(RealtalkError, match=r"another version of realtalk.*--fresh"):
-        tune(fresh(), examples, old.parent, FAST)
-    assert tune(fresh(), examples, old.parent, replace(FAST, epochs=1), fresh=True).kept == 1
 
 
 @needs_torch

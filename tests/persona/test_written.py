@@ -13,9 +13,8 @@ import pytest
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION
-from realtalk.persona.registry import make_simulator
 from realtalk.persona.turns import speaker_turns
-from realtalk.persona.values import Learning, TurnPrompt
+from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from realtalk.persona.written import WrittenSimulator
 
 HEAD: dict[str, Any] = {

@@ -10,9 +10,8 @@ from persona_chats import chat, ines, ines_choice, light_scorer
 from realtalk.chat import Corpus
 from realtalk.evals.run import Run
 from realtalk.persona.benchmark import run_persona
-from realtalk.persona.registry import make_simulator
 from realtalk.persona.turns import tasks_of
-from realtalk.persona.values import PersonaTask
+from realtalk.persona.values import PersonaTask, make_simulator
 
 _HARBOUR = (
     ("Pavel", "Good evening. The crane stands still again."),

@@ -25,7 +25,7 @@ from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.report.build import PageReport, make_report
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.registry import make_predictor
+from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
 
 HOSTILE = (

@@ -9,8 +9,7 @@ from pathlib import Path
 from persona_chats import ines
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.persona.consent import agreed
-from realtalk.persona.talking import Show, Talk
+from realtalk.persona.talking import Show, Talk, agreed
 from realtalk.persona.values import Settings, TurnPrompt
 from realtalk.web.library import ChatLibrary
 from realtalk.web.session import StudioSession

@@ -15,9 +15,8 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.published.reddit import NOBODY
 from realtalk.threads.prompting import prompt
-from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import SETTINGS, TASKS, Protocol
+from realtalk.threads.values import RELEASED, SETTINGS, TASKS, Protocol, protocol
 from thread_trees import forum, said, small_forum, thread
 from work_done import lines_run
 

@@ -11,9 +11,8 @@ import pytest
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.threads.prompting import prompt
-from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import Samples, make_samples
-from realtalk.threads.values import LEAKS, Case
+from realtalk.threads.values import LEAKS, RELEASED, Case, protocol
 from thread_trees import forum, said, small_forum, thread
 
 

@@ -18,9 +18,8 @@ from realtalk.chat import Corpus, Message
 from realtalk.errors import RealtalkError
 from realtalk.threads.forest import ticks
 from realtalk.threads.prompting import prompt
-from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import SETTINGS, TASKS, Case, Protocol
+from realtalk.threads.values import SETTINGS, TASKS, Case, Protocol, protocol
 from thread_trees import forum, said, small_forum, thread
 from tries import tries
 

@@ -15,12 +15,10 @@ from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.protocols import protocol
-from realtalk.threads.registry import make_predictor
+from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
-from realtalk.threads.stored import VectorStore
-from realtalk.threads.values import SETTINGS, Setting, Shown
-from realtalk.threads.vectors import Vectors
+from realtalk.threads.values import SETTINGS, Setting, Shown, protocol
+from realtalk.threads.vectors import Vectors, VectorStore
 
 Rows = npt.NDArray[np.float32]
 NEAR = protocol(chosen="near", history=2)
@@ -162,7 +160,7 @@ def test_a_store_that_cannot_be_written_or_is_locked_is_no_store(
 ) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     assert Vectors(Counting(), VectorStore(tmp_path / "file" / "v.sqlite")).of(["a"])[0, 0] == 1
-    monkeypatch.setattr("realtalk.threads.stored._WAIT", 0.01)
+    monkeypatch.setattr("realtalk.threads.vectors._WAIT", 0.01)
     place = tmp_path / "v.sqlite"
     VectorStore(place).put(["b"], np.ones((1, 2), np.float32))
     other = sqlite3.connect(place)

@@ -9,12 +9,16 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.threads.baselines import Majority, Mean, Nearest, Parent
-from realtalk.threads.features import COUNTS, counts, texts
-from realtalk.threads.outcomes import Outcomes
-from realtalk.threads.predictors import Value, blinded, person_shown
-from realtalk.threads.registry import BASELINES, make_predictor, refuse_unfit
-from realtalk.threads.regression import Regression, _parted
+from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, _parted
+from realtalk.threads.features import COUNTS, Outcomes, counts, texts
+from realtalk.threads.predictors import (
+    BASELINES,
+    Value,
+    blinded,
+    make_predictor,
+    person_shown,
+    refuse_unfit,
+)
 from realtalk.threads.values import TASKS, Case, Protocol, Task
 from thread_items import START, item, shown
 

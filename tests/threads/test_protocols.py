@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from realtalk.errors import RealtalkError
-from realtalk.threads.protocols import CLEAN, PROTOCOLS, RELEASED, describe, protocol
-from realtalk.threads.values import LEAKS
+from realtalk.threads.values import CLEAN, LEAKS, PROTOCOLS, RELEASED, describe, protocol
 
 
 def test_names() -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import Samples, make_samples
-from realtalk.threads.values import SETTINGS, TASKS, Case
+from realtalk.threads.values import SETTINGS, TASKS, Case, protocol
 from thread_trees import at, forum, said, small_forum, thread
 
 

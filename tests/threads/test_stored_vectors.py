@@ -13,7 +13,7 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.files.caches import LIMIT, remove, survey
-from realtalk.threads.stored import VectorStore
+from realtalk.threads.vectors import VectorStore
 
 WIDE = 384
 DAY = 86_400
@@ -82,7 +82,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import numpy as np
-from realtalk.threads.stored import VectorStore
+from realtalk.threads.vectors import VectorStore
 
 for start in range(0, 3000, 100):
     texts = [f"{sys.argv[2]} {n}" for n in range(start, start + 100)]

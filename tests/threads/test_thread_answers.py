@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realtalk.threads.reading_answers import read_answer
+from realtalk.threads.asking import read_answer
 from realtalk.threads.values import TASKS, Task
 
 

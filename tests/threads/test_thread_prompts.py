@@ -11,9 +11,8 @@ from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.threads.prompting import load_prompts, prompt
-from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import SETTINGS, TASKS, Protocol
+from realtalk.threads.values import RELEASED, SETTINGS, TASKS, Protocol, protocol
 from thread_trees import small_forum
 
 

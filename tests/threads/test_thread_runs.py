@@ -21,9 +21,9 @@ from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.formats.opening import open_reading
+from realtalk.threads.baselines import Regression
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.registry import make_predictor
-from realtalk.threads.regression import Regression
+from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import Case, Protocol
 
@@ -110,7 +110,7 @@ import sys
 from pathlib import Path
 from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.regression import Regression
+from realtalk.threads.baselines import Regression
 from realtalk.threads.sampling import make_samples
 
 class Small(Regression):

@@ -21,8 +21,8 @@ from realtalk.threads.benchmark import ThreadTask, best_of, predictions
 from realtalk.threads.pictures import draw_runs
 from realtalk.threads.predictors import Value
 from realtalk.threads.published import COLUMNS, TABLE, published_gain
-from realtalk.threads.rows import scores_of
 from realtalk.threads.sampling import make_samples
+from realtalk.threads.scoring import scores_of
 from realtalk.threads.values import TASKS, Setting, Task
 from thread_items import item, scored
 

@@ -16,8 +16,8 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import LlmPredictor
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import make_samples
+from realtalk.threads.values import protocol
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 pytestmark = [

@@ -8,7 +8,7 @@ import pytest
 
 from realtalk.formats.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.registry import make_predictor
+from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Task
 

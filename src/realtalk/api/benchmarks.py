@@ -175,9 +175,9 @@ def simulate(
     from realtalk.api.choices import semantics_of, simulator_of
     from realtalk.evals import refuse_other_folder
     from realtalk.persona.benchmark import run_persona
-    from realtalk.persona.registry import make_simulator
     from realtalk.persona.scoring import TurnScorer
     from realtalk.persona.turns import tasks_of
+    from realtalk.persona.values import make_simulator
 
     place = None if out is None else Path(out)
     if place is not None:
@@ -257,8 +257,8 @@ def predict(
     """
     from realtalk.api.choices import predictor_of, settings_named
     from realtalk.threads.benchmark import ThreadTask, run_threads
-    from realtalk.threads.drawing import Draw
-    from realtalk.threads.registry import make_predictor
+    from realtalk.threads.predictors import make_predictor
+    from realtalk.threads.sampling import Draw
 
     place = None if out is None else Path(out)
     named = settings_named(setting)

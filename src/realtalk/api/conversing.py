@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
-    from realtalk.persona.consent import Consent
-    from realtalk.persona.pace import ChatPace
+    from realtalk.persona.cast import ChatPace
+    from realtalk.persona.talking import Consent
     from realtalk.persona.values import Learning, Simulator
 
 BEGINS = "2025-01-06"  # a Monday
@@ -121,11 +121,9 @@ def converse(
     """
     from realtalk.evals.running import solver_record
     from realtalk.memory.cues import reminder
-    from realtalk.persona.cast import draw_roles, load_cast
-    from realtalk.persona.conversation import SimulatedChat
-    from realtalk.persona.conversing import SimulatedChats, refuse_others
-    from realtalk.persona.conversing import converse as write
-    from realtalk.persona.pace import draw_turns, pace_of
+    from realtalk.persona.cast import draw_roles, draw_turns, load_cast, pace_of
+    from realtalk.persona.conversation import SimulatedChat, SimulatedChats, refuse_others
+    from realtalk.persona.conversation import converse as write
 
     first_day = _day(begins)
     _refuse_counts(days=days, chats=chats)
@@ -179,7 +177,7 @@ def printed() -> ChatPace:
     Response gaps and messages in a row are §5.1's, messages and sessions per chat Table 1's, days
     per chat Table 5's.
     """
-    from realtalk.persona.pace import printed_pace
+    from realtalk.persona.cast import printed_pace
 
     messages, sessions, days, bursts = 894.4, 21.9, 20, 2.31  # per chat; messages in a row
     return printed_pace(
@@ -250,8 +248,7 @@ def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
 
 def _ask_consent(writer: _Writer, out: Path | None) -> None:
     """A person's yes, as for a talk: kept with the adapter, kept in the folder, or asked."""
-    from realtalk.persona.consent import agreed, known
-    from realtalk.persona.talking import stored_consent
+    from realtalk.persona.talking import agreed, known, stored_consent
 
     if (who := writer.speaker) is None:
         return
@@ -262,7 +259,7 @@ def _ask_consent(writer: _Writer, out: Path | None) -> None:
 
 def _prepared(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simulator, Simulator]:
     """Both simulators, ready; two invented people of one kind share one."""
-    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.values import make_simulator
 
     one = make_simulator(first.name, first.settings)
     one.prepare(first.learning(), progress)

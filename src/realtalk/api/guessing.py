@@ -83,8 +83,8 @@ def who_wrote_it(
     from realtalk.evals import refuse_other_folder
     from realtalk.evals.running import run
     from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
-    from realtalk.persona.registry import make_guesser
     from realtalk.persona.turns import tasks_of
+    from realtalk.persona.values import make_guesser
 
     place = None if out is None else Path(out)
     if place is not None:

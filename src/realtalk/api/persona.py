@@ -250,10 +250,9 @@ def talk(
         rt.persona.talk("sample", speaker="Theo", consent="fictional")
         rt.persona.talk("sample", speaker="Theo", model="realtalk/smollm2", style=True)
     """
-    from realtalk.persona.consent import agreed, known
-    from realtalk.persona.registry import make_simulator
-    from realtalk.persona.talking import Talk, chat_of, partner_of, stored_consent
+    from realtalk.persona.talking import Talk, agreed, chat_of, known, partner_of, stored_consent
     from realtalk.persona.turns import named_speaker
+    from realtalk.persona.values import make_simulator
 
     folder = None if prompts is None else Path(prompts)
     asked = value_object(Model, model).given()
@@ -283,9 +282,9 @@ def talk_room(
 ) -> TalkRoom:
     """The same talk for the studio, which asks for consent on its page; kept in talks/NAME."""
     from realtalk.files.writing import file_stem
-    from realtalk.persona.registry import SIMULATORS
     from realtalk.persona.talking import chat_of, partner_of
     from realtalk.persona.turns import named_speaker
+    from realtalk.persona.values import SIMULATORS
     from realtalk.web.talking import TalkRoom
 
     chats = as_corpus(corpus)

@@ -30,14 +30,14 @@ class SampleCounts:
 
     def tables(self) -> list[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]:
         """Title, headings and rows of each table."""
-        from realtalk.threads.tables import count_tables
+        from realtalk.threads.sampling import count_tables
 
         return list(count_tables(self._samples.counts))
 
     @property
     def rules(self) -> list[str]:
         """By which rules replies were chosen."""
-        from realtalk.threads.protocols import describe
+        from realtalk.threads.values import describe
 
         return list(describe(self._samples.protocol))
 
@@ -84,7 +84,7 @@ def samples(
     Example:
         rt.threads.samples("sample-threads")
     """
-    from realtalk.threads.drawing import Draw
+    from realtalk.threads.sampling import Draw
 
     draw = Draw(
         task=task,
@@ -131,9 +131,9 @@ def prompt(
         rt.threads.prompt("sample-threads", "1", task="impact", setting="np-conv")
     """
     from realtalk.threads.asking import BUDGET
-    from realtalk.threads.drawing import Draw
     from realtalk.threads.prompting import load_prompts
     from realtalk.threads.prompting import prompt as write
+    from realtalk.threads.sampling import Draw
 
     drawn = Draw(task=task, shots=shots, seed=seed).samples(
         as_reading(corpus, reading, progress).tables, progress

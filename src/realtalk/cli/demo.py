@@ -153,8 +153,8 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress
     from realtalk.ei.label_files import read_labels
     from realtalk.persona.benchmark import run_persona
-    from realtalk.persona.registry import make_simulator
     from realtalk.persona.turns import tasks
+    from realtalk.persona.values import make_simulator
 
     corpus = samples["sample"].reading.corpus
     labels = read_labels(out / "labels" / "sample")
@@ -172,7 +172,7 @@ def _discuss(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress, say
     from realtalk.evals.tables import compared_table
     from realtalk.threads.benchmark import ThreadTask, run_threads
-    from realtalk.threads.registry import make_predictor
+    from realtalk.threads.predictors import make_predictor
     from realtalk.threads.sampling import make_samples
     from realtalk.threads.values import SETTINGS
 

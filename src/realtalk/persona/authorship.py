@@ -12,6 +12,14 @@ tested chat are never learned from. `ceiling` is how often they are taken for th
 `floor` how often the partner's are; chance is .5. A simulator may give back a turn that was
 learned from word for word: such a text is judged by a model that was not told its writer. Even
 so it carries the topics of the learned chat, so that `retrieve` may pass the ceiling.
+
+    guesser = ByStyle()                     # "classifier"
+    guesser.prepare(task.learning)
+    guesser.solve([lineup])                 → [Answer(2)], the place of the reply
+
+Two ways to guess who wrote it without a language model: `classifier` takes the reply that looks
+most like the speaker's turns, `nearness` the one whose meaning is nearest to what was said before,
+to what the speaker wrote elsewhere, or to both.
 """
 
 from __future__ import annotations
@@ -25,12 +33,19 @@ import numpy as np
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.labels import turn_inputs
 from realtalk.ei.told_apart import sparse_features
+from realtalk.evals.values import Answer, PlainSolver
+from realtalk.files.progress import Progress, silent
+from realtalk.metrics.similarity import Encoder, Rows, shipped_encoder
 from realtalk.metrics.statistics import SEED, Estimate, wilson
-from realtalk.persona.values import PersonaTask
+from realtalk.persona.lineups import Lineup
+from realtalk.persona.simulators import gist, refuse_empty
+from realtalk.persona.values import Learning, PersonaTask, Settings
+from realtalk.registry import suggest
 
 AUTHORSHIP_VERSION = "1"
 _FOLDS = 5
 FEWEST_TURNS = 10  # turns of each side, below which nothing is learned
+_TOO_FEW = f"fewer than {FEWEST_TURNS} turns of one side to learn from"
 
 
 class WhoWroteIt:
@@ -108,9 +123,8 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
         asked = asked[len(others) :]
         source = "the tested chat, first half"
     if min(len(own), len(others)) < FEWEST_TURNS:
-        reason = f"fewer than {FEWEST_TURNS} turns of one side to learn from"
-        none = Estimate(None, unscored=reason)
-        return Trial(None, none, none, len(own), len(others), source, reason)
+        none = Estimate(None, unscored=_TOO_FEW)
+        return Trial(None, none, none, len(own), len(others), source, _TOO_FEW)
     judge = WhoWroteIt.learn(own, others)
     truths = [turn.text for turn in task.turns if turn.text]
     return Trial(
@@ -140,3 +154,84 @@ def taken_for(shares: Sequence[float]) -> Estimate:
         return Estimate(None, unscored="no text")
     low, high = wilson(hits) or (None, None)
     return Estimate(sum(hits) / len(hits), low, high, len(hits))
+
+
+_TO = ("both", "context", "speaker")
+_NEAREST = 5  # turns of the speaker that a reply is compared with
+
+
+class ByStyle(PlainSolver):
+    """By the classifier of authorship."""
+
+    name = "classifier"
+
+    def __init__(self) -> None:
+        self._judge: WhoWroteIt | None = None
+
+    @property
+    def settings(self) -> Settings:
+        return {"authorship": AUTHORSHIP_VERSION}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        progress(0, 0, f"reading {learning.chat.id}")
+        own = [turn.text for turn in learning.turns]
+        others = _said(learning.chat, set(learning.chat.speakers) - {learning.speaker})
+        enough = min(len(own), len(others)) >= FEWEST_TURNS
+        self._judge = WhoWroteIt.learn(own, others) if enough else None
+
+    def solve(self, shown: Sequence[Lineup], progress: Progress = silent) -> list[Answer[int]]:  # noqa: ARG002
+        if self._judge is None:
+            return [Answer(None, _TOO_FEW)] * len(shown)
+        shares = iter(self._judge.shares([text for each in shown for text in each.replies]))
+        return [Answer(int(np.argmax([next(shares) for _ in each.replies]))) for each in shown]
+
+
+class ByMeaningNear(PlainSolver):
+    """By the cosine of sentence vectors.
+
+    `to` the context is to the last two turns, `to` the speaker to the nearest of their turns in
+    the chat that is learned from; a reply that stands there word for word is not compared with
+    itself.
+    """
+
+    name = "nearness"
+
+    def __init__(self, *, to: str = "both", encoder: Encoder | None = None) -> None:
+        if to not in _TO:
+            raise suggest("side to be near to", to, list(_TO))
+        self._to = to
+        self._encoder = encoder or shipped_encoder()
+        self._own: Rows | None = None
+        self._texts: list[str] = []
+
+    @property
+    def settings(self) -> Settings:
+        return {"to": self._to, "nearness": f"encoder {self._encoder.version}"}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        refuse_empty(learning)
+        progress(0, 0, f"reading {learning.chat.id}")
+        self._texts = list(dict.fromkeys(turn.text for turn in learning.turns))
+        self._own = self._encoder.embed(self._texts)
+
+    def solve(self, shown: Sequence[Lineup], progress: Progress = silent) -> list[Answer[int]]:
+        if self._own is None:
+            raise ValueError("prepare comes first")
+        progress(0, len(shown), "finding the nearest reply")
+        replies = self._encoder.embed([text for each in shown for text in each.replies])
+        contexts = self._encoder.embed([gist(each.prompt) for each in shown])
+        answers, at = [], 0
+        for each, context in zip(shown, contexts, strict=True):
+            own = replies[at : at + len(each.replies)]
+            at += len(each.replies)
+            near = np.zeros(len(own))
+            if self._to != "speaker":
+                near += own @ context
+            if self._to != "context":
+                cosines = own @ self._own.T
+                for row, text in zip(cosines, each.replies, strict=True):
+                    if text in self._texts and len(self._texts) > 1:
+                        row[self._texts.index(text)] = -1.0
+                near += np.sort(cosines, axis=1)[:, -_NEAREST:].mean(axis=1)
+            answers.append(Answer(int(np.argmax(near))))
+        return answers

@@ -32,9 +32,8 @@ from realtalk.evals.tables import figure
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate, pearson
-from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
-from realtalk.persona.rows import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE
-from realtalk.persona.scoring import TurnScorer
+from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, published_choice, published_speaker
+from realtalk.persona.scoring import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE, TurnScorer
 from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask, PersonaTurn, Simulator, TurnPrompt
 
@@ -171,10 +170,9 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
     @classmethod
     def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:  # noqa: ARG003
         """How varied the turns are, and how often real turns are taken for the speaker's."""
-        told: dict[str, Fact] = {
+        return {
             title: average(fact[name] for fact in run.facts) for name, title in _VARIETY.items()
         }
-        return told
 
     @classmethod
     def reason(cls, row: Row, run: Run) -> str:  # noqa: ARG003
@@ -223,17 +221,13 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
             yield Reference(f"Table 2: {title}", cells)
         speakers = dict.fromkeys(fact["group"] for run in runs.values() for fact in run.facts)
         for who in speakers:
-            row = next(
-                (each for each in TABLE_8 if each.speaker.casefold() == who.casefold()), None
-            )
-            for title, values in (
-                () if row is None else (("without", row.without), ("tuned", row.tuned))
-            ):
-                cells = {printed[name]: f"{values[name]:.2f}" for name in PUBLISHED_SCORES}
-                assert row is not None
+            if (row := published_speaker(who)) is None:
+                continue
+            for title, values in (("without", row.without), ("tuned", row.tuned)):
                 about = {"learn": "-".join(row.learn), "test": "-".join(row.test)}
-                apart = {"consistency": f"{row.consistency:.2f}"}
-                yield Reference(f"Table 8, {title}", {**about, **apart, **cells}, part=who)
+                about["consistency"] = f"{row.consistency:.2f}"
+                cells = {printed[name]: f"{values[name]:.2f}" for name in PUBLISHED_SCORES}
+                yield Reference(f"Table 8, {title}", {**about, **cells}, part=who)
 
     @classmethod
     def headline(cls, run: Run) -> str:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from realtalk.ei.hub import (
@@ -28,9 +27,10 @@ from realtalk.ei.hub import (
     longest,
     settle,
 )
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.errors import RealtalkError
 from realtalk.files.offline import quiet
 from realtalk.files.progress import Progress, silent
+from realtalk.persona.pretrained import library
 
 _ROLE = "BERTScore"
 _AT_ONCE = 256  # pairs whose token vectors are held
@@ -73,7 +73,7 @@ class BertScore:
         device: Device = "auto",
         local_files_only: bool = False,
     ) -> None:
-        _library("torch")  # its own words where the extra is missing
+        library("torch", _ROLE)  # its own words where the extra is missing
         self._device, _ = settle(device, "fp32")
         self._found = find(_ROLE, model, local_files_only)
         self._layer = _layer(self._found.title, self._found.config, layer)
@@ -95,18 +95,18 @@ class BertScore:
 
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
-            transformers, found = _library("transformers"), self._found
+            transformers, found = library("transformers", _ROLE), self._found
             with quiet(transformers), load_errors(_ROLE, found.place), found.reach():
                 tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
                 model = transformers.AutoModel.from_pretrained(
-                    found.place, dtype=_library("torch").float32, **found.where
+                    found.place, dtype=library("torch", _ROLE).float32, **found.where
                 )
             self._loaded = model.to(self._device).eval(), tokenizer
         return self._loaded
 
     def _vectors(self, texts: Sequence[str]) -> list[tuple[Any, Any]]:
         """Token vectors of length 1 of every text, and which tokens are its own."""
-        torch = _library("torch")
+        torch = library("torch", _ROLE)
         model, tokenizer = self._load()
         most = longest(model.config, tokenizer)
         space = " " if model.config.model_type in _SPACED else ""
@@ -156,10 +156,3 @@ def _layer(title: str, config: Any, given: int | None) -> int:
             fix=f"name one, from 1 to {deepest}: `bertscore_layer=N`",
         )
     return LAYERS[name]
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError("BERTScore", "train") from error

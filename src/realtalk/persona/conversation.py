@@ -10,31 +10,62 @@ A prompt shows what a memory recalls of earlier sessions for what was said last,
 session as far as a number of words reaches: the turns of a chat under their days, which is what
 adapters have learned to go on from. A chat that was stored is gone on with where it was: times and
 people come from the seed, what was said from the chat.
+
+Chats in the making and who writes them → a corpus marked as simulated, kept as it grows.
+
+    corpus = converse(conversations, (first, second), settings, out=Path("simulated"))
+    corpus.chats[0].speakers               → ("Noor (simulated)", "Piet (simulated)")
+
+All chats go on side by side: the turns that wait for one simulator are handed to it together. What
+was said is stored every few seconds, and when it ends; the same call goes on where it was, to
+the same chats, if the simulators answer the same. Another one's folder is refused. The marks are
+those of a talk: in every speaker's name, each message's `extra`, and the names of chats and corpus.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import itemgetter
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from realtalk.chat import MARK, Chat, Event, Message, Session, Turn, pack_extra, turns
+from realtalk.chat import (
+    MARK,
+    Chat,
+    Corpus,
+    Event,
+    Message,
+    Session,
+    Turn,
+    pack_extra,
+    turns,
+    unpack_extra,
+)
 from realtalk.encoders.tokens import count_words
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import written_day
 from realtalk.evals.values import Answer
-from realtalk.persona.cast import Role
-from realtalk.persona.pace import PlannedTurn
-from realtalk.persona.values import ContextTurn, TurnPrompt
+from realtalk.files.progress import Progress, silent, within
+from realtalk.files.writing import refuse_strangers
+from realtalk.formats.store import is_stored, load, load_about
+from realtalk.persona.cast import PlannedTurn, Role
+from realtalk.persona.talking import Consent, keep_corpus
+from realtalk.persona.values import ContextTurn, Simulator, TurnPrompt
 
 # What was said lately, and when → ids of earlier messages, oldest first.
 Recall: TypeAlias = Callable[[str, datetime], Sequence[str]]
 Remember: TypeAlias = Callable[[Chat], Recall]
 
 PRESENT_WORDS = 600  # of the session that is going on
+NAME = "conversations-simulated"
+_ELSEWHERE = "name another folder with `out=`, or start anew with `fresh=True`"
+_EVERY = 5.0  # seconds between stores
 _CUE = 2  # turns that the memory is asked about
 _SILENT = 5  # turns in a row without an answer, after which something is wrong
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
@@ -261,3 +292,99 @@ def plain_chat(chat: Chat) -> Chat:
 def _each_message(chat: Chat, change: Callable[[Message], Message]) -> Chat:
     sessions = (replace(each, messages=tuple(map(change, each.messages))) for each in chat.sessions)
     return replace(chat, sessions=tuple(sessions))
+
+
+class SimulatedChats:
+    """Chats in the making, and the corpus that they are."""
+
+    def __init__(
+        self,
+        conversations: Sequence[SimulatedChat],
+        by: tuple[str, str],
+        settings: Mapping[str, Any],
+        consents: Sequence[Consent] = (),
+    ) -> None:
+        self.each = tuple(conversations)
+        self._by = by  # what each side writes with
+        # As JSON has it, so that what was stored can be compared.
+        self._settings = json.loads(json.dumps(settings, default=str))
+        self._consents = [asdict(consent) for consent in consents]
+
+    @property
+    def corpus(self) -> Corpus:
+        return Corpus(NAME, "jsonl", tuple(self._marked(each) for each in self.each))
+
+    @property
+    def done(self) -> int:
+        return sum(each.at for each in self.each)
+
+    @property
+    def total(self) -> int:
+        return sum(each.total for each in self.each)
+
+    def restore(self, folder: Path) -> None:
+        """Takes over what an earlier call has stored, if it was to make the same chats."""
+        held = {chat.id: chat for chat in load(folder).corpus.chats}
+        if list(held) != [each.id for each in self.each]:
+            raise RealtalkError("holds other chats", where=str(folder), fix=_ELSEWHERE)
+        for each in self.each:
+            about = unpack_extra(held[each.id].extra).get("simulated", {})
+            there, here = about.get("settings", {}), self._settings
+            for name in {**there, **here}:
+                if there.get(name) != here.get(name):
+                    raise RealtalkError(
+                        f"was made with another {name}", where=str(folder), fix=_ELSEWHERE
+                    )
+            quiet = {int(turn): reason for turn, reason in about["silent"].items()}
+            each.restore(plain_chat(held[each.id]), int(about["turns"]), quiet)
+
+    def _marked(self, each: SimulatedChat) -> Chat:
+        about = {
+            "by": list(self._by),
+            "settings": self._settings,
+            "consent": self._consents,
+            "turns": each.at,
+            "silent": {str(turn): reason for turn, reason in each.silent.items()},
+        }
+        return marked_chat(each.chat, self._by, about)
+
+
+def converse(
+    chats: SimulatedChats,
+    simulators: tuple[Simulator, Simulator],
+    *,
+    out: Path | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Corpus:
+    """Lets everybody write until all chats are done."""
+    if out is not None and is_stored(out) and not fresh:
+        chats.restore(out)
+    stored = time.monotonic()
+    progress(chats.done, chats.total, "turns")
+    try:
+        while waiting := [each for each in chats.each if not each.done]:
+            # Whoever waits for the same simulator, together; each conversation once.
+            groups = [
+                (simulator, [each for each in waiting if simulators[each.side] is simulator])
+                for simulator in {id(each): each for each in simulators}.values()
+            ]
+            for simulator, some in filter(itemgetter(1), groups):
+                telling = within(progress, chats.done, chats.total, "turns")
+                answers = simulator.solve([each.prompt() for each in some], telling)
+                for each, answer in zip(some, answers, strict=True):
+                    each.add(answer)
+            progress(chats.done, chats.total, "turns")
+            if out is not None and time.monotonic() - stored > _EVERY:
+                keep_corpus(chats.corpus, out)
+                stored = time.monotonic()
+    finally:  # what was said before something failed is kept, too
+        if out is not None and chats.done:
+            keep_corpus(chats.corpus, out)
+    return chats.corpus
+
+
+def refuse_others(folder: Path) -> None:
+    """Raises where a folder holds anything but simulated conversations: it would be lost."""
+    if not (is_stored(folder) and load_about(folder).name == NAME):
+        refuse_strangers(folder, "simulated chats", "corpus.json")

@@ -1,7 +1,7 @@
 """A corpus and a speaker → rows for tools that tune models: sessions as conversations.
 
     made = build_tuning_set(corpus, "Mara", "sharegpt")
-    made.roles[0]   → ChatRoles("Chat_1_Mara_Theo", "Mara", users=("Theo",), replies=118)
+    made.roles[0]   → ChatRoles("Chat_1_Mara_Theo", "Mara", user=("Theo",), replies=118)
     made.rows[0]
     → {"conversations": [{"from": "human", "value": "did you sleep?"},
                          {"from": "gpt", "value": "a bit"}, …],
@@ -18,7 +18,7 @@ The three forms are those that LLaMA-Factory, Axolotl, TRL and WeClone document 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,7 +41,7 @@ class ChatRoles:
 
     chat: str
     assistant: str
-    users: tuple[str, ...]
+    user: tuple[str, ...]
     replies: int
 
 
@@ -60,25 +60,16 @@ class TuningSet:
         """Who is user and who assistant, chat by chat, for people."""
         return tuple(
             f"{each.chat}: assistant {each.assistant} ({each.replies:,} replies), "
-            f"user {', '.join(each.users) or 'nobody'}"
+            f"user {', '.join(each.user) or 'nobody'}"
             for each in self.roles
         )
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the rows: who is who, how many, and what was left out."""
-        roles = [
-            {
-                "chat": each.chat,
-                "assistant": each.assistant,
-                "user": list(each.users),
-                "replies": each.replies,
-            }
-            for each in self.roles
-        ]
         return {
             "speaker": self.speaker,
             "format": self.form,
-            "roles": roles,
+            "roles": [asdict(each) | {"user": list(each.user)} for each in self.roles],
             "rows": len(self.rows),
             "replies": sum(each.replies for each in self.roles),
             "left_out": dict(self.left_out),
@@ -161,28 +152,23 @@ def _sessions(
             yield list(zip(texts[::2], texts[1::2], strict=True))
 
 
-def _parts(found: Sequence[Exchange], most: int | None) -> Iterator[Sequence[Exchange]]:
+def _parts(
+    found: Sequence[Exchange], most: int | None, who: tuple[str, str], keys: tuple[str, str]
+) -> Iterator[list[TuningRow]]:
+    """As many exchanges as a row may hold, each text beside who says it."""
     size = most or len(found)
-    return (found[at : at + size] for at in range(0, len(found), size))
+    for at in range(0, len(found), size):
+        said = (pair for each in found[at : at + size] for pair in zip(who, each, strict=True))
+        yield [dict(zip(keys, pair, strict=True)) for pair in said]
 
 
 def _sharegpt(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
-    for part in _parts(found, most):
-        said = [
-            {"from": who, "value": text}
-            for exchange in part
-            for who, text in zip(("human", "gpt"), exchange, strict=True)
-        ]
+    for said in _parts(found, most, ("human", "gpt"), ("from", "value")):
         yield {"conversations": said, "system": system}
 
 
 def _messages(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
-    for part in _parts(found, most):
-        said = [
-            {"role": who, "content": text}
-            for exchange in part
-            for who, text in zip(("user", "assistant"), exchange, strict=True)
-        ]
+    for said in _parts(found, most, ("user", "assistant"), ("role", "content")):
         yield {"messages": [{"role": "system", "content": system}, *said]}
 
 

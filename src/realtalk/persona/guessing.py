@@ -9,14 +9,29 @@ Three replies stand beside the real one: a partner's, another speaker's, and one
 wrote in this very place (without a persona run, a second one of other speakers). What a guesser
 may learn is the speaker's chat to learn from; it is shown what was said before the turn and the
 four replies, never which is real. One stage and one group per speaker.
+
+A row is one guess: its sample is the turn, its variant who judges, where people do. `took_partner`,
+`took_other` and `took_simulated` say whether such a reply was taken for the real one; they are None
+where none stood there. Every speaker counts the same.
+
+    found = people_figures(Run.load("sample-guesses").rows)      guesses of people, in the studio
+    found.taken[0]       → TakenForReal("the person", "real", chance=0.25, all=Estimate(0.61, …), …)
+    found.agreement[0]   → JudgesAgree("all 3", "Krippendorff's alpha", Estimate(0.42, …))
+    people_tables(found) → simulators, judges, and how far the judges agree
+
+A share is of the rounds in which the reply stood; a simulator that cannot be told from the person
+is picked as often as the person is. Intervals draw whole rounds, which several judges share: they
+are about other turns of these people, judged by these judges.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,11 +39,23 @@ import orjson
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
+from realtalk.evals.estimating import estimate
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, Benchmark, Fact, Lines, Row, Sample, Stage
+from realtalk.evals.tables import figure
+from realtalk.evals.values import (
+    Answer,
+    Benchmark,
+    Fact,
+    Lines,
+    Row,
+    Sample,
+    Score,
+    Stage,
+    evenly,
+)
 from realtalk.files.progress import Progress, silent
-from realtalk.persona.guess_people import people_figures, people_tables
-from realtalk.persona.guess_rows import GUESS_COLUMNS, GUESS_SCORES, READING, guess_row
+from realtalk.metrics.grouped import drawn_sums, group_sums, krippendorff_alpha, ratio
+from realtalk.metrics.statistics import Array, Estimate, cohen_kappa, percentile_interval
 from realtalk.persona.lineups import (
     FOUR,
     LETTERS,
@@ -45,6 +72,51 @@ from realtalk.registry import suggest
 GUESSES = "who wrote it"
 PEOPLE = "people"  # the solver of a run that the studio keeps
 _ORIGINS = {"partner": "a partner's", "other": "another speaker's", "simulated": "simulated"}
+_TAKEN = ("partner", "other", "simulated")
+_PEOPLE = {"real": "the person", "partner": "a partner", "other": "another speaker"}
+_ORDER = ("real", "simulated", "partner", "other")
+_MOST_PAIRS = 10  # of judges that are shown one by one
+_SHARE = Score("taken", "taken for real", proportion=True)
+
+
+def _accuracy_strictly(rows: Sequence[Row]) -> Array:
+    """What is unscored is wrong."""
+    wrong = {"accuracy": 0.0}
+    return evenly("accuracy")([row | wrong if row["unscored"] is not None else row for row in rows])
+
+
+GUESS_SCORES: tuple[Score, ...] = (
+    Score(
+        "accuracy",
+        "accuracy",
+        parts=evenly("accuracy"),
+        strict=_accuracy_strictly,
+        proportion=True,
+    ),
+    *(
+        Score(f"took_{name}", f"took {name}", 0, evenly(f"took_{name}"), proportion=True)
+        for name in _TAKEN
+    ),
+)
+# The columns of a guess beyond those of every run; null is unscored.
+GUESS_COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {
+        "chat": str,
+        "session": int,
+        **dict.fromkeys(("replies", "origins", "writers"), list[str]),
+        **dict.fromkeys(("truth", "picked", "writer"), str),
+        "chance": float,
+        **{score.name: float for score in GUESS_SCORES},
+        "judge": str,
+        "knows": bool,  # whether a person who judges knows the chat
+        "at": str,
+    }
+)
+READING = (
+    "Accuracy is how often the real reply is found, with 95 % intervals that draw whole speakers "
+    "(of fewer than five their turns); strict: an answer that cannot be read is wrong. Took "
+    "partner, other, simulated: how often such a reply is picked instead, where one stands there."
+)
 
 
 class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
@@ -87,18 +159,11 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         self._seed = seed
         self._limit = limit
         draw = LineupDraw(corpus, simulated=self._simulated, seed=seed)
-        self._lineups = {
-            task.speaker: [
-                lineup
-                for turn in task.turns
-                if (
-                    lineup := draw.lineup(
-                        turn, test=task.test, learn=task.learning.chat.id, wanted=FOUR
-                    )
-                )
-            ][:limit]
-            for task in tasks
-        }
+        self._lineups: dict[str, list[TurnLineup]] = {}
+        for task in tasks:
+            where: Any = {"test": task.test, "learn": task.learning.chat.id, "wanted": FOUR}
+            drawn = (draw.lineup(turn, **where) for turn in task.turns)
+            self._lineups[task.speaker] = [lineup for lineup in drawn if lineup][:limit]
         if not any(self._lineups.values()):
             raise RealtalkError(
                 "no turn can stand beside three other replies",
@@ -186,7 +251,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
 
     @classmethod
     def details(cls, run: Run) -> dict[str, Any]:
-        return {"people": people_figures(run.rows).to_json()} if by_people(run) else {}
+        return {"people": asdict(people_figures(run.rows))} if by_people(run) else {}
 
     @classmethod
     def compared(
@@ -269,3 +334,182 @@ def run_tasks(corpus: Corpus, runs: Sequence[Run], speaker: str | None = None) -
     if not wanted:
         raise suggest("speaker of the persona runs", str(speaker), list(found))
     return wanted
+
+
+def guess_row(lineup: TurnLineup, place: int | None) -> Row:
+    """The columns of a guess; `place` is the reply that was taken for real, if any was."""
+    prompt, replies = lineup.turn.prompt, lineup.replies
+    picked = None if place is None else replies[place]
+    row: Row = {
+        "chat": prompt.chat,
+        "session": prompt.session,
+        "replies": [reply.text for reply in replies],
+        "origins": [reply.origin for reply in replies],
+        "writers": [reply.writer for reply in replies],
+        "truth": LETTERS[lineup.place],
+        "answer": None if place is None else LETTERS[place],
+        "picked": None if picked is None else picked.origin,
+        "writer": None if picked is None else picked.writer,
+        "chance": 1 / len(replies),
+        "accuracy": None if picked is None else float(picked.origin == "real"),
+        "judge": None,
+        "knows": None,
+        "at": None,
+    }
+    for name in _TAKEN:
+        there_too = picked is not None and name in row["origins"]
+        row[f"took_{name}"] = float(row["picked"] == name) if there_too else None
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class TakenForReal:
+    """How often one writer's replies were picked, where they stood.
+
+    `difference` is that of people who know the chat less that of those who do not.
+    """
+
+    writer: str
+    origin: str
+    chance: float
+    all: Estimate
+    acquainted: Estimate
+    strangers: Estimate
+    difference: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRecord:
+    """One judge: whether they know the chat, and how often they were right."""
+
+    judge: str
+    knows: bool | None
+    right: Estimate
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgesAgree:
+    """How far judges pick the same reply beyond chance."""
+
+    judges: str
+    measure: str
+    figure: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFigures:
+    """All that a table of people's guesses shows."""
+
+    taken: tuple[TakenForReal, ...]
+    judges: tuple[JudgeRecord, ...]
+    agreement: tuple[JudgesAgree, ...]
+
+
+def people_figures(rows: Sequence[Row]) -> PeopleFigures:
+    """The figures of guesses by one or more judges."""
+    judges: dict[str, list[Row]] = {}
+    rounds: dict[str, None] = {}
+    stood: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row["picked"] is None:
+            continue
+        one = {**row, "group": f"{row['group']}\0{row['sample']}", "taken": row["accuracy"]}
+        rounds[one["group"]] = None
+        judges.setdefault(row["variant"], []).append(one)
+        picked = (row["picked"], _PEOPLE.get(row["picked"], row["writer"]))
+        pairs = zip(row["origins"], row["writers"], strict=True)
+        for whose in {(origin, _PEOPLE.get(origin, name)) for origin, name in pairs}:
+            stood.setdefault(whose, []).append({**one, "taken": float(whose == picked)})
+    taken = []
+    for origin, writer in sorted(stood, key=lambda key: (_ORDER.index(key[0]), key[1])):
+        own = stood[origin, writer]
+        known, strange = ([row for row in own if row["knows"] is side] for side in (True, False))
+        shares: list[Any] = [_share(some) for some in (own, known, strange)]
+        shares.append(_difference(known, strange))
+        taken.append(TakenForReal(writer, origin, _chance(own), *shares))
+    return PeopleFigures(
+        tuple(taken),
+        tuple(
+            JudgeRecord(judge, own[-1]["knows"], _share(own), _chance(own))
+            for judge, own in judges.items()
+        ),
+        _agreement(judges, rounds),
+    )
+
+
+def _share(rows: Sequence[Row]) -> Estimate:
+    return estimate(rows, [_SHARE])[_SHARE.name]
+
+
+def _chance(rows: Sequence[Row]) -> float:
+    return float(np.mean([row["chance"] for row in rows]))
+
+
+def _difference(first: Sequence[Row], second: Sequence[Row]) -> Estimate:
+    """The first share less the second; the same rounds are drawn for both."""
+    if not first or not second:
+        return Estimate(None, unscored="only one of the two sides judged")
+    rounds = list(dict.fromkeys(row["group"] for row in (*first, *second)))
+    sides = []  # picks and guesses of every round; those that a side did not judge are 0
+    for rows in (first, second):
+        lines = [[0.0, 0.0]] * len(rounds) + [[row["taken"], 1.0] for row in rows]
+        sides.append(group_sums(np.array(lines), [*rounds, *(row["group"] for row in rows)]))
+    one, other = (float(ratio(side.sum(axis=0))) for side in sides)
+    drawn = [ratio(each) for each in drawn_sums(sides)]
+    low, high = percentile_interval(drawn[0] - drawn[1]) or (None, None)
+    return Estimate(one - other, low, high, len(rounds))
+
+
+def _agreement(
+    judges: Mapping[str, Sequence[Row]], rounds: Iterable[str]
+) -> tuple[JudgesAgree, ...]:
+    said = {judge: {row["group"]: row["answer"] for row in own} for judge, own in judges.items()}
+    if len(said) < 2:
+        return ()
+    units = [[own[each] for own in said.values() if each in own] for each in rounds]
+    alpha = JudgesAgree(f"all {len(said)}", "Krippendorff's alpha", krippendorff_alpha(units))
+    pairs = [
+        JudgesAgree(
+            f"{one} and {other}",
+            "Cohen's kappa",
+            cohen_kappa(*([said[who].get(each) for each in rounds] for who in (one, other))),
+        )
+        for one, other in combinations(said, 2)
+    ]
+    return (alpha, *pairs[:_MOST_PAIRS])
+
+
+def people_tables(found: PeopleFigures) -> dict[str, Lines]:
+    """What people took for real, judge by judge, and how far they agree.
+
+    Those who know the chat stand beside those who do not, where both judged.
+    """
+    both = any(each.difference.value is not None for each in found.taken)
+    sides = ("who know the chat", "who do not", "difference") if both else ()
+    taken: list[tuple[Any, ...]] = []
+    for each in found.taken:
+        cells = [each.all, *((each.acquainted, each.strangers, each.difference) if both else ())]
+        taken.append((each.writer, each.all.n, f"{each.chance:.2f}", *map(_cell, cells)))
+    knows = {None: "–", True: "yes", False: "no"}
+    judges: list[tuple[Any, ...]] = [
+        (each.judge, knows[each.knows], each.right.n, figure(each.right), f"{each.chance:.2f}")
+        for each in found.judges
+    ]
+    tables: dict[str, Lines] = {
+        "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), taken),
+        "judges": (("judge", "knows the chat", "guesses", "right", "chance"), judges),
+    }
+    if found.agreement:
+        tables["agreement between judges"] = (
+            ("judges", "measure", "agreement", "rounds"),
+            [
+                (each.judges, each.measure, _cell(each.figure), each.figure.n)
+                for each in found.agreement
+            ],
+        )
+    return tables
+
+
+def _cell(found: Estimate) -> str | None:
+    return figure(found) or (f"unscored: {found.unscored}" if found.unscored and found.n else None)

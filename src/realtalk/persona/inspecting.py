@@ -11,15 +11,15 @@ Needs inspect-ai (extra llm): only tasks.py and tests import this.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from inspect_ai import Task, task
 
 from realtalk.evals.inspecting import inspect_task
 from realtalk.evals.run import Run
 from realtalk.formats.opening import open_reading
-from realtalk.persona.asking import LlmSimulator
+from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import KIND, PersonaBenchmark
-from realtalk.persona.guess_asking import LlmGuesser
 from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, tasks
 
@@ -42,13 +42,11 @@ def persona_simulation(
     other chat. `turns` takes each speaker's first ones (`--limit` of Inspect the first of all).
     """
     corpus = open_reading(path).reading.corpus
-    found = tasks(
-        corpus,
-        context_sessions=context_sessions,
-        context_tokens=context_tokens,
-        speaker=speaker,
-        choice=choice,
-    )
+    context: dict[str, Any] = {
+        "context_sessions": context_sessions,
+        "context_tokens": context_tokens,
+    }
+    found = tasks(corpus, **context, speaker=speaker, choice=choice)
     own = Path(prompts) if prompts else None
     # Inspect says which model.
     model = LlmSimulator(model="inspect/any", style=style, prompts=own, seed=seed)
@@ -78,16 +76,15 @@ def persona_guess(
     """
     corpus = open_reading(path).reading.corpus
     runs = [Run.load(simulated, KIND)] if simulated else []
-    if runs:
-        found = run_tasks(corpus, runs, speaker)
-    else:
-        found = tasks(
-            corpus,
-            context_sessions=context_sessions,
-            context_tokens=context_tokens,
-            speaker=speaker,
-            choice=choice,
-        )
+    context: dict[str, Any] = {
+        "context_sessions": context_sessions,
+        "context_tokens": context_tokens,
+    }
+    found = (
+        run_tasks(corpus, runs, speaker)
+        if runs
+        else tasks(corpus, **context, speaker=speaker, choice=choice)
+    )
     texts = simulated_texts({run.name: [run] for run in runs})
     own = Path(prompts) if prompts else None
     model = LlmGuesser(model="inspect/any", style=style, prompts=own, seed=seed)

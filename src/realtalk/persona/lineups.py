@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import random
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -121,21 +121,31 @@ class LineupDraw:
         speaker = turn.prompt.speaker
         chance = random.Random(f"{self._seed}/{speaker}/{turn.id}")
         shown = turn.prompt.context if context is None else turn.prompt.context[-context:]
-        taken = {_plain(each.text) for each in shown} | {_plain(turn.text)}
-        waiting = self._written(speaker, turn.id, chance)
+        taken = {plain_text(each.text) for each in shown} | {plain_text(turn.text)}
+        written = [
+            LineupReply(text, "simulated", name)
+            for name, texts in self._simulated.items()
+            if (text := texts.get((speaker, turn.id), "").strip())
+        ]
+        chance.shuffle(written)
         place = int(turn.id.rpartition("#")[2])
         pools = self._pools_of(test, learn, speaker)
         about = len(turn.text) * math.exp(chance.gauss(0, _SPREAD))
         replies = [LineupReply(turn.text, "real", speaker)]
         for kind in wanted:
             for origin in (kind, *_STAND_IN):
-                found = (
-                    self._next_written(waiting, taken)
-                    if origin == "simulated"
-                    else self._next_said(origin, pools, place, about, taken, chance)
-                )
+                if origin == "simulated":
+                    fitting = (each for each in written if plain_text(each.text) not in taken)
+                    found = next(fitting, None)
+                else:
+                    size = about * math.exp(chance.gauss(0, _SPREAD))
+                    near = _near(origin, pools, place, size, taken)
+                    found = None
+                    if near:
+                        said = chance.choice(near)
+                        found = LineupReply(said.text, origin, said.speaker)
                 if found is not None:
-                    taken.add(_plain(found.text))
+                    taken.add(plain_text(found.text))
                     replies.append(found)
                     break
             else:
@@ -143,79 +153,51 @@ class LineupDraw:
         chance.shuffle(replies)
         return TurnLineup(turn, tuple(replies))
 
-    def _written(self, speaker: str, id_: str, chance: random.Random) -> list[LineupReply]:
-        """What simulators wrote in this place, in an order of chance."""
-        found = [
-            LineupReply(texts[speaker, id_].strip(), "simulated", name)
-            for name, texts in self._simulated.items()
-            if texts.get((speaker, id_), "").strip()
-        ]
-        chance.shuffle(found)
-        return found
-
-    def _next_written(
-        self, waiting: list[LineupReply], taken: Collection[str]
-    ) -> LineupReply | None:
-        while waiting:
-            reply = waiting.pop(0)
-            if _plain(reply.text) not in taken:  # two alike cannot be told apart
-                return reply
-        return None
-
-    def _next_said(
-        self,
-        origin: Origin,
-        pools: Mapping[str, list[_KnownReply]],
-        place: int,
-        about: float,
-        taken: Collection[str],
-        chance: random.Random,
-    ) -> LineupReply | None:
-        def fits(said: _KnownReply) -> bool:
-            return _plain(said.text) not in taken
-
-        size = about * math.exp(chance.gauss(0, _SPREAD))
-        if origin == "partner":
-            earlier = [said for said in pools["before"] if said.place < place]
-            near = _nearest(earlier, size, fits) + _nearest(pools["partner"], size, fits)
-            near = sorted(near, key=lambda said: abs(len(said.text) - size))[:_NEAREST]
-        else:
-            near = _nearest(pools["other"], size, fits) or _nearest(pools["learned"], size, fits)
-        if not near:
-            return None
-        said = chance.choice(near)
-        return LineupReply(said.text, origin, said.speaker)
-
     def _pools_of(
         self, test: Chat, learn: str | None, speaker: str
     ) -> dict[str, list[_KnownReply]]:
         """Who said what, by where it may be taken from; each shortest first."""
-        partners = set(test.speakers) - {speaker}
         key = (f"{test.id}\0{speaker}", learn)
         if key not in self._pools:
-            elsewhere = [said for said in self._said if said.chat not in (test.id, learn)]
-            outside = set(test.speakers)
-            self._pools[key] = {
-                "before": _of(self._said, lambda s: s.chat == test.id and s.speaker in partners),
-                "partner": _of(elsewhere, lambda s: s.speaker in partners),
-                "other": _of(elsewhere, lambda s: s.speaker not in outside),
-                "learned": _of(self._said, lambda s: s.chat == learn and s.speaker not in outside),
+            inside = set(test.speakers)
+            pools: dict[str, list[_KnownReply]] = {
+                name: [] for name in ("before", "partner", "other", "learned")
             }
+            for said in self._said:
+                partner = said.speaker in inside and said.speaker != speaker
+                if said.chat == test.id:
+                    name = "before" if partner else ""
+                elif said.chat == learn:
+                    name = "" if said.speaker in inside else "learned"
+                else:
+                    name = "partner" if partner else "" if said.speaker in inside else "other"
+                if name:
+                    pools[name].append(said)
+            self._pools[key] = pools
         return self._pools[key]
 
 
-def _of(said: Iterable[_KnownReply], belongs: Callable[[_KnownReply], bool]) -> list[_KnownReply]:
-    return [each for each in said if belongs(each)]
-
-
-def _nearest(
-    pool: Sequence[_KnownReply], size: float, fits: Callable[[_KnownReply], bool]
+def _near(
+    origin: Origin,
+    pools: Mapping[str, list[_KnownReply]],
+    place: int,
+    size: float,
+    taken: Collection[str],
 ) -> list[_KnownReply]:
+    """Replies of about that length, from where those of this origin may be taken."""
+    if origin != "partner":
+        return _nearest(pools["other"], size, taken) or _nearest(pools["learned"], size, taken)
+    earlier = [said for said in pools["before"] if said.place < place]
+    near = _nearest(earlier, size, taken) + _nearest(pools["partner"], size, taken)
+    return sorted(near, key=lambda said: abs(len(said.text) - size))[:_NEAREST]
+
+
+def _nearest(pool: Sequence[_KnownReply], size: float, taken: Collection[str]) -> list[_KnownReply]:
     """Those nearest in length of a pool that is sorted by it, each text once."""
     after = bisect_left(pool, size, key=lambda said: len(said.text))
     before = after - 1
     near: list[_KnownReply] = []
-    seen: set[str] = set()
+    seen = set(taken)
     while len(near) < _NEAREST and (before >= 0 or after < len(pool)):
         below = size - len(pool[before].text) if before >= 0 else None
         above = len(pool[after].text) - size if after < len(pool) else None
@@ -223,11 +205,12 @@ def _nearest(
             said, before = pool[before], before - 1
         else:
             said, after = pool[after], after + 1
-        if fits(said) and _plain(said.text) not in seen:
-            seen.add(_plain(said.text))
+        if (text := plain_text(said.text)) not in seen:
+            seen.add(text)
             near.append(said)
     return near
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """A text as it is compared with others: two alike cannot be told apart."""
     return " ".join(text.split()).casefold()

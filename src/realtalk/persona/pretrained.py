@@ -40,12 +40,12 @@ class Pretrained:
     window: int
 
 
-def library(name: str) -> Any:
-    """An import that names the extra where it is missing."""
+def library(name: str, what: str = "training and running models in this process") -> Any:
+    """An import that names the extra where it is missing, and what needs it."""
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingExtraError("training and running models in this process", "train") from error
+        raise MissingExtraError(what, "train") from error
 
 
 def settle(device: str = "auto") -> tuple[str, str]:

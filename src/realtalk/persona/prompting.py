@@ -12,6 +12,7 @@ so does every chat template. The wording is in prompts/, one folder per version.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -21,9 +22,14 @@ from realtalk.evals.values import Answer
 from realtalk.persona.values import ContextTurn, TurnPrompt
 
 PROMPT_VERSION = "1"
-_NEEDED = {"continue": ("context",), "continue_in_style": ("context", "style")}
-_INVENTED = {"converse": ("about", "context")}  # of somebody who is described, not learned from
-_OPTIONAL = ("speaker", "others")
+# What each wording must show.
+_NEEDED = {
+    "continue": ("context",),
+    "continue_in_style": ("context", "style"),
+    "converse": ("about", "context"),  # of somebody who is described, not learned from
+    "guess": ("context", "replies"),
+}
+CONTINUING = ("continue", "continue_in_style")
 _NOBODY = "a friend"
 _DAY = re.compile(r"\A\[[^\]]*\]\Z")
 _QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
@@ -51,17 +57,16 @@ def shown(prompt: TurnPrompt) -> str:
     return "\n".join(lines)
 
 
-def load_prompts(folder: Path | None = None) -> Prompts:
-    """Our prompts, those in `folder` (continue.md, continue_in_style.md) replaced by its own."""
-    return load("realtalk.persona", PROMPT_VERSION, _NEEDED, _OPTIONAL, folder)
-
-
-_ours = cache(load_prompts)
+def load_prompts(folder: Path | None = None, uses: Sequence[str] = CONTINUING) -> Prompts:
+    """Our prompts for these uses, those in `folder` (continue.md, …) replaced by its own."""
+    needed = {use: _NEEDED[use] for use in uses}
+    optional = ("speaker", "others", "style")
+    return load("realtalk.persona", PROMPT_VERSION, needed, optional, folder)
 
 
 @cache
-def _invented() -> Prompts:
-    return load("realtalk.persona", PROMPT_VERSION, _INVENTED, _OPTIONAL)
+def _ours(*uses: str) -> Prompts:
+    return load_prompts(uses=uses)
 
 
 def partners(prompt: TurnPrompt) -> str:
@@ -73,14 +78,14 @@ def partners(prompt: TurnPrompt) -> str:
 def text_of(prompt: TurnPrompt, style: str = "", wording: Prompts | None = None) -> str:
     """The whole text that a model is asked with."""
     if prompt.about:
-        return _invented().fill(
+        return _ours("converse").fill(
             "converse",
             speaker=prompt.speaker,
             others=partners(prompt),
             context=shown(prompt),
             about="\n\n".join(filter(None, (prompt.about, style))),
         )
-    return (wording or _ours()).fill(
+    return (wording or _ours(*CONTINUING)).fill(
         "continue_in_style" if style else "continue",
         speaker=prompt.speaker,
         others=partners(prompt),

@@ -8,14 +8,28 @@
 Both texts are labelled by the same measure, each after the turn that was really said before. A
 turn that was not simulated is unscored with its reason, and so is a single score that cannot be
 made. A turn in which the person wrote no words has no truth, and counts nowhere.
+
+    SCORES["empathy"]        → Score("empathy", "empathy difference", better=-1, family="EI", …)
+    WHOLE["kappa_emotion"]   → Score("kappa_emotion", "emotion kappa", whole=True, …)
+    COLUMNS                  → chat | session | truth | rouge_1 | … | emotion_simulated
+
+A row is one turn: its sample is the turn, its group the speaker, its answer what was simulated.
+SCORES are of single turns, WHOLE of all turns of a speaker together. The figure of a run is the
+average of its speakers' own figures, as Table 2 of the paper is made from Table 8: everybody
+counts the same however much they wrote. `better` is 0 where neither more nor less is: a length
+ratio is best at 1.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from dataclasses import replace
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
 
 from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName
@@ -27,15 +41,131 @@ from realtalk.ei.labels import (
     version_for,
     versions_of,
 )
-from realtalk.evals.values import Answer, Row
+from realtalk.evals.values import Answer, Row, Score, evenly, of_groups
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity, encoder_shipped
+from realtalk.metrics.statistics import (
+    Estimate,
+    bootstrap_interval,
+    cohen_kappa,
+    jensen_shannon,
+    wilson,
+)
 from realtalk.metrics.texts import distinct, length_ratio, overlap
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
-from realtalk.persona.bertscore import BertScore, Matched
-from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, WORDLESS
+from realtalk.persona.bertscore import BertScore
 from realtalk.persona.values import PersonaTask, PersonaTurn
 from realtalk.text.languages import turn_languages
+
+AGREEMENTS = ("reflective", "grounding", "sentiment", "emotion")
+DIFFERENCES = ("intimacy", "empathy")
+WORDLESS = "the person wrote no words"
+_KAPPAS = {f"kappa_{name}": name for name in AGREEMENTS}
+_DISTANCES = {f"js_{name}": name for name in ("emotion", "sentiment")}
+
+
+_SKEWED = frozenset({"length_ratio"})  # one long answer to a short turn would outweigh all
+_BINARY = frozenset({*AGREEMENTS, "taken_for"})
+_BEYOND = "what raw agreement does not show"
+_DIGITS = 2
+
+
+def turn_score(name: str, rows: Sequence[Row]) -> Estimate:
+    """The mean of one speaker's turns that have the score; of length ratios the median."""
+    known = [row[name] for row in rows if row[name] is not None]
+    left_out = len(rows) - len(known)
+    if not known:
+        return Estimate(None, left_out=left_out, unscored="no turn has this score")
+    middle = np.median if name in _SKEWED else np.mean
+    if name in _BINARY:
+        low, high = wilson(known) or (None, None)
+    else:
+        low, high = bootstrap_interval((known,), middle) or (None, None)
+    return Estimate(float(middle(known)), low, high, len(known), left_out)
+
+
+def _turns(
+    name: str, title: str, family: str, better: Literal[-1, 0, 1] = 1, published: str = ""
+) -> Score:
+    return Score(
+        name,
+        title,
+        better,
+        evenly(name),
+        alone=partial(turn_score, name),
+        digits=_DIGITS,
+        family=family,
+        table=_BEYOND if family == "beyond" else "",
+        published=published,
+    )
+
+
+_OF_TURNS = (
+    _turns("rouge_1", "ROUGE-1", "content", published="lexical"),
+    _turns("rouge_l", "ROUGE-L", "content"),
+    _turns("semantic", "token matching F1", "content", published="semantic"),
+    _turns("cosine", "cosine", "content"),
+    *(_turns(name, name, "EI", published=name) for name in AGREEMENTS),
+    *(_turns(name, f"{name} difference", "EI", -1, name) for name in DIFFERENCES),
+    _turns("taken_for", "taken for the speaker", "beyond"),
+    _turns("length_ratio", "length ratio", "beyond", 0),
+)
+SCORES: Mapping[str, Score] = MappingProxyType({score.name: score for score in _OF_TURNS})
+
+
+def label_score(name: str, rows: Sequence[Row]) -> Estimate:
+    """A figure of WHOLE over the turns that have both labels; the others are counted."""
+    measure = _KAPPAS.get(name) or _DISTANCES[name]
+    truth, said = ([row[f"{measure}_{side}"] for row in rows] for side in ("truth", "simulated"))
+    if name in _KAPPAS:
+        return cohen_kappa(truth, said)
+    # Only turns that have both: the two sides are to differ by the writer alone.
+    both = [pair for pair in zip(truth, said, strict=True) if None not in pair]
+    found = jensen_shannon([one for one, _ in both], [other for _, other in both])
+    return replace(found, n=len(both), left_out=len(rows) - len(both))
+
+
+def _whole(name: str, measure: str, title: str, better: Literal[-1, 1]) -> Score:
+    sides = (f"{measure}_truth", f"{measure}_simulated")
+    return Score(
+        name,
+        title,
+        better,
+        of_groups(
+            lambda rows: label_score(name, rows).value,
+            lambda row: all(row[side] is not None for side in sides),
+        ),
+        alone=partial(label_score, name),
+        whole=True,
+        digits=_DIGITS,
+        family="beyond",
+        table=_BEYOND,
+    )
+
+
+WHOLE: Mapping[str, Score] = MappingProxyType(
+    {name: _whole(name, measure, f"{measure} kappa", 1) for name, measure in _KAPPAS.items()}
+    | {name: _whole(name, of, f"{of} JS (bits)", -1) for name, of in _DISTANCES.items()}
+)
+
+
+_LABELS: Mapping[str, Any] = {
+    **dict.fromkeys(("reflective", "grounding"), bool),
+    **dict.fromkeys(("sentiment", "emotion"), str),
+    **dict.fromkeys(DIFFERENCES, float),
+}
+# The columns of a turn beyond those of every run; null is unscored, `left_out` says why.
+COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {
+        "chat": str,
+        "session": int,
+        "truth": str,
+        **dict.fromkeys(SCORES, float),
+        "looks_like": float,  # what the judge of authorship gives, 0..1
+        **{f"{name}_truth": kind for name, kind in _LABELS.items()},
+        **{f"{name}_simulated": kind for name, kind in _LABELS.items()},
+    }
+)
 
 SCORING_VERSION = "1"
 
@@ -82,28 +212,52 @@ class TurnScorer:
     ) -> list[Row]:
         """The columns of turns of the task, in order."""
         rows = [_empty(turn, answer) for turn, answer in zip(turns, answers, strict=True)]
-        scored = [(turn, row) for turn, row in zip(turns, rows, strict=True) if _can(row)]
+        scored = [
+            (turn, row)
+            for turn, row in zip(turns, rows, strict=True)
+            if row["unscored"] is None is row["untold"]
+        ]
         progress(0, len(scored), f"labelling {task.speaker}")
         self._label(scored)
         progress(0, len(scored), f"comparing {task.speaker}")
         self._compare([row for _, row in scored])
         progress(0, len(scored), f"who wrote it: {task.speaker}")
-        self._judge(self._trial(task), [row for _, row in scored])
+        trial = self._trial(task)
+        if trial.judge is None:
+            for _, row in scored:
+                row["left_out"].append(f"taken_for: {trial.unscored}")
+        else:
+            shares = trial.judge.shares([row["answer"] for _, row in scored])
+            for (_, row), share in zip(scored, shares, strict=True):
+                row |= {"looks_like": share, "taken_for": float(share > 0.5)}
         progress(len(scored), len(scored), f"scored {task.speaker}")
         return rows
 
     def facts(self, task: PersonaTask, rows: Sequence[Row]) -> Row:
         """What is known of the speaker as a whole, from the rows of all turns."""
-        return {**_facts(task, self._trial(task), rows), **self._spoken(task)}
-
-    def _spoken(self, task: PersonaTask) -> Row:
-        """What the tested turns are written in, on which their labels depend."""
-        told = turn_languages((task.test.id, task.speaker, turn.text) for turn in task.turns)
-        counts = Counter(told)
+        trial = self._trial(task)
+        scored = [row for row in rows if row["unscored"] is None is row["untold"]]
+        # What the tested turns are written in, on which their labels depend.
+        languages = Counter(
+            turn_languages((task.test.id, task.speaker, turn.text) for turn in task.turns)
+        )
         return {
+            "learn": task.learning.chat.id,
+            "test": task.test.id,
+            "consistency": task.settings.get("consistency"),
+            "learned_turns": len(task.learning.turns),
+            **{
+                f"distinct_{n}{which}": distinct([row[side] for row in scored], n)
+                for n in (1, 2)
+                for side, which in (("answer", ""), ("truth", "_truth"))
+            },
+            "ceiling": trial.ceiling.to_json(),
+            "floor": trial.floor.to_json(),
+            "judge_learned": [trial.learned_own, trial.learned_others],
+            "judge_partner_from": trial.partner_from,
             "measure": self._labeller.name,
             "version": version_for(self._labeller, self._encoder(task.test.id)),
-            "by_language": [{"language": name, "turns": n} for name, n in counts.items()],
+            "by_language": [{"language": name, "turns": n} for name, n in languages.items()],
         }
 
     def _label(self, scored: Sequence[tuple[PersonaTurn, Row]]) -> None:
@@ -116,7 +270,21 @@ class TurnScorer:
             _agree(row, self._truths[turn.prompt.speaker, turn.id], label)
 
     def _input(self, turn: PersonaTurn, text: str) -> TurnInput:
-        return _input(turn, text, self._encoder(turn.prompt.chat))
+        """A text in the turn's place: what was said before is the same for truth and simulation."""
+        prompt = turn.prompt
+        here = (each for each in prompt.context if each.session == prompt.session)
+        return TurnInput(
+            chat=prompt.chat,
+            session=prompt.session,
+            turn=int(prompt.id.rpartition("#")[2]),
+            speaker=prompt.speaker,
+            ids=turn.message_ids,
+            time=prompt.time,
+            text=text,
+            previous=prompt.previous,
+            history=tuple((each.speaker, each.text) for each in here),
+            encoder=self._encoder(prompt.chat),
+        )
 
     def _encoder(self, chat: str) -> EncoderName:
         """The encoder of the tested chat: what is simulated of it is measured by the same."""
@@ -130,7 +298,7 @@ class TurnScorer:
         for row in rows:
             shared = overlap(row["answer"], row["truth"])
             if shared is None:
-                row["left_out"] += [f"{name}: no word" for name in ("rouge_1", "rouge_l")]
+                row["left_out"] += ["rouge_1: no word", "rouge_l: no word"]
             else:
                 row |= {"rouge_1": shared.rouge_1, "rouge_l": shared.rouge_l}
             row["length_ratio"] = length_ratio(row["answer"], row["truth"])
@@ -139,31 +307,28 @@ class TurnScorer:
         pairs = [(row["answer"], row["truth"]) for row in rows]
         if self._similarity is None:
             for row in rows:
-                row["left_out"] += [f"{name}: no encoder" for name in ("semantic", "cosine")]
+                row["left_out"] += ["semantic: no encoder", "cosine: no encoder"]
         else:
             for row, near in zip(rows, self._similarity.scores(pairs), strict=True):
                 if near is None:
-                    row["left_out"] += [f"{name}: no token" for name in ("semantic", "cosine")]
+                    row["left_out"] += ["semantic: no token", "cosine: no token"]
                 else:
                     row |= {"semantic": near.f1, "cosine": near.cosine}
         if self._bertscore is not None:
+            # Instead of the shipped encoder's token matching.
             for row, matched in zip(rows, self._bertscore.scores(pairs), strict=True):
-                _put_in_place(row, matched)
+                row["left_out"] = [
+                    why for why in row["left_out"] if not why.startswith("semantic:")
+                ]
+                row["semantic"] = None if matched is None else matched.f1
+                if matched is None:
+                    row["left_out"].append("semantic: no token")
 
     def _trial(self, task: PersonaTask) -> Trial:
         key = (task.speaker, task.learning.chat.id, task.test.id)
         if key not in self._trials:
             self._trials[key] = hold_trial(self._corpus, task)
         return self._trials[key]
-
-    def _judge(self, trial: Trial, rows: Sequence[Row]) -> None:
-        if trial.judge is None:
-            for row in rows:
-                row["left_out"].append(f"taken_for: {trial.unscored}")
-            return
-        shares = trial.judge.shares([row["answer"] for row in rows])
-        for row, share in zip(rows, shares, strict=True):
-            row |= {"looks_like": share, "taken_for": float(share > 0.5)}
 
 
 def _empty(turn: PersonaTurn, answer: Answer[str]) -> Row:
@@ -185,31 +350,6 @@ def _empty(turn: PersonaTurn, answer: Answer[str]) -> Row:
     return row
 
 
-def _can(row: Row) -> bool:
-    return row["unscored"] is None is row["untold"]
-
-
-def _input(turn: PersonaTurn, text: str, encoder: EncoderName) -> TurnInput:
-    """A text in the turn's place: what was said before is the same for truth and simulation."""
-    prompt = turn.prompt
-    history = tuple(
-        (each.speaker, each.text) for each in prompt.context if each.session == prompt.session
-    )
-    place = int(prompt.id.rpartition("#")[2])
-    return TurnInput(
-        chat=prompt.chat,
-        session=prompt.session,
-        turn=place,
-        speaker=prompt.speaker,
-        ids=turn.message_ids,
-        time=prompt.time,
-        text=text,
-        previous=prompt.previous,
-        history=history,
-        encoder=encoder,
-    )
-
-
 def _agree(row: Row, truth: Label, said: Label) -> None:
     for name in (*AGREEMENTS, *DIFFERENCES):
         real, made = getattr(truth, name), getattr(said, name)
@@ -221,32 +361,3 @@ def _agree(row: Row, truth: Label, said: Label) -> None:
             row[name] = float(real == made)
         else:
             row[name] = abs(real - made)
-
-
-def _put_in_place(row: Row, matched: Matched | None) -> None:
-    """BERTScore instead of the shipped encoder's token matching."""
-    kept = [why for why in row["left_out"] if not why.startswith("semantic:")]
-    row |= {"left_out": kept, "semantic": None if matched is None else matched.f1}
-    if matched is None:
-        row["left_out"].append("semantic: no token")
-
-
-def _facts(task: PersonaTask, trial: Trial, rows: Sequence[Row]) -> Row:
-    said = [row["answer"] for row in rows if _can(row)]
-    truths = [row["truth"] for row in rows if _can(row)]
-    varied: Mapping[str, Any] = {
-        f"distinct_{n}{which}": distinct(texts, n)
-        for n in (1, 2)
-        for texts, which in ((said, ""), (truths, "_truth"))
-    }
-    return {
-        "learn": task.learning.chat.id,
-        "test": task.test.id,
-        "consistency": task.settings.get("consistency"),
-        "learned_turns": len(task.learning.turns),
-        **varied,
-        "ceiling": trial.ceiling.to_json(),
-        "floor": trial.floor.to_json(),
-        "judge_learned": [trial.learned_own, trial.learned_others],
-        "judge_partner_from": trial.partner_from,
-    }

@@ -7,19 +7,76 @@
 `copy` repeats what was said last, `constant` says one flat thing, `common` always the speaker's
 most typical turn, `retrieve` what the speaker said in the other chat where the context was
 nearest. On raw agreement a constant is hard to beat: most turns are not reflective.
+
+    near = Nearness("encoder")                       # or "words"
+    near.index(["hi there", "the oven broke"])(["my oven is dead"])    → [[1, 0]]
+    near.central(["ok", "ok then", "fine, ok"])      → 0, the one most like all others
+
+`encoder` is the sentence encoder that ships with the package; `words` needs no model: BM25 for
+the nearest, shared words for the central one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+import numpy as np
+
+from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.persona.nearness import Index, Nearness, nearness
+from realtalk.metrics.similarity import cosines, shipped_encoder
 from realtalk.persona.values import Learning, Settings, TurnPrompt
+from realtalk.registry import suggest
+from realtalk.text.words import words_and_emoji
 
+_WAYS = ("encoder", "words")
 _TURNS = 2  # of a context that are compared: what is answered, and what that answered
+# For each text the places of those that were indexed, nearest first.
+Nearest: TypeAlias = Callable[[Sequence[str]], list[list[int]]]
+
+
+class Nearness:
+    """A way of telling what is near: by meaning, or by words in common."""
+
+    def __init__(self, way: str = "encoder") -> None:
+        if way not in _WAYS:
+            raise suggest("way of finding the nearest", way, list(_WAYS))
+        self._encoder = shipped_encoder() if way == "encoder" else None
+        self.version = f"encoder {self._encoder.version}" if self._encoder else "words 1"
+
+    def index(self, texts: Sequence[str]) -> Nearest:
+        """These texts, to be asked which of them are nearest."""
+        if (encoder := self._encoder) is None:
+            ranking = Bm25(texts)
+            return lambda asked: [best_first(ranking.scores(text)) for text in asked]
+        vectors = encoder.embed(texts)
+        # What was embedded once is not again: training asks for the very texts that are indexed.
+        known = dict(zip(texts, vectors, strict=True))
+
+        def nearest(asked: Sequence[str]) -> list[list[int]]:
+            if new := [text for text in dict.fromkeys(asked) if text not in known]:
+                known.update(zip(new, encoder.embed(new), strict=True))
+            near = (cosines(vectors, known[text]) for text in asked)
+            return [best_first(row.astype(np.float64)) for row in near]
+
+        return nearest
+
+    def central(self, texts: Sequence[str]) -> int:
+        """The place of the text that is most like all of them; of equals the first."""
+        if self._encoder is not None:
+            vectors = self._encoder.embed(texts)
+            # The mean cosine with all others is that with their sum, and with itself always 1.
+            return int(np.argmax(cosines(vectors, vectors.sum(axis=0))))
+        said = [set(words_and_emoji(text)) for text in texts]
+
+        def likeness(at: int) -> float:
+            own = said[at]
+            return sum(2 * len(own & each) / max(1, len(own) + len(each)) for each in said)
+
+        return max(range(len(texts)), key=likeness)
 
 
 class Copy(PlainSolver):
@@ -28,16 +85,15 @@ class Copy(PlainSolver):
     name = "copy"
 
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
-        return [_said(_last_of_others(prompt)) for prompt in shown]
-
-
-def _last_of_others(prompt: TurnPrompt) -> str | None:
-    others = (turn.text for turn in reversed(prompt.context) if turn.speaker != prompt.speaker)
-    return next(others, None)
-
-
-def _said(text: str | None) -> Answer[str]:
-    return Answer(text, "" if text is not None else "nobody else speaks in the context")
+        answers = []
+        for prompt in shown:
+            others = (
+                turn.text for turn in reversed(prompt.context) if turn.speaker != prompt.speaker
+            )
+            text = next(others, None)
+            silence = "nobody else speaks in the context" if text is None else ""
+            answers.append(Answer(text, silence))
+        return answers
 
 
 class Constant(PlainSolver):
@@ -65,7 +121,7 @@ class Common(PlainSolver):
 
     def __init__(self, *, by: str = "encoder") -> None:
         self._by = by
-        self._near = nearness(by)
+        self._near = Nearness(by)
         self._turn: str | None = None
 
     @property
@@ -90,8 +146,8 @@ class Retrieve(PlainSolver):
 
     def __init__(self, *, by: str = "encoder") -> None:
         self._by = by
-        self._near: Nearness = nearness(by)
-        self._index: Index | None = None
+        self._near = Nearness(by)
+        self._index: Nearest | None = None
         self._texts: list[str] = []
 
     @property
@@ -108,7 +164,7 @@ class Retrieve(PlainSolver):
         if self._index is None:
             raise ValueError("prepare comes first")
         progress(0, len(shown), "finding the nearest context")
-        ranked = self._index.nearest([gist(prompt) for prompt in shown])
+        ranked = self._index([gist(prompt) for prompt in shown])
         return [Answer(self._texts[places[0]]) for places in ranked]
 
 

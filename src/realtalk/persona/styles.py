@@ -1,12 +1,21 @@
 """What a speaker wrote in one chat → how they write, in words that a model can follow.
 
-    style = style_of(learning)
-    style.turns, style.median_words, style.emoji[:2]    → 129, 11, ("😂", "❤")
-    style.text      → "Mara usually writes 11 words at a time (half of the time 5 to 22) …"
-    Guide(learning).text(prompt)   → the same, and messages that Mara wrote in places like this
+    describe_style(learning)       → "Mara usually writes 11 words at a time (half of the time …"
+    OwnTurns(learning, count=8).texts(prompts)[0]
+    → "Messages that Mara wrote to somebody else:
+       - to “did you sleep at all” Mara answered: lol no
+       - to begin with, Mara wrote: guess who is back"
+    Guide(learning).text(prompt)   → both: the style, and messages written in places like this
 
-Counted from the speaker's turns in the chat to learn from and from the labels of that chat;
-nothing of the tested chat enters.
+The style is counted from the speaker's turns in the chat to learn from and from the labels of that
+chat; nothing of the tested chat enters.
+
+Near is the end of the context, by the shipped encoder or by words. A tested turn is shown turns
+of the learned chat, which is another one but need not be earlier: on REALTALK, whose chats ran side
+by side, about six in ten of what is learned is later than the tested turn, as in the paper. A turn
+of the learned chat itself, in training, is shown only turns of sessions that its prompt does not
+show: never itself, nothing that stands in its context, and no later turn that quotes what was said
+to it.
 """
 
 from __future__ import annotations
@@ -15,7 +24,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -28,130 +36,80 @@ from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller
 from realtalk.ei.speakers import speakers
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent, within
-from realtalk.persona.own_turns import OwnTurns
-from realtalk.persona.simulators import refuse_empty
-from realtalk.persona.values import Learning, TurnPrompt
+from realtalk.persona.simulators import Nearness, gist, refuse_empty
+from realtalk.persona.values import Learning, PersonaTurn, TurnPrompt
 from realtalk.text.terms import english_terms
 from realtalk.text.words import words_and_emoji
 
 EXAMPLES = 5
+_LONGEST = 240  # characters of an example: a long one would crowd out the others
 _PHRASES = 8
 _FEWEST = 3  # uses that make a phrase somebody's own
 _CAPTION = re.compile(r"\[[^\]]*\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """Figures about how somebody writes. Shares are of turns."""
-
-    speaker: str
-    turns: int
-    median_words: float
-    quartiles: tuple[float, float]
-    bubbles: float  # messages per turn
-    emoji_share: float
-    emoji: tuple[str, ...]
-    question_share: float
-    exclamation_share: float
-    full_stop_share: float
-    lower_case_share: float
-    phrases: tuple[str, ...]  # said more often than the others in the chat say them
-    reflective: float | None
-    grounding: float | None
-    empathy: float | None  # 0..6
-    sentiments: tuple[tuple[str, float], ...]
-    emotions: tuple[tuple[str, float], ...]
-
-    @property
-    def text(self) -> str:
-        """The style in plain sentences."""
-        who = self.speaker
-        low, high = self.quartiles
-        lines = [
-            f"{who} usually writes {self.median_words:.0f} words at a time (half of the time "
-            f"{low:.0f} to {high:.0f}), in {_count(self.bubbles)}.",
-            f"{who} {_often(self.question_share)} asks a question, "
-            f"{_often(self.exclamation_share)} uses an exclamation mark, "
-            f"{_often(self.full_stop_share)} ends with a full stop and "
-            f"{_often(self.lower_case_share)} begins without a capital letter.",
-        ]
-        used = f", most of all {' '.join(self.emoji)}" if self.emoji else ""
-        lines.append(f"{who} {_often(self.emoji_share)} uses emoji{used}.")
-        if self.phrases:
-            said = ", ".join(f'"{phrase}"' for phrase in self.phrases)
-            lines.append(f"Typical words of {who}: {said}.")
-        if self.reflective is not None and self.grounding is not None:
-            lines.append(
-                f"{who} {_often(self.reflective)} looks into their own thoughts and feelings, and "
-                f"{_often(self.grounding)} checks or shows that they have understood."
-            )
-        if self.empathy is not None:
-            lines.append(f"{who} shows {_warmth(self.empathy)} for what the other one feels.")
-        if self.sentiments:
-            lines.append(f"The tone is {_shares(self.sentiments)}.")
-        if self.emotions:
-            lines.append(f"What comes through most is {_shares(self.emotions)}.")
-        return "\n".join(lines)
-
-
-def _count(bubbles: float) -> str:
-    return "one message" if bubbles < 1.25 else f"about {bubbles:.1f} messages in a row"
-
-
-def _often(share: float) -> str:
-    for most, word in ((0.02, "never"), (0.12, "rarely"), (0.35, "sometimes"), (0.65, "often")):
-        if share < most:
-            return word
-    return "nearly always" if share > 0.9 else "mostly"
-
-
-def _warmth(empathy: float) -> str:
-    for most, word in ((0.8, "little care"), (1.6, "some care"), (2.6, "clear care")):
-        if empathy < most:
-            return word
-    return "much care"
-
-
-def _shares(found: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{name} ({share:.0%})" for name, share in found)
-
-
-def style_of(
+def describe_style(
     learning: Learning, labeller: Labeller | None = None, progress: Progress = silent
-) -> Style:
-    """The style of the speaker in the chat that is learned from."""
+) -> str:
+    """How the speaker writes in the chat that is learned from, in plain sentences."""
     refuse_empty(learning)
+    who = learning.speaker
     learned = Corpus(learning.chat.id, "", (learning.chat,))
     advance = within(progress, 0, len(learning.chat.turns), f"labelling {learned.name}")
     frame = labels_for(learned, labeller, progress=advance).frame
-    own = frame.filter(pl.col("speaker") == learning.speaker)
-    facets = next(each for each in speakers(frame) if each.speaker == learning.speaker)
+    own = frame.filter(pl.col("speaker") == who)
+    facets = next(each for each in speakers(frame) if each.speaker == who)
     bare = [_CAPTION.sub("", turn.text).strip() for turn in learning.turns]
     texts = [text for text in bare if text] or bare
     sizes = np.array([len(words_and_emoji(text)) for text in texts], np.float64)
     low, middle, high = np.quantile(sizes, [0.25, 0.5, 0.75])
+    bubbles = float(np.mean([len(turn.message_ids) for turn in learning.turns]))
+    in_a_row = "one message" if bubbles < 1.25 else f"about {bubbles:.1f} messages in a row"
     emoji = [_emoji().findall(text) for text in texts]
-    counted = Counter(sign for signs in emoji for sign in signs)
-    letters = [text for text in texts if text[:1].isalpha()]
-    return Style(
-        speaker=learning.speaker,
-        turns=len(learning.turns),
-        median_words=float(middle),
-        quartiles=(float(low), float(high)),
-        bubbles=float(np.mean([len(turn.message_ids) for turn in learning.turns])),
-        emoji_share=_share(bool(signs) for signs in emoji),
-        emoji=tuple(sign for sign, _ in counted.most_common(4)),
-        question_share=_share("?" in text for text in texts),
-        exclamation_share=_share("!" in text for text in texts),
-        full_stop_share=_share(text.endswith(".") for text in texts),
-        lower_case_share=_share(text[0].islower() for text in letters),
-        phrases=_phrases(learning, texts),
-        reflective=facets["reflective_frequency"].value,
-        grounding=facets["grounding_frequency"].value,
-        empathy=facets["empathy"].value,
-        sentiments=_common(own["sentiment"], SENTIMENTS, 2),
-        emotions=_common(own["emotion"], EMOTIONS, 3),
+    common = Counter(sign for signs in emoji for sign in signs).most_common(4)
+    used = f", most of all {' '.join(sign for sign, _ in common)}" if common else ""
+    lines = [
+        f"{who} usually writes {middle:.0f} words at a time (half of the time "
+        f"{low:.0f} to {high:.0f}), in {in_a_row}.",
+        f"{who} {_often('?' in text for text in texts)} asks a question, "
+        f"{_often('!' in text for text in texts)} uses an exclamation mark, "
+        f"{_often(text.endswith('.') for text in texts)} ends with a full stop and "
+        f"{_often(text[0].islower() for text in texts if text[:1].isalpha())} "
+        "begins without a capital letter.",
+        f"{who} {_often(bool(signs) for signs in emoji)} uses emoji{used}.",
+    ]
+    if phrases := _phrases(learning, texts):
+        said = ", ".join(f'"{phrase}"' for phrase in phrases)
+        lines.append(f"Typical words of {who}: {said}.")
+    reflective, grounding, empathy = (
+        facets[name].value for name in ("reflective_frequency", "grounding_frequency", "empathy")
     )
+    if reflective is not None and grounding is not None:
+        lines.append(
+            f"{who} {_word(reflective)} looks into their own thoughts and feelings, and "
+            f"{_word(grounding)} checks or shows that they have understood."
+        )
+    if empathy is not None:
+        care = ((0.8, "little"), (1.6, "some"), (2.6, "clear"), (math.inf, "much"))
+        much = next(word for most, word in care if empathy < most)
+        lines.append(f"{who} shows {much} care for what the other one feels.")
+    if tone := _shares(own["sentiment"], SENTIMENTS, 2):
+        lines.append(f"The tone is {tone}.")
+    if tone := _shares(own["emotion"], EMOTIONS, 3):
+        lines.append(f"What comes through most is {tone}.")
+    return "\n".join(lines)
+
+
+def _often(hits: Iterable[bool]) -> str:
+    values = list(hits)
+    return _word(sum(values) / len(values) if values else 0.0)
+
+
+def _word(share: float) -> str:
+    for most, word in ((0.02, "never"), (0.12, "rarely"), (0.35, "sometimes"), (0.65, "often")):
+        if share < most:
+            return word
+    return "nearly always" if share > 0.9 else "mostly"
 
 
 @cache
@@ -161,15 +119,12 @@ def _emoji() -> Any:
     return regex.compile(r"\p{Emoji_Presentation}|\p{Extended_Pictographic}")
 
 
-def _share(hits: Iterable[bool]) -> float:
-    values = list(hits)
-    return sum(values) / len(values) if values else 0.0
-
-
-def _common(labels: pl.Series, order: Sequence[str], most: int) -> tuple[tuple[str, float], ...]:
-    known = labels.drop_nulls().to_list()
-    counted = sorted(order, key=lambda name: (-known.count(name), order.index(name)))[:most]
-    return tuple((name, known.count(name) / len(known)) for name in counted if name in known)
+def _shares(labels: pl.Series, order: Sequence[str], most: int) -> str:
+    """The commonest labels with their shares."""
+    counts = Counter(labels.drop_nulls().to_list())
+    names = sorted(order, key=lambda name: (-counts[name], order.index(name)))[:most]
+    total = counts.total()
+    return ", ".join(f"{name} ({counts[name] / total:.0%})" for name in names if counts[name])
 
 
 def _phrases(learning: Learning, texts: Sequence[str]) -> tuple[str, ...]:
@@ -210,6 +165,49 @@ def _grams(texts: Sequence[str], names: set[str]) -> Counter[str]:
     return counted
 
 
+class OwnTurns:
+    """What a speaker wrote elsewhere, found by what was said before it."""
+
+    def __init__(self, learning: Learning, count: int, by: str = "encoder") -> None:
+        refuse_empty(learning)
+        self._learning = learning
+        self._count = count
+        self._index = Nearness(by).index([gist(turn.prompt) for turn in learning.turns])
+
+    def texts(self, prompts: Sequence[TurnPrompt], count: int | None = None) -> list[str]:
+        """Nearest turns first; "" where there is none to show. `count` shows another number."""
+        most = self._count if count is None else count
+        ranked = self._index([gist(prompt) for prompt in prompts])
+        found = []
+        for prompt, places in zip(prompts, ranked, strict=True):
+            seen = set()  # sessions that the prompt shows, where it is of the learned chat itself
+            if prompt.chat == self._learning.chat.id:
+                seen = {prompt.session, *(turn.session for turn in prompt.context)}
+            turns = [self._learning.turns[at] for at in places]
+            found.append(
+                self._text([each for each in turns if each.prompt.session not in seen][:most])
+            )
+        return found
+
+    def _text(self, turns: Sequence[PersonaTurn]) -> str:
+        who = self._learning.speaker
+        lines = [f"Messages that {who} wrote to somebody else:"] if turns else []
+        for turn in turns:
+            if before := turn.prompt.previous:
+                lines.append(
+                    f"- to \N{LEFT DOUBLE QUOTATION MARK}{_short(before)}"
+                    f"\N{RIGHT DOUBLE QUOTATION MARK} {who} answered: {_short(turn.text)}"
+                )
+            else:
+                lines.append(f"- to begin with, {who} wrote: {_short(turn.text)}")
+        return "\n".join(lines)
+
+
+def _short(text: str) -> str:
+    flat = " / ".join(line.strip() for line in text.splitlines() if line.strip())
+    return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST].rsplit(' ', 1)[0]} …"
+
+
 class Guide:
     """What a model is told of a speaker: their style, own turns chosen for each prompt, or both.
 
@@ -229,7 +227,7 @@ class Guide:
         labeller: Labeller | None = None,
         progress: Progress = silent,
     ) -> None:
-        self.style = style_of(learning, labeller, progress) if described else None
+        self.style = describe_style(learning, labeller, progress) if described else ""
         self._examples = examples
         self._own = own or (OwnTurns(learning, examples, by) if examples else None)
 
@@ -242,26 +240,11 @@ class Guide:
         shown = [""] * len(prompts)
         if self._own is not None:
             shown = self._own.texts(prompts, self._examples)
-        described = self.style.text if self.style else ""
-        return ["\n\n".join(filter(None, (described, turns))) for turns in shown]
-
-
-def make_guide(
-    learning: Learning,
-    *,
-    style: bool,
-    examples: int | None,
-    by: str = "encoder",
-    progress: Progress = silent,
-) -> Guide | None:
-    """The guide of a simulator's settings: `examples` None is five beside a style, else none."""
-    if not (shown := example_count(style, examples)) and not style:
-        return None
-    return Guide(learning, described=style, examples=shown, by=by, progress=progress)
+        return ["\n\n".join(filter(None, (self.style, turns))) for turns in shown]
 
 
 def example_count(style: bool, examples: int | None) -> int:
-    """How many of the speaker's own turns a prompt shows."""
+    """How many of the speaker's own turns a prompt shows: None is five beside a style."""
     if examples is None:
         return EXAMPLES if style else 0
     if examples < 0:

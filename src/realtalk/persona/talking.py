@@ -7,12 +7,23 @@
 What a simulator is shown is built as for the benchmark: the last sessions of the chat and what was
 said here, within a budget. What it wrote is marked three times, so that no export loses it: by
 the speaker's name, in the message's `extra`, and in the names of chat and corpus.
+
+By whose leave a model writes as somebody: asked once, by name, and kept with its meaning.
+
+    question("Mara")                          → "A model will write as Mara. Are you Mara (self), …"
+    agreed("Mara", "given", Path("mara"))     → Consent("Mara", "given", "2026-05-04")
+    known("Mara", Path("mara"))               → the same, from mara/consent.json
+
+The answer is kept in the adapter's folder, and with what was said. It is of one name: an adapter
+of somebody else in the same folder asks again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+import difflib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -21,12 +32,89 @@ from realtalk.chat import MARK, Chat, Corpus, Message, Session, is_nobody, pack_
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import write_json
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.store import is_stored, load, store
-from realtalk.persona.consent import Consent, read_consent
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
 from realtalk.persona.values import Simulator, TurnPrompt
 from realtalk.registry import suggest
+
+# What each answer says of the person.
+MEANINGS = {
+    "self": "{0} does this as themselves.",
+    "given": "{0} agreed that a model writes as them.",
+    "research": (
+        "{0} agreed to a study that published the chat, not to a model that writes as them: "
+        "for research alone."
+    ),
+    "fictional": "{0} is invented.",
+}
+_FIX = (
+    "where you are {0} pass `consent=self`, with their yes `consent=given`, of a published study "
+    "`consent=research`, of an invented person `consent=fictional`"
+)
+_FILE = "consent.json"
+
+
+class NoConsent(RealtalkError):
+    """Nobody said by whose leave somebody is written as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """For whom, in what way, and on which day it was said; `meaning` says it in a sentence."""
+
+    speaker: str
+    answer: str  # one of MEANINGS
+    day: str
+    meaning: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "meaning", MEANINGS[self.answer].format(self.speaker))
+
+
+def question(speaker: str) -> str:
+    """What is asked, by name."""
+    return (
+        f"A model will write as {speaker}. Are you {speaker} (self), did {speaker} agree to it "
+        f"(given), did {speaker} agree to a study but not to this (research), or is {speaker} "
+        "invented (fictional)? "
+    )
+
+
+def read_consent(held: Mapping[str, Any], speaker: str) -> Consent | None:
+    """What was kept, where it is of this person."""
+    name, answer, day = str(held["speaker"]), str(held["answer"]), str(held["day"])
+    return Consent(name, answer, day) if name == speaker and answer in MEANINGS else None
+
+
+def known(speaker: str, folder: Path | None) -> Consent | None:
+    """What was answered before, where it is of this person."""
+    if folder is None or not (folder / _FILE).is_file():
+        return None
+    try:
+        return read_consent(json.loads((folder / _FILE).read_text("utf-8")), speaker)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RealtalkError(
+            "is not a consent that was kept", where=str(folder / _FILE), fix="remove it"
+        ) from error
+
+
+def agreed(speaker: str, answer: str | Callable[[str], str], folder: Path | None = None) -> Consent:
+    """The consent, kept in the folder where there is one; anything but an answer is refused.
+
+    A function is asked, by name, and returns the answer.
+    """
+    said = (answer if isinstance(answer, str) else answer(question(speaker))).strip().casefold()
+    if said not in MEANINGS:
+        near = difflib.get_close_matches(said, MEANINGS, n=1, cutoff=0.5)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise NoConsent(f"no consent to write as {speaker}", fix=hint + _FIX.format(speaker))
+    made = Consent(speaker, said, f"{datetime.now():%Y-%m-%d}")
+    if folder is not None:
+        write_json(folder / _FILE, asdict(made))
+    return made
+
 
 Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
 
@@ -68,6 +156,12 @@ def stored_consent(folder: Path | None, speaker: str) -> Consent | None:
             if held and (found := read_consent(held, speaker)) is not None:
                 return found
     return None
+
+
+def keep_corpus(corpus: Corpus, folder: Path) -> None:
+    """Stores what was said, all of which was read."""
+    total = sum(len(chat.messages) for chat in corpus.chats)
+    store(Reading(corpus=corpus, ledger=Ledger("messages", total, total)), folder)
 
 
 @runtime_checkable
@@ -152,9 +246,7 @@ class Talk:
         now = datetime.now().replace(microsecond=0)
         self._said.append(Message(f"T{session}:{place}", speaker, now, text, extra=extra))
         if self._out is not None:
-            corpus = self.corpus
-            total = len(corpus.chats[0].messages)
-            store(Reading(corpus=corpus, ledger=Ledger("messages", total, total)), self._out)
+            keep_corpus(self.corpus, self._out)
 
     def _prompt(self) -> TurnPrompt:
         """What stands before the next reply; the unwritten one holds its place."""

@@ -26,7 +26,7 @@ import transformers
 from realtalk.cells import duration
 from realtalk.files.progress import Progress
 from realtalk.files.writing import owner_only
-from realtalk.persona.chat_tokens import TrainingExample
+from realtalk.persona.generation import TrainingExample
 from realtalk.persona.pretrained import Pretrained
 from realtalk.persona.tuning import STATE, Say, TuneSettings
 

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, Cost
 from realtalk.files.progress import Progress, silent
-from realtalk.persona.chat_tokens import TrainingExample, Writer
-from realtalk.persona.generation import EncodedPrompt, Sampling, generate
+from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Writer, generate
 from realtalk.persona.pretrained import Pretrained, find, folder_hash, load, settle, with_adapter
 from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages
 from realtalk.persona.tuning import ADAPTER, SETTINGS, read_settings
@@ -223,9 +222,10 @@ def _guide(
     """Imported late: a machine that only writes prompts made elsewhere has no encoder."""
     if not style and not examples:
         return None
-    from realtalk.persona.styles import make_guide
+    from realtalk.persona.styles import Guide, example_count
 
-    return make_guide(learning, style=style, examples=examples, by=by, progress=progress)
+    shown = example_count(style, examples)
+    return Guide(learning, described=style, examples=shown, by=by, progress=progress)
 
 
 def about_learning(learning: Learning) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.offline import no_hub
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import private_folder, refuse_strangers, write_bytes, write_text
-from realtalk.persona.chat_tokens import TrainingExample
+from realtalk.persona.generation import TrainingExample
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
 ADAPTER, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # peft's names
@@ -179,8 +179,6 @@ def _begin(out: Path, wanted: Mapping[str, Any], fresh: bool) -> dict[str, Any] 
         _clear(out, SETTINGS, ADAPTER, CONFIG)
     known = read_settings(out) if (out / SETTINGS).is_file() else wanted
     names = [name for name in wanted if known.get(name) != wanted[name]]
-    if any(out.glob(f"{_FOLDERS}/state.json")):  # as 0.1.0 wrote them
-        names = ["version of realtalk"]
     if names:
         raise RealtalkError(
             f"an adapter was begun here with another {' and '.join(names)}",

@@ -22,7 +22,7 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.chat import Chat, Corpus, Turn, is_nobody
+from realtalk.chat import Chat, Corpus, is_nobody
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import turn_inputs
 from realtalk.encoders.tokens import count_each
@@ -58,8 +58,7 @@ def choices_of(
     """Which chats are learned from and tested on; `labels` saves labelling the corpus again."""
     if choice not in CHOICES:
         raise suggest("choice of chats", choice, list(CHOICES))
-    _refuse_speaker(corpus, speaker)
-    _refuse_single_chats(corpus)
+    _refuse_single_chats(corpus, speaker)
     if labels is None:
         total = sum(len(chat.turns) for chat in corpus.chats)
         advance = within(progress, 0, total, f"labelling {corpus.name}")
@@ -111,29 +110,19 @@ def named_speaker(corpus: Corpus, name: str) -> str:
     return near[0]
 
 
-def _refuse_single_chats(corpus: Corpus) -> None:
+def _refuse_single_chats(corpus: Corpus, speaker: str | None) -> None:
     """Before anything is labelled, which may take minutes."""
     chats = Counter(
-        name for chat in corpus.chats for name in set(chat.speakers) if not is_nobody(name)
+        name
+        for chat in corpus.chats
+        for name in {each.casefold() for each in chat.speakers if not is_nobody(each)}
     )
+    if speaker is not None and not chats[speaker.casefold()]:
+        raise suggest("speaker", speaker, list(corpus.speakers))
+    if speaker is not None and chats[speaker.casefold()] < 2:
+        raise RealtalkError(f"{speaker} has only one chat", where=corpus.name, fix=_NEEDED)
     if max(chats.values(), default=0) < 2:
         raise RealtalkError("no speaker has two chats", where=corpus.name, fix=_NEEDED)
-
-
-def _refuse_speaker(corpus: Corpus, speaker: str | None) -> None:
-    if speaker is None:
-        return
-    chats = [
-        chat.id for chat in corpus.chats if any(_same(name, speaker) for name in chat.speakers)
-    ]
-    if not chats:
-        raise suggest("speaker", speaker, list(corpus.speakers))
-    if len(chats) < 2:
-        raise RealtalkError(
-            f"{speaker} has only one chat",
-            where=corpus.name,
-            fix=_NEEDED,
-        )
 
 
 def tasks(
@@ -257,8 +246,9 @@ def speaker_turns(
 ) -> tuple[PersonaTurn, ...]:
     """A speaker's turns in a chat, each with its context; those without any are left out."""
     given = turn_inputs(Corpus(chat.id, "", (chat,)))
+    began = {each.number: each.time for each in reversed(chat.sessions)}
     said = [
-        ContextTurn(turn.session, turn.time or _began(chat, turn), turn.speaker, each.text)
+        ContextTurn(turn.session, turn.time or began[turn.session], turn.speaker, each.text)
         for turn, each in zip(chat.turns, given, strict=True)
     ]
     costs = count_each([f"{each.speaker}: {each.text}" for each in said])
@@ -274,10 +264,6 @@ def speaker_turns(
             )
             made.append(PersonaTurn(prompt, each.ids, each.text.strip()))
     return tuple(made)
-
-
-def _began(chat: Chat, turn: Turn) -> datetime | None:
-    return next(each.time for each in chat.sessions if each.number == turn.session)
 
 
 def _context(

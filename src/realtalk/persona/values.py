@@ -8,18 +8,23 @@ A simulator is handed a `Learning` and `TurnPrompt`s, never a task: neither hold
 wrote at the turns to be simulated. A prompt's context is what was said before its turn, so it
 does hold the speaker's earlier turns in the tested chat; each prompt must be answered from
 itself alone.
+
+    make_simulator("constant", {"says": "ok"})       by name, with settings as `registry.make` reads
+    make_simulator("llm", {"model": "openai/gpt-4o-mini", "style": "true"})
+    make_guesser("nearness", {"to": "context"})      who wrote it: a solver of line-ups
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from realtalk.chat import Chat
-from realtalk.evals.values import Answer
+from realtalk.evals.values import Answer, Solver
 from realtalk.files.progress import Progress, silent
+from realtalk.registry import Registry, make, within
 
 Settings: TypeAlias = dict[str, str | int | float | bool]
 
@@ -109,3 +114,36 @@ class Simulator(Protocol):
 
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         """One answer per prompt, in order."""
+
+
+_PLAIN = {"copy": "Copy", "constant": "Constant", "common": "Common", "retrieve": "Retrieve"}
+BASELINES = tuple(_PLAIN)  # need no model
+SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
+    "simulator",
+    {
+        **within("realtalk.persona.simulators", _PLAIN),
+        "llm": "realtalk.persona.asking:LlmSimulator",
+        **within("realtalk.persona.tuned", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
+        "written": "realtalk.persona.written:WrittenSimulator",
+        "matched": "realtalk.persona.written:MatchedSimulator",
+    },
+)
+GUESSERS: Registry[Callable[..., Solver[Any, int]]] = Registry(
+    "guesser",
+    {
+        **within(
+            "realtalk.persona.authorship", {"classifier": "ByStyle", "nearness": "ByMeaningNear"}
+        ),
+        "llm": "realtalk.persona.asking:LlmGuesser",
+    },
+)
+
+
+def make_simulator(name: str, settings: Mapping[str, Any] | None = None) -> Simulator:
+    """The simulator of that name. Values may be text, as from the command line, or typed."""
+    return make(f"the simulator '{name}'", SIMULATORS[name], settings)
+
+
+def make_guesser(name: str, settings: Mapping[str, Any] | None = None) -> Solver[Any, int]:
+    """The guesser of that name, with its settings likewise."""
+    return make(f"the guesser '{name}'", GUESSERS[name], settings)

@@ -7,12 +7,20 @@
 The first line says how the rest was made; `prepare` refuses rows that were made for another
 chat, other contexts or another wording. Names and quotes around a message are taken off here,
 as for every other model.
+
+    MatchedSimulator(rows=Path("untuned.jsonl"), to=Path("tuned.jsonl")).solve(prompts)
+    untuned "Oh no, that sounds terrible! I am so sorry", tuned "oh no"   → "Oh no,"
+
+A model that learns when to stop writes turns of the right length, and much that is counted rewards
+that alone. With both sides cut to the words of the shorter, turn by turn, only the content differs:
+compare `rows=A to=B` with `rows=B to=A`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,12 +55,9 @@ class WrittenSimulator:
 
     @property
     def settings(self) -> Settings:
-        told = {
-            key: value
-            for key, value in dict(self.head.get("settings", {})).items()
-            if isinstance(value, str | int | float | bool)
-        }
-        return {**told, "rows_sha256": self._hash}
+        made_with = dict(self.head.get("settings", {})).items()
+        plain = {key: value for key, value in made_with if isinstance(value, str | int | float)}
+        return {**plain, "rows_sha256": self._hash}
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:  # noqa: ARG002
         chats = dict(self.head.get("chats", {}))
@@ -71,12 +76,45 @@ class WrittenSimulator:
                 )
 
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
-        return [self._one(prompt) for prompt in shown]
+        answers: list[Answer[str]] = []
+        for prompt in shown:
+            if (row := self._rows.get((prompt.speaker, prompt.id))) is None:
+                answers.append(Answer(None, "not written"))
+                continue
+            cost = Cost(**{name: int(row.get(name, 0)) for name in ("tokens_in", "tokens_out")})
+            answers.append(replace(read_message(str(row["text"]), prompt), cost=cost))
+        return answers
 
-    def _one(self, prompt: TurnPrompt) -> Answer[str]:
-        row = self._rows.get((prompt.speaker, prompt.id))
-        if row is None:
-            return Answer(None, "not written")
-        tokens_in, tokens_out = (int(row.get(name, 0)) for name in ("tokens_in", "tokens_out"))
-        cost = Cost(tokens_in=tokens_in, tokens_out=tokens_out)
-        return replace(read_message(str(row["text"]), prompt), cost=cost)
+
+_WORD = re.compile(r"\S+")
+
+
+class MatchedSimulator:
+    """Rows of one file, cut to the words of another's."""
+
+    def __init__(self, *, rows: Path, to: Path) -> None:
+        self._own = WrittenSimulator(rows=rows)
+        self._other = WrittenSimulator(rows=to)
+        self.name = f"{self._own.name} matched"
+        self.version = self._own.version
+
+    @property
+    def settings(self) -> Settings:
+        return {**self._own.settings, "to_rows_sha256": self._other.settings["rows_sha256"]}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        self._own.prepare(learning, progress)
+        self._other.prepare(learning, progress)
+
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
+        own, other = (side.solve(shown, progress) for side in (self._own, self._other))
+        answers = []
+        for one, match in zip(own, other, strict=True):
+            if one.value is None:
+                answers.append(one)
+            elif match.value is None:
+                answers.append(Answer(None, "nothing to match", one.cost))
+            else:
+                words = list(_WORD.finditer(one.value))[: len(match.value.split())]
+                answers.append(replace(one, value=one.value[: words[-1].end()]))
+        return answers

@@ -6,7 +6,7 @@ from realtalk.lazy import offer
 
 if TYPE_CHECKING:
     from realtalk.api.threads import prompt, samples
-    from realtalk.threads.tree import Comment, Post, Thread
+    from realtalk.threads.forest import Comment, Post, Thread
 
 __all__ = [
     "Comment",
@@ -21,6 +21,6 @@ if not TYPE_CHECKING:
         __name__,
         {
             "realtalk.api.threads": "prompt samples",
-            "realtalk.threads.tree": "Comment Post Thread",
+            "realtalk.threads.forest": "Comment Post Thread",
         },
     )

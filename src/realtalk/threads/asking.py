@@ -6,10 +6,21 @@
 An answer that cannot be read is not asked for again in other words: it is unscored with its
 reason, and wrong in the strict scores. The model learns nothing from the train part but the
 solved examples that the cases hold.
+
+What a model answered → the value that it means, or why it means none.
+
+    read_answer("sentiment", "Positive.")             → Answer(True)
+    read_answer("impact", "Score: -1,204")            → Answer(-1204.0)
+    read_answer("impact", "between 3 and 7")          → Answer(None, "several numbers")
+    read_answer("next_text", '"phew"')                → Answer("phew")
+
+A value is taken only where the answer can mean no other: one label, one number. What a model
+thinks aloud between <think> marks is not its answer.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +30,6 @@ from realtalk.evals.values import Answer
 from realtalk.models.asking import Asked
 from realtalk.threads.predictors import Value
 from realtalk.threads.prompting import load_prompts, prompt
-from realtalk.threads.reading_answers import read_answer
 from realtalk.threads.values import TASKS, Case, Task
 
 BUDGET = 2000  # tokens of a prompt
@@ -83,3 +93,56 @@ class LlmPredictor(LanguageModel[Case, Value]):
 
     def most_tokens(self, shown: Case) -> int:
         return self.asked.max_tokens or _MOST_TOKENS[shown.task]
+
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_LABEL = re.compile(r"\b(positive|negative)\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|neither|nor)|n't)\b[^.\n]{0,20}\b(?:positive|negative)\b", re.IGNORECASE
+)
+_MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{HYPHEN}": "-"})
+_NUMBER = re.compile(
+    r"(?<![\w.,])[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,9})?(k)?(?!\w)", re.IGNORECASE
+)
+_QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
+
+
+def read_answer(task: Task, text: str) -> Answer[Value]:
+    """The answer's value, None with the reason where it cannot be read."""
+    said = _THOUGHT.sub("", text).strip()
+    if not said:
+        return Answer(None, "no answer")
+    if task == "sentiment":
+        return _label(said)
+    return _number(said) if task == "impact" else _text(said)
+
+
+def _label(said: str) -> Answer[Value]:
+    labels = {found.lower() for found in _LABEL.findall(said)}
+    if not labels:
+        return Answer(None, "neither positive nor negative")
+    if len(labels) > 1:
+        return Answer(None, "both positive and negative")
+    if _DENIED.search(said):
+        return Answer(None, "a label denied")
+    return Answer("positive" in labels)
+
+
+def _number(said: str) -> Answer[Value]:
+    found: dict[float, None] = {}
+    for match in _NUMBER.finditer(said.translate(_MINUS)):
+        digits = match[0].replace(",", "").rstrip("kK")
+        found[float(digits) * (1000 if match[1] else 1)] = None
+    if not found:
+        return Answer(None, "no number")
+    if len(found) > 1:
+        return Answer(None, "several numbers")
+    return Answer(next(iter(found)))
+
+
+def _text(said: str) -> Answer[Value]:
+    for opening, closing in _QUOTES:
+        inner = said[1:-1]
+        if len(said) > 1 and said[0] == opening and said[-1] == closing and opening not in inner:
+            said = inner.strip()
+    return Answer(said) if said else Answer(None, "no answer")

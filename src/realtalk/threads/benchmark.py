@@ -25,14 +25,19 @@ from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.threads.pictures import draw_runs
-from realtalk.threads.predictors import Predictor, Value, blinded
-from realtalk.threads.protocols import stored_protocol
+from realtalk.threads.predictors import Predictor, Value, blinded, refuse_unfit
 from realtalk.threads.published import TABLE, published_gain
-from realtalk.threads.registry import refuse_unfit
-from realtalk.threads.rows import COLUMNS, HEADLINE, READING, TEXT_SCORES, scores_of
 from realtalk.threads.sampling import Samples, make_samples
-from realtalk.threads.scoring import ReplyScorer
-from realtalk.threads.values import SETTINGS, Case, Setting, Target, Task, known_task
+from realtalk.threads.scoring import COLUMNS, HEADLINE, READING, TEXT_SCORES, ReplyScorer, scores_of
+from realtalk.threads.values import (
+    SETTINGS,
+    Case,
+    Setting,
+    Target,
+    Task,
+    known_task,
+    stored_protocol,
+)
 
 KIND = "thread tasks"
 _Given: TypeAlias = Sequence[Sample[Case, Target]]

@@ -8,13 +8,22 @@
 Learning and predicting stay in one process: a regression is learned from all replies at once, and
 its sums would differ in their last bits if it were cut in pieces. What comes before, encoding, is
 nearly all of the time, and there every text stands for itself.
+
+A run of thread tasks → the texts that it is going to encode, as far as they are known before.
+
+    foreseen_texts(samples, ("p-conv",), Regression())    → {"phew": None, "did you sleep": None, …}
+
+Encoding is what a run spends its time on, and a text's vector depends on the text alone: whoever
+encodes these first (by_engine.py) leaves the run the rest. Not foreseen are texts that
+only the run's own choices name: the writings of strangers that nearness chooses, and predicted
+words. A text that is missing here is encoded by the run itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import orjson
@@ -27,11 +36,11 @@ from realtalk.evals import running
 from realtalk.evals.run import Run
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path, private_folder, write_bytes
-from realtalk.metrics.similarity import shipped_encoder
+from realtalk.metrics.similarity import encoder_shipped, shipped_encoder
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.foreseen import foreseen_texts
-from realtalk.threads.predictors import Predictor
-from realtalk.threads.registry import BASELINES
+from realtalk.threads.predictors import BASELINES, Predictor
+from realtalk.threads.sampling import Samples
+from realtalk.threads.values import PARTS, Case, Part, Setting
 from realtalk.threads.vectors import shipped_store
 
 _JOB = "encoding texts"
@@ -124,3 +133,33 @@ def _is_whole(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+@runtime_checkable
+class Encoding(Protocol):
+    """A predictor that encodes texts."""
+
+    def encodes(self, cases: Iterable[Case], part: Part) -> Iterator[str]:
+        """The texts of cases that it will encode, where they are of that part."""
+
+
+def foreseen_texts(
+    samples: Samples,
+    settings: Sequence[Setting],
+    predictor: Predictor,
+    progress: Progress = silent,
+) -> dict[str, None]:
+    """Each text once, in the order in which it is first needed; those without words are none."""
+    found: dict[str, None] = {}
+    for setting in settings:
+        for part in PARTS:
+            progress(0, 0, f"looking for texts of {setting}, {part}")
+            near = samples.near_texts(setting, part)
+            cases = samples.of(setting, part)
+            read = predictor.encodes(cases, part) if isinstance(predictor, Encoding) else ()
+            for texts in (near, read):
+                found.update((text, None) for text in texts if text.strip())
+    if samples.task == "next_text" and encoder_shipped():
+        told = (target.text for target in samples.part("test"))
+        found.update((text, None) for text in told if text.strip())
+    return found

@@ -8,6 +8,21 @@
 Only one thread is held as a tree at a time; what stays are columns, with texts that the corpus may
 hold anyway. A thread that has no right reading (a circle of answers, two messages
 with one id, no message) is left out and counted, since the rest does not depend on it.
+
+A chat whose messages answer one another, as a tree that is stored flat.
+
+    Thread.from_chat(chat)
+    → Thread("post-000001", Post("D1:1", "mara", …), (Comment("D1:2", "D1:1", "theo", …), …))
+    thread.path("D1:3")  → (Post D1:1, Comment D1:2, Comment D1:3)
+
+Comments hold their parent's id, never their parent: comparing, hashing, printing and
+walking a thread take no recursion, so a chain of 100,000 replies is as good as any.
+
+Faults of real data: a comment whose parent is not in the chat (deleted, or not collected)
+answers the post instead, and `notes` says how many there are. The post is the first
+message that answers nothing, or failing that the first whose parent is missing. Comments
+that answer one another in a circle, and two messages with one id, are errors: no reading
+of them is right.
 """
 
 from __future__ import annotations
@@ -15,7 +30,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -25,11 +40,182 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.chat import Chat, is_nobody
+from realtalk.chat import Chat, Message, is_nobody, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.threads.tree import Comment, Post, Thread
 from realtalk.threads.values import Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What a thread is about. `domain` is its subreddit or forum, "" where unknown."""
+
+    id: str
+    author: str
+    time: datetime | None
+    title: str
+    text: str
+    domain: str = ""
+    score: float | None = None
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """An answer to the post or to another comment, by the id of what it answers."""
+
+    id: str
+    parent: str
+    author: str
+    time: datetime | None
+    text: str
+    score: float | None = None
+    deleted: bool = False
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A post and its comments, each after what it answers or not: the order of the chat."""
+
+    id: str
+    post: Post
+    comments: tuple[Comment, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        seen = {self.post.id}
+        for comment in self.comments:
+            if comment.id in seen:
+                raise RealtalkError("two messages have one id", where=self._at(comment.id))
+            seen.add(comment.id)
+        for comment in self.comments:
+            if comment.parent not in seen:
+                raise RealtalkError(
+                    "answers a message that is not there", where=self._at(comment.id)
+                )
+        if len(self._depths) != len(seen):
+            lost = next(comment.id for comment in self.comments if comment.id not in self._depths)
+            raise RealtalkError("answers itself through its replies", where=self._at(lost))
+
+    def _at(self, id: str) -> str:
+        return f"thread {self.id}, message {id}"
+
+    @staticmethod
+    def from_chat(chat: Chat) -> Thread:
+        """The tree that `reply_to` makes of a chat."""
+        messages = list(chat.messages)
+        if not messages:
+            raise RealtalkError("has no message", where=f"chat {chat.id}")
+        ids = {message.id for message in messages}
+        root = next((message for message in messages if message.reply_to is None), None)
+        if root is None:
+            root = next((message for message in messages if message.reply_to not in ids), None)
+        if root is None:
+            raise RealtalkError("its messages answer one another in a circle", where=chat.id)
+        comments = []
+        orphans = 0
+        for message in messages:
+            if message is root:
+                continue
+            parent = message.reply_to
+            if parent is None or parent not in ids:
+                parent = root.id
+                orphans += 1
+            comments.append(
+                Comment(
+                    message.id,
+                    parent,
+                    message.speaker,
+                    message.time,
+                    message.text,
+                    _score(message),
+                    message.deleted,
+                )
+            )
+        about = unpack_extra(chat.extra)
+        post = Post(
+            root.id,
+            root.speaker,
+            root.time,
+            str(about.get("title") or ""),
+            root.text,
+            str(about.get("subreddit") or ""),
+            _score(root),
+            root.deleted,
+        )
+        notes = (f"{orphans:,} without a parent in the chat answer the post",) if orphans else ()
+        return Thread(chat.id, post, tuple(comments), notes)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Post | Comment]:
+        """The post and every comment, by id."""
+        found: dict[str, Post | Comment] = {self.post.id: self.post}
+        found.update((comment.id, comment) for comment in self.comments)
+        return found
+
+    @cached_property
+    def _children(self) -> Mapping[str, tuple[Comment, ...]]:
+        found: dict[str, list[Comment]] = {}
+        for comment in self.comments:
+            found.setdefault(comment.parent, []).append(comment)
+        return {parent: tuple(replies) for parent, replies in found.items()}
+
+    @cached_property
+    def _depths(self) -> Mapping[str, int]:
+        """Of everything that can be reached from the post; a circle cannot."""
+        found = {self.post.id: 0}
+        ahead = [self.post.id]
+        while ahead:
+            parent = ahead.pop()
+            for comment in self._children.get(parent, ()):
+                if comment.id not in found:
+                    found[comment.id] = found[parent] + 1
+                    ahead.append(comment.id)
+        return found
+
+    def _known(self, id: str) -> Post | Comment:
+        found = self.by_id.get(id)
+        if found is None:
+            raise RealtalkError("no such message", where=self._at(id))
+        return found
+
+    def children(self, id: str) -> tuple[Comment, ...]:
+        """What answers a message directly, in order."""
+        self._known(id)
+        return self._children.get(id, ())
+
+    def depth(self, id: str) -> int:
+        """Steps from the post, which is at 0."""
+        self._known(id)
+        return self._depths[id]
+
+    def path(self, id: str) -> tuple[Post | Comment, ...]:
+        """The trajectory from the post to a message, both included."""
+        node = self._known(id)
+        steps: list[Post | Comment] = [node]
+        while isinstance(node, Comment):
+            node = self.by_id[node.parent]
+            steps.append(node)
+        return tuple(reversed(steps))
+
+    def walk(self) -> Iterator[Post | Comment]:
+        """The post, then depth-first: every comment before its replies."""
+        ahead: list[Post | Comment] = [self.post]
+        while ahead:
+            node = ahead.pop()
+            yield node
+            ahead.extend(reversed(self._children.get(node.id, ())))
+
+    def replies_by(self, author: str) -> tuple[Comment, ...]:
+        """An author's comments, in order; the post is not one."""
+        return tuple(comment for comment in self.comments if comment.author == author)
+
+
+def _score(message: Message) -> float | None:
+    score = unpack_extra(message.extra).get("score")
+    fit = isinstance(score, int | float) and not isinstance(score, bool)
+    return score if fit else None
+
 
 Whole: TypeAlias = npt.NDArray[np.int64]
 Real: TypeAlias = npt.NDArray[np.float64]
@@ -74,12 +260,61 @@ class Forest:
     @staticmethod
     def grow(chats: Iterable[Chat], progress: Progress = silent, total: int = 0) -> Forest:
         """Reads threads one by one."""
-        growing = _Growing()
+        kept: dict[str, Post] = {}  # by thread
+        names: dict[str, int] = {}
+        left_out: Counter[str] = Counter()
+        posts, thread, parent, depth, author, time = (array("q") for _ in range(6))
+        score = array("d")
+        ids: list[str] = []
+        texts: list[str] = []
+        stamps: list[datetime | None] = []
+        gone: list[bool] = []
         for done, chat in enumerate(chats, 1):
-            growing.add(chat)
             if done % _EVERY == 0:
                 progress(done, total, "threads")
-        return growing.done()
+            try:
+                tree = Thread.from_chat(chat)
+            except RealtalkError as error:
+                left_out[error.what] += 1
+                continue
+            if tree.id in kept:
+                left_out["two threads have one id"] += 1
+                continue
+            entries: list[Post | Comment] = [tree.post, *tree.comments]
+            posts.append(len(ids))
+            rows = {entry.id: row for row, entry in enumerate(entries, len(ids))}
+            for entry in entries:
+                thread.append(len(kept))
+                ids.append(entry.id)
+                texts.append(entry.text)
+                stamps.append(entry.time)
+                parent.append(rows[entry.parent] if isinstance(entry, Comment) else -1)
+                depth.append(tree.depth(entry.id))
+                name = entry.author
+                author.append(-1 if is_nobody(name) else names.setdefault(name, len(names)))
+                time.append(ticks(entry.time))
+                score.append(np.nan if entry.score is None else entry.score)
+                gone.append(entry.deleted or not entry.text.strip())
+            kept[tree.id] = tree.post
+        posts.append(len(ids))
+        return Forest(
+            tuple(kept),
+            tuple(post.domain for post in kept.values()),
+            tuple(post.title for post in kept.values()),
+            np.array(posts, np.int64),
+            np.array(thread, np.int64),
+            tuple(ids),
+            tuple(texts),
+            tuple(stamps),
+            tuple(names),
+            np.array(parent, np.int64),
+            np.array(depth, np.int64),
+            np.array(author, np.int64),
+            np.array(time, np.int64),
+            np.array(score, np.float64),
+            np.array(gone, np.bool_),
+            dict(left_out),
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -268,85 +503,3 @@ class _Writings:
 
 def _plain(column: Whole) -> array[int]:
     return array("q", column.astype(np.int64, copy=False).tobytes())
-
-
-class _Growing:
-    """Columns that grow by a thread at a time."""
-
-    def __init__(self) -> None:
-        self._threads: list[str] = []
-        self._domains: list[str] = []
-        self._titles: list[str] = []
-        self._posts: list[int] = []
-        self._names: dict[str, int] = {}
-        self._thread = array("q")
-        self._ids: list[str] = []
-        self._texts: list[str] = []
-        self._stamps: list[datetime | None] = []
-        self._parent = array("q")
-        self._depth = array("q")
-        self._author = array("q")
-        self._time = array("q")
-        self._score = array("d")
-        self._gone: list[bool] = []
-        self._left_out: Counter[str] = Counter()
-        self._taken: set[str] = set()
-
-    def add(self, chat: Chat) -> None:
-        try:
-            thread = Thread.from_chat(chat)
-        except RealtalkError as error:
-            self._left_out[error.what] += 1
-            return
-        if thread.id in self._taken:
-            self._left_out["two threads have one id"] += 1
-            return
-        self._taken.add(thread.id)
-        number = len(self._threads)
-        self._threads.append(thread.id)
-        self._domains.append(thread.post.domain)
-        self._titles.append(thread.post.title)
-        first = len(self._ids)
-        self._posts.append(first)
-        rows = {thread.post.id: first}
-        rows.update((each.id, first + at) for at, each in enumerate(thread.comments, 1))
-        self._row(number, thread.post, -1, 0)
-        for comment in thread.comments:
-            self._row(number, comment, rows[comment.parent], thread.depth(comment.id))
-
-    def _row(self, thread: int, entry: Post | Comment, parent: int, depth: int) -> None:
-        self._thread.append(thread)
-        self._ids.append(entry.id)
-        self._texts.append(entry.text)
-        self._stamps.append(entry.time)
-        name = entry.author
-        nobody = is_nobody(name)
-        self._author.append(-1 if nobody else self._names.setdefault(name, len(self._names)))
-        self._parent.append(parent)
-        self._depth.append(depth)
-        self._time.append(ticks(entry.time))
-        self._score.append(np.nan if entry.score is None else entry.score)
-        self._gone.append(entry.deleted or not entry.text.strip())
-
-    def done(self) -> Forest:
-        def whole(values: Sequence[int]) -> Whole:
-            return np.array(values, np.int64)
-
-        return Forest(
-            tuple(self._threads),
-            tuple(self._domains),
-            tuple(self._titles),
-            whole([*self._posts, len(self._ids)]),
-            whole(self._thread),
-            tuple(self._ids),
-            tuple(self._texts),
-            tuple(self._stamps),
-            tuple(self._names),
-            whole(self._parent),
-            whole(self._depth),
-            whole(self._author),
-            whole(self._time),
-            np.array(self._score, np.float64),
-            np.array(self._gone, np.bool_),
-            dict(self._left_out),
-        )

@@ -126,31 +126,22 @@ class Histories:
         users: list[int | None] = [self._forest.plain.author[row] for row in rows]
         if not self._own_thread:
             # With strangers the choice with conversation: it decides who the stranger is.
-            self._encode_pools(rows, users, talk or strangers, progress)
+            self._vectors.add(self._compared(rows, users, talk or strangers), progress)
         if strangers:
-            self._encode_pools(rows, [self.stranger(row) for row in rows], talk, progress)
+            others = [self.stranger(row) for row in rows]
+            self._vectors.add(self._compared(rows, others, talk), progress)
 
     def near_texts(self, rows: Sequence[int], talk: bool) -> list[str]:
         """The texts that nearness will compare for these targets' own users."""
         if not self._near or self._own_thread:
             return []
         users: list[int | None] = [self._forest.plain.author[row] for row in rows]
-        return [self._forest.texts[each] for each in self._compared(rows, users, talk)]
-
-    def _encode_pools(
-        self,
-        rows: Sequence[int],
-        authors: Sequence[int | None],
-        talk: bool,
-        progress: Progress,
-    ) -> None:
-        needed = self._compared(rows, authors, talk)
-        self._vectors.add((self._forest.texts[each] for each in needed), progress)
+        return self._compared(rows, users, talk)
 
     def _compared(
         self, rows: Sequence[int], authors: Sequence[int | None], talk: bool
-    ) -> list[int]:
-        """The rows that are compared where more was written than may be shown, in order."""
+    ) -> list[str]:
+        """The texts that are compared where more was written than may be shown, in order."""
         needed: set[int] = set()
         for row, author in zip(rows, authors, strict=True):
             query = self._query(row, talk)
@@ -159,7 +150,7 @@ class Histories:
             pool = self._elsewhere(author, row, self._pool)
             if len(pool) > self.number(row, talk) > 0:
                 needed |= {query, *pool}
-        return sorted(needed)
+        return [self._forest.texts[each] for each in sorted(needed)]
 
     @property
     def _pool(self) -> int:

@@ -16,7 +16,7 @@ from realtalk.evals.inspecting import inspect_task
 from realtalk.formats.opening import open_reading
 from realtalk.threads.asking import BUDGET, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
-from realtalk.threads.drawing import Draw
+from realtalk.threads.sampling import Draw
 from realtalk.threads.values import known_setting
 
 

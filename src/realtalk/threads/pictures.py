@@ -3,7 +3,7 @@
     draw_runs([run, other])    → {"sentiment-p-conv-mcc": Chart, …}, one line per run
     draw_runs([run])           → {"sentiment-mcc": Chart, …}, one line per setting
 
-Drawn are the scores to look at first (`rows.HEADLINES`). The centre is 0, or below the lowest
+Drawn are the scores to look at first (`scoring.HEADLINES`). The centre is 0, or below the lowest
 value where that is negative; rings are at round numbers. Values and intervals stand in the
 tooltips.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from realtalk.describe.figures import styled
 from realtalk.evals.run import Run
 from realtalk.metrics.statistics import Estimate
-from realtalk.threads.rows import HEADLINES, SCORES
+from realtalk.threads.scoring import HEADLINES, SCORES
 from realtalk.threads.values import SETTINGS, TASKS
 
 _SIZE = 420

@@ -6,23 +6,33 @@
 A predictor is prepared once per setting, on the train part as that setting shows it. What it then
 predicts comes blinded: the outcome, the reply's own words (but for `Case.text`, where the task
 gives them) and the parent's score are taken out, so no predictor can use them by mistake.
+
+Names of predictors → predictors, with settings as the command line gives them.
+
+    make_predictor("mean", {"scale": "raw"})
+    make_predictor("llm", {"model": "openai/gpt-4o-mini", "budget": "2000"})
+
+What is no value of a setting's type is refused by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import typing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
+from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
+from realtalk.registry import Registry, make, within
 from realtalk.threads.histories import History
-from realtalk.threads.values import Case, Task
+from realtalk.threads.values import Case, Protocol, Task
 
 Value: TypeAlias = bool | float | str  # sentiment, impact, next_text
 
 
-class Predictor(Protocol):
+class Predictor(typing.Protocol):
     """A solver of thread tasks. `tasks` are those it can do."""
 
     name: str
@@ -63,3 +73,31 @@ def person_shown(sample: Case) -> str | None:
     elif history:
         return history[0].author
     return sample.target.user if sample.setting.startswith("p-") else None
+
+
+BASELINES = ("majority", "parent", "mean", "nearest", "regression")  # need no language model
+_PLACES = {
+    **within("realtalk.threads.baselines", {name: name.title() for name in BASELINES[:4]}),
+    "regression": "realtalk.threads.baselines:Regression",
+    "llm": "realtalk.threads.asking:LlmPredictor",
+}
+PREDICTORS: Registry[Callable[..., Predictor]] = Registry("predictor", _PLACES)
+
+
+def make_predictor(name: str, settings: Mapping[str, Any] | None = None) -> Predictor:
+    """The predictor of that name. Values may be text, as from the command line, or typed."""
+    return make(f"the predictor '{name}'", PREDICTORS[name], settings)
+
+
+def refuse_unfit(predictor: Predictor, task: Task, protocol: Protocol) -> None:
+    """Raises where the predictor cannot do the task, or wants scores that are hidden."""
+    if task not in predictor.tasks:
+        raise RealtalkError(
+            f"the predictor {predictor.name} does not do {task}",
+            fix=f"it does {' and '.join(predictor.tasks)}",
+        )
+    if predictor.needs_scores(task) and not protocol.shows_scores:
+        raise RealtalkError(
+            f"the predictor {predictor.name} needs the scores of what is shown, which are hidden",
+            fix="show those from before the cutoff with `with_scores=True`",
+        )

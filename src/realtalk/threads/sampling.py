@@ -9,6 +9,18 @@ user's history or a stranger's. Solved examples are the same in all four: recent
 people in the same domain, from the train part and before the cutoff; without the conversation
 theirs is not shown either. Samples are made when they are asked for, so a setting takes no more
 memory than its targets.
+
+What there is to predict in a corpus → tables for people.
+
+count_tables(counts)    → [("what there is to predict", ("what", "count"), rows), …]
+
+Options as people give them → the replies to be predicted, drawn by these rules.
+
+    draw = Draw(task="sentiment", protocol="clean", limit=200)    # refused at once where wrong
+    draw.samples(corpus)     → Samples; also of a corpus' tables, with less memory
+    draw.record              → {"limit": 200, "train_limit": None, "seed": 0}
+
+The command, Python and Inspect share these decisions.
 """
 
 from __future__ import annotations
@@ -16,9 +28,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import overload
+from typing import Any, overload
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
@@ -27,10 +40,9 @@ from realtalk.formats.store import chats_in
 from realtalk.formats.tables import Tables
 from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.histories import Histories
-from realtalk.threads.protocols import CLEAN
-from realtalk.threads.released import cut_short, next_largest
-from realtalk.threads.targets import Chosen, choose, key
+from realtalk.threads.targets import Chosen, choose, cut_short, key, next_largest
 from realtalk.threads.values import (
+    CLEAN,
     Case,
     Counts,
     Part,
@@ -42,6 +54,7 @@ from realtalk.threads.values import (
     Task,
     known_setting,
     known_task,
+    protocol,
 )
 
 _BLOCK = 256  # samples whose texts are embedded at once
@@ -345,3 +358,89 @@ def _known(score: float) -> float | None:
 def _positive(targets: Sequence[Target]) -> float | None:
     scores = [target.score for target in targets if target.score is not None]
     return sum(score > 0 for score in scores) / len(scores) if scores else None
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which replies are to be predicted, and by which rules; checked when it is made."""
+
+    task: str
+    protocol: str = "clean"
+    leaks: tuple[str, ...] = ()
+    with_scores: bool = False
+    split: str = "user"
+    history: str = "recent"
+    shots: int = 0
+    limit: int | None = None
+    train_limit: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn before anything is read."""
+        limits = {"limit": self.limit, "train limit": self.train_limit}
+        for option, value in limits.items():
+            if value is not None and value < 1:
+                raise RealtalkError(f"the {option} must be 1 or more, not {value}")
+        for option, value in {**limits, "seed": self.seed}.items():
+            if value is not None and not -(2**63) <= value < 2**63:
+                raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
+        self._rules()
+
+    def _rules(self) -> tuple[Task, Protocol]:
+        return known_task(self.task), protocol(
+            self.protocol,
+            leaks=self.leaks,
+            with_scores=self.with_scores,
+            split=self.split,
+            chosen=self.history,
+            shots=self.shots,
+        )
+
+    @property
+    def record(self) -> dict[str, int | None]:
+        """How the samples were drawn, for a run's settings."""
+        return {"limit": self.limit, "train_limit": self.train_limit, "seed": self.seed}
+
+    def samples(self, corpus: Corpus | Tables, progress: Progress = silent) -> Samples:
+        """The replies, drawn."""
+        task, rules = self._rules()
+        return make_samples(
+            corpus,
+            task,
+            protocol=rules,
+            limit=self.limit,
+            train_limit=self.train_limit,
+            seed=self.seed,
+            progress=progress,
+        )
+
+
+def count_tables(counts: Counts) -> list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]]:
+    """(title, headings, rows): what there is, class weights and domains, and what was left."""
+    shares = [
+        (f"{part}: share of scores above 0", round(share, 4))
+        for part, share in counts.positive.items()
+    ]
+    sizes: list[tuple[Any, ...]] = [
+        ("threads", counts.threads),
+        ("comments", counts.comments),
+        ("users", counts.users),
+        ("train replies", counts.train),
+        ("test replies", counts.test),
+        ("test replies without earlier history", counts.without_history),
+        *shares,
+        *((f"class weight, {name}", round(value, 3)) for name, value in counts.weights.items()),
+    ]
+    found: list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]] = [
+        ("what there is to predict", ("what", "count"), sizes),
+        ("domains of the test part", ("domain", "replies"), _pairs(counts.domains)),
+    ]
+    if counts.skipped:
+        found.append(("comments not asked about", ("why", "comments"), _pairs(counts.skipped)))
+    if counts.left_out:
+        found.append(("threads left out", ("why", "threads"), _pairs(counts.left_out)))
+    return found
+
+
+def _pairs(counted: Mapping[str, int]) -> list[tuple[Any, ...]]:
+    return [(name or "(none)", count) for name, count in counted.items()]

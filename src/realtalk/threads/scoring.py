@@ -4,21 +4,183 @@
     ReplyScorer("sentiment").rows(cases, answers)[0]["predicted"]  → 1.0
 
 A prediction that is missing or malformed is unscored with its reason: it is left out of the
-plain scores and counts as wrong in the strict ones (rows.py). A reply whose truth is not known
+plain scores and counts as wrong in the strict ones. A reply whose truth is not known
 (no score, no words) is no fault of the predictor and counts in neither.
+
+What is kept of a prediction, and which scores there are.
+
+    SCORES["mcc"]          → Score("mcc", "MCC", better=1, published="mcc", …)
+    scores_of("impact")    → the Scores rmse, mae, rmse_log, mae_log, spearman
+    COLUMNS                → thread | domain | time | truth | predicted | truth_text | rouge_1 | …
+
+A row is one prediction of one reply in one setting: its sample is the reply, its group the user,
+its variant the setting. Scores of `next_text` are per row; those of the other tasks are figures
+over many rows, made from `truth` and `predicted`. Wrong means, in the strict scores: the other
+class; for a number the 1st or the 99th percentile of the true scores, whichever is farther off;
+for a text 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
 
-from realtalk.evals.values import Answer, Row
+import numpy as np
+
+from realtalk.evals.values import Answer, Parts, Row, Score, column
 from realtalk.metrics.similarity import encoder_shipped
+from realtalk.metrics.statistics import Array
+from realtalk.metrics.sums import CLASSIFICATION, REGRESSION, confusion, residuals
 from realtalk.metrics.texts import Meteor, bleu, overlap
 from realtalk.threads.predictors import Value
-from realtalk.threads.rows import TEXT_SCORES
 from realtalk.threads.values import Target, Task
 from realtalk.threads.vectors import Vectors
+
+_ENDS = (0.01, 0.99)
+
+READING = (
+    "figure [95 % interval, drawing whole users]; strict: what is unscored counts as wrong. The "
+    "paper's rows are of other data, without intervals; its GPT rows are the best of ten answers "
+    "a score, and its F1 is not the same in all rows: compare our rows with each other"
+)
+# The score of a task that chance and a skewed share of answers flatter least.
+HEADLINE: Mapping[Task, str] = MappingProxyType(
+    {"sentiment": "mcc", "impact": "mae_log", "next_text": "cosine"}
+)
+# What to look at first: no score that a constant does well on.
+HEADLINES: Mapping[Task, tuple[str, ...]] = MappingProxyType(
+    {
+        "sentiment": ("balanced_accuracy", "mcc"),
+        "impact": ("mae_log", "spearman"),
+        "next_text": ("rouge_l", "cosine"),
+    }
+)
+
+
+def _placed(rows: Sequence[Row], make: Callable[[Sequence[Row]], Array], strict: bool) -> Array:
+    """Lines of the rows that have them, NaN elsewhere; strictly, unscored rows have them, too."""
+    kept = [row["untold"] is None and (strict or row["unscored"] is None) for row in rows]
+    lines = make([row for row, keep in zip(rows, kept, strict=True) if keep])
+    placed = np.full((len(rows), lines.shape[1]), np.nan)
+    placed[np.asarray(kept, dtype=bool)] = lines
+    return placed
+
+
+def _classes(rows: Sequence[Row]) -> Array:
+    real = [row["truth"] > 0 for row in rows]
+    said = [
+        not positive if row["predicted"] is None else row["predicted"] > 0
+        for row, positive in zip(rows, real, strict=True)
+    ]
+    return confusion(real, said)
+
+
+def _numbers(rows: Sequence[Row]) -> Array:
+    truth = [float(row["truth"]) for row in rows]
+    numbers = [row["predicted"] for row in rows]
+    if None in numbers:
+        low, high = np.quantile(truth, _ENDS)
+        numbers = [
+            (low if value - low > high - value else high) if said is None else said
+            for said, value in zip(numbers, truth, strict=True)
+        ]
+    return residuals(truth, numbers)
+
+
+def _text_strictly(name: str) -> Parts:
+    """A text that is missing is 0, unless no text has the score at all (METEOR without WordNet)."""
+    plain = column(name)
+
+    def parts(rows: Sequence[Row]) -> Array:
+        lines = plain(rows)
+        said = [row for row in rows if row["unscored"] is None]
+        if not said or any(row[name] is not None for row in said):
+            missing = [row["unscored"] is not None and row["untold"] is None for row in rows]
+            lines[np.asarray(missing, dtype=bool), 0] = 0.0
+        return lines
+
+    return parts
+
+
+_TASKS: Mapping[Task, tuple[tuple[str, ...], ...]] = {
+    "sentiment": (
+        ("accuracy", "accuracy", "accuracy"),
+        ("balanced_accuracy", "balanced accuracy"),
+        ("positive_f1", "positive F1", "f1"),
+        ("macro_f1", "macro F1"),
+        ("mcc", "MCC", "mcc"),
+    ),
+    "impact": (
+        ("rmse", "RMSE", "rmse"),
+        ("mae", "MAE", "mae"),
+        ("rmse_log", "RMSE (log)"),
+        ("mae_log", "MAE (log)"),
+        ("spearman", "Spearman"),
+    ),
+    "next_text": (
+        ("rouge_1", "ROUGE-1", "rouge1"),
+        ("rouge_l", "ROUGE-L", "rougeL"),
+        ("meteor", "METEOR", "meteor"),
+        ("bleu", "BLEU", "bleu"),
+        ("cosine", "cosine", "sbert"),
+    ),
+}
+_DIGITS = {"rmse": 1, "mae": 2}
+
+
+def _score(task: Task, name: str, title: str, published: str = "") -> Score:
+    if task == "sentiment":
+        return Score(
+            name,
+            title,
+            parts=partial(_placed, make=_classes, strict=False),
+            figure=CLASSIFICATION[name],
+            strict=partial(_placed, make=_classes, strict=True),
+            proportion=name == "accuracy",
+            published=published,
+        )
+    if task == "impact":
+        return Score(
+            name,
+            title,
+            better=1 if name == "spearman" else -1,
+            parts=partial(_placed, make=_numbers, strict=False),
+            figure=REGRESSION[name],
+            strict=partial(_placed, make=_numbers, strict=True),
+            digits=_DIGITS.get(name, 3),
+            published=published,
+        )
+    return Score(name, title, parts=column(name), strict=_text_strictly(name), published=published)
+
+
+_OF_TASK: Mapping[Task, tuple[Score, ...]] = {
+    task: tuple(_score(task, *described) for described in scores) for task, scores in _TASKS.items()
+}
+SCORES: Mapping[str, Score] = MappingProxyType(
+    {score.name: score for scores in _OF_TASK.values() for score in scores}
+)
+TEXT_SCORES = tuple(score.name for score in _OF_TASK["next_text"])
+
+
+def scores_of(task: Task) -> tuple[Score, ...]:
+    """A task's scores, in the order of tables."""
+    return _OF_TASK[task]
+
+
+# The columns of a prediction beyond those of every run.
+COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {
+        "thread": str,
+        "domain": str,
+        "time": str,
+        "truth": float,  # the score
+        "predicted": float,  # sentiment: 1 or 0; impact: a score
+        "truth_text": str,  # next_text only
+        **dict.fromkeys(TEXT_SCORES, float),
+    }
+)
 
 SCORING_VERSION = "1"
 

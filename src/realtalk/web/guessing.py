@@ -27,11 +27,12 @@ from realtalk.evals.folder import RunFolder, Table
 from realtalk.evals.rows import KEY, row_of, run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Row, Sample
-from realtalk.persona.guess_rows import GUESS_COLUMNS, guess_row
 from realtalk.persona.guessing import (
+    GUESS_COLUMNS,
     GUESSES,
     PEOPLE,
     GuessBenchmark,
+    guess_row,
     replies_record,
     run_tasks,
     simulated_texts,

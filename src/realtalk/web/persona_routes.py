@@ -15,8 +15,8 @@ from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from realtalk.chat import MARK
 from realtalk.errors import RealtalkError
-from realtalk.persona.consent import NoConsent
-from realtalk.persona.guess_people import people_figures, people_tables
+from realtalk.persona.guessing import people_figures, people_tables
+from realtalk.persona.talking import NoConsent
 from realtalk.web import pages
 from realtalk.web.asking import (
     Asked,

@@ -21,8 +21,7 @@ import orjson
 
 from realtalk.chat import Session
 from realtalk.errors import RealtalkError
-from realtalk.persona.consent import question
-from realtalk.persona.talking import Talk
+from realtalk.persona.talking import Talk, question
 
 
 class TalkRoom:
