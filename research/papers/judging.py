@@ -20,8 +20,8 @@ from typing import TypeAlias
 import numpy as np
 
 from realtalk.metrics.grouped import grouped_changes, grouped_estimates
-from realtalk.metrics.sums import NEARNESS, products
 from realtalk.metrics.statistics import Array, Estimate
+from realtalk.metrics.sums import NEARNESS, products
 from research.papers.published import TABLE_7
 
 SpeakerKey: TypeAlias = tuple[str, str]  # chat and speaker
