@@ -25,7 +25,7 @@ def test_importing_loads_nothing() -> None:
         "import sys, realtalk;"
         "print(sorted(name for name in sys.modules if name.startswith('realtalk')))"
     )
-    loaded = "['realtalk', 'realtalk.lazy', 'realtalk.files', 'realtalk.files.offline']"
+    loaded = "['realtalk', 'realtalk.files', 'realtalk.files.offline', 'realtalk.lazy']"
     assert fresh(code) == loaded
 
 

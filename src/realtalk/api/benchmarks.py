@@ -253,7 +253,7 @@ def predict(
     Example:
         rt.predict("sample-threads")
         rt.predict("sample-threads", task="impact", predictor="mean", setting="all", out="mean")
-        rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100, out="llm")
+        rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100, out="llm-replies")
     """
     from realtalk.api.choices import predictor_of, settings_named
     from realtalk.threads.benchmark import ThreadTask, run_threads

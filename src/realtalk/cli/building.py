@@ -192,7 +192,7 @@ class Command:
 
     @cached_property
     def _printing(self) -> dict[str, inspect.Parameter]:
-        """What only the command has; `show` also takes values of the function, unlisted."""
+        """What only the command has: what `show` lists. It may take values of the function, too."""
         own = inspect.signature(self.show).parameters
         listed = Docstring.of(self.show).entries("Args")
         return {name: own[name] for name in listed if name not in self._parameters}

@@ -58,7 +58,7 @@ def _batch(function: Callable[..., Any]) -> Command:
     lines = [f"    {each}: {text}" for each, text in helps.items()]
     about = Docstring.of(function).text.partition("\n")[0].rstrip(".")
     text = f"{about}: every input by itself, into one folder."
-    example = f'    rt.{name}(["exports/", "more/*.zip"], out="parts", engine="processes")'
+    example = f'    rt.{name}(["exports/", "more/*.zip"], out="{name}-parts", engine="processes")'
     call.__doc__ = "\n".join([text, "", "Args:", *lines, "", "Example:", example, ""])
     call.__name__ = name
     return Command(f"batch {name}", call, showing.show_batch)
