@@ -145,6 +145,9 @@ def _tables(
         return parts([printable(name) for name in columns], texts, width)
 
     found = layout(columns, rows)
+    if len(found) > 1 and len(rows) == 1:  # a single row reads better from top to bottom
+        columns, rows = (columns[0], cell(rows[0][0])), list(zip(columns, rows[0], strict=True))[1:]
+        found = layout(columns, rows)
     if len(found) > 1:
         columns, rows = Grid(list(columns), [list(row) for row in rows]).told_apart()
         found = layout(columns, rows)
