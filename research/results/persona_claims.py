@@ -203,11 +203,11 @@ def key(row: Row) -> tuple[str, str]:
 
 def share(run: Run, column: str) -> float:
     known = [row[column] for row in run.rows if row[column] is not None]
-    return sum(known) / len(known)
+    return float(sum(known) / len(known))
 
 
 def unended(run: Run) -> float:
-    return sum((row["tokens_out"] or 0) >= LIMIT for row in run.rows) / len(run.rows)
+    return float(sum((row["tokens_out"] or 0) >= LIMIT for row in run.rows) / len(run.rows))
 
 
 def findings(ways: Ways) -> str:

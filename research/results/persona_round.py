@@ -197,7 +197,7 @@ def corrected(found: Mapping[str, Compared]) -> dict[str, float | None]:
     return dict(zip(places, holm(values), strict=True))
 
 
-def must_hold(ways: Mapping[str, Mapping[str, Compared]], both: Both, chosen: str) -> str:
+def must_hold(ways: Mapping[str, Mapping[str, Compared]], both: Both, chosen: str | None) -> str:
     cells = [verdicts(found, corrected(found)) for found in ways.values()]
     rows = [(asked, *(each[asked] for each in cells)) for asked in cells[0]]
     headings = [f"{way} (chosen on held-out turns)" if way == chosen else way for way in ways]

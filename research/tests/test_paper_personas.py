@@ -51,7 +51,7 @@ def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Run:
         turn |= {"left_out": [], "calls": 0, "tokens_in": 0, "tokens_out": 0}
         rows += [turn | {"sample": f"{at}"} for at in range(9)]
         learn, test = chats(row) if row.speaker not in swapped else chats(row)[::-1]
-        about = {"group": row.speaker, "learn": learn, "test": test}
+        about: Row = {"group": row.speaker, "learn": learn, "test": test}
         about |= {"measure": "rules", "version": "1", "by_language": []}
         facts.append(
             about

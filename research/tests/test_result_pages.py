@@ -14,7 +14,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.golds import audited_gold
 from realtalk.memory.rows import ANSWER_SCORES
-from research.results import PAGES, ROWS, languages_results, memory_rows, memory_stored
+from research.results import PAGES, ROWS, languages_results, memory_rows, memory_stored, page_words
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_translations_of_a_question_make_no_interval_narrower() -> None:
     cells = languages_results.line(
         "all", pl.concat([asked(16).with_columns(way=pl.lit(w)) for w in languages_results.WAYS])
     )
-    assert cells[3] == languages_results.told(many)
+    assert cells[3] == page_words.told(many)
 
 
 def test_no_test_sets_two_versions_of_the_encoder_side_by_side() -> None:

@@ -37,7 +37,7 @@ def test_every_engine_gives_the_figures_of_the_whole(
     assert orjson.dumps(rt.stats(parts).to_json()) == whole
     assert orjson.dumps(rt.stats(parts, engine="inline").to_json()) == whole
     one = rt.stats(parts, engine="inline", out=tmp_path / "one")
-    two = rt.stats(parts, engine="processes", workers=2, out=tmp_path / "two")
+    two = rt.stats(parts, engine=rt.Engine("processes", workers=2), out=tmp_path / "two")
     assert orjson.dumps(one.to_json()) == orjson.dumps(two.to_json()) == whole
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
     assert (tmp_path / "two" / "part-00002.json").is_file()
@@ -51,7 +51,7 @@ def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole
     before = tree(out)
     (out / "part-00001.json").unlink()
     kept = (out / "part-00000.json").stat().st_ino
-    again = rt.stats(parts, engine="processes", workers=1, out=out)
+    again = rt.stats(parts, engine=rt.Engine("processes", workers=1), out=out)
     assert orjson.dumps(again.to_json()) == whole
     assert tree(out) == before
     assert (out / "part-00000.json").stat().st_ino == kept
@@ -76,7 +76,7 @@ def test_the_command_counts_by_an_engine(run: Any, parts: Path) -> None:
 def test_a_damaged_part_leaves_no_figures(parts: Path) -> None:
     (parts / "messages" / "part-00001.parquet").write_bytes(b"PAR1")
     with pytest.raises(RealtalkError, match=r"part-00001\.parquet: is not a readable Parquet"):
-        rt.stats(parts, engine="processes", workers=1)
+        rt.stats(parts, engine=rt.Engine("processes", workers=1))
     with pytest.raises(RealtalkError, match="works on stored corpora"):
         rt.stats(open_reading("sample").reading.corpus, engine="inline")
 

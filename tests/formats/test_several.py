@@ -172,10 +172,12 @@ def test_edits_are_taken_where_asked(tmp_path: Path) -> None:
 def test_sessions_are_cut_as_before(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     second = written(tmp_path / "b", "whatsapp", said(24, 9))
-    rt.read(written(tmp_path / "a", "whatsapp", said(14)), out=folder, gap="30m")
+    rt.read(
+        written(tmp_path / "a", "whatsapp", said(14)), out=folder, reading=rt.Reading(gap="30m")
+    )
     assert len(rt.read(second, into=folder).chats[0].sessions) == 24
-    with pytest.raises(RealtalkError, match="at another pause; leave --gap away"):
-        rt.read(second, into=folder, gap="day")
+    with pytest.raises(RealtalkError, match="at another pause; leave `gap=` away"):
+        rt.read(second, into=folder, reading=rt.Reading(gap="day"))
 
 
 def test_a_failed_write_leaves_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,4 +381,4 @@ def test_a_thousand_chats_of_one_name_take_no_thousand_looks(
     ]
     export = {"about": "x", "chats": {"about": "x", "list": chats}}
     (tmp_path / "result.json").write_text(json.dumps(export), "utf-8")
-    assert len(rt.read(tmp_path / "result.json", "telegram").chats) == 1000
+    assert len(rt.read(tmp_path / "result.json", reading="telegram").chats) == 1000

@@ -28,7 +28,7 @@ from realtalk.report.runs import failures_page
 )
 def test_the_first_reason_that_holds(row: dict[str, Any], why: str) -> None:
     run = probed(Golds())
-    plain = {"unscored": None, "verdict": None, "recall@budget": None}
+    plain: dict[str, Any] = {"unscored": None, "verdict": None, "recall@budget": None}
     plain |= {"date_f1": 0.0, "accepted": 0.0}
     assert run.benchmark.reason(plain | row, run) == why
     if row.get("verdict") == "wrong":

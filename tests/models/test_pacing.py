@@ -180,4 +180,4 @@ def test_where_no_model_is_asked_a_rate_is_refused(run: Any) -> None:
         status, _, err = run(*words)
         assert status == 2 and line in err
     with pytest.raises(RealtalkError, match="rate"):
-        rt.simulate("sample", simulator="copy", rate="5/s")
+        rt.simulate("sample", simulator="copy", model=rt.Model(rate="5/s"))

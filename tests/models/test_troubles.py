@@ -126,9 +126,9 @@ def test_python_hears_it_through_its_progress(
     heard: list[str] = []
     with JudgeServer(failing(1, Reply(status=502))) as server:
         rt.probe(
-            *("sample", "none"),
-            model="openai-api/local/tiny",
-            base_url=server.url,
+            "sample",
+            memory="none",
+            model=rt.Model("openai-api/local/tiny", base_url=server.url),
             limit=2,
             progress=lambda _, __, what: heard.append(what),
         )

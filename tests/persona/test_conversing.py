@@ -405,7 +405,7 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     given: dict[str, Any] = {"corpus": ines(), "days": 2, "like": ines(), "memory": "none"}
     other = {"speaker": "Juno"}
     with pytest.raises(RealtalkError, match="no consent to write as Ines"):
-        rt.persona.converse("retrieve", speaker="Ines", other=other, **given)
+        rt.persona.converse(simulator="retrieve", speaker="Ines", other=other, **given)
     with pytest.raises(RealtalkError, match="no consent to write as Juno"):
         rt.persona.converse("retrieve", speaker="ines", consent="self", other=other, **given)
     asked: list[str] = []
@@ -418,7 +418,7 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     agreeing: dict[str, Any] = {"speaker": "Juno", "consent": answer}
     out = tmp_path / "out"
     corpus = rt.persona.converse(
-        "retrieve", speaker="Ines", consent="self", other=agreeing, out=out, **given
+        simulator="retrieve", speaker="Ines", consent="self", other=agreeing, out=out, **given
     )
     (chat,) = corpus.chats
     assert chat.speakers == ("Ines (simulated)", "Juno (simulated)") and len(asked) == 1
@@ -428,13 +428,15 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     known = {turn.text for each in ines().chats for turn in each.turns}
     assert {turn.text for turn in chat.turns} <= known
     # What was said once is not asked again.
-    rt.persona.converse("retrieve", speaker="Ines", other={"speaker": "Juno"}, out=out, **given)
+    rt.persona.converse(
+        simulator="retrieve", speaker="Ines", other={"speaker": "Juno"}, out=out, **given
+    )
     assert len(asked) == 1
 
 
 def test_both_sides_can_be_different(tmp_path: Path) -> None:
     corpus = rt.persona.converse(
-        "retrieve",
+        simulator="retrieve",
         corpus=ines(),
         speaker="Ines",
         consent="given",

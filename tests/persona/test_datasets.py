@@ -60,7 +60,7 @@ def conversation(row: TuningRow) -> list[tuple[str, str]]:
 
 def test_the_speaker_is_the_assistant_and_a_session_one_conversation() -> None:
     made = build_tuning_set(ines(sessions=2), "Ines")
-    assert [(each.chat, each.assistant, each.users, each.replies) for each in made.roles] == [
+    assert [(each.chat, each.assistant, each.user, each.replies) for each in made.roles] == [
         ("Oven", "Ines", ("Tobias",), 6),
         ("Boat", "Ines", ("Juno",), 6),
     ]
@@ -171,15 +171,13 @@ def test_every_reply_is_written_once_and_the_file_is_one_table(form: str, tmp_pa
     assert mode(tmp_path / "made.jsonl") == 0o600
 
 
-def test_who_is_who_is_said_before_anything_is_written(tmp_path: Path) -> None:
+def test_who_is_who_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "realtalk")
     out = tmp_path / "made.jsonl"
-    told: list[tuple[str, bool]] = []
-    rt.persona.export_dataset(
-        "sample", speaker="mara", out=out, say=lambda line: told.append((line, out.exists()))
-    )
-    assert told == [
-        ("Chat_1_Mara_Theo: assistant Mara (118 replies), user Theo", False),
-        ("Chat_2_Mara_Juno: assistant Mara (114 replies), user Juno", False),
+    rt.persona.export_dataset("sample", speaker="mara", out=out)
+    assert caplog.messages[-2:] == [
+        "Chat_1_Mara_Theo: assistant Mara (118 replies), user Theo",
+        "Chat_2_Mara_Juno: assistant Mara (114 replies), user Juno",
     ]
     assert out.exists()
 

@@ -228,7 +228,7 @@ def test_a_mistyped_answer_is_told_the_nearest(run: Any) -> None:
 def test_who_is_who_in_a_talk() -> None:
     chats = ines()
     begin: Callable[..., Talk] = lambda **given: rt.persona.talk(  # noqa: E731
-        chats, "Ines", "copy", consent="self", **given
+        chats, speaker="Ines", simulator="copy", consent="self", **given
     )
     assert begin(chat="Oven").partner == "Tobias"
     assert begin(chat="Boat", partner="Uma").partner == "Uma"

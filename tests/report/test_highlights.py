@@ -182,7 +182,7 @@ def test_every_panel_says_which_way_is_better() -> None:
 
 def test_what_has_no_score_is_counted_with_its_reason() -> None:
     run = load([report_runs.runs() / "persona"]).runs[0].run
-    lacking = {"unscored": "timeout", "answer": None, "emotion": None}
+    lacking: dict[str, Any] = {"unscored": "timeout", "answer": None, "emotion": None}
     rows = [row | (lacking if at < 3 else {"left_out": []}) for at, row in enumerate(run.rows)]
     section = unscored_section((), groups_of([stored(replace(run, rows=rows))]))
     assert section is not None

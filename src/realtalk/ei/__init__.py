@@ -56,16 +56,21 @@ __all__ = [
     "consistency",
     "consistency_json",
     "consistency_rows",
+    "distinguishability",
     "finding_rows",
     "from_frame",
     "labels_for",
+    "speaker_consistency",
     "speaker_rows",
     "speakers",
     "speakers_frame",
     "speakers_json",
 ]
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from realtalk.api.labels import speaker_consistency
+    from realtalk.api.telling import distinguishability
+else:
     __getattr__, __dir__ = offer(
         __name__,
         {
