@@ -32,6 +32,7 @@ SAID = [
     Said("Theo Lund", 90_060, '‎see you <3 & "bye", 100%'),
     Said("Mara", 400_000, "another chat", chat="d"),
 ]
+PUBLISHED = ("convokit", "locomo", "longmemeval", "reddit")  # one entry is one message
 ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 10**30, -(2**63), 1e308, float("nan"), float("inf"), "", " ", "\x00"),
     *("\ud83d", "\u202e", "9999-99-99T99:99:99", "0001-01-01", "[", "<", "NaN", "1e999"),
@@ -132,9 +133,13 @@ def read_damaged(number: int, folder: Path) -> bool:
             corpus = found.reading.corpus
             kept = store(found.reading, folder / f"{number}-kept", found.source)
             assert load(kept).corpus == corpus, f"input {number}: stored is not what was read"
+            if form in PUBLISHED:
+                counted = found.reading.ledger.in_messages
+                assert counted == found.reading.tables.messages.height, f"input {number}: counts"
             read = True
         except RealtalkError as error:
             assert "\n" not in str(error), f"input {number}: an error of several lines"
+            assert "drilled" not in str(error), f"input {number}: an error quotes a message"
         except Exception as error:
             raise AssertionError(
                 f"input {number}, {form} as {format_name}: {type(error).__name__}"

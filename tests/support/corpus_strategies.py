@@ -1,4 +1,4 @@
-"""Arbitrary corpora for round trips, and damaged copies of files for fuzzing."""
+"""Arbitrary corpora for round trips."""
 
 from __future__ import annotations
 
@@ -95,15 +95,3 @@ def corpora(draw: Any) -> Corpus:
     chat_ids = draw(st.lists(names, min_size=1, max_size=3, unique=True))
     format_ = draw(st.sampled_from(["realtalk", "whatsapp", "locomo"]))
     return Corpus(draw(names), format_, tuple(draw(chats(id_)) for id_ in chat_ids))
-
-
-@st.composite
-def damaged(draw: Any, data: bytes) -> bytes:
-    """The bytes with a piece cut out, doubled or overwritten."""
-    start = draw(st.integers(0, len(data)))
-    stop = draw(st.integers(start, min(len(data), start + 40)))
-    middle: bytes = draw(
-        st.binary(max_size=6)
-        | st.sampled_from([b"", b"null", b"[]", b"{}", b"1e400", b'"x"', b"-5", b"\xff", b"true"])
-    )
-    return data[:start] + middle + data[stop:]

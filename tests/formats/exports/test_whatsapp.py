@@ -151,7 +151,7 @@ def test_an_open_date_order_takes_the_default_and_says_so(tmp_path: Path) -> Non
         reading = read(tmp_path, chat(["04/05/2020"], clock))
         assert days(reading) == [expected]
         assert len(reading.notes) == 1
-        assert "--dates dmy, mdy or ymd" in reading.notes[0]
+        assert "`dates=dmy`, mdy or ymd" in reading.notes[0]
     assert days(read(tmp_path, chat(["04.05.2020"], "10:00 AM"))) == ["2020-05-04"]
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus_strategies import corpora, damaged
+from corpus_strategies import corpora
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.convokit import FORMAT
@@ -204,23 +203,3 @@ def test_a_folder_without_utterances_is_an_error(tmp_path: Path) -> None:
 def test_any_corpus_survives_convokit(corpus: Corpus) -> None:
     with tempfile.TemporaryDirectory() as folder:
         assert _read(_written(corpus, Path(folder) / "out")).corpus == corpus
-
-
-@settings(max_examples=tries(100), deadline=None)
-@given(st.sampled_from(["utterances.jsonl", "conversations.json", "speakers.json"]), st.data())
-def test_any_bytes_give_a_reading_or_one_error(name: str, drawn: st.DataObject) -> None:
-    corpus = Corpus(
-        "x", "y", (Chat("c", ("a",), (Session(3, None, (Message("m", "a", None, "secret"),)),)),)
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        path = _written(corpus, Path(folder) / "out")
-        whole = (path / name).read_bytes()
-        (path / name).write_bytes(drawn.draw(st.binary(max_size=40) | damaged(whole)))
-        source = Source.open(path)
-        FORMAT.sniff(source)
-        try:
-            reading = FORMAT.read(source, ReadOptions())
-        except RealtalkError as error:
-            assert "secret" not in str(error)
-        else:
-            assert reading.tables.messages.height == reading.ledger.in_messages

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_strategies import damaged
 from realtalk.chat import (
     Attachment,
     Chat,
@@ -190,25 +189,6 @@ def test_any_text_survives_writing(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (path,) = FORMAT.write(corpus, Path(folder) / "x.csv")
         assert _read(path).corpus == corpus
-
-
-@settings(max_examples=tries(150), deadline=None)
-@given(st.binary(max_size=60) | damaged(PLAIN.encode()))
-def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "x.csv"
-        path.write_bytes(data or b" ")
-        source = Source.open(path)
-        FORMAT.sniff(source)
-        try:
-            reading = FORMAT.read(source, ReadOptions())
-        except RealtalkError:
-            pass
-        else:
-            assert reading.tables.messages.height == sum(
-                1 for _ in reading.corpus.chats[0].messages
-            )
-            assert reading.ledger.in_messages >= reading.tables.messages.height
 
 
 def test_reactions_come_back(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_strategies import corpora, damaged
+from corpus_strategies import corpora
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.locomo import FORMAT
@@ -197,22 +197,6 @@ def test_any_chat_survives_the_layout(corpus: Corpus, listed: bool) -> None:
         FORMAT.write(corpus, target)
         again = _read(target).corpus
     assert {c.id: c for c in again.chats} == {c.id: c for c in corpus.chats}
-
-
-@settings(max_examples=tries(100), deadline=None)
-@given(st.binary(max_size=60) | damaged(json.dumps([SAMPLE]).encode()))
-def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "x.json"
-        path.write_bytes(data or b" ")
-        source = Source.open(path)
-        FORMAT.sniff(source)
-        try:
-            reading = FORMAT.read(source, ReadOptions())
-        except RealtalkError as error:
-            assert "look at this" not in str(error)
-        else:
-            assert reading.tables.messages.height == reading.ledger.in_messages
 
 
 def test_categories_by_format() -> None:

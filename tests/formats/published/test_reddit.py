@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus_strategies import damaged
 from realtalk.chat import unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.reddit import FORMAT
 from realtalk.formats.reading import Reading, ReadOptions
 from realtalk.formats.source import Source
-from realtalk.formats.tables import from_corpus
-from tries import tries
 
 POST: dict[str, Any] = {
     "title": "Is it me?",
@@ -170,24 +164,6 @@ def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(RealtalkError, match=r"x\.json"):
         _read(path)
-
-
-@settings(max_examples=tries(150), deadline=None)
-@given(st.binary(max_size=60) | damaged(json.dumps({"mara": [POST, BARE]}).encode()))
-def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "x.json"
-        path.write_bytes(data or b" ")
-        source = Source.open(path)
-        FORMAT.sniff(source)
-        try:
-            reading = FORMAT.read(source, ReadOptions())
-        except RealtalkError as error:
-            assert "waters" not in str(error)
-        else:
-            assert reading.tables.messages.height == reading.ledger.in_messages
-            again = from_corpus(reading.corpus)
-            assert again.messages.equals(reading.tables.messages)
 
 
 def test_the_small_collection(data: Path) -> None:
