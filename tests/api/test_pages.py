@@ -44,7 +44,7 @@ def test_a_page_of_everything(
     monkeypatch.setattr(tempfile, "tempdir", str(between))
     corpus = rt.read("sample")
     parts: list[Any] = [corpus, rt.label(corpus), majority, stored, "sample-simulated"]
-    page = rt.report(parts, tmp_path / "page.html", title="My chats")
+    page = rt.report(parts, out=tmp_path / "page.html", title="My chats").path
     assert page == tmp_path / "page.html"
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     text = page.read_text("utf-8")
@@ -58,24 +58,24 @@ def test_at_most_one_folder_is_made_for_a_page(recent: rt.Run, tmp_path: Path) -
     corpus = rt.read("sample")
     for parts in (corpus, [recent]):
         with pytest.raises(rt.RealtalkError, match="there is no such folder") as caught:
-            rt.report(parts, tmp_path / "new" / "deep" / "x.html", labels=False)
+            rt.report(parts, out=tmp_path / "new" / "deep" / "x.html", labels=False)
         assert str(caught.value).startswith(f"{tmp_path / 'new'}: ")
     with pytest.raises(rt.RealtalkError, match="there is no such folder"):
         rt.persona.export_dataset(
-            "sample", corpus.chats[0].speakers[0], out=tmp_path / "new" / "deep" / "x"
+            "sample", speaker=corpus.chats[0].speakers[0], out=tmp_path / "new" / "deep" / "x"
         )
     assert list(tmp_path.iterdir()) == []
-    assert rt.report(recent, tmp_path / "new" / "x.html").is_file()
+    assert rt.report(recent, out=tmp_path / "new" / "x.html").path.is_file()
 
 
 def test_one_part_needs_no_list(recent: rt.Run, tmp_path: Path) -> None:
-    assert rt.report(recent, tmp_path / "one.html").is_file()
+    assert rt.report(recent, out=tmp_path / "one.html").path.is_file()
     with pytest.raises(rt.RealtalkError, match="nothing to report"):
-        rt.report([], tmp_path / "none.html")
+        rt.report([], out=tmp_path / "none.html")
     with pytest.raises(rt.RealtalkError, match="is a folder"):
-        rt.report(recent, tmp_path)
+        rt.report(recent, out=tmp_path)
     with pytest.raises(rt.RealtalkError, match="int holds no chats"):
-        rt.report([7], tmp_path / "none.html")  # type: ignore[list-item]
+        rt.report([7], out=tmp_path / "none.html")  # type: ignore[list-item]
 
 
 STUDIO = """

@@ -98,7 +98,7 @@ def test_deleted_messages_and_nobody_are_left_out() -> None:
     made = build_tuning_set(changed, "Ines")
     assert made.left_out["deleted or nobody's messages"] == 2
     assert "deleted" not in json.dumps(made.rows) and "gone" not in json.dumps(made.rows)
-    assert made.roles[0].users == ("Juno", "Tobias")
+    assert made.roles[0].user == ("Juno", "Tobias")
 
 
 def test_a_wordless_picture_splits_nobody_and_a_caption_is_text() -> None:

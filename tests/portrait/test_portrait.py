@@ -228,7 +228,7 @@ def test_the_page_says_what_the_encoder_learned_from(
 
 
 def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:
-    page = rt.report(english(), tmp_path / "own.html", labels=False, anonymous=True)
-    assert data_in(page.read_text("utf-8"))["anonymous"] is True
+    page = rt.report(english(), out=tmp_path / "own.html", labels=False, anonymous=True)
+    assert data_in(page.path.read_text("utf-8"))["anonymous"] is True
     with pytest.raises(rt.RealtalkError, match="is a folder"):
-        rt.report(english(), tmp_path, labels=False)
+        rt.report(english(), out=tmp_path, labels=False)
