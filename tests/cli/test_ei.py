@@ -138,9 +138,9 @@ def test_labels_remember_their_protocol(run: Any, labelled: Path) -> None:
     for folder, protocol in (("people", "turns"), ("paper", "paper"), ("single", "released")):
         found = json.loads(run("ei", "consistency", folder, "--json")[1])
         assert found["protocol"] == [protocol]
-    status, _, err = run("runs", "compare", "people", "paper")
+    status, _, err = run("runs", "compare", "models", "paper")
     assert status == 2 and err.count("\n") == 1
-    assert "people was made with the protocol 'turns', paper with 'paper'" in err
+    assert "labelled by the protocol 'turns', sample by 'paper'" in err
     # Joined turns are joined turns: one asks for the reading of the paper's text by its name.
     ours, theirs = (
         {who["speaker"]: who["facets"] for who in json.loads(text)["speakers"]}

@@ -186,6 +186,13 @@ class Labels:
         return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
 
     def _comparison(self, other: Labels, cautions: Sequence[str]) -> ResultTable:
+        protocols = [each.settings.get("protocol") for each in (self, other)]
+        if protocols[0] != protocols[1]:
+            raise RealtalkError(
+                f"{self.corpus} was labelled by the protocol '{protocols[0]}', "
+                f"{other.corpus} by '{protocols[1]}'",
+                fix="label both by one",
+            )
         found = compare(self._speakers, other._speakers, (self.corpus, other.corpus))
         rows: list[Mapping[str, Any]] = [
             {
