@@ -66,7 +66,7 @@ def opened(page_file: Path) -> str:
 
 def main() -> None:
     from realtalk.api.sources import as_reading
-    from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
+    from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, nargs="+", default=[50_000, 100_000, 300_000])

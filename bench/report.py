@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from realtalk.report.build import make_report, write_report
+from realtalk.pages.report import make_report, write_report
 
 MOST = {"megabytes": 6.0, "open_seconds": 2.0}
 OPENED = 5

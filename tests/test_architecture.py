@@ -2,7 +2,7 @@
 
 installing, cells, lazy → errors, notebook → registry, chat → files → text → formats
 → describe | encoders | models → metrics | redaction → evals → engine → ei
-→ memory | persona | threads → tasks → report → portrait → web | assistant → api → cli
+→ memory | persona | threads → tasks → pages → web | assistant → api → cli
 
 `realtalk`, `realtalk.persona` and the like also name what `api` offers, loaded when it is used.
 """
@@ -38,8 +38,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "ei",
         "memory persona threads",
         "tasks",
-        "report",
-        "portrait",
+        "pages",
         "web assistant",
         "api",
         "cli",

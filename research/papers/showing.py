@@ -18,9 +18,8 @@ from typing import Any
 from realtalk.cells import Grid
 from realtalk.describe.figures import save_figures
 from realtalk.files.writing import write_json, write_text
-from realtalk.report.grids import table
-from realtalk.report.page import render
-from realtalk.report.values import ChartView, KeyFigure, Section
+from realtalk.pages.sections import render
+from realtalk.pages.values import ChartView, KeyFigure, Section, table
 from research.papers.study import Reproduction
 from research.papers.values import Exhibit, PaperFigure, Parity
 

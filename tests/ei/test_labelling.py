@@ -24,7 +24,7 @@ from realtalk.ei.labels import LABELS, Label, TurnInput, label_frame, turn_input
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from realtalk.report.finding import LABELS as REPORTED
+from realtalk.pages.loading import LABELS as REPORTED
 from realtalk.web.turn_labels import TurnLabels
 
 CORPUS = open_reading("sample").reading.corpus

@@ -16,7 +16,7 @@ from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.running import run
 from realtalk.formats.opening import open_reading
-from realtalk.report.build import make_report
+from realtalk.pages.report import make_report
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

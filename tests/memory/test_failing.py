@@ -12,7 +12,7 @@ import pytest
 from audited_chats import audit, corpus, probed, write_audit
 from realtalk.errors import RealtalkError
 from realtalk.memory.golds import Golds
-from realtalk.report.runs import failures_page
+from realtalk.pages.runs import failures_page
 
 
 @pytest.mark.parametrize(

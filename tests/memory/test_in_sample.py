@@ -18,7 +18,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.store import store
 from realtalk.memory.learned import InSample, learning_parts
-from realtalk.report.build import make_report
+from realtalk.pages.report import make_report
 
 PARTS = learning_parts("retrieved", {"way": "fused"}, "1+2")
 FIRST = learning_parts("retrieved", {"way": "fused"}, "1+1")  # of version 0.1.0

@@ -33,7 +33,7 @@ from realtalk.persona.cast import ChatPace, PlannedTurn, draw_roles, draw_turns,
 from realtalk.persona.conversation import Side, SimulatedChat, SimulatedChats, converse, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
-from realtalk.report.writers import says_simulated
+from realtalk.pages.writers import says_simulated
 
 MONDAY = date(2025, 1, 6)
 NOON = datetime(2025, 1, 6, 12)

@@ -32,7 +32,7 @@ from realtalk.persona.prompting import messages
 from realtalk.persona.talking import Consent, Talk, agreed, known, question
 from realtalk.persona.turns import own_learning
 from realtalk.persona.values import Settings, TurnPrompt
-from realtalk.report.writers import says_simulated
+from realtalk.pages.writers import says_simulated
 from tiny_models import save_tiny_model
 
 needs_torch = pytest.mark.skipif(

@@ -13,6 +13,7 @@ from facet_labels import lively, table
 from persona_chats import ines, ines_choice, light_scorer
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.ei.label_files import label_settings, store_labels
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.store import store
@@ -20,10 +21,10 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent, Whole
 from realtalk.memory.values import Budget
+from realtalk.pages.report import PageReport, make_report
 from realtalk.persona.benchmark import run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
-from realtalk.report.build import PageReport, make_report
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
@@ -71,15 +72,18 @@ def write_corpus(folder: Path) -> Path:
     return store(Reading(corpus=made, ledger=Ledger("entries", total, total)), folder)
 
 
-def write_labels(folder: Path, chats: dict[str, tuple[str, str]], *, wide: bool) -> Path:
+def write_labels(
+    folder: Path, chats: dict[str, tuple[str, str]], *, wide: bool, corpus: str = ""
+) -> Path:
+    """A run of labels, of a corpus that is called like the folder unless it is named."""
     rows = [
         row
         for seed, (chat, names) in enumerate(chats.items())
         for row in lively(chat, names, seed, wide=wide)
     ]
     rows[0] |= {"empathy": None, "unscored": [{"measure": "empathy", "reason": "no text"}]}
-    folder.mkdir(parents=True)
-    table(rows).write_parquet(folder / "labels.parquet")
+    about = {"name": corpus or folder.name, "format": "realtalk"}
+    store_labels(table(rows), label_settings(about, "turns", "made up", "1"), folder)
     return folder
 
 

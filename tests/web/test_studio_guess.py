@@ -16,8 +16,8 @@ from guess_chats import guessable
 from guess_rooms import BOAT, SECRET, guess_room, guess_studio, take
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
+from realtalk.pages.report import make_report
 from realtalk.persona.guessing import people_figures
-from realtalk.report.build import make_report
 from realtalk.web.guessing import GuessRoom, turn_number
 from studio_server import entered
 

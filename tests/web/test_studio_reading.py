@@ -80,7 +80,7 @@ def test_a_shelf_needs_messages() -> None:
 
 def test_a_chat_is_told_at_a_glance_as_on_its_page() -> None:
     from realtalk.api.sources import as_reading
-    from realtalk.portrait.build import PortraitOptions, make_portrait
+    from realtalk.pages.chat_page import PortraitOptions, make_portrait
 
     corpus = small_corpus()
     open_chat = ChatLibrary(corpus)[0]

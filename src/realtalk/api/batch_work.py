@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from realtalk.formats.check import CheckReport
     from realtalk.formats.opening import Opened
     from realtalk.formats.reading import ReadOptions
-    from realtalk.portrait.build import PortraitOptions
+    from realtalk.pages.chat_page import PortraitOptions
 
 _FINDINGS = "findings.parquet"
 _COLUMNS = ("severity", "rule", "chat", "where", "detail")
@@ -284,14 +284,13 @@ class PageWriter(_ReadingWork):
         return asdict(self.options)
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.portrait.build import make_portrait, write_portrait
+        from realtalk.pages.chat_page import make_portrait, write_portrait
 
         opened = self.way.open(source)
         portrait = make_portrait(opened.reading, self.options)
         write_portrait(portrait, place)
         figures = figures_of(opened)
-        cautions = [line for line in (portrait.options.sampled, *portrait.options.cautions) if line]
-        return {**figures, "notes": [*figures["notes"], *cautions]}
+        return {**figures, "notes": [*figures["notes"], *portrait.notes]}
 
 
 _Options = Mapping[str, Any]
@@ -316,7 +315,7 @@ def _redact(way: InputReading, out: Place, options: _Options) -> EachWork:
 
 
 def _report(way: InputReading, _: Place, options: _Options) -> EachWork:
-    from realtalk.portrait.build import PortraitOptions
+    from realtalk.pages.chat_page import PortraitOptions
 
     return PageWriter(way, PortraitOptions(**options))
 

@@ -99,7 +99,7 @@ def report(
         rt.report("chat.txt", quick=True, anonymous=True, out="to-share.html")
         rt.report(["corpora/mine", "labels", "sweep"], out="mine.html")
     """
-    from realtalk.report.build import check_page
+    from realtalk.pages.frame import check_page
 
     page = Path(out)
     given = _parts(parts)
@@ -108,7 +108,7 @@ def report(
     if way.format is not None or (len(given) == 1 and is_chats(given[0])):
         if len(given) > 1:
             raise RealtalkError("a page about a chat is made from one path", fix="read them first")
-        from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
+        from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
         options = PortraitOptions(
             labels=labels,
@@ -121,7 +121,7 @@ def report(
         found = as_reading(cast("Readable", given[0]), way, progress)
         portrait = make_portrait(found, options, say=_LOG.warning, progress=progress)
         path = write_portrait(portrait, page)
-        log_notes([line for line in (portrait.options.sampled, *portrait.options.cautions) if line])
+        log_notes(portrait.notes)
         lines = [f"{each.figure} {each.text}" for each in portrait.sentences]
         made = Page(path, portrait, lines)
     else:
@@ -149,8 +149,8 @@ def _report_runs(
     progress: Progress,
 ) -> Page:
     from realtalk.files.naming import UniqueNames
-    from realtalk.report.build import make_report, write_report
-    from realtalk.report.writers import Told
+    from realtalk.pages.report import make_report, write_report
+    from realtalk.pages.writers import Told
 
     told = Told(tuple(simulated), tuple(human))
     with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
@@ -192,12 +192,12 @@ def _folder(part: Part, temporary: Path, names: UniqueNames) -> Path:
 
 def _holds_runs(place: Path) -> bool:
     """Whether a path is a folder of stored runs, and no export of chats."""
-    from realtalk.report.finding import find
+    from realtalk.pages.loading import find
 
     if not place.is_dir():
         return False
     try:
-        find([place], ())
+        find([place])
     except RealtalkError:
         return False
     return True

@@ -181,17 +181,16 @@ def failures(
     chats = None if corpus is None else as_corpus(corpus)
     if page is not None:
         from realtalk import __version__
-        from realtalk.files.writing import write_text
-        from realtalk.report.build import check_page
-        from realtalk.report.page import render
-        from realtalk.report.runs import failures_page
+        from realtalk.pages.frame import check_page, write_page
+        from realtalk.pages.runs import failures_page
+        from realtalk.pages.sections import render
 
         file = Path(page)
         check_page(file)
         named = {run.name: run for run in loaded}
         sections = failures_page(named, most=most, corpus=chats)
         made = {"realtalk": __version__}
-        write_text(file, render("What failed", sections, made=made, lead=" · ".join(named)))
+        write_page(file, render("What failed", sections, made=made, lead=" · ".join(named)))
         _LOG.info("wrote %s", file)
     rows = [
         {**({"run": run.name} if len(loaded) > 1 else {}), **row}

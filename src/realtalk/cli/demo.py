@@ -194,7 +194,7 @@ def _discuss(samples: dict[str, Opened], out: Path) -> None:
 
 def _report(_samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress, say
-    from realtalk.report.build import make_report, write_report
+    from realtalk.pages.report import make_report, write_report
 
     with progress("report") as advance:
         made = make_report([out], title="The sample chats, measured", progress=advance)

@@ -43,8 +43,8 @@ from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.formats.questions import CATEGORIES
 from realtalk.formats.tables import from_corpus
-from realtalk.portrait.aggregates import Aggregates
-from realtalk.portrait.glance import Sentence, glance
+from realtalk.pages.aggregates import Aggregates
+from realtalk.pages.glance import Sentence, glance
 from realtalk.text.folding import fold, mapped
 from realtalk.text.words import plain_words
 from realtalk.web.troubles import Unknown

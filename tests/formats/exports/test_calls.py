@@ -15,7 +15,7 @@ from realtalk.formats.merging import joined_calls
 from realtalk.formats.opening import add, open_reading, together
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.store import load, store
-from realtalk.portrait.build import PortraitOptions, make_portrait, people_frame
+from realtalk.pages.chat_page import PortraitOptions, make_portrait, people_frame
 
 ANN = {"id": "1", "name": "Ann"}
 

@@ -1,0 +1,242 @@
+// The page itself: filters, and every section made again from the figures that they choose.
+const put = (id, ...children) => byId(id).replaceChildren(...children.flat().filter(Boolean));
+const show = (id, visible) => { byId(id).hidden = !visible; };
+
+function legend(people) {
+  return el("ul", { class: "legend" }, people.map((person) => el("li", {}, el("span", { class: `dot fill-${colour(person)}`, "aria-hidden": "true" }), bdi(nameOf(person)))));
+}
+
+function drawGlance(result) {
+  const items = glance(result);
+  put("glance-items", items.length ? items.map((item, at) => el("li", { class: at ? "" : "first" }, el("span", { class: "big" }, item.figure), " ", el("span", { class: "says" }, item.text)))
+    : [el("li", { class: "first" }, el("span", { class: "says" }, "No message in this selection."))]);
+}
+
+const COLUMNS = [
+  ["Messages", (who) => commas(who.messages), () => true],
+  ["Share", (who) => percent(who.share), (result) => result.people.length > 1 || state.people],
+  ["Words", (who) => commas(who.words), () => !RAW.spaceless],
+  ["Words per message", (who) => (who.messages ? decimal(who.words / who.messages) : null), () => !RAW.spaceless],
+  ["Characters", (who) => commas(who.characters), () => RAW.spaceless],
+  ["Characters per message", (who) => (who.messages ? decimal(who.characters / who.messages) : null), () => RAW.spaceless],
+  ["Begins a conversation", (who) => commas(who.starts), (result) => result.total.starts > 1],
+  ["Has the last word", (who) => commas(who.ends), (result) => result.total.starts > 1],
+  ["Reply time (median)", (who) => (who.replies >= WORDING.least.replies ? waited(who.reply) : null), (result) => result.people.some((who) => who.replies >= WORDING.least.replies)],
+  ["Middle half of the replies", (who) => (who.replies >= 4 * WORDING.least.replies ? between(who) : null), (result) => result.people.some((who) => who.replies >= 4 * WORDING.least.replies)],
+  ["At night (0 to 5)", (who) => (who.timed ? percent(who.night / who.timed) : null), (result) => result.people.some((who) => who.timed)],
+  ["In the morning (5 to 10)", (who) => (who.timed ? percent(who.morning / who.timed) : null), (result) => result.people.some((who) => who.timed)],
+  ["Messages with a question", (who) => (who.messages ? percent(who.question / who.messages) : null), (result) => result.total.question],
+  ["Photos", (who) => commas(who.image), (result) => result.total.image],
+  ["Videos", (who) => commas(who.video), (result) => result.total.video],
+  ["Voice and sound", (who) => commas(who.audio), (result) => result.total.audio],
+  ["Stickers", (who) => commas(who.sticker), (result) => result.total.sticker],
+  ["Other or unknown files", (who) => commas(who.file), (result) => result.total.file],
+  ["Links", (who) => commas(who.links), (result) => result.total.links],
+  ["Calls", (who) => commas(who.calls), (result) => result.total.calls],
+  ["Reactions given", (who) => commas(who.reacted), (result) => result.total.reacted],
+  ["Reactions received", (who) => commas(who.reactions), (result) => result.total.reactions],
+  ["Edited", (who) => commas(who.edited), (result) => result.total.edited],
+  ["Deleted", (who) => commas(who.deleted), (result) => result.total.deleted],
+];
+function between(who) {
+  const low = waited(who.quick), high = waited(who.slow);
+  return low === high ? low : `${low} to ${high}`;
+}
+
+function drawPeople(result) {
+  const people = result.people.filter((who) => who.messages || who.reacted).sort((a, b) => (a.person === OTHERS) - (b.person === OTHERS) || b.messages - a.messages);
+  show("people", people.length > 0);
+  if (!people.length) return;
+  const columns = COLUMNS.filter(([, , applies]) => applies(result));
+  const heads = people.map((who) => el("span", { class: "who" }, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))));
+  const side = people.length <= 4;  // few people stand side by side, many below one another
+  const rows = side ? columns.map(([name, of]) => [name, ...people.map(of)]) : people.map((who, at) => [heads[at], ...columns.map(([, of]) => of(who))]);
+  put("people-body", people.length > 1 ? bars(people.map((who) => ({ name: bdi(nameOf(who.person)), value: who.share, text: `${percent(who.share)}, ${counted(who.messages, "message")}`, colour: colour(who.person) })), { shares: true }) : null,
+    grid(side ? ["", ...heads] : ["", ...columns.map(([name]) => name)], rows, "Figures by person", side ? "sides" : "many"));
+}
+
+function drawRhythm(result) {
+  const { days, total } = result;
+  show("rhythm", days.size > 0);
+  if (!days.size) return;
+  const parts = [], people = result.people.filter((who) => who.messages).map((who) => who.person);
+  if (total.span > 6) {
+    const full = [...days].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 10);
+    parts.push(figure("Every day", el("div", {}, calendar(days, total.first, total.last), heatKey()), ["Fullest days", "Messages"], full.map(([day, count]) => [dated(day), commas(count)])));
+  }
+  const months = monthly(result);
+  if (months.length > 1) {
+    parts.push(figure("Month by month", el("div", {}, people.length > 1 ? legend(people) : null, monthChart(months, people)), ["Month", ...people.map((person) => bdi(nameOf(person))), "Together"],
+      months.map((entry) => [monthName(entry.month), ...people.map((person) => commas(entry.counts[person])), commas(sum(entry.counts))])));
+  }
+  parts.push(figure("Hours of the week", el("div", {}, weekChart(result.week), heatKey()), ["Hour", ...WEEKDAYS.map((_, day) => weekdayName(day))], Array.from({ length: 24 }, (_, hour) => [hourName(hour), ...result.week.map((day) => commas(day[hour]))])));
+  const pauses = silences(days);
+  if (pauses.length) parts.push(el("figure", {}, el("figcaption", {}, "The longest silences"), el("ol", { class: "plain-list" }, pauses.map((pause) => el("li", {}, el("strong", {}, counted(pause.days, "day")), ` ${dated(pause.from)} to ${dated(pause.to)}`)))));
+  put("rhythm-body", parts);
+}
+function silences(days) {
+  const order = [...days.keys()].sort((a, b) => a - b), found = [];
+  for (let at = 1; at < order.length; at++) if (order[at] - order[at - 1] > 2) found.push({ days: order[at] - order[at - 1] - 1, from: order[at - 1] + 1, to: order[at] - 1 });
+  return found.sort((a, b) => b.days - a.days || a.from - b.from).slice(0, 5);
+}
+const heatKey = () => el("p", { class: "heat-key" }, "fewer ", [0, 1, 2, 3, 4, 5].map((step) => el("span", { class: `swatch heat-${step}` })), " more");
+
+// The sign that asks for the coloured form is left out of what is counted.
+const coloured = (emoji) => ([...emoji].length === 1 ? `${emoji}\ufe0f` : emoji);
+
+function drawWords(result) {
+  if (!PARTS.words) return;
+  const emoji = uses("emoji", result.own), laughter = uses("laughter", result.own), openings = uses("openings", result.own), domains = uses("domains", result.own);
+  const typical = typicalWords(result);
+  const people = result.people.filter((who) => who.messages && who.person !== OTHERS).sort((a, b) => b.messages - a.messages).slice(0, 8);
+  const best = (used, person, least, most) => used.items.map((item, at) => ({ item, count: used.counts[at][person] })).filter((entry) => entry.count >= least).sort((a, b) => b.count - a.count).slice(0, most);
+  const cards = people.map((who) => {
+    const parts = [], words = typical[who.person] || [], faces = best(emoji, who.person, 1, 6), laughs = best(laughter, who.person, 1, 3), greets = best(openings, who.person, 3, 4), first = emoji.firsts[who.person];
+    if (words.length) parts.push(el("h4", {}, "Says more than the others"), el("ul", { class: "chips" }, words.map((entry, at) => el("li", { class: at < 4 ? "strong" : "", title: `${counted(entry.count, "time")}, the others ${counted(entry.others, "time")}` }, bdi(entry.word)))));
+    if (faces.length) parts.push(el("h4", {}, "Most used emoji"), el("ul", { class: "faces" }, faces.map((entry) => el("li", {}, el("span", { class: "face" }, coloured(entry.item)), el("span", { class: "small" }, commas(entry.count))))));
+    if (first && faces.length) parts.push(el("p", { class: "small" }, "First emoji: ", el("span", { class: "emoji" }, coloured(emoji.items[first.item])), ` on ${dated(first.day)}`));
+    const laughed = sum(laughter.counts.map((counts) => counts[who.person]));
+    if (laughed) parts.push(el("h4", {}, "Laughs"), el("p", {}, `${decimal((laughed / who.messages) * 100)} times in ${commas(100)} messages, most often “${apart(laughs[0].item)}”`));
+    if (greets.length) parts.push(el("h4", {}, "First word of the day"), el("p", {}, greets.map((entry, at) => [at ? ", " : "", bdi(`“${entry.item}”`), ` ${counted(entry.count, "time")}`])));
+    return parts.length ? el("article", { class: "person" }, el("h3", {}, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))), parts) : null;
+  }).filter(Boolean);
+  const sites = domains.items.map((item, at) => ({ name: item, value: sum(domains.counts[at]) })).filter((entry) => entry.value).sort((a, b) => b.value - a.value).slice(0, 10);
+  show("words", cards.length + sites.length > 0);
+  const left = RAW.languages.length ? el("p", { class: "note" }, `Left out: words that say little in ${RAW.languages.map(languageName).join(", ")}.`) : null;
+  put("words-body", cards.length ? left : null, cards.length ? el("div", { class: "people-cards" }, cards) : null,
+    sites.length ? el("figure", {}, el("figcaption", {}, "Where links lead"), bars(sites.map((entry) => ({ ...entry, text: commas(entry.value) })), { shares: false })) : null);
+}
+
+const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${decimal(Math.abs(value * 100), 0)}`;
+const ranged = (entry, format) => (entry.value === null ? null : `${format(entry.value)} (${format(entry.low)} to ${format(entry.high)})`);
+// Lines over time, as fine as the turns can carry: weeks before months, people before everyone.
+function course(name, mask, lines, span) {
+  const whole = [{ name: "everyone chosen", colour: "all", people: null }], tries = [];
+  for (const who of lines.length > 1 ? [lines, whole] : [whole]) {
+    for (const bin of span > 182 ? [byMonth] : [byWeek, byMonth]) {
+      const measuredLines = who.map((line) => ({ ...line, bins: measured(name, mask, line.people, bin) }));
+      const filled = new Set(measuredLines.flatMap((line) => [...line.bins.keys()])), keys = unbroken(filled);
+      const series = measuredLines.map((line) => ({ ...line, points: keys.map((key) => { const entry = line.bins.get(key); return entry && entry.value !== null ? entry : null; }) }));
+      const points = sum(series.map((line) => line.points.filter(Boolean).length));
+      tries.push({ keys, series, cover: points / (series.length * filled.size || 1), points });
+    }
+  }
+  const usable = tries.filter((each) => each.points > each.series.length);
+  return usable.find((each) => each.cover >= 0.6) || usable.sort((a, b) => b.cover - a.cover)[0] || null;
+}
+function drawFeelings(result) {
+  if (!PARTS.emotions) return;
+  const { own, total } = result, everyone = overall("mood", own);
+  show("feelings", everyone.n > 0);
+  if (!everyone.n) return;
+  const people = result.people.filter((who) => who.messages && who.person !== OTHERS).sort((a, b) => b.messages - a.messages);
+  const parts = [];
+  if (everyone.value === null) {
+    put("feelings-body", el("p", {}, `Too little to tell: ${counted(everyone.n, "turn")} on ${counted(everyone.days, "day")}. At least ${commas(WORDING.least.turns)} turns on ${commas(WORDING.least.days)} days are needed.`));
+    return;
+  }
+  const lines = people.length > 1 && people.length <= 4 ? people.map((who) => ({ name: nameOf(who.person), colour: colour(who.person), people: new Set([who.person]) })) : [{ name: "everyone chosen", colour: "all", people: null }];
+  if (total.first !== null && total.first !== total.last) {
+    const dated_ = own.map((yes, row) => yes && ROWS.day[row] >= 0);
+    for (const [name, caption, format, range] of [["mood", "The mood: positive minus negative turns, of 100", signed, [-1, 1]], ["intimacy", "How personal it gets (0 to 100)", (value) => decimal(value * 100, 0), [0, 1]], ["empathy", "How much they tune in to each other (0 to 6)", (value) => decimal(value, 2), [0, 6]]]) {
+      const found = course(name, dated_, lines, total.span);
+      if (!found) continue;
+      const { keys, series } = found;
+      parts.push(figure(caption, el("div", {}, series.length > 1 ? legend(people.map((who) => who.person)) : null, lineChart(caption, keys, series, range, format)), ["Time", ...series.map((line) => bdi(line.name))],
+        keys.map((key, at) => [binName(key), ...series.map((line) => (line.points[at] ? ranged(line.points[at], format) : line.bins.has(key) ? "too few turns" : "no turn"))]), "Bands show how far each figure may be off. A gap is a time with too few turns, or none."));
+    }
+  }
+  const emotions = uses("emotions", own), felt = sum(emotions.counts.map(sum));
+  const kinds = emotions.items.map((item, at) => ({ name: item, value: sum(emotions.counts[at]) / felt, text: percent(sum(emotions.counts[at]) / felt) })).filter((entry) => entry.value > 0).sort((a, b) => b.value - a.value);
+  if (kinds.length) parts.push(el("figure", {}, el("figcaption", {}, `What it sounds like, in shares of ${counted(felt, "turn")}`), bars(kinds, { shares: true })));
+  const shown = people.slice(0, 13), scores = shown.map((who) => { const only = new Set([who.person]); return Object.fromEntries(Object.keys(MEASURES).map((name) => [name, overall(name, own, only)])); });
+  if (scores.some((score) => score.mood.value !== null)) {
+    const plain = (value) => decimal(value, 2), hundred = (value) => decimal(value * 100, 0);
+    const rows = [["Turns with a label", (score) => commas(score.mood.n)], ["Positive", (score) => ranged(score.positive, percent)], ["Negative", (score) => ranged(score.negative, percent)], ["How personal (0 to 100)", (score) => ranged(score.intimacy, hundred)], ["Tunes in (0 to 6)", (score) => ranged(score.empathy, plain)], ["Tunes in when the other is low", (score) => ranged(score.low, plain)], ["Tunes in otherwise", (score) => ranged(score.other, plain)]]
+      .map(([name, of]) => [name, ...scores.map(of)]).filter((row) => row.slice(1).some((cell) => cell !== null));
+    parts.push(el("figure", {}, el("figcaption", {}, "By person"), grid(["", ...shown.map((who) => bdi(nameOf(who.person)))], rows.map((row) => row.map((cell) => cell ?? "too few turns")), "Feelings by person", "sides")));
+  }
+  const days = standingOut(own), bright = days.filter((entry) => entry.z > 0).slice(0, 3), dark = days.filter((entry) => entry.z < 0).slice(-3).reverse();
+  const line = (entry) => el("li", {}, el("strong", {}, dated(entry.day)), ` ${signed(entry.mood)} of ${commas(100)}, from ${counted(entry.n, "turn")}`);
+  if (days.length && RAW.claims) parts.push(el("figure", {}, el("figcaption", {}, "Days that stand out"), el("div", { class: "two" }, bright.length ? el("div", {}, el("h4", {}, "Brighter than usual"), el("ol", { class: "plain-list" }, bright.map(line))) : null, dark.length ? el("div", {}, el("h4", {}, "Darker than usual"), el("ol", { class: "plain-list" }, dark.map(line))) : null)));
+  put("feelings-body", parts);
+}
+
+function draw() {
+  const result = figures(state);
+  put("heading", bdi(headingOf()));
+  show("names-held", state.hidden);
+  document.title = `${headingOf()} · realtalk`;
+  drawGlance(result); drawPeople(result); drawRhythm(result); drawWords(result); drawFeelings(result);
+  const period = state.from === null && state.to === null ? "all the time" : `${dated(state.from ?? 0)} to ${dated(state.to ?? LAST_DAY)}`;
+  const who = state.people && state.people.length ? state.people.map((person) => saidName(person)).join(", ") : "everyone";
+  byId("selection").textContent = `Showing ${who}, ${period}: ${counted(result.total.messages, "message")}.`;
+  for (const link of document.querySelectorAll("nav.sections a")) link.hidden = byId(link.hash.slice(1)).hidden;
+}
+
+function filters() {
+  const several = PEOPLE > 1;
+  const chip = (person) => el("button", { type: "button", class: "chip", "aria-pressed": "false", "data-person": person, onclick: () => toggle(person) }, el("span", { class: `dot fill-${colour(person)}`, "aria-hidden": "true" }), bdi(nameOf(person)));
+  const chips = () => put("filter-people", el("button", { type: "button", class: "chip", "data-person": "", onclick: () => { state.people = null; update(); } }, "Everyone"), Array.from({ length: PEOPLE }, (_, person) => chip(person)));
+  function toggle(person) {
+    const now = new Set(state.people || []);
+    if (!now.delete(person)) now.add(person);
+    state.people = now.size && now.size < PEOPLE ? [...now].sort((a, b) => a - b) : null;
+    update();
+  }
+  function update() {
+    for (const button of byId("filter-people").children) {
+      const person = button.dataset.person;
+      button.setAttribute("aria-pressed", String(person === "" ? !state.people : Boolean(state.people && state.people.includes(Number(person)))));
+    }
+    draw();
+  }
+  function chatNames() {
+    const names = RAW.chats.map((chat, at) => el("option", { value: at, selected: state.chat === at }, state.hidden || RAW.anonymous ? `Chat ${commas(at + 1)}` : chat));
+    if (RAW.other_chats) names.push(el("option", { value: RAW.chats.length }, counted(RAW.other_chats, "other chat")));
+    put("filter-chat", el("option", { value: "" }, "All chats"), names);
+  }
+  chips();
+  chatNames();
+  show("filter-people-group", several);
+  if (RAW.chats.length > 1) {
+    byId("filter-chat").onchange = (event) => { state.chat = event.target.value === "" ? null : Number(event.target.value); draw(); };
+  }
+  show("filter-chat-group", RAW.chats.length > 1);
+  show("filter-time-group", LAST_DAY > 0);
+  if (LAST_DAY > 0) {
+    const from = byId("filter-from"), to = byId("filter-to");
+    for (const input of [from, to]) { input.min = isoOf(0); input.max = isoOf(LAST_DAY); }
+    from.value = isoOf(0); to.value = isoOf(LAST_DAY);
+    const read = () => {
+      const low = from.value ? Math.max(0, dayOf(from.value)) : 0, high = to.value ? Math.min(LAST_DAY, dayOf(to.value)) : LAST_DAY;
+      const whole = low === 0 && high === LAST_DAY;
+      state.from = whole ? null : low; state.to = whole ? null : high;
+      draw();
+    };
+    from.onchange = to.onchange = read;
+    const years = [...new Set([dateOf(0).getUTCFullYear(), ...ROWS.day.filter((day) => day >= 0).map((day) => dateOf(day).getUTCFullYear())])].sort();
+    put("filter-period", el("option", { value: "" }, "All the time"), years.length > 1 ? years.map((year) => el("option", { value: `${year}-01-01/${year}-12-31` }, plainYear(year))) : null,
+      [30, 90, 365].filter((days) => days < LAST_DAY).map((days) => el("option", { value: `${isoOf(LAST_DAY - days + 1)}/${isoOf(LAST_DAY)}` }, `Last ${commas(days)} days`)));
+    byId("filter-period").onchange = (event) => {
+      const [low, high] = event.target.value ? event.target.value.split("/") : [isoOf(0), isoOf(LAST_DAY)];
+      from.value = low < isoOf(0) ? isoOf(0) : low; to.value = high > isoOf(LAST_DAY) ? isoOf(LAST_DAY) : high;
+      read();
+    };
+  }
+  byId("hide-names").onchange = (event) => { state.hidden = event.target.checked; chips(); chatNames(); update(); };
+  update();
+}
+
+byId("card-svg").onclick = () => saveCard("svg");
+byId("card-png").onclick = () => saveCard("png");
+show("hide-names-group", !RAW.anonymous);
+show("card-names-group", !RAW.anonymous);
+localise();
+window.realtalk = { figures, glance, typicalWords, overall, monthly, standingOut, uses, card, cardText: pictureText, headingOf, state };
+let resized = 0, drawnFor = chartWidth();
+window.addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(() => { if (chartWidth() !== drawnFor) { drawnFor = chartWidth(); draw(); } }, 150);
+});
+filters();

@@ -1,0 +1,214 @@
+"""Altair charts → SVG for the page; and figures with intervals, side by side.
+
+    view(draw(stats).charts["runs"])   → ChartView("Messages in a row", spec, "n = 812 turns; …")
+    interval_panels([Panel("Empathy", "mean score", [("Mara", Estimate(2.1, 1.8, 2.4)), …])])
+    svg_text(view, "chart-1")          → '<svg …><path data-tip="name: Mara␟mean: 2.1" …/></svg>'
+
+The charts of the page are those that rooms save as files, drawn when the page is made: it needs no
+chart library, opens at once, and shows them without scripts. The page sets title and note itself,
+in its own type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import orjson
+
+from realtalk.pages.values import ChartView
+
+if TYPE_CHECKING:
+    from realtalk.evals.values import Score
+    from realtalk.metrics.statistics import Estimate
+
+MOST_POINTS = 60  # names of a panel that can still be read
+_BLUE = "#0072B2"  # Okabe and Ito's
+_WIDTH, _STEP, _COLUMNS = 230, 21, 3
+_SVG = "http://www.w3.org/2000/svg"
+# What only a program that reads charts aloud needs (the page names a whole chart), or what the
+# page gives itself.
+_DROPPED = frozenset({"role", "font-family", "pointer-events", "style", "href"})
+_DIGITS = re.compile(r"(\d+\.\d)\d+")
+_ID = re.compile(r"(url\(#)")
+_TIP, _BREAK = "\u241e", "\u241f"  # before what is shown at a mark, and between its lines
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One figure with the names it is of; whoever has no value is not drawn."""
+
+    title: str
+    unit: str
+    points: Sequence[tuple[str, Estimate]]
+
+
+def score_panel(score: Score, points: Sequence[tuple[str, Estimate]]) -> Panel:
+    """A score, with which way is better."""
+    better = "less is better" if score.better < 0 else "more is better"
+    return Panel(score.title[:1].upper() + score.title[1:], better, points)
+
+
+def view(chart: Any, of: str = "") -> ChartView:
+    """A chart with its data inside. `of` is set before the title: "sample: Response gaps"."""
+    spec = chart.to_dict(validate=False)  # the room that drew it has tests of its own
+    title_spec = spec.get("title", "")
+    title = title_spec.get("text", "") if isinstance(title_spec, dict) else title_spec
+    lines = title_spec.get("subtitle", ()) if isinstance(title_spec, dict) else ()
+    note = ". ".join(line.rstrip(".") for line in ([lines] if isinstance(lines, str) else lines))
+    return ChartView(f"{of}: {title}" if of else title, spec, f"{note}." if note else "")
+
+
+def svg_text(view: ChartView, id_: str) -> str:
+    """The chart, drawn: shapes and text alone, with what to show at a mark as its `data-tip`.
+
+    Vega reads a name that is sorted by as part of an expression, where two separators of Unicode
+    end a line and with it the chart. In a name they say nothing: a space stands for them.
+    """
+    import vl_convert
+
+    text = orjson.dumps(view.spec).decode().replace("\u2028", " ").replace("\u2029", " ")
+    spec = {**_with_tips(orjson.loads(text)), "background": "transparent", "padding": 2}
+    spec.pop("title", None)
+    ElementTree.register_namespace("", _SVG)
+    drawing = ElementTree.fromstring(vl_convert.vegalite_to_svg(spec))  # noqa: S314 - our own
+    for element in drawing.iter():
+        tip = element.get("aria-label", "")
+        kept = {
+            # Two charts of a page may not share an id.
+            name: _ID.sub(rf"\1{id_}-", _DIGITS.sub(r"\1", value))
+            for name, value in element.items()
+            if name not in _DROPPED and not name.startswith("aria-")
+        }
+        element.attrib.clear()
+        element.attrib |= kept
+        if "id" in kept:
+            element.set("id", f"{id_}-{kept['id']}")
+        if tip.startswith(_TIP):
+            element.set("data-tip", tip.removeprefix(_TIP))
+    drawing.set("role", "img")
+    drawing.set("aria-label", view.title)
+    return ElementTree.tostring(drawing, encoding="unicode")
+
+
+def _with_tips(spec: Any) -> Any:
+    """The same with what a chart shows at a mark written into its drawing.
+
+    A picture has no tooltips, but it keeps what a mark is described as.
+    """
+    if isinstance(spec, list):
+        return [_with_tips(each) for each in spec]
+    if not isinstance(spec, dict):
+        return spec
+    tips = spec.get("tooltip")
+    if isinstance(tips, list):
+        lines = (f"{orjson.dumps(f'{_title(tip)}: ').decode()} + {_value(tip)}" for tip in tips)
+        text = f" + {orjson.dumps(_BREAK).decode()} + ".join(lines)
+        return spec | {"description": {"value": {"expr": f"'{_TIP}' + {text}"}}}
+    return {
+        name: each if name in ("data", "datasets") else _with_tips(each)
+        for name, each in spec.items()
+    }
+
+
+def _title(tip: Mapping[str, Any]) -> str:
+    return str(tip.get("title") or tip["field"])
+
+
+def _value(tip: Mapping[str, Any]) -> str:
+    """An expression of Vega's for a field as a reader is shown it."""
+    field = f"datum[{orjson.dumps(tip['field']).decode()}]"
+    if tip["type"] == "quantitative":
+        return f"format({field}, {orjson.dumps(tip.get('format', '')).decode()})"
+    return f"({field} == null ? '–' : {field})"
+
+
+def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -> ChartView:
+    """A dot and its interval for everybody, one panel per figure that somebody has.
+
+    Written as Vega-Lite, not through Altair, which copies every panel many times.
+    """
+    rows = [(panel, _rows(panel)) for panel in panels]
+    filled = [(panel, drawn) for panel, drawn in rows if drawn]
+    names = list(dict.fromkeys(row["name"] for _, drawn in filled for row in drawn))
+    spec = {
+        "concat": [
+            _panel(panel, drawn, names, at % _COLUMNS == 0)
+            for at, (panel, drawn) in enumerate(filled)
+        ],
+        "columns": _COLUMNS,
+        "spacing": {"row": 26, "column": 22},
+        "padding": 14,
+        "background": "white",
+        "title": {"text": title, "subtitle": list(lines)},
+        "config": {
+            "font": "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif",
+            "title": {"anchor": "start", "fontSize": 18, "subtitleFontSize": 13, "offset": 12},
+            "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+            "view": {"strokeWidth": 0},
+        },
+    }
+    return ChartView(title, spec, f"{'. '.join(lines)}.")
+
+
+def _rows(panel: Panel) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "value": point.value,
+            "low": point.value if point.low is None else point.low,
+            "high": point.value if point.high is None else point.high,
+            "interval": "none"
+            if point.low is None or point.high is None
+            else f"{point.low:.3g} … {point.high:.3g}",
+            "n": point.n,
+        }
+        for name, point in panel.points
+        if point.value is not None
+    ]
+
+
+def _panel(
+    panel: Panel, rows: Sequence[Mapping[str, Any]], names: Sequence[str], labels: bool
+) -> dict[str, Any]:
+    x = {
+        "field": "low",
+        "type": "quantitative",
+        "title": panel.unit,
+        "scale": {"zero": False, "nice": True, "padding": 8},
+        "axis": {"tickCount": 5, "domain": False},
+    }
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "title": None,
+        "sort": names,
+        "scale": {"domain": names},
+        "axis": {"labels": labels, "ticks": False, "domain": False, "labelLimit": 170},
+    }
+    shown = [
+        {"field": "name", "type": "nominal"},
+        {"field": "value", "title": panel.title.lower(), "type": "quantitative", "format": ".3~g"},
+        {"field": "interval", "title": "95 % interval", "type": "nominal"},
+        {"field": "n", "type": "quantitative"},
+    ]
+    return {
+        "width": _WIDTH,
+        "height": max(2, len(names)) * _STEP,
+        "title": {"text": panel.title, "fontSize": 13, "anchor": "start", "offset": 6},
+        "data": {"values": rows},
+        "encoding": {"y": y},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": _BLUE, "strokeWidth": 2, "opacity": 0.45},
+                "encoding": {"x": x, "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "circle", "color": _BLUE, "size": 52, "opacity": 1},
+                "encoding": {"x": x | {"field": "value"}, "tooltip": shown},
+            },
+        ],
+    }

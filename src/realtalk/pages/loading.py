@@ -1,0 +1,333 @@
+"""Folders → the runs that they hold, as values ready to be shown. No model is asked anything.
+
+    find([Path("demo")])
+    → [RunPlace("corpus", demo/corpora/sample, "sample"),
+       RunPlace("emotional intelligence", demo/labels/sample, "sample"),
+       RunPlace("memory probing", demo/probe, "probe"), …]
+    loaded = load([Path("demo")])
+    loaded.corpora[0].stats            → CorpusStats(name="sample", …)
+    loaded.labels[0].speakers          → (SpeakerFacets("Chat_1…", "Mara", …), …)
+    loaded.runs[0].run                 → <Run memory probing: …>
+    loaded.left_out                    → (("sweep/whole", "the run has no row yet"),)
+
+A folder is a run, or holds runs (as the folder of a sweep or of the demo does), some levels
+down. A run's name is its folder's; where two have one name, the folders above are named too.
+A run that cannot be read is left out with its reason, and named in the report, so that one
+broken folder of twenty does not cost the other nineteen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from realtalk.errors import RealtalkError
+from realtalk.evals.run import SHIPPED, Run
+from realtalk.evals.values import KNOWN
+from realtalk.files.progress import Progress, silent
+from realtalk.formats.store import is_stored
+from realtalk.pages.writers import Told, WriterKind, written
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from realtalk.describe.values import CorpusStats
+    from realtalk.ei import SpeakerConsistency, SpeakerFacets
+
+CORPUS, LABELS = "corpus", "emotional intelligence"
+_RUN = "run.json"
+_DEEPEST = 4
+_FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads` wrote with `out=`"
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """One run: its kind as in run.json, or corpus; its versions where it keeps them."""
+
+    kind: str
+    path: Path
+    name: str
+    versions: tuple[Mapping[str, str], ...] = field(default=())
+
+
+def find(folders: Sequence[Path]) -> list[RunPlace]:
+    """Every run in and below the folders, each once, in the order given."""
+    runs_by_folder: dict[Path, RunPlace] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise RealtalkError(
+                "is not a folder" if folder.exists() else "does not exist",
+                where=str(folder),
+                fix=_FIX,
+            )
+        here = list(_below(folder, 0))
+        if not here:
+            raise RealtalkError("no stored run here", where=str(folder), fix=_FIX)
+        for each in here:
+            runs_by_folder.setdefault(each.path.resolve(), each)
+    return _named_apart(list(runs_by_folder.values()))
+
+
+def _below(folder: Path, depth: int) -> Iterator[RunPlace]:
+    here = _place(folder)
+    if here is not None:
+        yield here
+        return
+    if depth == _DEEPEST:
+        return
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(folder)) from error
+    for inner in inside:
+        if inner.is_dir() and not inner.is_symlink() and not inner.name.startswith("."):
+            yield from _below(inner, depth + 1)
+
+
+def _place(folder: Path) -> RunPlace | None:
+    # A folder given as "." or ".." has its name only once it is resolved.
+    name = folder.resolve().name or "run"
+    if (folder / _RUN).is_file():
+        about = _about(folder / _RUN)
+        return RunPlace(about["kind"], folder, name, tuple(about["versions"]))
+    return RunPlace(CORPUS, folder, name) if is_stored(folder) else None
+
+
+def _about(path: Path) -> dict[str, Any]:
+    try:
+        about = orjson.loads(path.read_bytes())
+        kind, versions = about["kind"], about["versions"]
+        if isinstance(kind, str) and all(isinstance(each, dict) for each in versions):
+            return {"kind": kind, "versions": versions}
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise RealtalkError("is not the record of a run", where=str(path), fix="make the run again")
+
+
+def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Names of runs for a table; where two have one name, every one of them names its folder."""
+    counts = Counter(names)
+    return [
+        name if counts[name] == 1 else f"{name} ({folder})"
+        for name, folder in zip(names, folders, strict=True)
+    ]
+
+
+def _named_apart(runs: list[RunPlace]) -> list[RunPlace]:
+    """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
+    places = [each.path.resolve().parts[1:] for each in runs]
+    renamed = list(runs)
+    for depth in range(2, max(map(len, places), default=0) + 1):
+        counts = Counter((each.kind, each.name) for each in renamed)
+        renamed = [
+            each
+            if counts[each.kind, each.name] == 1
+            else replace(each, name="/".join(place[-depth:]))
+            for each, place in zip(renamed, places, strict=True)
+        ]
+    return renamed
+
+
+@dataclass(frozen=True)
+class CorpusRun:
+    """A stored corpus, counted."""
+
+    folder: RunPlace
+    stats: CorpusStats
+    about: Mapping[str, Any]
+    written: WriterKind
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _names(self.folder, self.stats.name)
+
+
+@dataclass(frozen=True)
+class LabelsRun:
+    """Labels of one corpus, called by its name."""
+
+    folder: RunPlace
+    name: str
+    frame: pl.DataFrame
+    protocol: str
+    speakers: tuple[SpeakerFacets, ...]
+    consistency: tuple[SpeakerConsistency, ...]
+    written: WriterKind
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _names(self.folder, self.name)
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run of a benchmark."""
+
+    folder: RunPlace
+    run: Run
+    written: WriterKind
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _names(self.folder, str(self.run.settings["corpus"]["name"]))
+
+
+@dataclass(frozen=True)
+class LoadedRuns:
+    """Everything that the report is made from."""
+
+    corpora: tuple[CorpusRun, ...] = ()
+    labels: tuple[LabelsRun, ...] = ()
+    runs: tuple[StoredRun, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def places(self) -> tuple[RunPlace, ...]:
+        return tuple(
+            each.folder for group in (self.corpora, self.labels, self.runs) for each in group
+        )
+
+
+def load(
+    folders: Sequence[Path], progress: Progress = silent, told: Told | None = None
+) -> LoadedRuns:
+    """Every run in and below the folders, people's before models'."""
+    told = told or Told()
+    kinds = (CORPUS, LABELS, *SHIPPED, *KNOWN)
+    places = find(folders)
+    left_out = [(each.name, f"a run of {each.kind}") for each in places if each.kind not in kinds]
+    corpora: list[CorpusRun] = []
+    labels: list[LabelsRun] = []
+    runs: list[StoredRun] = []
+    # Corpora first: labels are called by the corpus that they belong to.
+    order = [each for each in places if each.kind in kinds]
+    order.sort(key=lambda each: each.kind != CORPUS)
+    for done, folder in enumerate(order):
+        progress(done, len(order), f"reading {folder.name}")
+        try:
+            with _of_this_version(folder):
+                if folder.kind == CORPUS:
+                    corpora.append(_corpus(folder, told))
+                elif folder.kind == LABELS:
+                    labels.append(_labels(folder, corpora, told))
+                else:
+                    runs.append(_run(folder, corpora, told))
+        except RealtalkError as error:
+            if folder.path in folders:
+                raise
+            left_out.append((folder.name, error.what))
+    progress(len(order), len(order), "all runs read")
+    everything: list[CorpusRun | LabelsRun | StoredRun] = [*corpora, *labels, *runs]
+    if not everything:
+        name, reason = left_out[0]
+        raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
+    told.refuse_unknown(name for each in everything for name in each.names)
+    return LoadedRuns(
+        corpora=tuple(sorted(corpora, key=lambda each: each.written.is_simulated)),
+        labels=tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
+        runs=tuple(
+            sorted(runs, key=lambda each: (_ranked(each.run.kind), each.written.is_simulated))
+        ),
+        left_out=tuple(left_out),
+    )
+
+
+def _ranked(kind: str) -> int:
+    """Those that ship in their order, then others."""
+    return list(SHIPPED).index(kind) if kind in SHIPPED else len(list(SHIPPED))
+
+
+@contextmanager
+def _of_this_version(folder: RunPlace) -> Iterator[None]:
+    """Rows of another version may lack a column, its settings may have another form."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        lacks = f"lacks {error}" if isinstance(error, KeyError) else type(error).__name__
+        raise RealtalkError(
+            f"does not fit this version of realtalk ({lacks})",
+            where=str(folder.path),
+            fix="make the run again",
+        ) from error
+
+
+def _names(folder: RunPlace, corpus: str) -> tuple[str, ...]:
+    """What a user may call it: by its run, by the run's folder, by its corpus."""
+    return tuple(dict.fromkeys((folder.name, folder.path.resolve().name, corpus)))
+
+
+def _corpus(folder: RunPlace, told: Told) -> CorpusRun:
+    from realtalk.describe import describe
+    from realtalk.formats.store import load as load_corpus
+
+    tables = load_corpus(folder.path).tables
+    about = orjson.loads((folder.path / "corpus.json").read_bytes())
+    _need(len(about["source"]), about["ledger"]["in_messages"])
+    by = written(_names(folder, tables.name), tables.format, told)
+    return CorpusRun(folder, describe(tables), about, by)
+
+
+def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
+    from realtalk.ei import from_frame
+    from realtalk.ei.consistency import consistency_of
+    from realtalk.ei.label_files import SPEAKER_FILE, labels_about, read_labels
+    from realtalk.ei.speakers import measure_speakers
+
+    frame, about = read_labels(folder.path), labels_about(folder.path)
+    if frame.is_empty() or about is None:
+        raise RealtalkError("holds no label", where=str(folder.path))
+    owner = _owner(frame, about["corpus"], corpora)
+    kept = _speakers(folder.path / SPEAKER_FILE)
+    pairs = frame.select("speaker", "chat").unique()
+    # Measuring draws a thousand resamples per facet: only for speakers who can be compared.
+    if kept is not None and pairs.height == pairs["speaker"].n_unique():
+        speakers = from_frame(kept)
+        consistency: tuple[SpeakerConsistency, ...] = ()
+    else:
+        measured = list(measure_speakers(frame, about["protocol"]))
+        speakers = tuple(each.speaker for each in measured)
+        consistency = consistency_of(measured)
+    names = (*_names(folder, about["corpus"]), *(() if owner is None else owner.names))
+    by = written(names, about["format"] if owner is None else owner.stats.format, told)
+    return LabelsRun(folder, about["corpus"], frame, about["protocol"], speakers, consistency, by)
+
+
+def _owner(frame: pl.DataFrame, name: str, corpora: Sequence[CorpusRun]) -> CorpusRun | None:
+    """The corpus that labels are of: it has their chats, and their name."""
+    chats = set(frame["chat"].unique())
+    fitting = (each for each in corpora if chats <= {chat.id for chat in each.stats.per_chat})
+    return next((each for each in fitting if name == each.stats.name), None)
+
+
+def _run(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> StoredRun:
+    run = Run.load(folder.path)
+    about = run.settings["corpus"]
+    same = [each for each in corpora if each.stats.name == about["name"]]
+    names = tuple(name for each in same for name in each.names)
+    by = written((*_names(folder, str(about["name"])), *names), about.get("format"), told)
+    # Scored here, where a run that cannot be scored can still be left out.
+    _need(run.name, run.variants, run.cautions, about["sha256"])
+    return StoredRun(folder, run, by)
+
+
+def _need(*_values: object) -> None:
+    """Does nothing: its arguments raise where a run lacks what they are made from."""
+
+
+def _speakers(path: Path) -> pl.DataFrame | None:
+    import polars as pl
+
+    from realtalk.ei import SPEAKERS
+
+    try:
+        frame = pl.read_parquet(path) if path.is_file() else None
+    except (pl.exceptions.PolarsError, OSError):
+        frame = None
+    # Speakers follow from the labels: a table of an older version is made anew.
+    return frame if frame is not None and frame.schema == SPEAKERS and frame.height else None

@@ -1,0 +1,258 @@
+"""Folders of runs → a report: title, the three things that matter, sections; and its page.
+
+report = make_report([Path("demo")])
+report.key_figures[0]        → KeyFigure("0.81", "is the recall@budget of “recent” …", …)
+write_report(report, Path("report.html"))
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from realtalk import __version__
+from realtalk.ei.grades import is_usable
+from realtalk.files.progress import Progress, silent
+from realtalk.pages.corpora import corpus_sections
+from realtalk.pages.frame import write_page
+from realtalk.pages.loading import LoadedRuns, load
+from realtalk.pages.measured import measured_section, unscored_section
+from realtalk.pages.runs import RunGroup, groups_of, key_figures, run_sections
+from realtalk.pages.sections import render
+from realtalk.pages.speakers import (
+    SideBySide,
+    compared,
+    comparison_sections,
+    consistency_sections,
+    speaker_sections,
+)
+from realtalk.pages.values import KeyFigure, Section
+from realtalk.pages.writers import Told
+
+_TITLE = "Long-term conversations, measured"
+_MOST = 3
+_ALPHA = 0.05
+_UNITS = {"bits": " in bits", "per session": " in thousandths per session"}
+
+
+@dataclass(frozen=True)
+class PageReport:
+    """The content of a page before it is rendered."""
+
+    title: str
+    lead: str
+    key_figures: tuple[KeyFigure, ...]
+    sections: tuple[Section, ...]
+    made: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same figures without the page: tables whole, charts by their titles."""
+        return {
+            "title": self.title,
+            "lead": self.lead,
+            "key_figures": [asdict(each) for each in self.key_figures],
+            "sections": [
+                {
+                    "id": section.id,
+                    "title": section.title,
+                    "lead": section.lead,
+                    "tables": [asdict(each) for each in section.tables],
+                    "charts": [each.title for each in section.charts],
+                    "notes": list(section.notes),
+                }
+                for section in self.sections
+            ],
+            "made": dict(self.made),
+        }
+
+
+def make_report(
+    folders: Sequence[Path],
+    *,
+    title: str | None = None,
+    told: Told | None = None,
+    progress: Progress = silent,
+) -> PageReport:
+    """Every section that the runs can fill; `told` is who wrote what, as far as the user says."""
+    loaded = load(folders, progress, told)
+    pairs = compared(loaded.labels)
+    groups = groups_of(loaded.runs)
+    unscored = unscored_section(loaded.labels, groups)
+    sections = [
+        *corpus_sections(loaded.corpora),
+        *speaker_sections(loaded.labels),
+        *consistency_sections(loaded.labels),
+        *comparison_sections(pairs),
+        *run_sections(groups),
+        *([] if unscored is None else [unscored]),
+        measured_section(loaded),
+    ]
+    return PageReport(
+        title or _TITLE,
+        _lead(loaded),
+        tuple(highlights(loaded, pairs, groups)),
+        tuple(sections),
+        {
+            "realtalk": __version__,
+            "python": platform.python_version(),
+            "altair": version("altair"),
+            "date": datetime.now(UTC).date().isoformat(),
+        },
+    )
+
+
+def write_report(report: PageReport, path: Path) -> Path:
+    """The page, whole or not at all; never over a file that is no page, or inside a corpus."""
+    figures, sections = report.key_figures, report.sections
+    text = render(report.title, sections, made=report.made, lead=report.lead, key_figures=figures)
+    return write_page(path, text)
+
+
+def _lead(loaded: LoadedRuns) -> str:
+    """What there is, in one sentence."""
+    messages = sum(each.stats.total("messages") for each in loaded.corpora)
+    turns = sum(each.frame.height for each in loaded.labels)
+    kinds = dict.fromkeys(each.run.benchmark for each in loaded.runs)
+    counts = {
+        kind: sum(len(each.run) for each in loaded.runs if each.run.benchmark is kind)
+        for kind in kinds
+    }
+    parts = [
+        text
+        for count, text in (
+            (messages, f"{messages:,} messages read"),
+            (turns, f"{turns:,} turns labelled"),
+            *((count, f"{count:,} rows of {kind.name}") for kind, count in counts.items()),
+        )
+        if count
+    ]
+    if not parts:
+        return ""
+    whole = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{whole[0].upper()}{whole[1:]}. Every figure stands with its number and its interval."
+
+
+def highlights(
+    loaded: LoadedRuns,
+    pairs: Sequence[SideBySide],
+    groups: Sequence[RunGroup],
+) -> list[KeyFigure]:
+    """The results that matter most, each a figure with its interval: at most three.
+
+    One figure per kind of run, in this order, and the first three that can be given with an
+    interval: people against models, every benchmark, consistency, the corpus. Nothing is said
+    where nothing was measured, or where labels are below usable in the language of a chat.
+    """
+
+    def candidates() -> Iterator[KeyFigure | None]:
+        yield _compared(pairs)
+        yield from key_figures(groups)
+        yield _consistency(loaded)
+        yield _corpus(loaded)
+
+    return list(islice((each for each in candidates() if each is not None), _MOST))
+
+
+def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
+    """The facet that tells two sets of speakers apart most, of those beyond chance."""
+    from realtalk.ei import FACETS
+    from realtalk.ei.values import shown
+
+    for pair in pairs:
+        comparison = pair.comparison
+        tested = [
+            each
+            for each in comparison.facets
+            if each.delta.value is not None
+            and each.p_shift_holm is not None
+            and each.facet not in comparison.unusable
+        ]
+        clear = [each for each in tested if (each.p_shift_holm or 0.0) < _ALPHA]
+        if not tested:
+            continue
+        best = max(clear or tested, key=lambda each: abs(each.delta.value or 0.0))
+        value, low, high = best.delta.value, best.delta.low, best.delta.high
+        if value is None or low is None or high is None:
+            continue
+        facet = FACETS[best.facet]
+        one, other = comparison.names
+        ends = [
+            f"{shown(facet, side.low)} … {shown(facet, side.high)}"
+            for side in (best.first, best.second)
+        ]
+        beyond = (
+            f"{len(clear)} of {len(comparison.facets)} facets differ beyond chance."
+            if clear
+            else "It differs most, but no facet differs beyond chance."
+        )
+        says = (
+            f"is the mean {facet.title.lower()} in {one} and in {other} (Cliff's delta of chats "
+            f"{_signed(value)}, 95 % interval {_signed(low)} … {_signed(high)}; "
+            f"{best.first.n} and {best.second.n} speakers in {best.first.chats} and "
+            f"{best.second.chats} chats). {beyond}"
+        )
+        return KeyFigure(
+            f"{shown(facet, best.first.mean)} vs {shown(facet, best.second.mean)}",
+            says,
+            f"means{_UNITS.get(facet.unit, '')}, 95 % intervals {ends[0]} and {ends[1]}",
+            f"compared-{pair.first.folder.name}-{pair.second.folder.name}",
+            "Human against simulated" if pair.told else "Two sets of speakers",
+        )
+    return None
+
+
+def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
+    """Who differs most from themselves."""
+    for labels in loaded.labels:
+        known = [
+            who
+            for who in labels.consistency
+            if who.overall.value is not None
+            and who.overall.low is not None
+            and all(is_usable(spoken.grade()) for spoken in who.languages)
+        ]
+        if labels.written.is_simulated or not known:
+            continue
+        most = max(known, key=lambda who: who.overall.value or 0.0)
+        people = len({who.speaker for who in known})
+        says = (
+            f"of a facet's range lies, on average, between {most.speaker}'s two chats"
+            + (f", the most of {people} speakers who appear twice." if people > 1 else ".")
+            + " 0 would be no difference."
+        )
+        extent = f"95 % interval {most.overall.low:.2f} … {most.overall.high:.2f}"
+        return KeyFigure(
+            f"{most.overall.value:.2f}",
+            says,
+            extent,
+            f"consistency-{labels.folder.name}",
+            "Consistency",
+        )
+    return None
+
+
+def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
+    """How much people write per chat."""
+    for corpus in sorted(loaded.corpora, key=lambda each: -each.stats.total("messages")):
+        mean = corpus.stats.messages_per_chat
+        interval = corpus.stats.intervals["messages_per_chat"]
+        if mean is None or interval is None:
+            continue
+        chats = len(corpus.stats.per_chat)
+        extent = f"95 % interval {interval[0]:,.0f} … {interval[1]:,.0f}, n = {chats:,} chats"
+        says = (
+            f"messages per chat, on average, in {corpus.folder.name}, over "
+            f"{corpus.stats.sessions_per_chat or 0:,.1f} sessions."
+        )
+        return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{corpus.folder.name}", "Corpus")
+    return None
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")

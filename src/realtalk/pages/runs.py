@@ -1,0 +1,293 @@
+"""Runs of any benchmark → sections of the page: tables, charts and cautions, corpus by corpus.
+
+    groups = groups_of(loaded.runs)       runs of one benchmark on the very same chats
+    run_sections(groups)                  → [Section("memory", …), Section("memory-sample-…", …)]
+    failures_page({"recent": run, "retrieved": run}, most=50)    what failed, side by side
+    key_figures(groups)                   the best of each benchmark, with its interval
+
+Nothing here knows a benchmark: what it is called, how it is read, which score to look at first
+and what it draws are its own words (`evals.values.Benchmark`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from realtalk.chat import Corpus
+from realtalk.evals.run import Run, joined
+from realtalk.evals.tables import run_tables
+from realtalk.evals.values import Benchmark, Row, Score
+from realtalk.metrics.statistics import Estimate
+from realtalk.notebook import counted, plural
+from realtalk.pages.charts import interval_panels, score_panel, view
+from realtalk.pages.loading import StoredRun, told_apart
+from realtalk.pages.values import ChartView, KeyFigure, Section, TableView, table
+
+_MOST_CHARTS = 3  # that a benchmark draws itself
+_MOST_PANELS = 6
+_NEARLY = 0.9  # of the best: as much as most would pay for
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """Runs that can stand in one table, by names that tell them apart."""
+
+    benchmark: type[Benchmark[Any, Any, Any]]
+    corpus: str
+    sha: str
+    part: str  # a task
+    runs: Mapping[str, Run]
+    by_models: bool  # whether models wrote the chats
+
+    @property
+    def title(self) -> str:
+        return self.benchmark.title or self.benchmark.name.capitalize()
+
+    @property
+    def anchor(self) -> str:
+        parts = (_slug(self.title), self.part, self.corpus, self.sha[:6])
+        return "-".join(part for part in parts if part)
+
+    @property
+    def rows(self) -> int:
+        return sum(len(run) for run in self.runs.values())
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"\W+", "-", title.casefold())
+
+
+def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
+    """By benchmark in the order of the runs, then by corpus and task."""
+    found: dict[tuple[str, str, str, str], list[StoredRun]] = {}
+    for each in stored:
+        on = each.run.settings["corpus"]
+        part = each.run.benchmark.part_of(each.run.settings)
+        key = (each.run.kind, part, str(on["name"]), str(on["sha256"]))
+        found.setdefault(key, []).append(each)
+    kinds = list(dict.fromkeys(kind for kind, *_ in found))
+    return [
+        RunGroup(
+            benchmark=several[0].run.benchmark,
+            corpus=corpus,
+            sha=sha,
+            part=part,
+            runs=_named(several),
+            by_models=any(each.written.is_simulated for each in several),
+        )
+        for (kind, part, corpus, sha), several in sorted(
+            found.items(), key=lambda item: kinds.index(item[0][0])
+        )
+    ]
+
+
+def _named(stored: Sequence[StoredRun]) -> dict[str, Run]:
+    """Runs by names that tell them apart; those of one solver over different groups joined."""
+    parts: list[list[StoredRun]] = []
+    for each in stored:
+        # The same speaker twice: another setting of the simulator, so another run.
+        fitting = (
+            several
+            for several in parts
+            if each.run.benchmark.joins
+            and several[0].run.name == each.run.name
+            and not any(set(other.run.groups) & set(each.run.groups) for other in several)
+        )
+        if (several := next(fitting, None)) is None:
+            parts.append([each])
+        else:
+            several.append(each)
+    own = [several[0].run.name for several in parts]
+    names = told_apart(own, [several[0].folder.name for several in parts])
+    return {
+        name: joined(name, [each.run for each in several])
+        for name, several in zip(names, parts, strict=True)
+    }
+
+
+def run_sections(groups: Sequence[RunGroup]) -> list[Section]:
+    """A section per benchmark, and one below it for every group of runs."""
+    sections: list[Section] = []
+    for kind in dict.fromkeys(group.benchmark.name for group in groups):
+        own = [group for group in groups if group.benchmark.name == kind]
+        runs = sum(len(group.runs) for group in own)
+        rows = sum(group.rows for group in own)
+        lead = f"{counted(runs, 'run')}, {rows:,} {own[0].benchmark.sample} rows in all."
+        lead = f"{lead} {own[0].benchmark.lead}".strip()
+        sections += [Section(_slug(own[0].title), own[0].title, lead), *map(_section, own)]
+    return sections
+
+
+def _section(group: RunGroup) -> Section:
+    runs, benchmark = group.runs, group.benchmark
+    samples = len({(row["group"], row["sample"]) for run in runs.values() for row in run.rows})
+    groups = len({name for run in runs.values() for name in run.groups})
+    lead = (
+        f"{counted(samples, benchmark.sample)} of {counted(groups, benchmark.group)}, "
+        f"{counted(len(runs), 'run')}."
+    )
+    tables = [
+        table(_capital(each.title), *each.lines, note=" ".join(each.notes))
+        for each in run_tables(runs, published=False)
+    ]
+    points = sum(len(run.variants) for run in runs.values())
+    drawn = benchmark.charts(runs) if points > 1 else {}
+    charts = [view(chart) for chart in list(drawn.values())[:_MOST_CHARTS]]
+    if points > 1:
+        charts.insert(0, _chart(group))
+    notes = tuple(f"{name}: {line}" for name, run in runs.items() for line in run.cautions)
+    title = f"{group.corpus}, {group.part.replace('_', ' ')}" if group.part else group.corpus
+    return Section(group.anchor, title, lead, tuple(tables), tuple(charts), notes, depth=1)
+
+
+def _chart(group: RunGroup) -> ChartView:
+    """A panel per score, those of the headline's table first; a dot per run and variant."""
+    scores = {score.name: score for run in group.runs.values() for score in run.scores}
+    first = next((name for run in group.runs.values() if (name := run.headline)), None)
+    kind = None if first is None else scores[first].table
+    shown = [score for score in scores.values() if score.shown and score.better]
+    shown.sort(key=lambda score: (score.name != first, score.table != kind))
+    panels = [score_panel(score, _points(group, score)) for score in shown[:_MOST_PANELS]]
+    lines = [
+        f"{group.corpus}: dots with 95 % intervals, drawing whole {plural(group.benchmark.group)}"
+    ]
+    return interval_panels(f"Every {group.benchmark.solver} beside the others", lines, panels)
+
+
+def _points(group: RunGroup, score: Score) -> list[tuple[str, Estimate]]:
+    return [
+        (f"{name}, {variant}" if variant else name, found.overall[score.name])
+        for name, run in group.runs.items()
+        for variant, found in run.variants.items()
+        if score.name in found.overall
+    ]
+
+
+def key_figures(groups: Sequence[RunGroup]) -> Iterator[KeyFigure | None]:
+    """Of every benchmark the best of its headline, in people's chats before models'."""
+    for kind in dict.fromkeys(group.benchmark.name for group in groups):
+        own = [group for group in groups if group.benchmark.name == kind]
+        own.sort(key=lambda group: (group.by_models, -max(map(len, group.runs.values()))))
+        yield next((found for group in own if (found := _key_figure(group)) is not None), None)
+
+
+def _key_figure(group: RunGroup) -> KeyFigure | None:
+    """The best run by its headline; the cheapest that is nearly as good, where runs have a cost."""
+    benchmark = group.benchmark
+    points = [
+        (estimate, name, variant, run.price(variant))
+        for name, run in group.runs.items()
+        for variant, found in run.variants.items()
+        if (estimate := found.overall.get(run.headline)) is not None
+        and estimate.value is not None
+        and estimate.low is not None
+    ]
+    if not points:
+        return None
+    headline = next(run.headline for run in group.runs.values() if run.headline)
+    score = next(
+        each for run in group.runs.values() for each in run.scores if each.name == headline
+    )
+    best = max(points, key=lambda point: score.better * (point[0].value or 0.0))
+    chosen = best
+    if benchmark.price:
+        least = _NEARLY * (best[0].value or 0.0)
+        near = (point for point in points if (point[0].value or 0.0) >= least)
+        chosen = min(near, key=lambda point: (point[3] or 0.0, point[0].value))
+    estimate, name, variant, price = chosen
+    texts = [_plain(point[0].value or 0.0) for point in points]
+    only = texts.count(_plain(best[0].value or 0.0)) < 2 <= len(texts)
+    says = f"is the {score.title} of “{name}”"
+    says += f" at {variant}" if variant else ""
+    says += f" on {group.corpus}" + (f" ({group.part.replace('_', ' ')})" if group.part else "")
+    if price is not None:
+        says += f", for {price:,.0f} {benchmark.price} per {benchmark.sample}"
+    if chosen is not best:
+        says += f"; the most here is {_plain(best[0].value or 0.0)}, by “{best[1]}”"
+    elif only:
+        says += f", the best of {len(texts)}"
+    if group.benchmark.chance.get(headline) is not None:
+        chance = group.benchmark.chance[headline]
+        if (estimate.low or 0.0) <= chance <= (estimate.high or 0.0):
+            says += "; the interval holds chance"
+        elif (estimate.high or 0.0) < chance:
+            says += "; below chance"
+    of = benchmark.group if estimate.n == len(group.runs[name].groups) > 1 else benchmark.sample
+    extent = (
+        f"95 % interval {estimate.low:.2f} … {estimate.high:.2f}, n = {counted(estimate.n, of)}"
+    )
+    if group.runs[name].cautions:
+        extent += "; see the caution below"
+    return KeyFigure(_plain(estimate.value or 0.0), f"{says}.", extent, group.anchor, group.title)
+
+
+def failures_page(
+    runs: Mapping[str, Run], *, most: int, corpus: Corpus | None = None
+) -> list[Section]:
+    """Runs on the same samples: of every slice the `most` samples that most runs got wrong.
+
+    With the corpus also what it says about them.
+    """
+    benchmark = next(iter(runs.values())).benchmark
+    wrong: dict[tuple[str, str, str], dict[str, str]] = {}
+    rows_of: dict[str, dict[tuple[str, str, str], Row]] = {}
+    for name, run in runs.items():
+        rows_of[name] = {_key(row): row for row in run.rows}
+        for row in run.failed:
+            wrong.setdefault(_key(row), {})[name] = row["why"]
+    first = {key: next(rows[key] for rows in rows_of.values() if key in rows) for key in wrong}
+    own = {"group", "sample", "variant", "answer", "unscored", benchmark.slices}
+    scored = {score.name for run in runs.values() for score in run.scores}
+    asked = [name for name in benchmark.failing if name not in own | scored]
+    headings = [*asked, *(f"{name}: {what}" for name in runs for what in ("answer", "why"))]
+    headings += ["what the corpus says"] if corpus is not None else []
+    headings += [benchmark.group, benchmark.sample, benchmark.variant]
+    some = f"{counted(len(wrong), benchmark.sample)} that at least one run got wrong."
+    lead = f"{some if wrong else 'No run got anything wrong.'} {benchmark.reading}".strip()
+    sections = [Section("why", "Why", lead, (_reasons(runs, wrong),) if wrong else ())]
+    for part in dict.fromkeys(row.get(benchmark.slices, "") for row in first.values()):
+        keys = [key for key, row in first.items() if row.get(benchmark.slices, "") == part]
+        keys.sort(key=lambda key: -len(wrong[key]))
+        lines = []
+        for key in keys[:most]:
+            line: list[Any] = [_cell(first[key].get(name)) for name in asked]
+            for name in runs:
+                said = rows_of[name].get(key)
+                line.append(None if said is None else said.get("answer") or said["unscored"])
+                line.append("not asked" if said is None else wrong[key].get(name, "right"))
+            if corpus is not None:
+                line.append(" / ".join(benchmark.evidence(first[key], corpus)) or None)
+            lines.append([*line, *key])
+        several = ", those that most runs got wrong first" if len(runs) > 1 else ""
+        shown = f"{len(lines):,} of {len(keys):,} that failed{several}."
+        title = part or "(none)"
+        view_of = table(f"{title}: failures side by side", headings, lines, note=shown, find=True)
+        sections.append(Section(part or "none", title, "", (view_of,)))
+    return sections
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["group"], row["sample"], row["variant"]
+
+
+def _cell(value: Any) -> Any:
+    return "; ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _reasons(runs: Mapping[str, Any], wrong: Mapping[Any, Mapping[str, str]]) -> TableView:
+    counts = {name: Counter(whys[name] for whys in wrong.values() if name in whys) for name in runs}
+    reasons = list(dict.fromkeys(why for each in counts.values() for why, _ in each.most_common()))
+    rows = [(why, *(counts[name][why] for name in runs)) for why in reasons]
+    return table("Reasons", ("why", *runs), rows)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")

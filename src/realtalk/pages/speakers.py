@@ -1,0 +1,201 @@
+"""Labels → speaker EI with intervals, the same person in two chats, and people beside models.
+
+speaker_sections(loaded.labels)      → a section, and one per set of labels
+consistency_sections(loaded.labels)  → where somebody appears in two chats
+compared(loaded.labels)              → SideBySide values, people first
+comparison_sections(pairs)           → facet by facet, and which of the paper's findings hold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from realtalk.ei.languages import chat_languages, language_notes
+from realtalk.ei.protocols import rules_of
+from realtalk.pages.charts import MOST_POINTS, Panel, interval_panels, view
+from realtalk.pages.values import ChartView, Section, table
+
+if TYPE_CHECKING:
+    from realtalk.ei import CorpusComparison, SpeakerFacets
+    from realtalk.pages.loading import LabelsRun
+
+_MOST_TIMELINES = 3  # chats of a corpus that get pictures of their own
+_INTERVALS = (
+    "In brackets 95 % intervals from drawing turns again; intimacy in thousandths per session."
+)
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Two sets of labels, compared. `told` is False where nothing says who is simulated."""
+
+    first: LabelsRun
+    second: LabelsRun
+    comparison: CorpusComparison
+    told: bool
+
+
+def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
+    """Nothing where no labels were given."""
+    if not labels:
+        return []
+    turns = sum(each.frame.height for each in labels)
+    people = sum(len({who.speaker for who in each.speakers}) for each in labels)
+    lead = (
+        f"Eleven facets of {people:,} speakers, from the labels of {turns:,} "
+        f"{'units' if len({each.protocol for each in labels}) > 1 else _unit(labels[0])}. "
+        "A speaker is measured in every chat apart."
+    )
+    sections = [Section("ei", "Speaker EI", lead)]
+    return [*sections, *(_speakers(each) for each in labels)]
+
+
+def _unit(each: LabelsRun) -> str:
+    return "turns" if rules_of(each.protocol).joined else "messages"
+
+
+def _speakers(each: LabelsRun) -> Section:
+    from realtalk.ei import speaker_rows
+    from realtalk.ei.figures import draw_timelines
+
+    charts = [_intervals(each)] if each.speakers else []
+    if each.frame["chat"].n_unique() <= _MOST_TIMELINES:
+        drawn = draw_timelines(each.frame, each.speakers).charts
+        charts += [view(chart, name.partition("_")[2]) for name, chart in drawn.items()]
+    ways = ", ".join(
+        f"{way} (version {version})"
+        for way, version in each.frame.select("measure", "version").unique().sort("measure").rows()
+    )
+    lead = f"{each.frame.height:,} {_unit(each)}, labelled by {ways}; protocol “{each.protocol}”."
+    rows = table(f"{each.name}: every speaker", *speaker_rows(each.speakers), note=_INTERVALS)
+    notes = tuple(language_notes(chat_languages(each.frame)))
+    return Section(f"ei-{each.folder.name}", each.name, lead, (rows,), tuple(charts), notes, 1)
+
+
+def _intervals(each: LabelsRun) -> ChartView:
+    from realtalk.ei import FACETS
+    from realtalk.ei.figures import HEADLINE
+    from realtalk.ei.values import counted
+
+    shown = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
+    shown.sort(key=lambda who: (who.speaker.casefold(), who.chat))
+    panels = []
+    for facet in (FACETS[name] for name in HEADLINE):
+        points = [(_who_and_where(who, shown), who[facet.name].times(facet.scale)) for who in shown]
+        of = counted(facet, each.protocol)
+        unit = {"share": f"share of {of}", "score": "mean score, 0 to 6"}.get(
+            facet.unit, "1e-3 per session" if facet.unit == "per session" else facet.unit
+        )
+        panels.append(Panel(facet.title, unit, points))
+    lines = [f"{each.name}: {len(each.speakers):,} speakers in a chat; dots with 95 % intervals"]
+    if len(shown) < len(each.speakers):
+        lines.append(f"Shown: the {len(shown)} who wrote most")
+    return interval_panels("Emotional intelligence, speaker by speaker", lines, panels)
+
+
+def _who_and_where(who: SpeakerFacets, shown: Sequence[SpeakerFacets]) -> str:
+    """Somebody in two chats needs the chat's number; its place among theirs is short."""
+    chats = sorted({each.chat for each in shown if each.speaker == who.speaker})
+    return who.speaker if len(chats) == 1 else f"{who.speaker} · {_short(who.chat)}"
+
+
+def _short(chat: str) -> str:
+    """ "Chat_10_Mara_Theo" → "Chat 10"; anything else by its first letters."""
+    parts = chat.split("_")
+    if len(parts) > 1 and parts[1].isdigit():
+        return " ".join(parts[:2])
+    return chat if len(chat) <= 14 else f"{chat[:13]}…"
+
+
+def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
+    """How far speakers differ from themselves, for each set in which somebody has two chats."""
+    from realtalk.ei import consistency_rows
+    from realtalk.ei.figures import draw_consistency
+
+    sections = []
+    for each in (each for each in labels if each.consistency):
+        people = len({who.speaker for who in each.consistency})
+        known = [who.overall.value for who in each.consistency if who.overall.value is not None]
+        mean = f" On average {sum(known) / len(known):.2f} of a facet's range." if known else ""
+        lead = (
+            f"{people} speaker{'' if people == 1 else 's'} of {each.name} in "
+            f"{len(each.consistency)} pair{'' if len(each.consistency) == 1 else 's'} of chats: "
+            f"how far the facets of one person lie apart. 0 is no difference.{mean}"
+        )
+        rows = table(
+            f"{each.name}: differences between two chats of one speaker",
+            *consistency_rows(each.consistency),
+            note=f"{_INTERVALS} Overall is the mean difference as part of each facet's range.",
+        )
+        charts = tuple(view(chart) for chart in draw_consistency(each.consistency).charts.values())
+        notes = ("A speaker is known by name alone: two people of one name count as one.",)
+        title = f"Consistency: {each.name}"
+        sections.append(
+            Section(f"consistency-{each.folder.name}", title, lead, (rows,), charts, notes)
+        )
+    return sections
+
+
+def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
+    """People against simulated speakers; two sets that nothing tells apart, as they come."""
+    from realtalk.ei import compare
+
+    people = [each for each in labels if not each.written.is_simulated]
+    models = [each for each in labels if each.written.is_simulated]
+    both_known = bool(people and models)
+    pairs = list(product(people, models)) if both_known else []
+    if not both_known and len(labels) == 2:
+        pairs = [(labels[0], labels[1])]
+    sides = []
+    for first, second in pairs:
+        # Labels of turns and labels of messages do not measure the same thing.
+        if first.protocol == second.protocol and first.speakers and second.speakers:
+            comparison = compare(first.speakers, second.speakers, (first.name, second.name))
+            sides.append(SideBySide(first, second, comparison, both_known))
+    return sides
+
+
+def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
+    """Facet by facet, with what holds of the paper's findings."""
+    from realtalk.ei import comparison_rows, finding_rows
+    from realtalk.ei.figures import draw_comparison
+
+    sections = []
+    for pair in pairs:
+        comparison = pair.comparison
+        one, other = comparison.names
+        holds = sum(each.verdict == "holds" for each in comparison.findings)
+        who = (
+            f"{one} is {pair.first.written}, {other} {pair.second.written}."
+            if pair.told
+            else f"Nothing says who is simulated: {one} stands first. Say it with `simulated=NAME`."
+        )
+        lead = (
+            f"{comparison.speakers[0]} speakers of {one} beside {comparison.speakers[1]} of "
+            f"{other}. {holds} of {len(comparison.findings)} findings of the REALTALK paper hold "
+            f"here. {who}"
+        )
+        drawn = draw_comparison(comparison, pair.first.speakers, pair.second.speakers)
+        charts = tuple(view(chart) for name, chart in drawn.charts.items() if name == "comparison")
+        note = (
+            "In brackets 95 % intervals from drawing whole chats. Cliff's delta of chats is above "
+            f"zero where {one} has more. A speaker counts once a chat."
+        )
+        tables = (
+            table("What holds", *finding_rows(comparison)),
+            table("Facet by facet", *comparison_rows(comparison), note=note),
+        )
+        title = (
+            f"Human against simulated: {one} and {other}" if pair.told else f"{one} beside {other}"
+        )
+        anchor = f"compared-{pair.first.folder.name}-{pair.second.folder.name}"
+        notes = tuple(
+            f"{name}: {line}"
+            for name, spoken in zip(comparison.names, comparison.languages, strict=True)
+            for line in language_notes(spoken)
+        )
+        sections.append(Section(anchor, title, lead, tables, charts, notes))
+    return sections

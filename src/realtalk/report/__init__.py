@@ -1,1 +1,0 @@
-"""One self-contained HTML page from stored runs: sections, tables, charts, download buttons."""

@@ -1,0 +1,183 @@
+"""The page: nothing breaks out of it, nothing is fetched by it, and its parts are there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from realtalk.pages.frame import json_text
+from realtalk.pages.sections import render, section_ids
+from realtalk.pages.values import Cell, ChartView, KeyFigure, Section, TableView
+from report_runs import HOSTILE
+
+SPEC = {
+    "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+    "usermeta": {"embedOptions": {"actions": True}},
+    "mark": "bar",
+    "data": {"values": [{"who": HOSTILE, "n": 3}]},
+    "encoding": {
+        "x": {"field": "who", "type": "nominal"},
+        "y": {"field": "n", "type": "quantitative"},
+        "tooltip": [
+            {"field": "who", "type": "nominal", "title": "name"},
+            {"field": "n", "type": "quantitative", "format": ".2f"},
+        ],
+    },
+}
+
+
+class Reader(HTMLParser):
+    """Every element as a browser would see it, and the text of scripts and cells."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "img", "br"):
+            self._open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.texts[self._open[-1]][-1] += data
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def page(**changes: Any) -> str:
+    rows: tuple[tuple[Cell, ...], ...] = ((HOSTILE, 0.123456, None), ("b", 2.5, "0.5 [0.4, 0.6]"))
+    table = TableView(f"T {HOSTILE}", ("who", f"n {HOSTILE}", "score"), rows, HOSTILE)
+    section = Section(
+        f"id {HOSTILE}",
+        HOSTILE,
+        HOSTILE,
+        (table,),
+        (ChartView(HOSTILE, SPEC, HOSTILE),),
+        (HOSTILE,),
+    )
+    key = KeyFigure(HOSTILE, HOSTILE, HOSTILE, section.id, HOSTILE)
+    given: dict[str, Any] = {
+        "made": {HOSTILE: HOSTILE},
+        "lead": HOSTILE,
+        "key_figures": [key],
+        **changes,
+    }
+    return render(HOSTILE, [section, Section("plain", "Plain", depth=1)], **given)
+
+
+def test_a_hostile_name_stays_text_everywhere() -> None:
+    found = Reader(page())
+    assert not found.of("img")
+    assert len(found.of("script")) == 1
+    assert not [name for _, attrs in found.tags for name in attrs if name.startswith("on")]
+    assert found.texts["title"] == [HOSTILE]
+    assert HOSTILE in found.texts["th"]
+    assert found.texts["h1"] == [HOSTILE]
+
+
+def test_a_chart_is_drawn_and_says_what_its_marks_are() -> None:
+    found = Reader(page())
+    # Only the separator of lines is gone, which would end an expression of Vega's.
+    tips = [attrs["data-tip"] for attrs in found.of("path") if "data-tip" in attrs]
+    assert tips == [f"name: {HOSTILE.replace(chr(0x2028), ' ')}\u241fn: 3.00"]
+    assert [attrs["aria-label"] for attrs in found.of("svg")] == [HOSTILE]
+
+
+def test_charts_share_no_id() -> None:
+    chart = ChartView("heat", SPEC | {"mark": {"type": "bar", "clip": True}})
+    text = render("T", [Section("a", "A", charts=(chart, chart))], made={})
+    ids = [attrs["id"] for _, attrs in Reader(text).tags if "id" in attrs]
+    assert len(ids) == len(set(ids)) and text.count("url(#") == 2
+    assert {f"url(#{each})" for each in ids} >= set(re.findall(r"url\(#[^)]*\)", text))
+
+
+def test_json_for_a_script_holds_no_way_out() -> None:
+    text = json_text({"a": "</script><!--\u2028\u2029&"})
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == {"a": "</script><!--\u2028\u2029&"}
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    found = Reader(page())
+    for tag, attrs in found.tags:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form")
+        assert "src" not in attrs and "style" not in attrs, tag
+        assert (attrs.get("href") or "#").startswith("#")
+    assert "url(" not in found.texts["style"][0] and "@import" not in found.texts["style"][0]
+
+
+def test_only_the_pages_own_scripts_and_style_may_run() -> None:
+    text = page()
+    found = Reader(text)
+    policy = next(
+        attrs["content"] or ""
+        for attrs in found.of("meta")
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    own = [*found.texts["script"], *found.texts["style"]]
+    for part in own:
+        digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert policy.count("sha256-") == len(own)
+    # The policy stands before anything that it is to judge.
+    assert text.index("Content-Security-Policy") < text.index("<style>")
+
+
+def test_the_contents_lead_to_every_section() -> None:
+    found = Reader(page())
+    anchors = {attrs["id"] for attrs in found.of("section")}
+    links = {(attrs.get("href") or "")[1:] for attrs in found.of("a")}
+    assert anchors == {*section_ids([f"id {HOSTILE}"]), "s-plain"}
+    assert anchors <= links
+    assert all(re.fullmatch(r"s-[a-z0-9-]+", anchor or "") for anchor in anchors)
+
+
+def test_names_in_any_script_have_an_anchor_of_their_own() -> None:
+    """Two sections of one anchor: every link would lead to the first."""
+    names = ("日本語", "שלום", "a b", "a-b", "👩‍👩‍👧", "a-b-2")
+    sections = [Section(f"corpus-{name}", name) for name in names]
+    keys = [KeyFigure("1", name, section=f"corpus-{name}") for name in names]
+    found = Reader(render("T", sections, made={}, key_figures=keys))
+    anchors = [attrs["id"] for attrs in found.of("section")]
+    assert len(set(anchors)) == len(names)
+    contents = [f"#{anchor}" for anchor in anchors]
+    links = [attrs["href"] for attrs in found.of("a")]
+    assert [link for link in links if link != "#main"] == contents * 2
+
+
+def test_a_page_without_charts_is_small() -> None:
+    text = render("T", [Section("a", "A")], made={})
+    assert len(text) < 40_000
+    assert len(Reader(text).of("script")) == 1
+
+
+def test_cells_keep_what_rounding_hides_and_never_show_nothing_as_zero() -> None:
+    found = Reader(page())
+    exact = [attrs.get("data-v") for attrs in found.of("td")]
+    assert exact == ["0.123456", None, "2.5", None]
+    classes = [attrs.get("class") or "" for attrs in found.of("td")]
+    assert classes[1] == "num none" and "–" in found.texts["td"]
+    assert found.texts["span"].count("[0.4, 0.6]") == 1
+
+
+def test_a_ragged_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 cells, 1 headings"):
+        TableView("t", ("a",), (("x", "y"),))

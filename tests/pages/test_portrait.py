@@ -1,0 +1,234 @@
+"""What a portrait counts, says and holds, without a browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import stat
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import realtalk as rt
+from portrait_chats import ENGLISH, ODD, arabic_group, chat, corpus, english, japanese, spanish
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.ei.embedded import EmbeddedLabeller
+from realtalk.encoders.shipped import Learned, fingerprint
+from realtalk.errors import RealtalkError
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.pages.aggregates import feeling_lines
+from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
+from realtalk.pages.glance import percent, waited
+from realtalk.pages.words import log_odds
+
+
+def reading(made: Corpus) -> Reading:
+    total = sum(len(each.messages) for each in made.chats)
+    return Reading(corpus=made, ledger=Ledger("messages", total, total))
+
+
+def page_of(made: Corpus, folder: Path, **options: Any) -> str:
+    chosen = PortraitOptions(**({"labels": False} | options))
+    portrait = make_portrait(reading(made), chosen, cache=folder / "cache")
+    return write_portrait(portrait, folder / "page.html").read_text("utf-8")
+
+
+def data_in(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    loaded: dict[str, Any] = json.loads(found[1])
+    return loaded
+
+
+def said(text: str, *, seconds: int, who: str = "Ana", number: int = 0) -> Message:
+    return Message(f"m{number}", who, datetime(2025, 3, 1, 10, 0, seconds), text)
+
+
+def test_no_message_is_in_the_page(tmp_path: Path) -> None:
+    """Not even one that is a single word, or an address."""
+    secret = [
+        "pomegranate",
+        "my code is 4711",
+        "https://example.org/private?x=1",
+        "ana@example.org",
+    ]
+    made = chat(("Ana", "Ben"), [*ENGLISH, *secret[1:]], 400)
+    once = Message("last", "Ana", datetime(2026, 1, 1), secret[0])
+    whole = Chat(made.id, made.speakers, (*made.sessions, Session(999, once.time, (once,))))
+    page = json.dumps(data_in(page_of(corpus(whole), tmp_path)))
+    assert '"honestly"' in page  # words that are used often are
+    for text in (*ENGLISH, "pomegranate", "4711", "private", "ana@"):
+        assert text not in page
+    assert stat.S_IMODE((tmp_path / "page.html").stat().st_mode) == 0o600
+
+
+def test_without_words_there_are_none(tmp_path: Path) -> None:
+    data = data_in(page_of(english(), tmp_path, words=False))
+    assert not {"words", "emoji", "laughter", "openings", "domains"} & data.keys()
+    assert "tokens" not in data["rows"]
+    assert '<section id="words" hidden>' in (tmp_path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("make", [english, spanish, arabic_group, ODD["hostile names"]])
+def test_an_anonymous_page_names_nobody(make: Any, tmp_path: Path) -> None:
+    made = make()
+    page = page_of(made, tmp_path, anonymous=True)
+    for each in made.chats:
+        assert each.id not in data_in(page)["chats"]
+        for name in each.speakers:
+            if len(name.strip()) > 2:
+                assert name not in page
+    assert data_in(page)["people"][0] == "Person A"
+
+
+def test_names_cannot_leave_their_place(tmp_path: Path) -> None:
+    page = page_of(ODD["hostile names"](), tmp_path)
+    assert "<img" not in page and "</script><b>" not in page
+
+
+def test_names_of_speakers_are_nobodys_words(tmp_path: Path) -> None:
+    texts = [*ENGLISH, "hey bo", "tell Bo's sister", "BO come here"]
+    data = data_in(page_of(corpus(chat(("Ana", "Bo"), texts, 600)), tmp_path))
+    assert not {"bo", "bo's", "ana"} & set(data["words"]["items"] + data["openings"]["items"])
+
+
+def test_people_beyond_the_most_active_are_counted_together(tmp_path: Path) -> None:
+    made = arabic_group()
+    data = data_in(page_of(made, tmp_path))
+    assert len(data["people"]) == 12 and data["members"] == 200
+    writers = {message.speaker for message in made.chats[0].messages}
+    assert data["others"] == len(writers) - 12
+    assert sum(data["rows"]["messages"]) == len(made.chats[0].messages)
+
+
+def test_a_clock_of_minutes_is_known(tmp_path: Path) -> None:
+    assert data_in(page_of(spanish(), tmp_path))["unit"] == "minute"
+    assert data_in(page_of(english(), tmp_path))["unit"] == "second"
+
+
+def test_a_language_without_spaces_is_counted_in_characters(tmp_path: Path) -> None:
+    portrait = make_portrait(reading(japanese()), PortraitOptions(labels=False))
+    assert "characters" in portrait.sentences[0].text
+    assert not portrait.aggregates.lines.frame.is_empty()
+    assert data_in(page_of(japanese(), tmp_path))["spaceless"] is True
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_chats_can_be_told_at_a_glance(name: str) -> None:
+    portrait = make_portrait(reading(ODD[name]()), PortraitOptions(labels=False))
+    assert 1 <= len(portrait.sentences) <= 8
+    text = " ".join(f"{each.figure} {each.text}" for each in portrait.sentences)
+    assert "{" not in text and "None" not in text and "nan" not in text
+
+
+def test_a_chat_without_messages_says_so() -> None:
+    with pytest.raises(RealtalkError, match="holds no message"):
+        make_portrait(reading(corpus(Chat("empty", ("Ana",), ()))), PortraitOptions(labels=False))
+
+
+def test_log_odds_are_those_of_the_formula() -> None:
+    frame = pl.DataFrame(
+        {"own": [30], "size": [1000], "others": [2], "rest": [1500], "share": [0.0128]}
+    )
+    found = frame.select(log_odds(*(pl.col(name) for name in frame.columns))).item()
+    prior = 0.0128 * 500
+    first = math.log((30 + prior) / (1000 + 500 - 30 - prior))
+    second = math.log((2 + prior) / (1500 + 500 - 2 - prior))
+    right = (first - second) / math.sqrt(1 / (30 + prior) + 1 / (2 + prior))
+    assert found == pytest.approx(right)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0, "minute", "under a minute"),
+        (1, "minute", "1 minute"),
+        (0.5, "minute", "under a minute"),
+        (42, "second", "42 seconds"),
+        (1, "second", "1 second"),
+        (90, "second", "2 minutes"),
+        (3600, "second", "1 hour"),
+        (5400, "second", "1.5 hours"),
+        (90000, "second", "25 hours"),
+    ],
+)
+def test_waits_in_words(value: float, unit: Any, text: str) -> None:
+    assert waited(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0%"), (0.001, "under 1%"), (0.39, "39%"), (0.999, "over 99%"), (1, "100%")],
+)
+def test_shares_in_words(share: float, text: str) -> None:
+    assert percent(share) == text
+
+
+def test_low_is_told_of_answers_only() -> None:
+    turns = {
+        "chat": ["c"] * 5,
+        "session": [1, 1, 1, 2, 2],
+        "turn": [0, 1, 2, 3, 5],
+        "speaker": ["Ana", "Ben", "Ana", "Ben", "Ana"],
+        "time": [datetime(2025, 1, 1)] * 5,
+        "sentiment": ["negative", "positive", None, "neutral", "positive"],
+        "emotion": ["joy"] * 5,
+        "intimacy": [0.1] * 5,
+        "empathy": [1.0] * 5,
+    }
+    # The first answers nobody, the third and the fifth follow turns that are not negative or not
+    # labelled next to them, the fourth begins a session.
+    assert feeling_lines(pl.DataFrame(turns))["low"].to_list() == [None, True, False, None, None]
+
+
+def test_labels_are_kept_and_a_sample_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from realtalk.pages import chat_page
+
+    monkeypatch.setattr(chat_page, "QUICK", 40)
+    made = english()
+    spoken: list[str] = []
+    quick = PortraitOptions(quick=True)
+    first = make_portrait(reading(made), quick, cache=tmp_path, say=spoken.append)
+    kept = pl.read_parquet(tmp_path / "labels" / "*.parquet")  # a file for each of two chats
+    assert kept.height == 40
+    turns = sum(len(each.turns) for each in made.chats)
+    assert first.notes[0] == f"40 of {turns} turns were labelled, spread evenly over time."
+    times = kept["turn"].to_list()
+    assert min(times) < 10 and max(times) > 0.8 * len(made.chats[0].turns)
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("labelled again")
+
+    monkeypatch.setattr(EmbeddedLabeller, "label", never)
+    again = make_portrait(reading(made), quick, cache=tmp_path)
+    assert again.sentences == first.sentences
+
+
+def test_the_page_says_what_the_encoder_learned_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = english()
+    texts = (message.text for each in made.chats for message in each.messages)
+    known = {found for text in texts if (found := fingerprint(text)) is not None}
+    learned = Learned({"Harbour": np.array(sorted(known), np.uint32)})
+    line = "in-sample, the encoder learned from Harbour"
+    assert line not in page_of(made, tmp_path, labels=True)
+    monkeypatch.setattr(Learned, "of", staticmethod(lambda model: learned))
+    assert f"{made.chats[0].id}: {line}" in page_of(made, tmp_path, labels=True)
+    hidden = page_of(made, tmp_path, labels=True, anonymous=True)
+    assert line in hidden and f"{made.chats[0].id}: {line}" not in hidden
+    assert line not in page_of(made, tmp_path, labels=False)
+
+
+def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:
+    page = rt.report(english(), out=tmp_path / "own.html", labels=False, anonymous=True)
+    assert data_in(page.path.read_text("utf-8"))["anonymous"] is True
+    with pytest.raises(rt.RealtalkError, match="is a folder"):
+        rt.report(english(), out=tmp_path, labels=False)

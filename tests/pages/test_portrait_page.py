@@ -1,0 +1,374 @@
+"""The page of a chat in a real browser: its figures are those of a count by hand, filtered too."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import scipy.stats
+
+from portrait_chats import ODD, arabic_group, english, japanese, spanish
+from realtalk.chat import Corpus, Message
+from realtalk.formats.reading import Ledger, Reading
+from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
+
+pytest_plugins = ["page_browser"]
+
+MADE = {"english": english, "spanish": spanish, "japanese": japanese, "arabic": arabic_group}
+
+
+def reading(corpus: Corpus) -> Reading:
+    total = sum(len(chat.messages) for chat in corpus.chats)
+    return Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all tests here: the same chat is labelled once."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture
+def open_page(open_file: Callable[..., Any], tmp_path: Path, kept: Path) -> Callable[..., Any]:
+    """Writes and opens a page."""
+
+    def opened(corpus: Corpus, width: int = 1200, **options: Any) -> Any:
+        chosen = PortraitOptions(**({"labels": False} | options))
+        made = make_portrait(reading(corpus), chosen, cache=kept)
+        return open_file(write_portrait(made, tmp_path / "page.html"), width)
+
+    return opened
+
+
+Line = dict[str, Any]
+
+
+def by_hand(corpus: Corpus) -> list[Line]:
+    """One entry per message, counted without any of the code under test."""
+    lines: list[Line] = []
+    for chat in corpus.chats:
+        for session in chat.sessions:
+            before: Message | None = None
+            for at, message in enumerate(session.messages):
+                wait = None
+                answered = before if before and before.speaker != message.speaker else None
+                if answered and answered.time and message.time and answered.time <= message.time:
+                    wait = int((message.time - answered.time).total_seconds())
+                lines.append(
+                    {
+                        "chat": chat.id,
+                        "message": message,
+                        "starts": at == 0,
+                        "ends": at == len(session.messages) - 1,
+                        "wait": wait,
+                    }
+                )
+                before = message
+    return lines
+
+
+def expected(lines: list[Line], unit: int) -> dict[str, Any]:
+    """Figures of a selection, by hand."""
+    days: Counter[date] = Counter()
+    people: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
+    week: Counter[tuple[int, int]] = Counter()
+    for line in lines:
+        message: Message = line["message"]
+        who = people[message.speaker]
+        who["messages"] += 1
+        who["words"] += len(message.text.split())
+        who["characters"] += len(message.text)
+        who["question"] += any(mark in message.text for mark in "?؟？")
+        who["starts"] += line["starts"]
+        who["ends"] += line["ends"]
+        who["edited"] += message.edited
+        who["deleted"] += message.deleted
+        who["calls"] += sum(file.kind == "call" for file in message.attachments)
+        who["image"] += sum(file.kind == "image" for file in message.attachments)
+        who["links"] += message.text.count("https://") + message.text.startswith("mira esto")
+        if line["wait"] is not None:
+            who.setdefault("waits", []).append(line["wait"] // unit)
+        if message.time is not None:
+            days[message.time.date()] += 1
+            week[message.time.weekday(), message.time.hour] += 1
+            who["night"] += message.time.hour < 5
+    return {"people": people, "days": days, "week": week}
+
+
+def longest(days: set[date]) -> tuple[int, int]:
+    """The longest run of days with messages, and of days without between them."""
+    order = sorted(days)
+    streak = silence = 0
+    run = 1
+    for at, day in enumerate(order):
+        if at and day - order[at - 1] == timedelta(days=1):
+            run += 1
+        else:
+            run = 1
+            if at:
+                silence = max(silence, (day - order[at - 1]).days - 1)
+        streak = max(streak, run)
+    return streak, silence
+
+
+def shown(page: Any, choice: dict[str, Any]) -> dict[str, Any]:
+    """The page's own figures for a selection, days and people by name."""
+    found: dict[str, Any] = page.evaluate(
+        """(choice) => {
+            const made = window.realtalk.figures(choice);
+            const months = window.realtalk.monthly(made);
+            return {...made, own: null, near: null, days: [...made.days], months};
+        }""",
+        choice,
+    )
+    return found
+
+
+COLUMNS = (
+    "messages",
+    "words",
+    "characters",
+    "question",
+    "starts",
+    "ends",
+    "edited",
+    "deleted",
+    "calls",
+    "image",
+    "links",
+    "night",
+)
+CHOICES: list[dict[str, Any]] = [
+    {"people": None, "chat": None, "from": None, "to": None},
+    {"people": [0], "chat": None, "from": None, "to": None},
+    {"people": [0, 1], "chat": 0, "from": 3, "to": 17},
+    {"people": None, "chat": None, "from": 10, "to": 12},
+]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_figure_is_that_of_a_count_by_hand(name: str, open_page: Any) -> None:
+    corpus = MADE[name]()
+    page = open_page(corpus)
+    lines = by_hand(corpus)
+    unit = 60 if name == "spanish" else 1
+    sizes = Counter(line["message"].speaker for line in lines)
+    chats = Counter(line["chat"] for line in lines)
+    names = sorted(sizes, key=lambda who: (-sizes[who], who))
+    names = names if len(names) <= 13 else names[:12]
+    chat_names = sorted(chats, key=lambda chat: (-chats[chat], chat))
+    first = min(line["message"].time.date() for line in lines)
+    for choice in CHOICES:
+        chosen = [
+            line
+            for line in lines
+            if (
+                choice["people"] is None
+                or line["message"].speaker in [names[at] for at in choice["people"]]
+            )
+            and (choice["chat"] is None or line["chat"] == chat_names[choice["chat"]])
+            and (
+                choice["from"] is None
+                or choice["from"] <= (line["message"].time.date() - first).days <= choice["to"]
+            )
+        ]
+        found, right = shown(page, choice), expected(chosen, unit)
+        assert found["total"]["messages"] == len(chosen)
+        assert dict(found["days"]) == {(day - first).days: n for day, n in right["days"].items()}
+        if chosen:
+            streak, silence = longest(set(right["days"]))
+            assert found["streak"]["days"] == streak
+            assert (found["silence"] or {"days": 0})["days"] == silence
+            assert found["busiest"]["messages"] == max(right["days"].values())
+        for day in range(7):
+            for hour in range(24):
+                assert found["week"][day][hour] == right["week"][day, hour]
+        for who in found["people"]:
+            if who["person"] >= len(names):
+                continue
+            by = right["people"][names[who["person"]]]
+            for column in COLUMNS:
+                assert who[column] == by[column], (choice, names[who["person"]], column)
+            waits = by.get("waits", [])
+            assert who["replies"] == len(waits)
+            assert who["reply"] == (statistics.median(waits) if waits else None)
+        months: Counter[str] = Counter()
+        for day, count in right["days"].items():
+            months[day.isoformat()[:7]] += count
+        assert {
+            entry["month"]: sum(entry["counts"])
+            for entry in found["months"]
+            if sum(entry["counts"])
+        } == months
+
+
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+
+
+def words_by_hand(lines: list[Line]) -> Counter[str]:
+    """Words as the page counts them, without its code: addresses cut out, letters only."""
+    found: Counter[str] = Counter()
+    for line in lines:
+        found.update(WORD.findall(ADDRESS.sub(" ", line["message"].text).lower()))
+    return found
+
+
+@pytest.mark.parametrize("name", ["english", "spanish"])
+def test_words_and_emoji_are_those_of_a_count_by_hand(name: str, open_page: Any) -> None:
+    corpus = MADE[name]()
+    page = open_page(corpus)
+    lines = by_hand(corpus)
+    sizes = Counter(line["message"].speaker for line in lines)
+    names = sorted(sizes, key=lambda who: (-sizes[who], who))
+    everybody = words_by_hand(lines)
+    total = sum(everybody.values())
+    typical = page.evaluate(
+        "window.realtalk.typicalWords(window.realtalk.figures(window.realtalk.state))"
+    )
+    assert any(typical) or name != "english"
+    for person, entries in enumerate(typical):
+        own = words_by_hand([x for x in lines if x["message"].speaker == names[person]])
+        size = sum(own.values())
+        for entry in entries:
+            word = entry["word"]
+            others = everybody[word] - own[word]
+            assert (entry["count"], entry["others"]) == (own[word], others), word
+            prior = 500 * everybody[word] / total
+
+            def odds(count: float, of: float, prior: float = prior) -> float:
+                return math.log((count + prior) / (of + 500 - count - prior))
+
+            spread = math.sqrt(1 / (own[word] + prior) + 1 / (others + prior))
+            right = (odds(own[word], size) - odds(others, total - size)) / spread
+            assert entry["z"] == pytest.approx(right) and right >= 1.96
+    emoji = page.evaluate(
+        "window.realtalk.uses('emoji', window.realtalk.figures({...window.realtalk.state}).own)"
+    )
+    for item, counts in zip(emoji["items"], emoji["counts"], strict=True):
+        for person, count in enumerate(counts):
+            own_lines = [x for x in lines if x["message"].speaker == names[person]]
+            assert count == sum(x["message"].text.count(item) for x in own_lines)
+
+
+def test_filters_in_the_page_change_what_is_shown(open_page: Any) -> None:
+    corpus = english()
+    page = open_page(corpus)
+    lines = by_hand(corpus)
+    assert page.inner_text("#glance-items .big >> nth=0") == f"{len(lines):,}"
+    page.click("#filter-people button:has-text('Tom')")
+    own = [line for line in lines if line["message"].speaker == "Tom"]
+    assert page.inner_text("#glance-items .big >> nth=0") == f"{len(own):,}"
+    assert "Tom" in page.inner_text("#selection")
+    page.fill("#filter-from", "2024-12-01")
+    page.fill("#filter-to", "2024-12-31")
+    page.dispatch_event("#filter-to", "change")
+    own = [
+        line
+        for line in own
+        if date(2024, 12, 1) <= line["message"].time.date() <= date(2024, 12, 31)
+    ]
+    assert page.inner_text("#glance-items .big >> nth=0") == f"{len(own):,}"
+    page.check("#hide-names")
+    assert "Tom" not in page.inner_text("body") and "Ines" not in page.title()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ODD)
+def test_odd_chats_have_sensible_pages(name: str, open_page: Any) -> None:
+    page = open_page(ODD[name]())
+    for width in (1200, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("window.hit") is None and page.query_selector("main img") is None
+    assert page.inner_text("#glance-items .big >> nth=0").replace(",", "").isdigit()
+    deserts = page.evaluate(
+        """() => [...document.querySelectorAll("table tbody tr")]
+            .map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent))
+            .filter((cells) => cells.length && cells.every((text) => text === "–"))"""
+    )
+    assert deserts == []
+    sections = page.evaluate(
+        """() => [...document.querySelectorAll("section")]
+            .filter((each) => !each.hidden).map((each) => each.innerText.length)"""
+    )
+    assert min(sections) > 40
+    if name == "no times":
+        assert not page.is_visible("#rhythm") and page.is_visible("#people")
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+def test_nothing_bars_the_way(scheme: str, open_page: Any) -> None:
+    """axe finds no violation, with everything shown and the details open."""
+    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
+    page = open_page(english(), labels=True)
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
+    found = page.evaluate("axe.run().then((done) => done.violations)")
+    assert [
+        (each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found
+    ] == []
+
+
+def test_feelings_are_those_of_the_labels(open_page: Any, kept: Path) -> None:
+    corpus = english()
+    page = open_page(corpus, labels=True)
+    labels = pl.read_parquet(next((kept / "portraits").glob("*/labels.parquet")))
+    felt = labels.drop_nulls("sentiment")
+    found = page.evaluate(
+        "window.realtalk.overall('positive', window.realtalk.figures(window.realtalk.state).own)"
+    )
+    assert found["n"] == felt.height
+    assert found["value"] == pytest.approx((felt["sentiment"] == "positive").mean(), abs=1e-9)
+    assert found["low"] < found["value"] < found["high"]
+    intimacy = page.evaluate(
+        "window.realtalk.overall('intimacy', window.realtalk.figures(window.realtalk.state).own)"
+    )
+    assert intimacy["value"] == pytest.approx(labels["intimacy"].mean(), abs=1e-4)
+    assert page.is_visible("#feelings")
+
+
+def test_intervals_are_by_whole_days(open_page: Any, kept: Path) -> None:
+    """The mood of one person, its interval by hand from the labels."""
+    corpus = english()
+    page = open_page(corpus, labels=True)
+    labels = pl.read_parquet(next((kept / "portraits").glob("*/labels.parquet")))
+    felt = labels.filter(pl.col("speaker") == "Ines").drop_nulls("sentiment")
+    score = felt["sentiment"].replace_strict({"positive": 1, "neutral": 0, "negative": -1})
+    days = felt.select(pl.col("time").dt.date().alias("day"), score.alias("score"))
+    sums = days.group_by("day").agg(pl.col("score").sum(), pl.len().alias("n"))
+    n, count = felt.height, sums.height
+    mean = score.sum() / n
+    spread = ((sums["score"] - mean * sums["n"]) ** 2).sum()
+    margin = scipy.stats.t.ppf(0.975, count - 1) * math.sqrt(spread * count / (count - 1)) / n
+    found = page.evaluate(
+        "() => { const made = window.realtalk, own = made.figures(made.state).own;"
+        "return made.overall('mood', own, new Set([0])); }"
+    )
+    assert (found["n"], found["days"]) == (n, count)
+    assert found["value"] == pytest.approx(mean)
+    assert found["high"] - found["value"] == pytest.approx(margin, rel=2e-3)
+
+
+def test_a_card_names_nobody_unless_asked(open_page: Any, tmp_path: Path) -> None:
+    page = open_page(english())
+    with page.expect_download() as waiting:
+        page.click("#card-svg")
+    text = Path(waiting.value.path()).read_text("utf-8")
+    assert "Ines" not in text and "Person A" in text and "<svg" in text
+    page.check("#card-names")
+    with page.expect_download() as waiting:
+        page.click("#card-svg")
+    assert "Ines" in Path(waiting.value.path()).read_text("utf-8")
+    with page.expect_download() as waiting:
+        page.click("#card-png")
+    assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
