@@ -21,13 +21,11 @@ from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import Judge
-from realtalk.memory.oracle import Oracle
-from realtalk.memory.plain import Recent
-from realtalk.memory.readers import LlmReader, NoReader
+from realtalk.memory.plain import Oracle, Recent
+from realtalk.memory.readers import LlmReader, NoReader, load_wording
 from realtalk.memory.rescoring import probe_and_judge
 from realtalk.memory.rows import SCORES
 from realtalk.memory.values import Budget
-from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")

@@ -28,13 +28,11 @@ from typing import Any
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
-from realtalk.memory.budgets import label, parse_budgets
-from realtalk.memory.readers import LlmReader
+from realtalk.memory.readers import LlmReader, load_wording
 from realtalk.memory.registry import make_memory
 from realtalk.memory.rows import may_abstain
 from realtalk.memory.showing import MessageCosts
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, Memory
-from realtalk.memory.wording import load_wording
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, Memory, label, parse_budgets
 from realtalk.models.asking import Asked
 from realtalk.models.replies import sendable
 

@@ -31,8 +31,8 @@ from typing import Any
 from realtalk.chat import Chat, Message, Session
 from realtalk.evals.values import Answer
 from realtalk.formats.published.record import record, restored
-from realtalk.memory.cues import reminder
 from realtalk.memory.registry import make_memory
+from realtalk.memory.remembering import reminder
 from realtalk.memory.values import Budget
 from realtalk.persona.cast import ChatPace, draw_roles, draw_turns, load_cast
 from realtalk.persona.conversation import Side, SimulatedChat, marked_chat

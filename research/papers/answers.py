@@ -20,8 +20,8 @@ from realtalk.evals.tables import figure
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem
 from realtalk.memory.asking import Plan
+from realtalk.memory.golds import TABLE_3, Published
 from realtalk.memory.judging import Judge
-from realtalk.memory.published import TABLE_3, Published
 from realtalk.memory.readers import Reader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.rescoring import probe_and_judge

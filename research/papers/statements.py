@@ -18,7 +18,7 @@ from realtalk.describe.values import CorpusStats
 from realtalk.ei.speakers import session_means
 from realtalk.ei.values import FACETS
 from realtalk.evals.tables import p_value
-from realtalk.memory.published import TABLE_3
+from realtalk.memory.golds import TABLE_3
 from realtalk.metrics.statistics import pearson
 from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, TABLE_8
 from research.papers.counts import whole

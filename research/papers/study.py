@@ -33,8 +33,8 @@ from realtalk.evals.run import Run
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
+from realtalk.memory.golds import are_published
 from realtalk.memory.judging import Judge
-from realtalk.memory.published import are_published
 from realtalk.memory.readers import NoReader, Reader
 from realtalk.registry import suggest
 from research.papers import answers, contexts, counts, persona_conv, personas, speakers

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from realtalk.evals.tables import p_value
-from realtalk.memory.published import TABLE_3
+from realtalk.memory.golds import TABLE_3
 from realtalk.memory.registry import BUDGETLESS
 from realtalk.metrics.statistics import Estimate
 from research.papers.markdown import table as markdown

@@ -30,12 +30,11 @@ from realtalk.evals.values import Answer, Row, Sample
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import MemoryBenchmark
-from realtalk.memory.budgets import parse_budgets
 from realtalk.memory.golds import golds_named
 from realtalk.memory.readers import NoReader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, by_audit
-from realtalk.memory.values import Context, RecalledAnswer
+from realtalk.memory.values import Context, RecalledAnswer, parse_budgets
 from research.results import ROWS
 
 OUT = ROWS / "memory-rows.parquet"

@@ -25,11 +25,10 @@ from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.judging import UNTOLD, Judge
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import Item, NoReader, prompt_of
+from realtalk.memory.readers import Item, NoReader, load_wording, prompt_of
 from realtalk.memory.rescoring import judge_run, rescore_run
 from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
-from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked
 
 TURN = {"role": "user", "content": "the ferry costs nine crowns", "has_answer": True}

@@ -17,8 +17,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Gold, Golds, golds_named, names_in
-from realtalk.memory.oracle import Oracle
-from realtalk.memory.plain import Recent
+from realtalk.memory.plain import Oracle, Recent
 from realtalk.memory.readers import NoReader
 from realtalk.memory.rescoring import rescore_run
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, by_audit

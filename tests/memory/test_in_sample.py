@@ -17,7 +17,7 @@ from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.formats.store import store
-from realtalk.memory.learned import InSample, learning_parts
+from realtalk.memory.golds import InSample, learning_parts
 from realtalk.pages.report import make_report
 
 PARTS = learning_parts("retrieved", {"way": "fused"}, "1+2")

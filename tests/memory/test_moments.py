@@ -21,12 +21,11 @@ from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, known_by
 from realtalk.memory.benchmark import building, run_probe
 from realtalk.memory.plain import Events, Recent, Whole
-from realtalk.memory.readers import Item, NoReader
+from realtalk.memory.readers import WORDING_VERSION, Item, NoReader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context, Cost
-from realtalk.memory.wording import WORDING_VERSION
 
 START = datetime(2026, 3, 2, 9)
 Row = dict[str, Any]

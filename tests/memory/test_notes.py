@@ -18,11 +18,10 @@ from memory_chats import ask, bakery
 from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.memory.note_taking import Note, load_note_prompt, note_text, read_notes
-from realtalk.memory.notes import BuiltNotes, Notes
+from realtalk.memory.notes import BuiltNotes, Note, Notes, load_note_prompt, note_text, read_notes
+from realtalk.memory.readers import load_wording
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
-from realtalk.memory.wording import load_wording
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 # The engine leaves memory streams to the garbage collector: not ours to mend.

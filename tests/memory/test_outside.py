@@ -19,8 +19,7 @@ from realtalk.chat import Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.memory.outside import Outside, Recalled, load_object
-from realtalk.memory.outside_langchain import retriever_memory
-from realtalk.memory.outside_mem0 import mem0_memory
+from realtalk.memory.outside_libraries import mem0_memory, retriever_memory
 from realtalk.memory.registry import make_memory
 from realtalk.memory.showing import shown
 from realtalk.memory.values import Budget, Cost
@@ -200,7 +199,7 @@ def test_a_missing_extra_names_its_cure(
     def without(name: str, package: str | None = None) -> Any:
         return None if name == module else found(name, package)
 
-    monkeypatch.setattr(f"realtalk.memory.outside_{extra}.find_spec", without)
+    monkeypatch.setattr("realtalk.memory.outside_libraries.find_spec", without)
     with pytest.raises(MissingExtraError, match=rf"pip install .*\[{extra}\]'"):
         retriever_memory(list) if extra == "langchain" else mem0_memory({})
 
@@ -340,7 +339,7 @@ def test_mem0_with_inference_needs_a_model() -> None:
 
 def test_importing_the_adapters_imports_no_extra() -> None:
     code = (
-        "import sys, realtalk.memory.outside_mem0, realtalk.memory.outside_langchain;"
+        "import sys, realtalk.memory.outside_libraries;"
         "print([n for n in ('mem0', 'langchain_core', 'qdrant_client') if n in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

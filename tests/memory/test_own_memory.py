@@ -10,8 +10,7 @@ import pytest
 import realtalk as rt
 from memory_chats import ask, bakery
 from realtalk.encoders.tokens import count_tokens
-from realtalk.memory.cues import reminder
-from realtalk.memory.own import built_memory
+from realtalk.memory.remembering import built_memory, reminder
 
 
 class Returning:

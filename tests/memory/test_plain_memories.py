@@ -17,7 +17,6 @@ from realtalk.chat import Attachment, Chat, Event, Message, Session
 from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.memory.counting import Size
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
 from realtalk.memory.registry import (
     BUDGETLESS,
@@ -27,7 +26,7 @@ from realtalk.memory.registry import (
     settings_of,
 )
 from realtalk.memory.restored import Restored
-from realtalk.memory.showing import MessageCosts, assemble, session_text, shown
+from realtalk.memory.showing import MessageCosts, Size, assemble, session_text, shown
 from realtalk.memory.values import Budget, Memory
 from tries import tries
 

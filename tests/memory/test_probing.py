@@ -27,16 +27,14 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import run_probe
-from realtalk.memory.budgets import label, parse_budgets
+from realtalk.memory.golds import TABLE_3, are_published
 from realtalk.memory.judging import Judge
 from realtalk.memory.pictures import draw_sweep, pareto
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
-from realtalk.memory.published import TABLE_3, are_published
-from realtalk.memory.readers import Item, LlmReader, NoReader
+from realtalk.memory.readers import Item, LlmReader, NoReader, load_wording
 from realtalk.memory.rescoring import judge_run
 from realtalk.memory.rows import COLUMNS, RANK_SCORES
-from realtalk.memory.values import Budget, Context
-from realtalk.memory.wording import load_wording
+from realtalk.memory.values import Budget, Context, label, parse_budgets
 from realtalk.models.asking import Asked
 
 pytestmark = [

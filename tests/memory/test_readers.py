@@ -20,9 +20,8 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.judging import Judge, read_verdict, refuse_own_judge
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import Item, LlmReader, NoReader, prompt_of
+from realtalk.memory.readers import Item, LlmReader, NoReader, load_wording, prompt_of
 from realtalk.memory.values import Budget, Context
-from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked, Prompt, ask
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")

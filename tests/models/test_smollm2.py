@@ -120,9 +120,8 @@ def test_smollm2_answers_ten_questions(tmp_path: Path) -> None:
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import run_probe
     from realtalk.memory.plain import Recent
-    from realtalk.memory.readers import LlmReader
+    from realtalk.memory.readers import LlmReader, load_wording
     from realtalk.memory.values import Budget
-    from realtalk.memory.wording import load_wording
     from realtalk.models.asking import Asked, Prompt, Reply, ask
 
     corpus = open_reading("sample").reading.corpus

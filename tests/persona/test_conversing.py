@@ -26,8 +26,8 @@ from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
-from realtalk.memory.cues import reminder
 from realtalk.memory.plain import Events, Recent
+from realtalk.memory.remembering import reminder
 from realtalk.memory.values import Budget
 from realtalk.persona.cast import ChatPace, PlannedTurn, draw_roles, draw_turns, load_cast, pace_of
 from realtalk.persona.conversation import Side, SimulatedChat, SimulatedChats, converse, messages_of

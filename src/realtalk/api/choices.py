@@ -120,8 +120,8 @@ def memory_of(
     device: str = "cpu",
 ) -> Memory:
     """The memory of that name, the class at `module:Class`, or the memory itself."""
-    from realtalk.memory.own import check_memory
     from realtalk.memory.registry import make_memory
+    from realtalk.memory.remembering import check_memory
 
     given = dict(settings or {}) | ({} if protocol is None else {"protocol": protocol})
     if device != "cpu":
@@ -145,9 +145,8 @@ def budgets_of(
     memory: str, reader: str, text: str | None, words: bool = False, *, shared: bool = False
 ) -> tuple[Budget, ...]:
     """The budgets that are asked for; `shared` with other memories, of which some take none."""
-    from realtalk.memory.budgets import parse_budgets
     from realtalk.memory.registry import BUDGETLESS
-    from realtalk.memory.values import Budget
+    from realtalk.memory.values import Budget, parse_budgets
 
     if memory in BUDGETLESS:
         if text is not None and not shared and parse_budgets(text) != (Budget(),):
@@ -189,8 +188,8 @@ def make_reader(
                 fix="name one with `model=`, or leave it out",
             )
         return NoReader()
+    from realtalk.memory.readers import load_wording
     from realtalk.memory.rows import may_abstain
-    from realtalk.memory.wording import load_wording
 
     asked = _asked(model, seed=seed)
     return LlmReader(asked, load_wording(prompts), abstain=may_abstain(corpus))
@@ -222,7 +221,7 @@ def make_judge(
     if name is None:
         return None
     from realtalk.memory.judging import SAME, Judge
-    from realtalk.memory.wording import load_wording
+    from realtalk.memory.readers import load_wording
 
     own = name == SAME
     if own and not answering.get("model"):

@@ -120,7 +120,7 @@ def converse(
         rt.persona.converse("sample", speaker="Mara", other={"speaker": "Theo"}, like="sample")
     """
     from realtalk.evals.running import solver_record
-    from realtalk.memory.cues import reminder
+    from realtalk.memory.remembering import reminder
     from realtalk.persona.cast import draw_roles, draw_turns, load_cast, pace_of
     from realtalk.persona.conversation import SimulatedChat, SimulatedChats, refuse_others
     from realtalk.persona.conversation import converse as write
@@ -206,7 +206,7 @@ def _refuse_counts(**counts: int) -> None:
 
 
 def _word_budget(given: str | int) -> Any:
-    from realtalk.memory.budgets import parse_budgets
+    from realtalk.memory.values import parse_budgets
 
     budgets = parse_budgets(str(given), words=True)
     if len(budgets) > 1 or budgets[0].words is None:

@@ -34,12 +34,10 @@ from realtalk.assistant.chats import Collection, ListedChat, ListedMessage, sett
 from realtalk.chat import Chat, Question
 from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.errors import RealtalkError
-from realtalk.memory.budgets import label, parse_budgets
-from realtalk.memory.counting import Filling, Size
 from realtalk.memory.index import document_text
 from realtalk.memory.retrieved import BuiltRetrieved, Retrieved
-from realtalk.memory.showing import MessageCosts, day_line, shown
-from realtalk.memory.values import Budget
+from realtalk.memory.showing import Filling, MessageCosts, Size, day_line, shown
+from realtalk.memory.values import Budget, label, parse_budgets
 from realtalk.text.terms import ReadWords, english_terms, reading
 
 _BY_CHANCE = 0.3  # of the best score: what has less shares a piece of a word, and not the word

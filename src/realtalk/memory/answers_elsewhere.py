@@ -25,11 +25,10 @@ from realtalk.files.json_objects import read_objects
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
-from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.golds import Golds
 from realtalk.memory.readers import Item
 from realtalk.memory.remembering import NO_CONTEXT
-from realtalk.memory.values import Budget, ConfiguredMemory, Context
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, label, parse_budgets
 
 Key: TypeAlias = tuple[str, str, str]  # chat, question, budget
 _PUBLISHED = Golds()

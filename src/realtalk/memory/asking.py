@@ -24,13 +24,12 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Row, Sample, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.audit import AuditedQuestion
-from realtalk.memory.budgets import label
 from realtalk.memory.golds import PUBLISHED, Gold, Golds, published_gold
-from realtalk.memory.oracle import Oracle
+from realtalk.memory.plain import Oracle
 from realtalk.memory.readers import Reader
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.rows import category_of
-from realtalk.memory.values import Budget, Memory, ShownQuestion
+from realtalk.memory.values import Budget, Memory, ShownQuestion, label
 from realtalk.registry import suggest
 
 

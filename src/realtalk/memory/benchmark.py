@@ -26,12 +26,21 @@ from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
-from realtalk.memory.budgets import label, parse_budgets
-from realtalk.memory.golds import LMEB, PUBLISHED, Gold, names_in
+from realtalk.memory.golds import (
+    LMEB,
+    PUBLISHED,
+    TABLE_3,
+    Gold,
+    InSample,
+    are_published,
+    in_sample,
+    learned_lines,
+    learning_parts,
+    names_in,
+)
 from realtalk.memory.judging import is_current, told_right
-from realtalk.memory.learned import InSample, in_sample, learned_lines, learning_parts
 from realtalk.memory.pictures import draw_sweep
-from realtalk.memory.published import TABLE_3, are_published
+from realtalk.memory.readers import WORDING_VERSION
 from realtalk.memory.remembering import NO_CONTEXT
 from realtalk.memory.rows import (
     AUDITED_SCORES,
@@ -45,8 +54,7 @@ from realtalk.memory.rows import (
     category_of,
     row_columns,
 )
-from realtalk.memory.values import RecalledAnswer, ShownQuestion
-from realtalk.memory.wording import WORDING_VERSION
+from realtalk.memory.values import RecalledAnswer, ShownQuestion, label, parse_budgets
 
 KIND = "memory probing"
 READING = (

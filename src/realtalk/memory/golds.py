@@ -6,20 +6,42 @@
     names_in(chat, "Nessa's oven")         → ("Nessa=Ines",)
 
 `published` takes what the corpus says. `audited` takes the evidence of the audit
-(`corpora.audit`); its answer where it finds the published one wanting, else the published one,
+(`formats.audit`); its answer where it finds the published one wanting, else the published one,
 so that a figure moves only where a gold was wrong; and other answers that are also right.
 `lmeb` takes the questions of MTEB's LMEB board: those with a piece of evidence that equals a
 message's id as published, without any normalising, and these messages alone.
+
+Questions that shipped parts of a probe learned from: such scores are in-sample, and are told so.
+
+    parts = learning_parts("retrieved", {"way": "fused"}, "1+2")
+    → {"DailyDialog": ("the retrieval encoder", "its ranking weights"), …}
+    InSample(parts).of(chat, question)        → "LoCoMo", or None
+    learned_lines(rows, settings)             → ["in-sample: 1,986 of 1,986 questions …"]
+
+Recognised by the content of chats and questions (`encoders.shipped`), whatever the file is called.
+
+What the REALTALK paper reports of memory probing, to stand beside what is measured here.
+
+    TABLE_3[0]    → Published("gpt-4o-mini", "whole", f1={"multi_hop": 0.301, ...}, ...)
+
+Table 3 of arXiv:2502.13270: partial-match F1 and accuracy by gpt-4o-mini as judge, over the
+728 questions of ten chats. It gives no intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from realtalk.chat import Chat, Corpus, Question
+from realtalk.encoders.shipped import Learned
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Row
+from realtalk.files.download import DATASETS
 from realtalk.formats.audit import UNSCORABLE, Audit, AuditedQuestion
 from realtalk.registry import suggest
 from realtalk.text.words import plain_words
@@ -124,3 +146,129 @@ def names_in(chat: Chat, *texts: str) -> tuple[str, ...]:
             if set(plain_words(alias.name.casefold())) & said
         )
     )
+
+
+_LOCOMO, _LONGMEMEVAL = "LoCoMo", "LongMemEval"
+_ENCODER, _WEIGHTS = "the retrieval encoder", "its ranking weights"
+# What the retriever learned from since the second version of its encoder: no text of a benchmark.
+_OWN = (
+    "DailyDialog",
+    "ESConv",
+    "Reddit threads",
+    "WASSA 2024",
+    "XPersona",
+    "invented chats",
+)
+
+
+def learning_parts(
+    memory: str, settings: Mapping[str, Any], version: str = ""
+) -> dict[str, tuple[str, ...]]:
+    """The sets that a memory learned from, each with the parts that did.
+
+    `version` is the memory's, as a run has it: its own and its encoder's ("1+2").
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    way = settings.get("way", "fused") if memory == "retrieved" else None
+    parts = {"fused": (_ENCODER, _WEIGHTS), "encoder": (_ENCODER,)}.get(str(way), ())
+    if parts and version.endswith("+1"):
+        found[_LOCOMO] = parts
+        found[_LONGMEMEVAL] = (_ENCODER,)
+    elif parts:
+        found |= dict.fromkeys(_OWN, parts)
+    return found
+
+
+class InSample:
+    """Tells which questions the given parts learned from."""
+
+    def __init__(self, parts: Mapping[str, tuple[str, ...]]) -> None:
+        self._parts = parts
+        self._chats: dict[str, str | None] = {}
+
+    @cached_property
+    def _learned(self) -> Learned:
+        known = Learned.of("memory").sets
+        return Learned({name: hashes for name, hashes in known.items() if name in self._parts})
+
+    def of(self, chat: Chat, question: Question) -> str | None:
+        """The set that a question or its chat is part of; None where it is new to all parts."""
+        if not self._parts:
+            return None
+        if chat.id not in self._chats:
+            self._chats[chat.id] = self._learned.chat(each.text for each in chat.messages)
+        return self._chats[chat.id] or self.of_text(question.text)
+
+    def of_text(self, question: str) -> str | None:
+        return self._learned.text(question) if self._parts else None
+
+
+def _parts_of(settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    memory = settings["solver"]["settings"]["memory"]
+    return learning_parts(
+        str(memory["name"]), memory.get("settings") or {}, str(memory.get("version", ""))
+    )
+
+
+def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How many of a run's questions which parts learned from, by set; empty where none did."""
+    parts = _parts_of(settings)
+    questions = {(row["group"], row["sample"]): row["learned"] for row in rows}
+    names = dict.fromkeys(name for name in questions.values() if name is not None)
+    return {
+        name: {
+            "questions": sum(each == name for each in questions.values()),
+            "of": len(questions),
+            "learned_by": list(parts.get(name, ())),
+        }
+        for name in names
+    }
+
+
+def learned_lines(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[str]:
+    """One line per set, for whoever reads the table."""
+    return [
+        f"in-sample: {each['questions']:,} of {each['of']:,} questions, or their chats, are "
+        f"{name}, from which {_listed(each['learned_by'])} learned: expect less on other chats"
+        for name, each in in_sample(rows, settings).items()
+    ]
+
+
+def _listed(parts: Iterable[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+_CATEGORIES = ("multi_hop", "temporal", "commonsense")
+
+
+class Published(NamedTuple):
+    """One line of the table. `memory` is our name for its input: C is whole, E is events."""
+
+    model: str
+    memory: str
+    f1: Mapping[str, float]
+    accuracy: Mapping[str, float]
+
+
+def _line(model: str, memory: str, f1: tuple[float, ...], accuracy: tuple[float, ...]) -> Published:
+    return Published(
+        model,
+        memory,
+        MappingProxyType(dict(zip(_CATEGORIES, f1, strict=True))),
+        MappingProxyType(dict(zip(_CATEGORIES, accuracy, strict=True))),
+    )
+
+
+TABLE_3 = (
+    _line("gpt-4o-mini", "whole", (0.301, 0.355, 0.190), (0.528, 0.549, 0.599)),
+    _line("gpt-4o-mini", "events", (0.177, 0.266, 0.142), (0.253, 0.424, 0.400)),
+    _line("gpt-4o", "whole", (0.348, 0.437, 0.221), (0.519, 0.737, 0.621)),
+    _line("gpt-4o", "events", (0.186, 0.271, 0.138), (0.266, 0.501, 0.348)),
+)
+
+
+def are_published(chats: Iterable[str]) -> bool:
+    """Whether these are the chats (or some of them) that the table is about."""
+    names = {file.name.removesuffix(".json") for file in DATASETS["realtalk"].files}
+    return names.issuperset(chats)

@@ -25,14 +25,12 @@ from realtalk.evals.prompts import Prompts
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import MemoryBenchmark
-from realtalk.memory.budgets import parse_budgets
 from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import SAME, WORDINGS, read_verdict, refuse_own_judge
-from realtalk.memory.readers import LlmReader
+from realtalk.memory.readers import LlmReader, load_wording
 from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
 from realtalk.memory.rows import may_abstain
-from realtalk.memory.values import Budget
-from realtalk.memory.wording import load_wording
+from realtalk.memory.values import Budget, parse_budgets
 from realtalk.models.asking import Asked
 from realtalk.models.replies import is_blank, readable, reason_of
 

@@ -35,8 +35,7 @@ from typing import Any, Protocol, TypeAlias
 from realtalk.chat import Chat, Question, Session
 from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.counting import Filling, Lines, Size
-from realtalk.memory.showing import MessageCosts, day_line, one_line
+from realtalk.memory.showing import Filling, Lines, MessageCosts, Size, day_line, one_line
 from realtalk.memory.values import Budget, Context, Cost
 
 _UNDATED = "[no date]"

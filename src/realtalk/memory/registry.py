@@ -26,13 +26,13 @@ MEMORIES: Registry[Callable[..., Memory]] = Registry(
     "memory",
     {
         **within("realtalk.memory.plain", _PLAIN),
-        "oracle": "realtalk.memory.oracle:Oracle",
+        "oracle": "realtalk.memory.plain:Oracle",
         "restored": "realtalk.memory.restored:Restored",
         "retrieved": "realtalk.memory.retrieved:Retrieved",
         "notes": "realtalk.memory.notes:Notes",
         "outside": "realtalk.memory.outside:make",
-        "langchain": "realtalk.memory.outside_langchain:make",
-        "mem0": "realtalk.memory.outside_mem0:make",
+        "langchain": "realtalk.memory.outside_libraries:make_langchain",
+        "mem0": "realtalk.memory.outside_libraries:make_mem0",
     },
 )
 

@@ -7,23 +7,45 @@
 
 The chat has no questions in it: a memory never sees what it will be asked. A memory whose code
 fails at some questions leaves these without a score; one that never got anything right stops.
+
+A memory that anybody wrote, checked → contexts, whatever its `recall` returns.
+
+    check_memory(MyMemory)                         → RealtalkError: … give an instance: MyMemory()
+    built = built_memory(MyMemory(), chat)         # build returned nothing: the memory recalls
+    built.recall(question, Budget(tokens=1000))
+    → Context("[Monday 2 March 2026] …", ("D1:2", "D1:4"), tokens=981, words=702, …)
+
+`recall` may return a Context, a text of the memory's own words, or message ids, best first, which
+are shown in time order as far as the budget reaches. Anything else is refused by name.
+
+A memory and a budget → what comes to mind of a chat when something is said.
+
+    remember = reminder(Retrieved(way="bm25"), Budget(words=300))
+    recall = remember(chat)                              # the memory of a chat, built once
+    recall("did the oven break again?", datetime(…))     → ("D1:4", "D3:2"), in time order
+
+What was said takes the place of a question. Only memories that show messages can do this; one that
+tells in words of its own is refused by name.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from functools import cached_property
+from inspect import isclass, signature
+from typing import Any, TypeAlias
 
-from realtalk.chat import Chat
-from realtalk.errors import OwnCodeError
+from realtalk.chat import Chat, Question
+from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.running import solver_record
-from realtalk.evals.values import Answer
+from realtalk.evals.values import Answer, Cost
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.own import CheckedMemory, built_memory
 from realtalk.memory.readers import Item, Reader
+from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import (
     Budget,
     Context,
@@ -33,6 +55,94 @@ from realtalk.memory.values import (
     ShownQuestion,
 )
 from realtalk.models.asking import Asked
+
+_NEEDED = ("name", "version", "settings", "build")
+_RETURNS = "return a Context, a text, or a list of message ids"
+
+
+def check_memory(given: Any) -> Memory:
+    """The memory, where it has what a memory has; refused before anything is built from it."""
+    if isclass(given):
+        raise RealtalkError(
+            f"{given.__name__} is a class, not a memory",
+            fix=f"give an instance: {given.__name__}()",
+        )
+    who = type(given).__name__
+    fix = "a memory has name, version, settings, build(chat) and recall(question, budget)"
+    for name in _NEEDED:
+        if not hasattr(given, name):
+            raise RealtalkError(f"{who} is not a memory, it has no '{name}'", fix=fix)
+    for name in ("build", "recall"):
+        if hasattr(given, name) and not callable(getattr(given, name)):
+            raise RealtalkError(f"{who} is not a memory, its '{name}' cannot be called", fix=fix)
+    memory: Memory = given
+    return memory
+
+
+def built_memory(memory: Memory, chat: Chat, progress: Progress = silent) -> CheckedMemory:
+    """A chat's memory: what `build` returned, or the memory itself where that is nothing."""
+    telling = {"progress": progress} if "progress" in signature(memory.build).parameters else {}
+    built: Any = memory.build(chat, **telling)
+    if built is None:
+        built = memory
+    if not callable(getattr(built, "recall", None)):
+        raise RealtalkError(
+            f"the memory '{memory.name}' has no recall: {type(built).__name__} cannot be asked",
+            fix="write recall(question, budget); build may return an object that has it",
+        )
+    return CheckedMemory(memory.name, built, chat)
+
+
+class CheckedMemory:
+    """One chat's memory, ready to be asked. `cost` and `unscored` are those of what was built."""
+
+    def __init__(self, name: str, built: Any, chat: Chat) -> None:
+        self._name = name
+        self._built = built
+        self._chat = chat
+        self.cost: Cost = getattr(built, "cost", None) or Cost()
+        self.unscored: Mapping[int, str] = getattr(built, "unscored", None) or {}
+
+    def recall(self, question: Question, budget: Budget) -> Context:
+        """What the memory shows. An OwnCodeError where its code failed or returned no context."""
+        try:
+            given: Any = self._built.recall(question, budget)
+        except RealtalkError:
+            raise
+        except Exception as error:
+            # Its own words may hold the chat: they stand in its traceback, not in our line.
+            raise OwnCodeError(
+                f"the memory '{self._name}' failed ({type(error).__name__})",
+                where=f"{self._chat.id}, {question.id}",
+            ) from error
+        if isinstance(given, Context):
+            return given
+        if isinstance(given, str):
+            return Context(given, tells=True)
+        if isinstance(given, list | tuple):
+            return self._shown(tuple(given), budget)
+        raise self._wrong(type(given).__name__)
+
+    def _shown(self, ranked: tuple[Any, ...], budget: Budget) -> Context:
+        for each in ranked:
+            if not isinstance(each, str):
+                raise self._wrong(f"a list of {type(each).__name__}")
+            if each not in self._costs.place:
+                raise self._wrong("a list with something in it that is no message id of this chat")
+        ids = tuple(dict.fromkeys(ranked))
+        return self._costs.context(self._costs.fit(ids, budget), ranked=ids)
+
+    def _wrong(self, what: str) -> OwnCodeError:
+        return OwnCodeError(
+            f"recall of the memory '{self._name}' returned {what}",
+            where=self._chat.id,
+            fix=_RETURNS,
+        )
+
+    @cached_property
+    def _costs(self) -> MessageCosts:
+        return MessageCosts(self._chat)
+
 
 NO_CONTEXT = Context("", (), 0, 0, tells=True)  # of which no retrieval can be scored
 _NO_ANSWER = "the reader gave no answer"
@@ -173,3 +283,27 @@ class MemoryReader:
 
 def _place(shown: ShownQuestion) -> tuple[str, str, Budget]:
     return shown.chat.id, shown.question.id, shown.budget
+
+
+MessagesFor: TypeAlias = Callable[[str, datetime], Sequence[str]]
+
+
+def reminder(memory: Memory, budget: Budget) -> Callable[[Chat], MessagesFor]:
+    """For a chat, which of its messages something brings to mind."""
+
+    def remember(chat: Chat) -> MessagesFor:
+        built = built_memory(memory, chat)
+
+        def recall(said: str, moment: datetime) -> Sequence[str]:
+            asked = Question("cue", said, None, "", asked=moment)
+            found = built.recall(asked, budget)
+            if found.tells:
+                raise RealtalkError(
+                    f"the memory {memory.name} shows no messages",
+                    fix="take recent, retrieved or none",
+                )
+            return found.message_ids
+
+        return recall
+
+    return remember

@@ -27,9 +27,8 @@ from realtalk.chat import Chat, Event, Question
 from realtalk.encoders.lexical import Bm25, Ranking, RankingOf, best_first, with_aliases
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.counting import Filling, Lines, Size
 from realtalk.memory.plain import EventLines, check_kinds
-from realtalk.memory.showing import MessageCosts
+from realtalk.memory.showing import Filling, Lines, MessageCosts, Size
 from realtalk.memory.values import Budget, ConfiguredMemory, Context
 
 

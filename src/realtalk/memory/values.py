@@ -7,10 +7,16 @@
 
 A context holds every message that it shows once, in time order. `ranked` is what the memory
 would show first: retrieval is scored on it, without any model.
+
+How budgets are written: `1000` or `1000t` tokens, `2000w` words, `all` for no limit.
+
+    parse_budgets("1000,2000w")    → (Budget(tokens=1000), Budget(words=2000))
+    label(Budget(words=2000))      → "2000w"
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -96,7 +102,7 @@ class Built(Protocol):
 
     It may also have `cost`, a `Cost` of building it, and `unscored`, sessions that it could not
     take in and why: a run keeps both. One that somebody wrote may return a text or message ids
-    instead of a context (own.py).
+    instead of a context (remembering.py).
     """
 
     def recall(self, question: Question, budget: Budget) -> Context: ...
@@ -137,3 +143,39 @@ def _recorded(value: Any) -> str | int | float | bool:
         return value.__name__.lower()
     recorded: str | int | float | bool = value
     return recorded
+
+
+_ALL = "all"
+_WRITTEN = re.compile(r"\A([1-9][0-9_]{0,8})(t|w)?\Z")
+
+
+def parse_budgets(text: str, *, words: bool = False) -> tuple[Budget, ...]:
+    """Budgets in the order given, each once; a bare number is tokens, or `words`."""
+    found: dict[Budget, None] = {}
+    for part in (piece.strip().lower() for piece in text.split(",")):
+        if not part:
+            continue
+        match = _WRITTEN.match(part)
+        if part == _ALL:
+            found[Budget()] = None
+        elif match is None:
+            raise RealtalkError(
+                f"'{part}' is no budget", fix="write 1000 (tokens), 2000w (words) or all"
+            )
+        else:
+            size = int(match[1])
+            in_words = match[2] == "w" or (match[2] is None and words)
+            found[Budget(words=size) if in_words else Budget(tokens=size)] = None
+    if not found:
+        raise RealtalkError("no budget is given", fix="write 1000 (tokens), 2000w (words) or all")
+    return tuple(found)
+
+
+def label(budget: Budget) -> str:
+    """The budget as it is written: in rows, keys and tables."""
+    parts = []
+    if budget.tokens is not None:
+        parts.append(f"{budget.tokens}t")
+    if budget.words is not None:
+        parts.append(f"{budget.words}w")
+    return "+".join(parts) or _ALL
