@@ -16,9 +16,9 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
+from realtalk.pages.writers import says_simulated
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.turns import speaker_turns
-from realtalk.pages.writers import says_simulated
 from tiny_models import save_tiny_model
 
 ROOT = Path(__file__).parents[2]

@@ -28,7 +28,7 @@ from realtalk.pages.values import TableView
 def test_numbers_as_people_write_them(value: Any, shown: str) -> None:
     assert cell_text(value) == shown
     assert printing.cell(value) == shown
-    page = table_html(TableView("t", ("name", "n"), (("x", value),)), 1, 3)
+    page = table_html(TableView("t", ("name", "n"), (("x", value),)), 3)
     assert f">{shown.replace('<', '&lt;')}</td>" in page
 
 

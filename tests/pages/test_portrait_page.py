@@ -17,6 +17,7 @@ import scipy.stats
 
 from portrait_chats import ODD, arabic_group, english, japanese, spanish
 from realtalk.chat import Corpus, Message
+from realtalk.ei.labelling import labels_for
 from realtalk.formats.reading import Ledger, Reading
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
@@ -322,7 +323,7 @@ def test_nothing_bars_the_way(scheme: str, open_page: Any) -> None:
 def test_feelings_are_those_of_the_labels(open_page: Any, kept: Path) -> None:
     corpus = english()
     page = open_page(corpus, labels=True)
-    labels = pl.read_parquet(next((kept / "portraits").glob("*/labels.parquet")))
+    labels = labels_for(corpus, None, kept).frame
     felt = labels.drop_nulls("sentiment")
     found = page.evaluate(
         "window.realtalk.overall('positive', window.realtalk.figures(window.realtalk.state).own)"
@@ -341,7 +342,7 @@ def test_intervals_are_by_whole_days(open_page: Any, kept: Path) -> None:
     """The mood of one person, its interval by hand from the labels."""
     corpus = english()
     page = open_page(corpus, labels=True)
-    labels = pl.read_parquet(next((kept / "portraits").glob("*/labels.parquet")))
+    labels = labels_for(corpus, None, kept).frame
     felt = labels.filter(pl.col("speaker") == "Ines").drop_nulls("sentiment")
     score = felt["sentiment"].replace_strict({"positive": 1, "neutral": 0, "negative": -1})
     days = felt.select(pl.col("time").dt.date().alias("day"), score.alias("score"))

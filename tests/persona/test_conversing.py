@@ -29,11 +29,11 @@ from realtalk.formats.registry import FORMATS
 from realtalk.memory.plain import Events, Recent
 from realtalk.memory.remembering import reminder
 from realtalk.memory.values import Budget
+from realtalk.pages.writers import says_simulated
 from realtalk.persona.cast import ChatPace, PlannedTurn, draw_roles, draw_turns, load_cast, pace_of
 from realtalk.persona.conversation import Side, SimulatedChat, SimulatedChats, converse, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
-from realtalk.pages.writers import says_simulated
 
 MONDAY = date(2025, 1, 6)
 NOON = datetime(2025, 1, 6, 12)

@@ -28,11 +28,11 @@ from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
+from realtalk.pages.writers import says_simulated
 from realtalk.persona.prompting import messages
 from realtalk.persona.talking import Consent, Talk, agreed, known, question
 from realtalk.persona.turns import own_learning
 from realtalk.persona.values import Settings, TurnPrompt
-from realtalk.pages.writers import says_simulated
 from tiny_models import save_tiny_model
 
 needs_torch = pytest.mark.skipif(
