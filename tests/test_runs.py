@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 from pathlib import Path
@@ -73,7 +74,7 @@ def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
         RunFolder.open(tmp_path, "test", other)
     assert "memory.settings.reach is 2 there, 3 now" in str(refused.value)
     assert "limit is not set there, 5 now" in str(refused.value)
-    assert "--fresh" in str(refused.value)
+    assert "`fresh=True`" in str(refused.value)
     with pytest.raises(RealtalkError, match="kind is test there"):
         RunFolder.open(tmp_path, "another", SETTINGS)
     with RunFolder.open(tmp_path, "test", other, fresh=True) as run:
@@ -140,7 +141,10 @@ run_probe(plan, Path(sys.argv[1]))
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_a_killed_run_ends_with_the_same_rows(tmp_path: Path) -> None:
+def test_a_killed_run_ends_with_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # its reader is one of the tests
     steady, killed = tmp_path / "steady", tmp_path / "killed"
     assert started(SCRIPT, steady).wait() == 0
     target = random.randrange(1, 102)  # a different row every time
@@ -179,6 +183,6 @@ def test_a_folder_that_is_no_runs_is_left_alone(tmp_path: Path, name: str, fresh
 def test_a_table_that_fresh_would_leave_behind_is_refused(tmp_path: Path) -> None:
     with (
         RunFolder.open(tmp_path, "test", SETTINGS) as run,
-        pytest.raises(ValueError, match="--fresh"),
+        pytest.raises(ValueError, match="`fresh=True`"),
     ):
         run.table("forgotten", KEY)

@@ -19,7 +19,7 @@ CHANGE = [
     *("p", "p_holm", "n", "groups"),
 ]
 OWN = '''
-from realtalk import Context
+from realtalk.memory import Context
 
 class LastSession:
     """What was said last, and nothing else."""
@@ -190,7 +190,7 @@ def test_what_is_wrong_with_a_memory_of_ones_own(
             rt.probe("sample", memory=memory)  # type: ignore[arg-type]
     with pytest.raises(KeyError, match="nothing"):  # the user's own traceback
         rt.probe("sample", memory="half_memory:Broken", limit=1)
-    with pytest.raises(rt.RealtalkError, match="settings are for a memory that is named"):
+    with pytest.raises(rt.RealtalkError, match="`settings=` needs a memory by name"):
         rt.probe(
             "sample", memory=sys.modules["half_memory"].Broken(), settings={"around": 3}, limit=1
         )

@@ -50,8 +50,8 @@ def test_the_named_server_is_asked_and_named(run: Any, tmp_path: Path) -> None:
         assert frame["reflective"].to_list() == [True, False]
         assert frame["version"][0].endswith(f"tiny at {server.url}")
         told = json.loads(run("cache", "list", "--json")[1])
-    kept = {each["kind"]: each["files"] for each in told["kinds"] if each["files"]}
-    assert (kept, told["strangers"]) == ({"judge": 2}, 0)
+    kept = {each["kind"]: each["files"] for each in told["rows"] if each["files"]}
+    assert kept == {"judge": 2, "labels": 1}
 
 
 def test_another_server_is_another_labelling(run: Any) -> None:

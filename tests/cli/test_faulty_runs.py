@@ -177,20 +177,27 @@ def test_no_key_of_an_address_is_written(
 def test_a_judge_that_fails_is_asked_again(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging = (*PROBE, "--judge", MODEL, "--out", "judged")
-    with JudgeServer(lambda _: Reply(status=400)) as server:
+    judging = (*COMMANDS["probe"], "--judge", "openai-api/local/judge", "--out", "judged")
+
+    def only_answers(call: Call) -> str | Reply:
+        return Reply(status=400) if "CORRECT" in call.prompt else well(call)
+
+    with JudgeServer(only_answers) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.url)
         status, _, err = run(*judging)
-        assert status == 1
+        assert status == 1  # the answers have their other scores, but nothing was judged
         assert err.splitlines()[-1] == "error: nothing was scored: provider error (400)"
-        answered = pl.read_parquet(tmp_path / "judged" / "judgements.parquet").height
-        assert answered == len(server.calls) > 6
+        frame = pl.read_parquet(tmp_path / "judged" / "judgements.parquet")
+        answered = frame.height
+        assert answered == len(server.calls) - 6 > 6
+        assert frame["right"].null_count() == answered
+        assert set(frame["unscored"]) == {"provider error (400)"}
         server.rule = well
         assert run(*judging)[0] == 0
         frame = pl.read_parquet(tmp_path / "judged" / "judgements.parquet")
         assert frame["right"].to_list() == [1.0] * answered
         assert run(*judging)[0] == 0
-        assert len(server.calls) == 2 * answered
+        assert len(server.calls) == 6 + 2 * answered
         with JudgeServer(well) as other:
             monkeypatch.setenv("LOCAL_BASE_URL", other.url)
             status, _, err = run(*judging)

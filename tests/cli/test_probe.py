@@ -141,24 +141,26 @@ def test_a_model_answers_and_another_judges(
         )
         assert status == 0
         assert len(server.calls) == 4 + 8
-        assert [each["own_answers"] for each in json.loads(out)["judged"]] == [False, False]
+        found = json.loads(out)
+        assert not any("judged by the model that answered" in line for line in found["cautions"])
         # As Table 3 has it, where somebody asks for it by name: every output then says so.
         status, own, err = run("runs", "rescore", "run", "--judge", "same")
         assert status == 0 and len(server.calls) == 4 + 8 + 8
-        assert "(its own answers)" in own
-        assert "judged by the model that answered" in " ".join(err.split())
+        assert "judged by the model that answered" in " ".join((own + err).split())
         again = run(*words, *model, "--judge", "same", "--json")
-        both = {(each["judge"], each["own_answers"]) for each in json.loads(again[1])["judged"]}
-        assert both == {("openai-api/local/judge", False), ("openai-api/local/tiny", True)}
+        told = json.loads(again[1])
+        assert "judged by the model that answered, openai-api/local/tiny" in str(told["cautions"])
+        scores = told["variants"]["1000t"]["overall"]
+        judges = {name.partition(" by ")[2] for name in scores if " by " in name}
+        assert judges == {"openai-api/local/judge", "openai-api/local/tiny"}
         assert len(server.calls) == 4 + 8 + 8
         run("probe", "sample", "--memory", "recent", "--limit", "2", "--out", "ruled")
         status, _, err = run("runs", "rescore", "ruled", "--judge", "same")
         assert status == 2 and "no model answers that 'same' could name" in err
-    judged = json.loads(out)["judged"]
-    assert [(each["wording"], each["right"], each["n"]) for each in judged] == [
-        ("lenient", 1.0, 4),
-        ("strict", 1.0, 4),
-    ]
+    judged = found["variants"]["1000t"]["overall"]
+    for wording in ("lenient", "strict"):
+        score = judged[f"{wording} by openai-api/local/judge"]
+        assert (score["value"], score["n"]) == (1.0, 4)
 
 
 @pytest.mark.parametrize(

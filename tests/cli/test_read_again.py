@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -79,13 +80,14 @@ def test_somebody_at_the_terminal_is_asked(
         return len(asked) > 1
 
     monkeypatch.setattr("realtalk.cli.talking._yes", answer)
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    terminal = SimpleNamespace(isatty=lambda: True)
+    streams = SimpleNamespace(stdin=terminal, stderr=terminal)
+    monkeypatch.setattr("realtalk.cli.talking.sys", streams)  # `run` has streams of its own
     run("read", "first.txt", "--out", "anna")
     status, _, err = run("read", "hers.txt", "--into", "anna")
     assert status == 2 and '--same "Mum=Anna"' in err
     status, _, err = run("read", "hers.txt", "--into", "anna")
-    assert status == 0 and "joined 8, new 8" in err
+    assert status == 0 and "joined 8, new 8" in err, err
     assert asked == ["Is Mum the same person as Anna?"] * 2
 
 

@@ -184,6 +184,7 @@ def calls() -> list[tuple[str, ...]]:
 ELSEWHERE = {"data get", "models get", "models card", "models", "persona tune", "studio", "demo"}
 ELSEWHERE |= {"mcp", "batch read", "batch check", "batch redact", "batch report"}
 ELSEWHERE |= {"persona who-wrote-it", "ei distinguishability"}  # tests of their own
+ELSEWHERE |= {"runs compare-variants"}  # names settings, not chats; in test_threads_cli.py
 
 
 def test_every_command_is_called() -> None:

@@ -131,6 +131,7 @@ def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:
     own = str(runs / "mean")
     status, out, _ = run("runs", "compare", own, "--variant", "p-nonconv,p-conv")
     assert status == 0 and "p-conv (second) against p-nonconv (first)" in out
+    assert run("runs", "compare-variants", own, "p-nonconv", "p-conv")[:2] == (0, out)
     status, out, _ = run("runs", "compare", str(runs / "majority"), own, "--json")
     rows = json.loads(out)["rows"]
     assert {row["variant"] for row in rows} == {"p-conv", "p-nonconv", "np-conv", "np-nonconv"}

@@ -253,8 +253,8 @@ def test_a_folder_is_known_by_names_and_bytes(tmp_path: Path) -> None:
     [
         ({"name": "procceses"}, "did you mean 'processes'"),
         ({"name": "inline", "workers": 2}, "has one worker"),
-        ({"name": "processes", "workers": 0}, "--workers is 0"),
-        ({"name": "processes", "address": "auto"}, "--address names a Ray cluster"),
+        ({"name": "processes", "workers": 0}, "`workers=` is 0"),
+        ({"name": "processes", "address": "auto"}, "`address=` names a Ray cluster"),
     ],
 )
 def test_engines_that_do_not_exist_are_refused(options: dict[str, object], line: str) -> None:

@@ -24,7 +24,7 @@ from realtalk.threads.sampling import Draw
 from realtalk.threads.vectors import VectorStore
 
 FILES = ("run.json", "rows.jsonl", "rows.parquet")
-SEVERAL: Mapping[str, Any] = {"engine": "processes", "workers": 2}
+SEVERAL: Mapping[str, Any] = {"engine": rt.Engine("processes", workers=2)}
 # The same pieces in this process: what is split and put together again is seen as well.
 HERE: Mapping[str, Any] = {"engine": "inline"}
 
@@ -142,8 +142,11 @@ def test_a_chat_that_fails_is_named(chats: Corpus, tmp_path: Path) -> None:
     [
         ({"memory": "notes", "settings": {"model": "openai/x"}}, "needs no language model"),
         ({"memory": "recent", "judge": "openai/x"}, "a judge is a language model"),
-        ({"memory": "recent", "engine": "proceses"}, "did you mean 'processes'"),
-        ({"memory": "recent", "engine": "inline"}, "has one worker"),
+        (
+            {"memory": "recent", "engine": rt.Engine("proceses", workers=2)},
+            "did you mean 'processes'",
+        ),
+        ({"memory": "recent", "engine": rt.Engine("inline", workers=2)}, "has one worker"),
     ],
 )
 def test_what_cannot_be_split_is_refused(options: dict[str, Any], line: str) -> None:
@@ -156,7 +159,7 @@ def test_a_cluster_needs_a_folder_that_it_sees(chats: Corpus) -> None:
     from realtalk.engine.running import workplace
 
     with (
-        pytest.raises(RealtalkError, match="name one that all of them see with --out"),
+        pytest.raises(RealtalkError, match="name one that all of them see with `out=`"),
         workplace(None, ".chats", OnRay(1, "auto")),
     ):
         pass

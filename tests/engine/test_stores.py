@@ -175,17 +175,17 @@ def test_exports_are_read_from_a_store_into_one(bucket: str, tmp_path: Path, run
         (tmp_path / "in" / f"{name}.txt").write_text(CHAT)
     put(tmp_path / "in", f"{bucket}/in")
     stored = f"s3://{BUCKET}/corpora"
-    status, _, err = run("read", f"s3://{BUCKET}/in", "--each", "--out", stored)
+    status, _, err = run("batch", "read", f"s3://{BUCKET}/in", "--out", stored)
     assert status == 0, err
-    assert f"stored 2 of 2 in {stored}" in err
+    assert f"2 of 2 in {stored}" in err
     assert not (tmp_path / "s3:").exists(), "a local folder of that name"
     frame = pl.read_parquet(local_copy(f"{stored}/Oven") / "messages.parquet")
     assert frame.height == 3
     status, _, err = run("stats", f"{stored}/Oven", "--json")
     assert status == 0, err
     # What a job wrote in a store stands for its parts, and for one corpus of them all.
-    status, _, err = run("check", stored, "--each", "--out", "checks")
-    assert "checked 2 of 2 in checks" in err
+    status, _, err = run("batch", "check", stored, "--out", "checks")
+    assert "2 of 2 in checks" in err
     assert rt.read(stored).frame.height == 6
     assert rt.read(f"{stored}/Boat").chats[0].speakers == ("Ines", "Tobias")
     assert len(rt.label(f"{stored}/Boat")) == 3
@@ -195,7 +195,7 @@ def test_exports_are_read_from_a_store_into_one(bucket: str, tmp_path: Path, run
         and err.strip() == f"error: {stored}/none: no such file or folder; check the path"
     )
     put(tmp_path / "in" / "Oven.txt", f"{bucket}/letters/a.txt")
-    status, _, err = run("read", f"s3://{BUCKET}/in", "--each", "--out", f"s3://{BUCKET}/letters")
+    status, _, err = run("batch", "read", f"s3://{BUCKET}/in", "--out", f"s3://{BUCKET}/letters")
     assert status == 2 and "holds a.txt but no run.json" in err
 
 
@@ -212,7 +212,7 @@ def test_engines_read_from_a_store_into_one(
         (tmp_path / "in" / f"Oven {at}.txt").write_text(CHAT.replace("two", str(at + 2)))
     (tmp_path / "in" / "broken.zip").write_bytes(b"PK\x03\x04 sourdough")
     put(tmp_path / "in", f"{bucket}/in")
-    words = ["read", f"s3://{BUCKET}/in", "--each", "--out"]
+    words = ["batch", "read", f"s3://{BUCKET}/in", "--out"]
     several = ["--engine", engine, "--workers", "2"]
     line = [sys.executable, "-m", "realtalk", *words, f"s3://{BUCKET}/corpora", *several]
     with environment({"PYTHONPATH": ":".join(sys.path)}):

@@ -97,5 +97,5 @@ def test_gap(text: str, gap: Gap) -> None:
 
 @pytest.mark.parametrize("text", ["", "h", "-1h", "0m", "6", "six hours", "nanh", "1e99d"])
 def test_no_gap(text: str) -> None:
-    with pytest.raises(RealtalkError, match="--gap 6h"):
+    with pytest.raises(RealtalkError, match="`gap=6h`"):
         parse_gap(text)

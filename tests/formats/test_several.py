@@ -88,8 +88,9 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     folder = tmp_path / "corpus"
     rt.read(written(tmp_path / "a", "whatsapp", said(14)), out=folder)
     caplog.clear()
+    caplog.set_level("INFO", logger="realtalk")
     rt.read(written(tmp_path / "b", "whatsapp", said(24, 9)), into=folder)
-    assert "a: joined 5, new 10, edited 0, deleted 0" in caplog.messages
+    assert "joined 5, new 10, edited 0, deleted 0" in caplog.messages
     about = json.loads((folder / "corpus.json").read_bytes())
     assert about["added"] == [
         {
@@ -197,9 +198,12 @@ def test_a_failed_write_leaves_the_corpus(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_places_that_say_nothing(tmp_path: Path) -> None:
     for options, line in (
-        ({"into": tmp_path}, "holds no stored corpus to add to; make one with"),
+        (
+            {"into": tmp_path},
+            "holds no stored corpus to add to; make one by reading with `out=DIR`",
+        ),
         ({"into": tmp_path, "out": tmp_path}, "give one of them"),
-        ({"chat": "c"}, "give --into too"),
+        ({"chat": "c"}, "give `into=` too"),
     ):
         with pytest.raises(RealtalkError, match=line):
             rt.read("sample", **options)
@@ -220,7 +224,7 @@ def test_two_names_of_one_person_are_proposed_and_never_taken_silently() -> None
     with pytest.raises(SamePersonError) as caught:
         merge(mine, hers, WAY)
     assert str(caught.value) == (
-        "chat 'c': 'Mum' is called 'Anna' in the other file; if that is so, say --same \"Mum=Anna\""
+        "chat 'c': 'Mum' is called 'Anna' in the other file; if that is so, say `same=\"Mum=Anna\"`"
     )
     for same in ({"Mum": "Anna"}, {"Anna": "Mum"}):  # what is stored keeps its name
         merged = merge(mine, hers, replace(WAY, same=same))
@@ -248,7 +252,7 @@ def test_both_phones_call_their_owner_me() -> None:
 
 def test_unclear_names_are_asked_for() -> None:
     two = [replace(one, who="Mum" if n % 2 else "Pa") for n, one in enumerate(TALK)]
-    with pytest.raises(SamePersonError, match='say who it is: --same "Mum=NAME"'):
+    with pytest.raises(SamePersonError, match='say who it is: `same="Mum=NAME"`'):
         merge(tables(("c", TALK)), tables(("c", two)), WAY)
 
 
@@ -321,7 +325,7 @@ def test_a_chat_that_could_be_two_is_asked_for() -> None:
     assert Counter(merged.tables.messages["chat"]) == {"a": 20, "b": 40}
     with pytest.raises(RealtalkError, match="did you mean 'b'"):
         merge(known, new, replace(WAY, chat="bb"))
-    with pytest.raises(RealtalkError, match="--chat names one chat, and the new file holds 2"):
+    with pytest.raises(RealtalkError, match="`chat=` names one chat, and the new file holds 2"):
         merge(new, known, replace(WAY, chat="z"))
 
 

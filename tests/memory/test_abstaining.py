@@ -160,9 +160,9 @@ def test_a_run_of_an_earlier_version_is_scored_anew_on_request(
     made_before(tmp_path / "old", q2_abs=BEFORE)
     old = Run.load(tmp_path / "old")
     assert old.rows[1]["f1"] == 0.2
-    with pytest.raises(RealtalkError, match=r"different formulas; .*probe rescore .*old"):
+    with pytest.raises(RealtalkError, match=r"different formulas; .*runs rescore .*old"):
         new.compare(old)
-    with pytest.raises(RealtalkError, match=r"earlier formulas; .*probe rescore .*old"):
+    with pytest.raises(RealtalkError, match=r"earlier formulas; .*runs rescore .*old"):
         score_answers(corpus, given, tmp_path / "old")
     found, changes = rescore_run(tmp_path / "old")
     assert changes.changed_rows == 1 and found.rows == new.rows

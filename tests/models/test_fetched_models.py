@@ -118,7 +118,7 @@ def test_a_download_that_fails_leaves_nothing(home: Home, tmp_path: Path) -> Non
     home.faults = ["cut", *["404"] * 9]
     with pytest.raises(RealtalkError, match="could not be fetched") as said:
         get("toy", tmp_path, models=home.models)
-    assert "\n" not in str(said.value) and "--from FILE" in str(said.value)
+    assert "\n" not in str(said.value) and "`file=FILE`" in str(said.value)
     assert not list((tmp_path / "models").iterdir())
     killed = tmp_path / "models" / ".hub-x1" / ".cache" / "huggingface" / "download"
     killed.mkdir(parents=True)

@@ -143,7 +143,7 @@ def test_rates_are_read(text: str, requests: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "300", "0/min", "-1/s", "5/day", "a/min", "5/s/s"])
 def test_what_is_no_rate(text: str) -> None:
-    with pytest.raises(RealtalkError, match="is no rate; write --rate 300/min"):
+    with pytest.raises(RealtalkError, match="is no rate; write `rate=300/min`"):
         Asked("openai/x", rate=text)
 
 

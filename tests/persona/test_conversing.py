@@ -342,7 +342,7 @@ from pathlib import Path
 import realtalk as rt
 from realtalk.persona import conversation, simulators
 
-conversing._EVERY = 0.0
+conversation._EVERY = 0.0
 solve = simulators.Constant.solve
 told = 0
 
@@ -356,8 +356,8 @@ def slowly(self, shown, progress=None):
 
 if len(sys.argv) > 2:
     simulators.Constant.solve = slowly
-rt.persona.converse("constant", settings={"says": "well. yes!"}, days=3, chats=2, out=sys.argv[1],
-            memory="recent", like="sample")
+rt.persona.converse(simulator="constant", settings={"says": "well. yes!"}, days=3, chats=2,
+                    out=sys.argv[1], memory="recent", like="sample")
 """
 
 
@@ -381,8 +381,8 @@ def test_a_killed_run_ends_in_the_same_chats(tmp_path: Path) -> None:
 
 def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
     begin: dict[str, Any] = {"days": 2, "memory": "recent", "out": tmp_path / "out"}
-    made = rt.persona.converse("constant", **begin)
-    assert rt.persona.converse("constant", **begin) == made
+    made = rt.persona.converse(simulator="constant", **begin)
+    assert rt.persona.converse(simulator="constant", **begin) == made
     for change, what in (
         ({"seed": 1}, "holds other chats|another seed"),
         ({"budget": "99w"}, "was made with another budget"),
@@ -390,12 +390,12 @@ def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
         ({"like": "sample"}, "was made with another pace"),
     ):
         with pytest.raises(RealtalkError, match=what) as caught:
-            rt.persona.converse("constant", **{**begin, **change})
-        assert "--fresh" in str(caught.value)
-    assert rt.persona.converse("constant", **{**begin, "seed": 1}, fresh=True) != made
+            rt.persona.converse(simulator="constant", **{**begin, **change})
+        assert "`fresh=True`" in str(caught.value)
+    assert rt.persona.converse(simulator="constant", **{**begin, "seed": 1}, fresh=True) != made
     rt.read("sample", out=tmp_path / "real")
     with pytest.raises(RealtalkError, match="holds a stored corpus: not a folder for simulated"):
-        rt.persona.converse("constant", **{**begin, "out": tmp_path / "real"}, fresh=True)
+        rt.persona.converse(simulator="constant", **{**begin, "out": tmp_path / "real"}, fresh=True)
 
 
 # People
@@ -407,7 +407,9 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match="no consent to write as Ines"):
         rt.persona.converse(simulator="retrieve", speaker="Ines", other=other, **given)
     with pytest.raises(RealtalkError, match="no consent to write as Juno"):
-        rt.persona.converse("retrieve", speaker="ines", consent="self", other=other, **given)
+        rt.persona.converse(
+            simulator="retrieve", speaker="ines", consent="self", other=other, **given
+        )
     asked: list[str] = []
 
     def answer(line: str) -> str:
@@ -485,13 +487,18 @@ def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
 
 def test_the_command(run: Any, tmp_path: Path) -> None:
     words = ("persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none")
-    status, out, err = run(*words, "--like", "sample", "--chats", "2")
+    words += ("--like", "sample", "--chats", "2")
+    status, _, err = run(*words)
+    assert status == 0 and "nothing was stored: --out DIR stores it" in err
+    assert not (tmp_path / "conversations").exists()
+    words += ("--out", "conversations")
+    status, out, err = run(*words)
     assert status == 0, err
     assert "Chat_simulated_1_" in out and "wrote conversations; every message is marked" in err
     held = open_reading(str(tmp_path / "conversations")).reading.corpus
-    status, out, _ = run(*words, "--like", "sample", "--chats", "2", "--json")
+    status, out, _ = run(*words, "--json")
     told = json.loads(out)
     assert [row["messages"] for row in told["chats"]] == [len(c.messages) for c in held.chats]
     assert told["folder"] == "conversations" and told["chats"][0]["unanswered"] == 0
-    status, _, err = run("persona", "converse", "sample", "-s", "Mara", "--other-speaker", "Theo")
+    status, _, err = run("persona", "converse", "sample", "-s", "Mara", "--other", "speaker=Theo")
     assert status == 2 and "no consent to write as Mara" in err

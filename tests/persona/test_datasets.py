@@ -223,8 +223,8 @@ def test_the_command_shows_and_writes(run: Any, tmp_path: Path) -> None:
     assert status == 0 and out == ""
     assert "assistant Mara (118 replies), user Theo" in err
     assert "nothing is written without --out" in err
-    words = ("persona", "export-dataset", "sample", "-s", "Mara", "--format", "alpaca")
-    status, out, err = run(*words, "--redact", "--out", "m.jsonl", "--json")
+    words = ("persona", "export-dataset", "sample", "-s", "Mara", "--to", "alpaca")
+    status, out, err = run(*words, "--redacted", "--out", "m.jsonl", "--json")
     assert status == 0, err
     told = json.loads(out)
     assert told["file"] == "m.jsonl" and told["replies"] == told["rows"] == 232

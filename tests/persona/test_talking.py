@@ -166,7 +166,7 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
 
 def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     for answer in ("", "no", "maybe"):
-        with pytest.raises(RealtalkError, match=r"no consent to write as Ines; .*--consent self"):
+        with pytest.raises(RealtalkError, match=r"no consent to write as Ines; .*`consent=self`"):
             rt.persona.talk(
                 ines(), speaker="Ines", simulator="constant", consent=answer, out=tmp_path / "talk"
             )
@@ -238,7 +238,7 @@ def test_who_is_who_in_a_talk() -> None:
         begin(partner="Ines")
     oven = chats.chats[0]
     group = Corpus("dock", "jsonl", (replace(oven, speakers=(*oven.speakers, "Juno")),))
-    with pytest.raises(RealtalkError, match=r"2 others speak in the chat.*--as NAME"):
+    with pytest.raises(RealtalkError, match=r"2 others speak in the chat.*`partner=NAME`"):
         rt.persona.talk(group, speaker="Ines", simulator="copy", consent="self")
 
 
@@ -249,6 +249,7 @@ def test_lines_of_a_pipe_are_answered(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    words += ("--out", "talks/theo")
     monkeypatch.setattr(sys, "stdin", io.StringIO("hello\n"))
     status, out, err = run(*words)
     assert status == 2 and "no consent to write as Theo" in err and out == ""
@@ -270,6 +271,7 @@ def test_lines_of_a_pipe_are_answered(
 def test_a_terminal_asks_and_is_left_cleanly(end: str, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    words += ("--out", "talks/theo")
     child = subprocess.Popen(
         [sys.executable, "-m", "realtalk", *words],
         stdin=theirs,

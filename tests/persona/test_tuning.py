@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -79,10 +80,13 @@ def test_an_adapter_that_makes_it_worse_is_told(
     assert worse.helps is False
     assert replace(worse, untuned=8.0).helps is True
     assert replace(worse, untuned=None).helps is None
+    loaded = SimpleNamespace(device="cpu", precision="float32")
+    monkeypatch.setattr("realtalk.persona.pretrained.load", lambda *_, **__: loaded)
+    monkeypatch.setattr("realtalk.persona.tuned.training_set", lambda *_: ([], {}))
     for made, is_told in ((worse, True), (replace(worse, untuned=8.0), False)):
-        monkeypatch.setattr("realtalk.api.persona.tune", lambda *_, made=made, **__: made)
-        status, _, err = run("persona", "tune", "sample", "--speaker", "Mara")
-        assert status == 0
+        monkeypatch.setattr(tuning, "tune", lambda *_, made=made, **__: made)
+        status, _, err = run("persona", "tune", "sample", "--speaker", "Mara", "--whole")
+        assert status == 0, err
         assert ("less likely with this adapter" in err) is is_told
 
 

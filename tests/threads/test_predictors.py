@@ -258,7 +258,7 @@ def test_predictors_by_name() -> None:
     clean, open_ = Protocol(), Protocol(with_scores=True)
     with pytest.raises(RealtalkError, match="mean does not do next_text"):
         refuse_unfit(Mean(), "next_text", clean)
-    with pytest.raises(RealtalkError, match="--with-scores"):
+    with pytest.raises(RealtalkError, match="`with_scores=True`"):
         refuse_unfit(Parent(), "sentiment", clean)
     refuse_unfit(Parent(), "sentiment", open_)
     refuse_unfit(Parent(), "next_text", clean)

@@ -14,7 +14,8 @@ SAMPLE = "sample-threads"
 @pytest.fixture
 def made(run: Any) -> Path:
     """A run of all settings."""
-    assert run("threads", "run", SAMPLE, "--limit", "20", "--out", "made")[0] == 0
+    words = ("--setting", "all", "--limit", "20", "--out", "made")
+    assert run("threads", "run", SAMPLE, *words)[0] == 0
     return Path("made")
 
 
@@ -28,16 +29,15 @@ def one_line(found: tuple[int, str, str], *words: str) -> None:
 
 
 def test_a_prompt_is_json_where_json_is_asked_for(run: Any) -> None:
-    status, out, _ = run("threads", "samples", SAMPLE, "--show", "1", "--json")
-    plain = run("threads", "samples", SAMPLE, "--show", "1")[1]
-    found = json.loads(out)
+    status, out, _ = run("threads", "prompt", SAMPLE, "1", "--json")
+    plain = run("threads", "prompt", SAMPLE, "1")[1]
     assert status == 0
-    assert found["prompt"] == plain.removesuffix("\n")
-    assert found["setting"] == "p-conv" and "/" in found["key"]
+    assert json.loads(out) == plain.removesuffix("\n")
+    assert "<comment>" in plain
 
 
 def test_a_budget_of_nothing_is_refused(run: Any) -> None:
-    one_line(run("threads", "samples", SAMPLE, "--show", "1", "--budget", "0"), "budget of 0")
+    one_line(run("threads", "prompt", SAMPLE, "1", "--budget", "0"), "budget of 0")
 
 
 @pytest.mark.parametrize("option", ["--seed", "--limit", "--train-limit"])
@@ -47,35 +47,43 @@ def test_a_number_that_no_file_can_hold_is_refused(run: Any, option: str) -> Non
 
 def test_comparing_with_a_setting_where_nothing_was_predicted(run: Any) -> None:
     """`parent` knows nothing without the conversation: strict scores are 0 there, not a crash."""
-    words = ("-t", "next_text", "-p", "parent", "--limit", "15", "--out", "parent")
-    assert run("threads", "run", SAMPLE, *words)[0] == 0
-    status, out, _ = run("runs", "compare", "parent", "--json")
-    assert status == 0
-    (found,) = json.loads(out).values()
+    words = ("-t", "next_text", "-p", "parent", "--setting", "all", "--limit", "15")
+    assert run("threads", "run", SAMPLE, *words, "--out", "parent")[0] == 0
+    status, out, err = run("runs", "compare-variants", "parent", "p-nonconv", "p-conv", "--json")
+    assert status == 0, err
+    (found,) = json.loads(out)["details"].values()
     assert found["strict"]["rouge_1"]["first"] == 0.0
     assert found["strict"]["rouge_1"]["second"] > 0
     assert found["strict"]["rouge_1"]["n"] == 15
-    assert found["changes"]["rouge_1"]["n"] == 0
+    assert found["changes"] == {}  # no reply has a score on both sides
 
 
 @pytest.mark.usefixtures("made")
 def test_settings_that_cannot_be_compared(run: Any) -> None:
-    one_line(run("runs", "compare", "made", "--settings", "p-conv,p-conv"), "not two settings")
+    one_line(run("runs", "compare-variants", "made", "p-conv", "p-conv"), "not two settings")
+    one_line(run("runs", "compare-variants", "made", "p-conv", "pconv"), "did you mean 'p-conv'")
+    one_line(run("runs", "compare", "made"), "compared with another", "--variant A,B")
+    one_line(run("runs", "compare", "made", "--variant", "p-conv,p-conv"), "not two settings")
     two = ("runs", "compare", "made", "made")
-    one_line(run(*two, "--settings", "p-conv,np-conv"), "leave --settings out")
+    one_line(run(*two, "--variant", "p-conv,np-conv"), "no rows with the setting p-conv,np-conv")
     assert run(*two)[0] == 0
+    of_one = run("runs", "compare", "made", "--variant", "np-conv,p-conv")
+    assert of_one == run("runs", "compare-variants", "made", "np-conv", "p-conv")
+    assert of_one[0] == 0
 
 
 @pytest.mark.parametrize(
     "line", ['{"setting":"p-conv","key":"k"}', '{"key":"k"}', "[1]", '{"setting":"odd","key":"k"}']
 )
-@pytest.mark.parametrize("command", ["table", "compare"])
-def test_rows_of_something_else(run: Any, made: Path, line: str, command: str) -> None:
+@pytest.mark.parametrize(
+    "words", [("table", "made"), ("compare", "made", "made")], ids=lambda words: words[0]
+)
+def test_rows_of_something_else(run: Any, made: Path, line: str, words: tuple[str, ...]) -> None:
     (made / "rows.jsonl").write_text(line + "\n", "utf-8")
-    one_line(run("threads", command, "made"), "made", "not the rows", "--fresh")
+    one_line(run("runs", *words), "made", "does not fit", "make the run again")
 
 
 def test_settings_of_something_else(run: Any, made: Path) -> None:
     kept = json.loads((made / "run.json").read_text("utf-8"))
     (made / "run.json").write_text(json.dumps({**kept, "settings": {}}), "utf-8")
-    one_line(run("runs", "table", "made"), "made", "not the settings", "--fresh")
+    one_line(run("runs", "table", "made"), "made", "settings lack", "make the run again")

@@ -100,7 +100,7 @@ def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
     run = run_threads(corpus, told, make_predictor("mean"), tmp_path / "m")
     assert run.name == "mean (log) [clean+sign-shown]"
     assert any("leaks" in note for note in run.cautions)
-    with pytest.raises(RealtalkError, match="--with-scores"):
+    with pytest.raises(RealtalkError, match="`with_scores=True`"):
         run_threads(corpus, told, make_predictor("parent"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
 

@@ -318,7 +318,7 @@ def compare(
     if second is None:
         if not isinstance(one, Run):
             raise RealtalkError("labels are compared with others", fix="name them")
-        return one.compare(one, variant)
+        return one.compare(variant=variant)
     other = _loaded(second)
     if isinstance(one, Labels) and isinstance(other, Labels):
         return one.compare(other)

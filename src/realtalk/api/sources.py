@@ -131,14 +131,20 @@ def _opened(path: Readable, format_name: str | None, options: ReadOptions) -> Op
     return Opened(reading, None, reading.tables.format)
 
 
-def _check_places(out: object, into: object, chat: str | None) -> None:
-    """Refuses what says nothing together."""
+def _check_places(
+    out: str | PathLike[str] | None, into: str | PathLike[str] | None, chat: str | None
+) -> None:
+    """Refuses what says nothing together, and a place that cannot be written."""
+    from realtalk.files.writing import check_local
+
     if out is not None and into is not None:
         raise RealtalkError(
             "`out=` stores a new corpus, `into=` adds to a stored one", fix="give one of them"
         )
     if chat is not None and into is None:
         raise RealtalkError("`chat=` names a chat of a stored corpus", fix="give `into=` too")
+    if out is not None:
+        check_local(Path(out))
 
 
 def as_corpus(

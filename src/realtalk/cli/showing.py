@@ -261,7 +261,10 @@ def show_run(
     _print_run(run, run.table(groups=groups), prices, json)
     if out is not None:
         say(f"the run is in {out}")
-    return end_unscored(row["unscored"] or row.get("untold") for row in run.rows)
+    status = end_unscored(row["unscored"] or row.get("untold") for row in run.rows)
+    if not status and run.judgements:  # a judge that judged nothing is no success
+        status = end_unscored(row["unscored"] for row in run.judgements)
+    return status
 
 
 def _print_run(run: Run, tables: Sequence[ResultTable], prices: str | None, json: bool) -> None:

@@ -37,6 +37,7 @@ from realtalk.files.writing import (
     write_json,
     write_parquet,
 )
+from realtalk.models.addresses import bare_address
 
 if TYPE_CHECKING:
     import polars as pl
@@ -390,9 +391,12 @@ def _refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[s
 def _flat(value: Mapping[str, Any], head: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, each in value.items():
-        flat |= (
-            _flat(each, f"{head}{name}.") if isinstance(each, Mapping) else {f"{head}{name}": each}
-        )
+        if isinstance(each, Mapping):
+            flat |= _flat(each, f"{head}{name}.")
+        elif name == "base_url" and isinstance(each, str):
+            flat[f"{head}{name}"] = bare_address(each)  # a file of others may hold a key there
+        else:
+            flat[f"{head}{name}"] = each
     return flat
 
 

@@ -321,7 +321,7 @@ class Run:
         if other is None:
             first, _, second = (variant or "").partition(",")
             if not second.strip():
-                fix = 'name it, or two variants: variant="A,B"'
+                fix = "name it, or two variants: `variant=A,B`"
                 raise RealtalkError("a run is compared with another", fix=fix)
             found = {"": self.compare_variants(first.strip(), second.strip())}
             names, cautions = found[""].names, self.cautions
@@ -387,6 +387,8 @@ class Run:
         for name in (first, second):
             if name not in known:
                 raise suggest(f"{self.benchmark.variant} of the run", name, list(known))
+        if first == second:
+            raise RealtalkError(f"{first} twice: not two {plural(self.benchmark.variant)} of a run")
         return self._change(self, known[first], known[second], (first, second))
 
     def _change(

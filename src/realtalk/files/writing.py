@@ -46,14 +46,20 @@ STORES = ("s3:", "gs:", "hdfs:")  # how paths begin that are in no folder of thi
 _LONGEST_STEM = 200  # bytes; file systems allow 255 with the ending and what a copy adds
 
 
-def private_folder(path: Path) -> Path:
-    """The folder, made with those above it where they are missing."""
+def check_local(path: Path) -> Path:
+    """The path itself; raises where it is in a store, before work is done for it."""
     if path.parts[:1] and path.parts[0] in STORES:  # what `Path` makes of an address
         raise RealtalkError(
             "this writes on this machine alone",
             where="//".join(path.parts[:2]),
             fix="name a local folder, or take `batch`",
         )
+    return path
+
+
+def private_folder(path: Path) -> Path:
+    """The folder, made with those above it where they are missing."""
+    check_local(path)
     missing = []
     for place in (path, *path.parents):
         if place.is_dir():
