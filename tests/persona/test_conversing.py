@@ -486,7 +486,9 @@ def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
 
 
 def test_the_command(run: Any, tmp_path: Path) -> None:
-    words = ("persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none")
+    words: tuple[str, ...] = (
+        *("persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none"),
+    )
     words += ("--like", "sample", "--chats", "2")
     status, _, err = run(*words)
     assert status == 0 and "nothing was stored: --out DIR stores it" in err

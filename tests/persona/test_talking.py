@@ -218,7 +218,7 @@ def test_a_consent_that_was_kept_before_meanings_were_is_known(tmp_path: Path) -
 
 
 def test_a_mistyped_answer_is_told_the_nearest(run: Any) -> None:
-    words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    words: tuple[str, ...] = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
     status, _, err = run(*words, "--consent", "fiction")
     assert status == 2 and "no consent to write as Theo" in err
     said = " ".join(err.split())
@@ -248,7 +248,7 @@ def test_who_is_who_in_a_talk() -> None:
 def test_lines_of_a_pipe_are_answered(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    words: tuple[str, ...] = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
     words += ("--out", "talks/theo")
     monkeypatch.setattr(sys, "stdin", io.StringIO("hello\n"))
     status, out, err = run(*words)
@@ -270,7 +270,7 @@ def test_lines_of_a_pipe_are_answered(
 @pytest.mark.parametrize("end", ["ctrl-d", "ctrl-c"])
 def test_a_terminal_asks_and_is_left_cleanly(end: str, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    words: tuple[str, ...] = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
     words += ("--out", "talks/theo")
     child = subprocess.Popen(
         [sys.executable, "-m", "realtalk", *words],
