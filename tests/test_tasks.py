@@ -16,7 +16,7 @@ from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import golds_named
@@ -162,7 +162,7 @@ def test_a_task_takes_the_golds_of_the_command(
     """A corrected audit is scored by as the command does: requests, scores, what is left out."""
     from realtalk.tasks import memory_probing
 
-    store(Reading(corpus=corpus(), ledger=Ledger("entries", 5, 5)), tmp_path / "chats")
+    store(ReadCorpus(corpus=corpus(), ledger=Ledger("entries", 5, 5)), tmp_path / "chats")
     path = str(write_audit(tmp_path / "mine.jsonl"))
     judge = "openai-api/local/third"
 

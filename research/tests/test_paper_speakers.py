@@ -18,7 +18,7 @@ from realtalk.ei.labels import Label, TurnInput, label_frame, turn_inputs
 from realtalk.ei.speakers import ResampledFacets
 from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.metrics.statistics import Estimate
 from research.papers.guidelines import check_guidelines
 from research.papers.labelling import UNITS, label_corpus
@@ -170,7 +170,7 @@ def shifted(lift: float) -> tuple[ResampledFacets, ...]:
 
 def test_the_paper_beside_its_own_tables() -> None:
     corpus = Corpus("realtalk", "realtalk", tuple(invented(name) for name in CHATS))
-    tables = Reading(corpus=corpus, ledger=Ledger("entries", 0, 0)).tables
+    tables = ReadCorpus(corpus=corpus, ledger=Ledger("entries", 0, 0)).tables
     said = {
         each.where: each
         for each in statements(describe(tables), check_guidelines(corpus).days, readings())

@@ -17,7 +17,7 @@ from realtalk.describe import describe
 from realtalk.describe.combining import StatsPart
 from realtalk.describe.counting import count_chats, describe_stream
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import open_stream, store
 from tries import tries
 
@@ -42,9 +42,9 @@ def talk(chats: int = 12, most: int = 40) -> Corpus:
     return Corpus("talk", "realtalk", tuple(made))
 
 
-def reading(corpus: Corpus) -> Reading:
+def reading(corpus: Corpus) -> ReadCorpus:
     total = sum(len(chat.messages) for chat in corpus.chats)
-    return Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+    return ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
 
 
 def streamed(folder: Path) -> bytes:

@@ -17,7 +17,7 @@ from realtalk.ei.encoder_choice import encoder_by, encoder_for
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import labelled_frame, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 
 MIXED = [line for pair in zip(CHATS["es"], ENGLISH, strict=True) for line in pair]
@@ -142,7 +142,9 @@ def test_engines_write_the_same_run_of_several_languages(tmp_path: Path) -> None
     corpus = several()
     total = sum(len(chat.messages) for chat in corpus.chats)
     parts = store(
-        Reading(corpus=corpus, ledger=Ledger("messages", total, total)), tmp_path / "parts", most=12
+        ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total)),
+        tmp_path / "parts",
+        most=12,
     )
     rt.label(corpus, out=tmp_path / "whole")
     streamed = rt.label(parts, out=tmp_path / "streamed")
@@ -159,7 +161,7 @@ def test_engines_write_the_same_run_of_several_languages(tmp_path: Path) -> None
 @needs_multilingual
 def test_the_command_says_who_labelled_and_how_good_it_is(run: Any, tmp_path: Path) -> None:
     corpus = corpus_of({"playa": CHATS["es"]})
-    store(Reading(corpus=corpus, ledger=Ledger("messages", 12, 12)), tmp_path / "corpus")
+    store(ReadCorpus(corpus=corpus, ledger=Ledger("messages", 12, 12)), tmp_path / "corpus")
     status, out, err = run("ei", "corpus", "--out", "labels")
     assert status == 0 and "(embedded, multilingual 1)" in out
     assert "playa: Spanish in 12 turns, labelled by the multilingual encoder, whose grade" in err

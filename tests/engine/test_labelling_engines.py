@@ -26,7 +26,7 @@ from realtalk.ei.label_files import chat_frames
 from realtalk.ei.labelling import labels_for
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 
 BLOCK = 16
@@ -55,7 +55,7 @@ def talk(chats: int = 3) -> Corpus:
 def parts(tmp_path: Path) -> Path:
     corpus = talk()
     total = sum(len(chat.messages) for chat in corpus.chats)
-    reading = Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+    reading = ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
     return store(reading, tmp_path / "parts", most=20)
 
 

@@ -14,7 +14,7 @@ import pytest
 import realtalk as rt
 from realtalk.chat import Chat, Corpus
 from realtalk.engine.engines import Inline
-from realtalk.engine.jobs import Engine, JobReport
+from realtalk.engine.jobs import Backend, JobReport
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
 from realtalk.files.progress import Progress, silent
@@ -92,7 +92,7 @@ def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
     (tmp_path / "split" / "rows.jsonl").write_bytes(b"".join(kept))
     worked: list[int] = []
 
-    def counted(job: Any, engine: Engine, **more: Any) -> JobReport:
+    def counted(job: Any, engine: Backend, **more: Any) -> JobReport:
         report = run_job(job, engine, **more)
         worked.append(report.worked)
         return report

@@ -9,7 +9,7 @@ import pytest
 
 from command import run_command
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 from said import Said
 from written_chats import FORMS
 
@@ -38,7 +38,7 @@ def zipped(folder: Path, path: Path) -> Path:
     return path
 
 
-def read(path: Path) -> Reading:
+def read(path: Path) -> ReadCorpus:
     return open_reading(path).reading
 
 

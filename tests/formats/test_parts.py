@@ -19,7 +19,7 @@ from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import refuse_strangers
 from realtalk.formats.opening import add, open_reading, stored_options
-from realtalk.formats.reading import Ledger, Reading, ReadOptions
+from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
 from realtalk.formats.store import (
     chats_in,
     cut,
@@ -54,9 +54,9 @@ def talk(sizes: list[int]) -> Corpus:
     return Corpus("talk", "realtalk", tuple(chats))
 
 
-def reading(corpus: Corpus) -> Reading:
+def reading(corpus: Corpus) -> ReadCorpus:
     total = sum(len(chat.messages) for chat in corpus.chats)
-    return Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+    return ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
 
 
 def streamed(folder: Path) -> Corpus:
@@ -125,7 +125,7 @@ def test_chats_that_lie_in_pieces_are_brought_together(tmp_path: Path) -> None:
     tables = from_corpus(talk([4, 4]))
     mixed = replace(tables, messages=tables.messages[[0, 4, 1, 5, 2, 6, 3, 7]])
     ledger = Ledger("messages", 8, 8)
-    store(Reading(tables=mixed, ledger=ledger), tmp_path / "c", most=4)
+    store(ReadCorpus(tables=mixed, ledger=ledger), tmp_path / "c", most=4)
     assert load(tmp_path / "c").corpus == to_corpus(mixed)
     assert streamed(tmp_path / "c") == to_corpus(mixed)
 

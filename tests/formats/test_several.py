@@ -19,7 +19,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.matching import align
 from realtalk.formats.merging import Merging, SamePersonError, merge
 from realtalk.formats.opening import Opened, open_reading, together
-from realtalk.formats.reading import Ledger, Reading, ReadOptions
+from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
 from realtalk.formats.store import load, store
 from realtalk.formats.tables import Tables, to_corpus
 from said import Said
@@ -115,7 +115,7 @@ def test_the_order_of_the_files_makes_no_difference(
         kept = [one for one, keep in zip(whole, data.draw(picks), strict=True) if keep]
         assume(kept)
         count = len(kept)
-        reading = Reading(tables=tables(("c", kept)), ledger=Ledger("lines", count, count))
+        reading = ReadCorpus(tables=tables(("c", kept)), ledger=Ledger("lines", count, count))
         parts.append(Opened(reading, None, "whatsapp"))
     found = [
         together(order, ReadOptions()).reading.tables.messages for order in permutations(parts)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, Leftover, Reading
+from realtalk.formats.reading import Ledger, Leftover, ReadCorpus
 from realtalk.formats.store import is_stored, load, store
 from realtalk.formats.tables import from_corpus, message_frame, to_corpus
 from tries import tries
@@ -63,7 +63,7 @@ def test_values_columns_and_disk(tmp_path_factory: pytest.TempPathFactory, corpu
     assert to_corpus(from_corpus(corpus)) == corpus
     folder = tmp_path_factory.mktemp("store") / "c"
     ledger = Ledger("entries", 3, 1, 1, (Leftover("x", "y"),))
-    store(Reading(corpus=corpus, ledger=ledger, notes=("n",)), folder)
+    store(ReadCorpus(corpus=corpus, ledger=ledger, notes=("n",)), folder)
     back = load(folder)
     assert back.corpus == corpus
     assert back.ledger == ledger
@@ -77,7 +77,7 @@ def stored(tmp_path: Path) -> Path:
         "realtalk",
         (Chat("x", ("A",), (Session(1, None, (Message("D1:1", "A", None, "hi"),)),)),),
     )
-    return store(Reading(corpus=corpus, ledger=Ledger("entries", 1, 1)), tmp_path / "out" / "c")
+    return store(ReadCorpus(corpus=corpus, ledger=Ledger("entries", 1, 1)), tmp_path / "out" / "c")
 
 
 def test_opens_by_path(stored: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pl.DataFrame, "write_parquet", fail)
-    reading = Reading(corpus=Corpus("c", "realtalk"), ledger=Ledger("entries", 0, 0))
+    reading = ReadCorpus(corpus=Corpus("c", "realtalk"), ledger=Ledger("entries", 0, 0))
     with pytest.raises(RealtalkError, match="No space left"):
         store(reading, tmp_path / "c")
     assert not list(tmp_path.iterdir())

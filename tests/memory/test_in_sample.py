@@ -15,7 +15,7 @@ from memory_chats import bakery
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.golds import InSample, learning_parts
 from realtalk.pages.report import make_report
@@ -41,7 +41,7 @@ def corpus(question: Question = QUESTION) -> Corpus:
 
 def kept(corpus: Corpus, folder: Path) -> None:
     count = sum(1 for chat in corpus.chats for _ in chat.messages)
-    store(Reading(corpus=corpus, ledger=Ledger("entries", count, count)), folder)
+    store(ReadCorpus(corpus=corpus, ledger=Ledger("entries", count, count)), folder)
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ import pytest
 
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
 from realtalk.ei import grades
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.pages.chat_page import make_portrait, render
 
 
-def reading(lines: Any) -> Reading:
+def reading(lines: Any) -> ReadCorpus:
     corpus = corpus_of({"playa": lines}, times=12)
     total = sum(len(chat.messages) for chat in corpus.chats)
-    return Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+    return ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
 
 
 def graded(monkeypatch: pytest.MonkeyPatch, grade: str) -> None:

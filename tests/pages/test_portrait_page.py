@@ -18,7 +18,7 @@ import scipy.stats
 from portrait_chats import ODD, arabic_group, english, japanese, spanish
 from realtalk.chat import Corpus, Message
 from realtalk.ei.labelling import labels_for
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
 pytest_plugins = ["page_browser"]
@@ -26,9 +26,9 @@ pytest_plugins = ["page_browser"]
 MADE = {"english": english, "spanish": spanish, "japanese": japanese, "arabic": arabic_group}
 
 
-def reading(corpus: Corpus) -> Reading:
+def reading(corpus: Corpus) -> ReadCorpus:
     total = sum(len(chat.messages) for chat in corpus.chats)
-    return Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+    return ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rows import run_schema
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.persona.asking import LlmGuesser, read_letter
 from realtalk.persona.authorship import ByMeaningNear, ByStyle
@@ -244,7 +244,7 @@ def test_persona_runs_of_other_chats_are_refused() -> None:
 
 def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     total = sum(len(session.messages) for chat in CORPUS.chats for session in chat.sessions)
-    store(Reading(corpus=CORPUS, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
+    store(ReadCorpus(corpus=CORPUS, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
     persona_run(tmp_path / "flat")
     status, out, err = run(
         *("persona", "who-wrote-it", "corpus", "--simulated", "best=flat", "--out", "c", "--json")

@@ -15,7 +15,7 @@ from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.ei.label_files import label_settings, store_labels
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
@@ -69,7 +69,7 @@ def corpus() -> Corpus:
 def write_corpus(folder: Path) -> Path:
     made = corpus()
     total = sum(len(session.messages) for chat in made.chats for session in chat.sessions)
-    return store(Reading(corpus=made, ledger=Ledger("entries", total, total)), folder)
+    return store(ReadCorpus(corpus=made, ledger=Ledger("entries", total, total)), folder)
 
 
 def write_labels(

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import orjson
 
 from realtalk.engine.homes import home_of, record_of
-from realtalk.engine.jobs import Engine, Job, JobReport
+from realtalk.engine.jobs import Backend, Job, JobReport
 from realtalk.engine.running import PARTS, PARTS_KEY, run_job
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -47,7 +47,7 @@ def work_each(
     paths: Sequence[str],
     out: Place,
     way: InputReading,
-    engine: Engine,
+    engine: Backend,
     *,
     fresh: bool = False,
     progress: Progress = silent,

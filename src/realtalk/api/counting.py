@@ -22,7 +22,7 @@ import orjson
 
 from realtalk.describe.combining import StatsPart, combine
 from realtalk.describe.values import CorpusStats
-from realtalk.engine.jobs import Engine, Job, JobReport
+from realtalk.engine.jobs import Backend, Job, JobReport
 from realtalk.engine.running import run_job
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import write_json
@@ -47,7 +47,7 @@ class ChatCounter:
 
 def describe_by(
     stream: CorpusStream,
-    engine: Engine,
+    engine: Backend,
     out: Path | None = None,
     *,
     fresh: bool = False,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
-    from realtalk.engine.jobs import Engine as Workers
+    from realtalk.engine.jobs import Backend
     from realtalk.files.progress import Progress
     from realtalk.formats.reading import ReadOptions
     from realtalk.text.calendars import DateOrder
@@ -112,7 +112,7 @@ class Engine:
     def __bool__(self) -> bool:
         return any(value is not None for value in (self.name, self.workers, self.address))
 
-    def chosen(self, device: str = "cpu") -> Workers:
+    def chosen(self, device: str = "cpu") -> Backend:
         """The engine that does the work: this process where none is named."""
         from realtalk.engine.engines import choose
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from realtalk.formats import reading as read_values
     from realtalk.web.session import StudioSession
 
-Part: TypeAlias = "Corpus | read_values.Reading | Labels | Run | str | PathLike[str]"
+Part: TypeAlias = "Corpus | read_values.ReadCorpus | Labels | Run | str | PathLike[str]"
 
 _LOG = logging.getLogger("realtalk")
 

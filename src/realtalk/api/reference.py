@@ -21,7 +21,7 @@ _HEAD = """# Python reference
 
 Made by `python -m realtalk.api.reference`; do not edit by hand. [python.md](python.md)
 explains it with examples. `Readable` is whatever holds chats: a path, a sample's name, a Corpus, a
-Reading or a stored folder.
+`ReadCorpus` or a stored folder.
 """
 
 

@@ -34,7 +34,7 @@ _LOG = logging.getLogger("realtalk")
 
 
 @dataclass(frozen=True)
-class Shown:
+class RunsView:
     """Runs side by side, rows worth reading, or one sample, and what to say of them."""
 
     runs: Sequence[Run]
@@ -77,7 +77,7 @@ def show(
     sample: str | None = None,
     corpus: Readable | None = None,
     groups: bool = False,
-) -> Shown:
+) -> RunsView:
     """Show the figures of a stored run, or everything about one of its samples.
 
     Args:
@@ -92,7 +92,7 @@ def show(
     """
     (loaded,) = load_named([run])
     if sample is None:
-        return Shown([loaded], loaded.table(groups=groups))
+        return RunsView([loaded], loaded.table(groups=groups))
 
     def key(row: Row) -> tuple[Any, ...]:
         return row["group"], row["sample"], row["variant"]
@@ -100,7 +100,7 @@ def show(
     why = {key(row): row["why"] for row in loaded.failed}
     rows = [{"why": why.get(key(row)), **row} for row in loaded.find(sample)]
     chats = None if corpus is None else as_corpus(corpus)
-    return Shown([loaded], (), rows, [loaded.benchmark.evidence(row, chats) for row in rows])
+    return RunsView([loaded], (), rows, [loaded.benchmark.evidence(row, chats) for row in rows])
 
 
 def table(
@@ -110,7 +110,7 @@ def table(
     published: bool = True,
     best_of: bool = False,
     figures: str | PathLike[str] | None = None,
-) -> Shown:
+) -> RunsView:
     """Show stored runs side by side, a table per kind of score; the paper's rows below.
 
     Runs of one name are joined: an adapter is for one speaker, so ten runs make one row.
@@ -140,7 +140,7 @@ def table(
 
         charts = loaded[0].benchmark.charts({run.name: run for run in loaded})
         _LOG.info("wrote %d files to %s", len(save_figures(charts, Path(figures))), figures)
-    return Shown(loaded, tables)
+    return RunsView(loaded, tables)
 
 
 def compare_variants(run: str | PathLike[str], first: str, second: str) -> ResultTable:
@@ -164,7 +164,7 @@ def failures(
     most: int = 10,
     page: str | PathLike[str] | None = None,
     corpus: Readable | None = None,
-) -> Shown:
+) -> RunsView:
     """Show what failed in stored runs and why, worst first. Prints texts.
 
     Args:
@@ -197,7 +197,7 @@ def failures(
         for run in loaded
         for row in run.failures(most).to_dicts()
     ]
-    return Shown(loaded, (), rows)
+    return RunsView(loaded, (), rows)
 
 
 def rescore(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from realtalk.formats.reading import ReadOptions
     from realtalk.formats.store import CorpusStream
 
-Readable: TypeAlias = "str | PathLike[str] | Corpus | read_values.Reading | Callable[[], Corpus]"
+Readable: TypeAlias = "str | PathLike[str] | Corpus | read_values.ReadCorpus | Callable[[], Corpus]"
 
 _LOG = logging.getLogger("realtalk")
 
@@ -156,20 +156,19 @@ def as_corpus(
 
 def as_reading(
     source: Readable, reading: Reading | str | None = None, progress: Progress = silent
-) -> read_values.Reading:
+) -> read_values.ReadCorpus:
     """The corpus with what happened when it was read; of a Corpus alone that is not known."""
     from realtalk.chat import Corpus
     from realtalk.formats.opening import open_reading
-    from realtalk.formats.reading import Ledger
-    from realtalk.formats.reading import Reading as Found
+    from realtalk.formats.reading import Ledger, ReadCorpus
 
-    if isinstance(source, Found):
+    if isinstance(source, ReadCorpus):
         return source
     if callable(source):
         source = source()
     if isinstance(source, Corpus):
         total = sum(len(chat.messages) for chat in source.chats)
-        return Found(corpus=source, ledger=Ledger("messages", total, total))
+        return ReadCorpus(corpus=source, ledger=Ledger("messages", total, total))
     way = value_object(Reading, reading)
     found = open_reading(path_of(source), way.format, way.checked(progress)).reading
     log_notes(found.notes)

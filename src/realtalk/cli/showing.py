@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from realtalk.api.batch import BatchResult
     from realtalk.api.chats import Exported, Findings, Redaction
     from realtalk.api.pages import Page
-    from realtalk.api.runs import Shown
+    from realtalk.api.runs import RunsView
     from realtalk.api.sweeping import Sweep
     from realtalk.api.threads import SampleCounts
     from realtalk.chat import Corpus
@@ -205,7 +205,7 @@ def show_cleared(table: ResultTable, *, json: bool = False) -> int:
     return int(bool(row["left"]))
 
 
-def show_stored(shown: Shown, *, prices: str | None = None, json: bool = False) -> None:
+def show_stored(shown: RunsView, *, prices: str | None = None, json: bool = False) -> None:
     """Prints a run, and what it cost.
 
     Args:
@@ -219,7 +219,7 @@ def show_stored(shown: Shown, *, prices: str | None = None, json: bool = False) 
         show_runs(shown, json=json)
 
 
-def show_runs(shown: Shown, *, json: bool = False) -> None:
+def show_runs(shown: RunsView, *, json: bool = False) -> None:
     """Prints tables, or rows one below the other, then what has to be said of them.
 
     Args:
@@ -268,7 +268,7 @@ def show_run(
 
 
 def _print_run(run: Run, tables: Sequence[ResultTable], prices: str | None, json: bool) -> None:
-    from realtalk.api.runs import Shown
+    from realtalk.api.runs import RunsView
     from realtalk.evals.prices import cost_json, cost_table, read_prices
 
     known = None if prices is None else read_prices(prices)
@@ -276,7 +276,7 @@ def _print_run(run: Run, tables: Sequence[ResultTable], prices: str | None, json
         costs = {} if known is None else {"costs": cost_json(run.usage, known)}
         print_json(run.to_json() | costs)
         return
-    show_runs(Shown([run], tables))
+    show_runs(RunsView([run], tables))
     if known is not None and run.usage:
         show("what it cost", *cost_table(run.usage, known))
     elif known is not None:

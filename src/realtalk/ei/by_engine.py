@@ -53,7 +53,7 @@ from realtalk.ei.labels import (
 )
 from realtalk.ei.protocols import rules_of
 from realtalk.ei.results import Labels
-from realtalk.engine.jobs import Engine, Job, Work
+from realtalk.engine.jobs import Backend, Job, Work
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import ContentHash
@@ -90,7 +90,7 @@ def make_worker(build: Callable[[], Labeller], protocol: str) -> Work:
 def label_blocks(
     source: Corpus | CorpusStream,
     build: Callable[[], Labeller],
-    engine: Engine,
+    engine: Backend,
     protocol: str = "turns",
     out: Path | None = None,
     *,

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.engine.jobs import ONE_THREAD, TRIES, Engine, PartResult, Task, Work, carry_out, lost
+from realtalk.engine.jobs import ONE_THREAD, TRIES, Backend, PartResult, Task, Work, carry_out, lost
 from realtalk.errors import RealtalkError
 from realtalk.files.temporary import temporary_folder
 from realtalk.files.writing import write_bytes
@@ -46,7 +46,7 @@ def choose(
     workers: int | None = None,
     address: str | None = None,
     device: str = "cpu",
-) -> Engine:
+) -> Backend:
     """The engine of that name, `inline` without one; by default one worker per processor."""
     name = name or ENGINES[0]
     if name not in ENGINES:

@@ -112,7 +112,7 @@ class JobReport:
         raise RealtalkError(f"{problem}{more}; {why}", where=None if name in problem else name)
 
 
-class Engine(Protocol):
+class Backend(Protocol):
     """Where tasks are run. Results come as they are ready, in any order."""
 
     @property

@@ -24,7 +24,7 @@ from typing import Any
 
 from realtalk import __version__
 from realtalk.engine.homes import UNFINISHED, FolderHome, StoreHome, home_of
-from realtalk.engine.jobs import Engine, Job, JobReport, PartResult, Task, fingerprint, tasks
+from realtalk.engine.jobs import Backend, Job, JobReport, PartResult, Task, fingerprint, tasks
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.files.progress import Progress, silent
@@ -36,7 +36,7 @@ PARTS, PARTS_KEY = "parts", ("part",)  # the table of a job, and what its rows a
 
 
 def run_job(
-    job: Job, engine: Engine, *, fresh: bool = False, progress: Progress = silent
+    job: Job, engine: Backend, *, fresh: bool = False, progress: Progress = silent
 ) -> JobReport:
     """Carries a job out, or goes on with it; problems of inputs are reported, not raised."""
     listed = tasks(job)
@@ -70,7 +70,7 @@ def run_job(
 
 
 @contextmanager
-def workplace(folder: Path | None, name: str, engine: Engine) -> Iterator[Path]:
+def workplace(folder: Path | None, name: str, engine: Backend) -> Iterator[Path]:
     """Where a run in `folder` keeps its pieces: below it, or in a temporary folder without one.
 
     Whatever ends a sitting leaves what is done there, and the next one goes on from it. Without a

@@ -15,6 +15,7 @@ alike (a chat, a speaker, a user): intervals draw whole groups, tests swap whole
 # ruff: noqa: ARG002, ARG003
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -188,7 +189,7 @@ class Reference:
     published: bool = True
 
 
-class Benchmark(Generic[ShownT, TruthT, ValueT]):
+class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
     """A corpus with settings as samples, how their answers are scored, and how a run is read.
 
     A subclass says the first eight, `stages` and `score`; everything else has a default. What is
@@ -229,11 +230,13 @@ class Benchmark(Generic[ShownT, TruthT, ValueT]):
         """What the rows depend on, for the record."""
         return {}
 
+    @abstractmethod
     def stages(
         self, corpus: Corpus, progress: Progress = silent
     ) -> Iterable[Stage[ShownT, TruthT]]:
-        raise NotImplementedError
+        """The samples, stage by stage, each with what may be learned from."""
 
+    @abstractmethod
     def score(
         self,
         samples: Sequence[Sample[ShownT, TruthT]],
@@ -241,7 +244,6 @@ class Benchmark(Generic[ShownT, TruthT, ValueT]):
         progress: Progress = silent,
     ) -> list[Row]:
         """The columns of each answer, in order. What has no score is None."""
-        raise NotImplementedError
 
     def target(self, sample: Sample[ShownT, TruthT]) -> str:
         """The truth in words, for those who read a log."""

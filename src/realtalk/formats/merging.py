@@ -27,7 +27,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.joining import JoinCounts, is_cut, join, recut
 from realtalk.formats.matching import Alignment, align, common, span
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.sessions import Gap
 from realtalk.formats.tables import MESSAGES, ChatRow, Tables
 from realtalk.registry import suggest
@@ -490,8 +490,8 @@ _MOST = 500  # chats that share messages: nobody exports one so often, and each 
 
 
 def join_overlaps(
-    reading: Reading, wanted: Sequence[str], gap: Gap, ids: Sequence[str] = ()
-) -> Reading:
+    reading: ReadCorpus, wanted: Sequence[str], gap: Gap, ids: Sequence[str] = ()
+) -> ReadCorpus:
     """The reading with chats of one name joined where they agree.
 
     `wanted` are the names that its chats have in their files, before two of one were told apart,
@@ -512,7 +512,7 @@ def join_overlaps(
     tables, notes = _joined(reading.tables, names, sharing, gap)
     if not notes:
         return reading
-    return Reading(tables=tables, ledger=reading.ledger, notes=(*reading.notes, *notes))
+    return ReadCorpus(tables=tables, ledger=reading.ledger, notes=(*reading.notes, *notes))
 
 
 def _joined(

@@ -26,7 +26,7 @@ from realtalk.files.stores import local_copy
 from realtalk.formats.joining import JoinCounts
 from realtalk.formats.matching import span
 from realtalk.formats.merging import Merged, Merging, check_names, merge
-from realtalk.formats.reading import Ledger, Reading, ReadOptions
+from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
 from realtalk.formats.registry import FORMATS, detect, recognised
 from realtalk.formats.source import Source
 from realtalk.formats.store import is_stored, load, load_stored, record, store
@@ -39,7 +39,7 @@ SAMPLES = ("sample", "sample-simulated", "sample-threads")
 class Opened:
     """A reading and, where it was read just now, the source and format it came from."""
 
-    reading: Reading
+    reading: ReadCorpus
     source: Source | None
     format: str
 
@@ -142,7 +142,7 @@ def _read_every(source: Source, format_name: str, options: ReadOptions, *, alone
     reading = together(readings, options).reading
     own = first.reading.tables
     tables = replace(reading.tables, name=own.name, format=own.format)
-    reading = Reading(tables=tables, ledger=reading.ledger, notes=reading.notes)
+    reading = ReadCorpus(tables=tables, ledger=reading.ledger, notes=reading.notes)
     return Opened(reading, source, format_name)
 
 
@@ -205,7 +205,7 @@ def _listed(names: Iterable[str]) -> str:
 class Added:
     """A stored corpus after new exports; `notes` are what happened this time."""
 
-    reading: Reading
+    reading: ReadCorpus
     counts: JoinCounts
     chats: int  # new ones
     written: bool
@@ -230,7 +230,7 @@ def together(
     first, *others = in_order(opened)
     way = Merging(options.gap, same=dict(same or {}), take_edits=take_edits, fresh=True)
     merged = _merged(first.reading.tables, others, way)
-    reading = Reading(
+    reading = ReadCorpus(
         tables=replace(merged.tables, name=opened[0].reading.tables.name),
         ledger=Ledger.sum([each.reading.ledger for each in opened]),
         notes=tuple(dict.fromkeys((*first.reading.notes, *merged.notes))),
@@ -273,7 +273,7 @@ def add(
     if is_changed:
         ledger = Ledger.sum([known.ledger, *(each.reading.ledger for each in opened)])
         notes = tuple(dict.fromkeys((*known.notes, *merged.notes)))
-        reading = Reading(tables=merged.tables, ledger=ledger, notes=notes)
+        reading = ReadCorpus(tables=merged.tables, ledger=ledger, notes=notes)
         if _record(folder) != earlier:
             raise RealtalkError(
                 "changed while the export was read", where=str(folder), fix="run it again"

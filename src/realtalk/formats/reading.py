@@ -104,7 +104,7 @@ class Ledger:
         )
 
 
-class Reading:
+class ReadCorpus:
     """A corpus as read, with what happened on the way. Give either form, or both."""
 
     def __init__(
@@ -150,5 +150,5 @@ class Format:
 
     title: str
     sniff: Callable[[Source], bool]
-    read: Callable[[Source, ReadOptions], Reading]
+    read: Callable[[Source, ReadOptions], ReadCorpus]
     write: Callable[[Corpus, Path], tuple[Path, ...]] | None = None

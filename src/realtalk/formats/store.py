@@ -30,7 +30,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.stores import local_copy
 from realtalk.files.writing import whole_folder, write_parquet
 from realtalk.formats.json_input import Fields
-from realtalk.formats.reading import Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from realtalk.formats.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, to_corpus
 
@@ -166,7 +166,7 @@ _NO_RECORD = "is not the record of a stored corpus"
 
 
 def store(
-    reading: Reading,
+    reading: ReadCorpus,
     folder: Path,
     source: Source | None = None,
     options: ReadOptions | None = None,
@@ -224,7 +224,7 @@ def _write_messages(tables: Tables, folder: Path, most: int) -> list[PartSpan]:
     return spans
 
 
-def provenance(reading: Reading, source: Source | None, options: ReadOptions | None) -> Fields:
+def provenance(reading: ReadCorpus, source: Source | None, options: ReadOptions | None) -> Fields:
     """Where the corpus came from and how it was read; file names only, no paths, no text."""
     tables, ledger = reading.tables, reading.ledger
     gap = options.gap if options else None
@@ -337,12 +337,12 @@ def load_about(folder: Path) -> StoredAbout:
         raise _damaged(_NO_RECORD, where) from error
 
 
-def load(folder: Path) -> Reading:
+def load(folder: Path) -> ReadCorpus:
     """A stored corpus, with the ledger of the day it was read."""
     about = load_about(folder)
     whole = ChatSpan(tuple(range(len(about.parts))) or (None,), 0, len(about.chats))
     tables = _load_chats(folder, about, whole)
-    return Reading(tables=tables, ledger=about.ledger, notes=about.notes)
+    return ReadCorpus(tables=tables, ledger=about.ledger, notes=about.notes)
 
 
 def _load_chats(folder: Path, about: StoredAbout, span: ChatSpan) -> Tables:
@@ -464,7 +464,7 @@ def is_collection(folder: Path) -> bool:
     return bool(others) and all(is_stored(path) for path in others)
 
 
-def load_stored(folder: Path) -> Reading | None:
+def load_stored(folder: Path) -> ReadCorpus | None:
     """A stored corpus, or a folder of them as one; None of any other folder."""
     if is_stored(folder):
         return load(folder)
@@ -479,7 +479,7 @@ def load_stored(folder: Path) -> Reading | None:
         *(pl.concat([getattr(each, name) for each in every]) for name in _FRAMES),
     )
     total = tables.messages.height
-    return Reading(tables=tables, ledger=Ledger("messages", total, total), notes=stream.notes)
+    return ReadCorpus(tables=tables, ledger=Ledger("messages", total, total), notes=stream.notes)
 
 
 def chats_in(tables: Tables, at_once: int | None = None) -> Iterator[Chat]:

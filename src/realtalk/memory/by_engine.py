@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.engine.jobs import Engine, Job
+from realtalk.engine.jobs import Backend, Job
 from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
@@ -27,7 +27,7 @@ from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import (
     KIND,
@@ -87,7 +87,7 @@ class _SharedPlan:
 def probe_by(
     plan: Plan,
     make: Callable[[], Memory],
-    engine: Engine,
+    engine: Backend,
     folder: Path | None = None,
     *,
     fresh: bool = False,
@@ -161,7 +161,7 @@ def written_chats(chats: Sequence[Chat], corpus: Corpus, folder: Path) -> tuple[
     for number, chat in enumerate(chats, 1):
         alone = Corpus(corpus.name, corpus.format, (chat,))
         total = len(chat.messages)
-        reading = Reading(corpus=alone, ledger=Ledger("messages", total, total))
+        reading = ReadCorpus(corpus=alone, ledger=Ledger("messages", total, total))
         place = folder / f"{number:06}-{file_stem(chat.id)[:80]}"
         paths.append(store(reading, place))
     return tuple(paths)

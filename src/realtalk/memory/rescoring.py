@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from realtalk.chat import Question
+from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.rescoring import Rescored, rescore
@@ -100,6 +100,19 @@ class _StoredQuestions(Benchmark[None, Row, str]):
     columns = COLUMNS
     settings: Mapping[str, Any] = MappingProxyType({"scoring": SCORING_VERSION})
 
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+
+    def stages(
+        self,
+        corpus: Corpus | None = None,  # noqa: ARG002
+        progress: Progress = silent,  # noqa: ARG002
+    ) -> list[Stage[None, Row]]:
+        samples = [
+            Sample(row["sample"], row["group"], row["variant"], None, row) for row in self._rows
+        ]
+        return [Stage("answers", samples)]
+
     def score(
         self,
         samples: Sequence[Sample[None, Row]],
@@ -122,8 +135,8 @@ def rescore_run(folder: Path, audit: Audit | None = None) -> tuple[Run, Rescored
     """
     known = Run.load(folder, KIND)
     rows = known.rows if audit is None else _audited_anew(known, audit)
-    samples = [Sample(row["sample"], row["group"], row["variant"], None, row) for row in rows]
-    changes = rescore(known, _StoredQuestions(), [Stage("answers", samples)])
+    questions = _StoredQuestions(rows)
+    changes = rescore(known, questions, questions.stages())
     return Run.load(folder, KIND), changes
 
 

@@ -28,7 +28,7 @@ import polars as pl
 from realtalk import __version__
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.tables import Tables, to_corpus
 from realtalk.pages.aggregates import COUNTED, MARKED, Aggregates
 from realtalk.pages.frame import asset, document, write_page
@@ -85,7 +85,7 @@ class Portrait:
 
 
 def make_portrait(
-    reading: Reading,
+    reading: ReadCorpus,
     options: PortraitOptions | None = None,
     *,
     cache: Path | None = None,

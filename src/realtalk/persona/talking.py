@@ -33,7 +33,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import write_json
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import is_stored, load, store
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
 from realtalk.persona.values import Simulator, TurnPrompt
@@ -161,7 +161,7 @@ def stored_consent(folder: Path | None, speaker: str) -> Consent | None:
 def keep_corpus(corpus: Corpus, folder: Path) -> None:
     """Stores what was said, all of which was read."""
     total = sum(len(chat.messages) for chat in corpus.chats)
-    store(Reading(corpus=corpus, ledger=Ledger("messages", total, total)), folder)
+    store(ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total)), folder)
 
 
 @runtime_checkable

@@ -23,7 +23,7 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus
 from realtalk.errors import RealtalkError
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.redaction.standins import STAND_IN
 
@@ -125,7 +125,7 @@ def store_redacted(corpus: Corpus, folder: Path) -> int:
     """Stores it; how many messages it has."""
     total = sum(len(chat.messages) for chat in corpus.chats)
     # Notes and leftovers name files of the original: they stay behind.
-    store(Reading(corpus=corpus, ledger=Ledger("entries", total, total)), folder)
+    store(ReadCorpus(corpus=corpus, ledger=Ledger("entries", total, total)), folder)
     return total
 
 

@@ -1,4 +1,15 @@
-"""FIXME"""
+"""What "last friday" meant when it was said, in days of the calendar.
+
+    resolve("got it two days ago", datetime(2024, 1, 19, 9, 30))
+    → [Resolved(7, 19, date(2024, 1, 17), date(2024, 1, 17), "day", "two days ago")]
+    find_dates("19.01.2024")   → [FoundDate(0, 10, PartialDate(2024, 1, 19))]
+
+`resolve` reads a message as said at a time and always ends in days: one day, or the first and
+the last of a week, month, season or year. Rules, English, and a choice where people differ:
+weeks begin on Monday, "last friday" is the nearest one before today and "next friday" the
+nearest after, "on friday" looks back in a sentence with a past verb and ahead in others.
+Written dates (`find_dates`) are resolved too; a year that is not stated is the nearest.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +21,6 @@ from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
 
 from realtalk.text.dates import PartialDate, find_dates
-
-# What "last friday" meant when it was said, in days of the calendar.
-#
-#     resolve("got it two days ago", datetime(2024, 1, 19, 9, 30))
-#     → [Resolved(7, 19, date(2024, 1, 17), date(2024, 1, 17), "day", "two days ago")]
-#     find_dates("19.01.2024")   → [FoundDate(0, 10, PartialDate(2024, 1, 19))]
-#
-# `resolve` reads a message as said at a time and always ends in days: one day, or the first and
-# the last of a week, month, season or year. Rules, English, and a choice where people differ:
-# weeks begin on Monday, "last friday" is the nearest one before today and "next friday" the
-# nearest after, "on friday" looks back in a sentence with a past verb and ahead in others.
-# Written dates (`find_dates`) are resolved too; a year that is not stated is the nearest.
 
 Precision: TypeAlias = Literal["day", "weekend", "week", "month", "season", "year", "about"]
 

@@ -29,7 +29,7 @@ import numpy as np
 import orjson
 
 from realtalk.chat import Corpus
-from realtalk.engine.jobs import Engine, Job
+from realtalk.engine.jobs import Backend, Job
 from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
@@ -52,7 +52,7 @@ def predict_by(
     corpus: Corpus,
     task: ThreadTask,
     predictor: Predictor,
-    engine: Engine,
+    engine: Backend,
     folder: Path | None = None,
     *,
     fresh: bool = False,
@@ -88,7 +88,7 @@ class BlockEncoder:
 
 def encode_by(
     texts: Iterable[str],
-    engine: Engine,
+    engine: Backend,
     place: Path,
     *,
     fresh: bool = False,

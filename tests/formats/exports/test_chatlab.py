@@ -12,7 +12,7 @@ import pytest
 from realtalk.chat import Alias, Attachment, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 
 META = {"name": "菜园", "platform": "wechat", "type": "group", "groupId": "g7"}
 HEAD: dict[str, Any] = {"chatlab": {"version": "0.0.2", "exportedAt": 1714550000}, "meta": META}
@@ -65,7 +65,7 @@ def as_lines(folder: Path, items: list[Any], before: str = "") -> Path:
     return path
 
 
-def texts(reading: Reading) -> list[str]:
+def texts(reading: ReadCorpus) -> list[str]:
     return [message.text for chat in reading.corpus.chats for message in chat.messages]
 
 

@@ -12,7 +12,7 @@ import pytest
 from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.discord import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
@@ -45,7 +45,7 @@ def export(*items: Any) -> dict[str, Any]:
     }
 
 
-def read(folder: Path, files: dict[str, str], options: ReadOptions | None = None) -> Reading:
+def read(folder: Path, files: dict[str, str], options: ReadOptions | None = None) -> ReadCorpus:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="")
@@ -54,11 +54,11 @@ def read(folder: Path, files: dict[str, str], options: ReadOptions | None = None
     return FORMAT.read(source, options or ReadOptions())
 
 
-def read_json(folder: Path, *items: Any, options: ReadOptions | None = None) -> Reading:
+def read_json(folder: Path, *items: Any, options: ReadOptions | None = None) -> ReadCorpus:
     return read(folder, {"general.json": json.dumps(export(*items))}, options)
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

@@ -23,7 +23,7 @@ from realtalk.formats.exports import (
     telegram,
 )
 from realtalk.formats.exports.meta import INSTAGRAM, MESSENGER
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.registry import FORMATS
 from realtalk.formats.source import Member, Source
 from realtalk.formats.tables import from_corpus, to_corpus
@@ -194,7 +194,7 @@ def source_of(files: dict[str, bytes]) -> Source:
     return Source(Path("export.zip"), members)
 
 
-def outcome(app: App, source: Source) -> Reading | RealtalkError:
+def outcome(app: App, source: Source) -> ReadCorpus | RealtalkError:
     """A reading whose both forms can be made, or the one exception that is allowed."""
     app.format.sniff(source)
     try:

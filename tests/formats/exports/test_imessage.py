@@ -9,7 +9,7 @@ import pytest
 
 from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 
 TEXT = """May 17, 2022  5:29:42 PM (Read by you after 5 seconds)
 Mara
@@ -80,7 +80,7 @@ def said(text: str) -> str:
     return f'<span class="bubble">{text}</span>'
 
 
-def read(folder: Path, name: str, text: str) -> Reading:
+def read(folder: Path, name: str, text: str) -> ReadCorpus:
     path = folder / name
     path.write_text(text, "utf-8")
     opened = open_reading(path)
@@ -88,7 +88,7 @@ def read(folder: Path, name: str, text: str) -> Reading:
     return opened.reading
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

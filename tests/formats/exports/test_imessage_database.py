@@ -16,7 +16,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.exports.imessage import typed_text
 from realtalk.formats.limits import VARIABLE
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from written_apple import database, styled
 
 SECOND = 674_501_382  # 2022-05-17 17:29:42
@@ -83,7 +83,7 @@ TABLES: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def read(path: Path, **options: Any) -> Reading:
+def read(path: Path, **options: Any) -> ReadCorpus:
     opened = open_reading(path, options=ReadOptions(**options))
     assert opened.format == "imessage"
     return opened.reading

@@ -10,7 +10,7 @@ import pytest
 from realtalk.chat import Attachment, Message
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.source import ending
 
 PC = """마라,테오 님과 카카오톡 대화
@@ -78,7 +78,7 @@ MAC = """Date,User,Message
 """
 
 
-def read(folder: Path, text: str, name: str = "KakaoTalkChats.txt") -> Reading:
+def read(folder: Path, text: str, name: str = "KakaoTalkChats.txt") -> ReadCorpus:
     path = folder / name
     path.write_text(text, "utf-8")
     opened = open_reading(path)
@@ -86,11 +86,11 @@ def read(folder: Path, text: str, name: str = "KakaoTalkChats.txt") -> Reading:
     return opened.reading
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 
-def said(reading: Reading) -> list[tuple[str, datetime | None, str, tuple[Attachment, ...]]]:
+def said(reading: ReadCorpus) -> list[tuple[str, datetime | None, str, tuple[Attachment, ...]]]:
     return [(m.speaker, m.time, m.text, m.attachments) for m in messages(reading)]
 
 

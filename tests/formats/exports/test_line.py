@@ -10,7 +10,7 @@ import pytest
 from realtalk.chat import Attachment, Message
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.text.written_days import day_of, shares_order
 
 ENGLISH = """[LINE] Chat history with Mara
@@ -46,7 +46,7 @@ sleep
 
 def read(
     folder: Path, text: str, name: str = "talk.txt", options: ReadOptions | None = None
-) -> Reading:
+) -> ReadCorpus:
     path = folder / name
     path.write_text(text, "utf-8")
     opened = open_reading(path, options=options)
@@ -54,7 +54,7 @@ def read(
     return opened.reading
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

@@ -13,7 +13,7 @@ import pytest
 from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.meta import MESSENGER, repaired
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 START = 1714548600000
@@ -45,7 +45,7 @@ def thread(*items: Any, **values: Any) -> dict[str, Any]:
     } | values
 
 
-def read(folder: Path, export: Any, options: ReadOptions | None = None) -> Reading:
+def read(folder: Path, export: Any, options: ReadOptions | None = None) -> ReadCorpus:
     path = folder / "message_1.json"
     path.write_text("\ufeff" + json.dumps(export), encoding="utf-8")
     source = Source.open(path)
@@ -53,7 +53,7 @@ def read(folder: Path, export: Any, options: ReadOptions | None = None) -> Readi
     return MESSENGER.read(source, options or ReadOptions())
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

@@ -12,7 +12,7 @@ from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.formats.exports.meta import INSTAGRAM, MESSENGER
 from realtalk.formats.exports.meta_notices import SUBJECT, judge, sort_of
 from realtalk.formats.exports.meta_repeats import Line, MetaThread
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 START = 1714548600000
@@ -25,7 +25,9 @@ def broken(text: str) -> str:
     return text.encode("utf-8").decode("latin-1")
 
 
-def read(folder: Path, *told: tuple[str, str] | dict[str, Any], app: Format = MESSENGER) -> Reading:
+def read(
+    folder: Path, *told: tuple[str, str] | dict[str, Any], app: Format = MESSENGER
+) -> ReadCorpus:
     """A group of three in which these were sent; the layout without `type`."""
     messages = []
     for number, one in enumerate(told):
@@ -45,16 +47,16 @@ def read(folder: Path, *told: tuple[str, str] | dict[str, Any], app: Format = ME
     path.write_text(json.dumps(export), encoding="utf-8")
     source = Source.open(path)
     assert app.sniff(source)
-    reading: Reading = app.read(source, ReadOptions())
+    reading: ReadCorpus = app.read(source, ReadOptions())
     assert reading.ledger.total == len(told)
     return reading
 
 
-def texts(reading: Reading) -> list[str]:
+def texts(reading: ReadCorpus) -> list[str]:
     return [message.text for message in said(reading)]
 
 
-def said(reading: Reading) -> list[Message]:
+def said(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

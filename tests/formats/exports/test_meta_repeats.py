@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 
 START = datetime(2024, 1, 1, 8, 0)
 OWNER = "mila_k"
@@ -117,14 +117,14 @@ Write = Callable[[Path, list[Thread]], Path]
 WRITERS = [as_json, as_html]
 
 
-def read(folder: Path, threads: list[Thread], write: Write) -> Reading:
+def read(folder: Path, threads: list[Thread], write: Write) -> ReadCorpus:
     reading = open_reading(write(folder, threads)).reading
     assert reading.ledger.total == sum(map(len, threads))
     assert not reading.ledger.leftovers
     return reading
 
 
-def texts(reading: Reading) -> list[str]:
+def texts(reading: ReadCorpus) -> list[str]:
     return [m.text for chat in reading.corpus.chats for m in chat.messages]
 
 

@@ -13,19 +13,19 @@ import pytest
 from realtalk.chat import Attachment, Message
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 
 ANN = {"id": "7", "name": "ann"}
 
 
-def read(folder: Path, name: str, data: bytes) -> Reading:
+def read(folder: Path, name: str, data: bytes) -> ReadCorpus:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return open_reading(path).reading
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

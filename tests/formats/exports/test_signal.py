@@ -12,11 +12,11 @@ import pytest
 from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.signal import FORMAT, looks_like_signal_text
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 
-def read(path: Path, text: str, options: ReadOptions | None = None) -> Reading:
+def read(path: Path, text: str, options: ReadOptions | None = None) -> ReadCorpus:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="")
     source = Source.open(path)
@@ -24,7 +24,7 @@ def read(path: Path, text: str, options: ReadOptions | None = None) -> Reading:
     return FORMAT.read(source, options or ReadOptions())
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

@@ -13,7 +13,7 @@ import pytest
 from realtalk.chat import Attachment, Chat, Message, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.slack import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 WORKSPACE: dict[str, Any] = {
@@ -32,7 +32,7 @@ def entry(ts: str, **values: Any) -> dict[str, Any]:
     return {"type": "message", "user": "U1", "text": f"text {ts}", "ts": ts} | values
 
 
-def read(path: Path, days: dict[str, Any], options: ReadOptions | None = None) -> Reading:
+def read(path: Path, days: dict[str, Any], options: ReadOptions | None = None) -> ReadCorpus:
     archive_path = path / "Gardeners export.zip"
     with ZipFile(archive_path, "w") as archive:
         for name, value in (WORKSPACE | days).items():
@@ -48,7 +48,7 @@ def only(path: Path, **values: Any) -> Message:
     return message
 
 
-def by_id(reading: Reading) -> dict[str, Chat]:
+def by_id(reading: ReadCorpus) -> dict[str, Chat]:
     return {chat.id: chat for chat in reading.corpus.chats}
 
 

@@ -13,7 +13,7 @@ import pytest
 from realtalk.chat import Attachment, Message, Reaction, unpack_extra
 from realtalk.formats.exports.telegram import FORMAT
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.registry import FORMATS
 from realtalk.formats.source import Source
 from realtalk.formats.store import store
@@ -39,7 +39,7 @@ def chat(*items: Any, **values: Any) -> dict[str, Any]:
     return {"name": "Ann", "type": "personal_chat", "id": 7, "messages": list(items)} | values
 
 
-def read(folder: Path, export: Any, options: ReadOptions | None = None) -> Reading:
+def read(folder: Path, export: Any, options: ReadOptions | None = None) -> ReadCorpus:
     path = folder / "result.json"
     path.write_text(json.dumps(export), encoding="utf-8")
     source = Source.open(path)
@@ -47,7 +47,7 @@ def read(folder: Path, export: Any, options: ReadOptions | None = None) -> Readi
     return FORMAT.read(source, options or ReadOptions())
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

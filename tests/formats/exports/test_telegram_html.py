@@ -11,7 +11,7 @@ from realtalk.chat import Attachment, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.telegram import FORMAT
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 HEAD = """<!DOCTYPE html><html><head><meta charset="utf-8"/><title>Exported Data</title>
@@ -47,7 +47,7 @@ def text(words: str) -> str:
     return f'<div class="text">\n{words}\n       </div>'
 
 
-def read(folder: Path, *bubbles: str, options: ReadOptions | None = None) -> Reading:
+def read(folder: Path, *bubbles: str, options: ReadOptions | None = None) -> ReadCorpus:
     (folder / "messages.html").write_text(HEAD + "".join(bubbles) + END, encoding="utf-8")
     source = Source.open(folder)
     assert FORMAT.sniff(source)

@@ -10,7 +10,7 @@ import pytest
 
 from realtalk.chat import Attachment, Message
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 
 TEXT = """[ 12/05/2024 ] 15:05:11: Mara: did you sleep
 at all?
@@ -31,14 +31,14 @@ sleep"
 """
 
 
-def read(path: Path, text: str, options: ReadOptions | None = None) -> Reading:
+def read(path: Path, text: str, options: ReadOptions | None = None) -> ReadCorpus:
     path.write_text(text, "utf-8")
     opened = open_reading(path, options=options)
     assert opened.format == "viber"
     return opened.reading
 
 
-def messages(reading: Reading) -> list[Message]:
+def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 

@@ -10,22 +10,22 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.whatsapp.reader import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 
 
-def read(tmp_path: Path, text: str | bytes, **options: object) -> Reading:
+def read(tmp_path: Path, text: str | bytes, **options: object) -> ReadCorpus:
     path = tmp_path / "chat.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return FORMAT.read(Source.open(path), ReadOptions(**options))  # type: ignore[arg-type]
 
 
-def texts(reading: Reading) -> list[str]:
+def texts(reading: ReadCorpus) -> list[str]:
     return [message.text for message in reading.corpus.chats[0].messages]
 
 
-def days(reading: Reading) -> list[str]:
+def days(reading: ReadCorpus) -> list[str]:
     return [str(m.time.date()) for m in reading.corpus.chats[0].messages if m.time]
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from realtalk.chat import Attachment, Message
 from realtalk.formats.exports.whatsapp.reader import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 L = "\u200e"
 
 
-def read(tmp_path: Path, text: str) -> Reading:
+def read(tmp_path: Path, text: str) -> ReadCorpus:
     path = tmp_path / "chat.txt"
     path.write_text(text, encoding="utf-8")
     return FORMAT.read(Source.open(path), ReadOptions())

@@ -11,7 +11,7 @@ import pytest
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.whatsapp.reader import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 
@@ -43,7 +43,7 @@ COUNTS = [
 ]
 
 
-def read(path: Path) -> Reading:
+def read(path: Path) -> ReadCorpus:
     source = Source.open(path)
     assert detect(source) == "whatsapp"
     return FORMAT.read(source, ReadOptions())

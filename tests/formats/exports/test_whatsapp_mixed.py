@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Reading
+from realtalk.formats.reading import ReadCorpus
 
 START = datetime(2021, 3, 13, 9, 15)
 STEP = timedelta(hours=7)
@@ -38,13 +38,13 @@ def lines(
     ]
 
 
-def read(folder: Path, text: list[str]) -> Reading:
+def read(folder: Path, text: list[str]) -> ReadCorpus:
     path = folder / "WhatsApp Chat with Theo.txt"
     path.write_text("\n".join(text) + "\n", "utf-8")
     return open_reading(path).reading
 
 
-def check(reading: Reading, count: int) -> None:
+def check(reading: ReadCorpus, count: int) -> None:
     """All are messages of their own, at their time, and every line is accounted for."""
     messages = reading.tables.messages
     assert messages["time"].to_list() == [START + STEP * at for at in range(count)]

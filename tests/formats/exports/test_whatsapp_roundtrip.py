@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from realtalk.formats.exports.whatsapp.reader import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from realtalk.formats.tables import MESSAGES
 from tries import tries
@@ -96,7 +96,7 @@ def chats(draw: st.DrawFn) -> list[tuple[str, datetime, str]]:
     return messages
 
 
-def parse(data: bytes) -> Reading:
+def parse(data: bytes) -> ReadCorpus:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chat.txt"
         path.write_bytes(data)

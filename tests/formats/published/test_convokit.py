@@ -16,7 +16,7 @@ from corpus_strategies import corpora
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.convokit import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from tries import tries
 
@@ -80,7 +80,7 @@ def folder(tmp_path: Path) -> Path:
     )
 
 
-def _read(path: Path, options: ReadOptions | None = None) -> Reading:
+def _read(path: Path, options: ReadOptions | None = None) -> ReadCorpus:
     return FORMAT.read(Source.open(path), options or ReadOptions())
 
 

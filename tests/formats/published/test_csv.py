@@ -24,14 +24,14 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.csv import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from tries import tries
 
 PLAIN = 'From,Date,Message,Mood\nMara,2026-03-02 18:03,"hey, ""you""\nup?",\nTheo,,no,tired\n'
 
 
-def _read(path: Path, **options: Any) -> Reading:
+def _read(path: Path, **options: Any) -> ReadCorpus:
     return FORMAT.read(Source.open(path), ReadOptions(**options))
 
 

@@ -15,7 +15,7 @@ from corpus_strategies import corpora
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.jsonl import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from tries import tries
 
@@ -26,7 +26,7 @@ FOREIGN: list[dict[str, Any]] = [
 ]
 
 
-def _read(path: Path, **options: Any) -> Reading:
+def _read(path: Path, **options: Any) -> ReadCorpus:
     return FORMAT.read(Source.open(path), ReadOptions(**options))
 
 

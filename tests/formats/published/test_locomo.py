@@ -18,7 +18,7 @@ from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_ext
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.locomo import FORMAT
 from realtalk.formats.questions import known_categories, name_of, number_of
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from tries import tries
 
@@ -65,7 +65,7 @@ SAMPLE: dict[str, Any] = {
 }
 
 
-def _read(path: Path) -> Reading:
+def _read(path: Path) -> ReadCorpus:
     return FORMAT.read(Source.open(path), ReadOptions())
 
 

@@ -13,7 +13,7 @@ import pytest
 from realtalk.chat import unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.longmemeval import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 ITEM: dict[str, Any] = {
@@ -36,7 +36,7 @@ ITEM: dict[str, Any] = {
 }
 
 
-def _read(path: Path) -> Reading:
+def _read(path: Path) -> ReadCorpus:
     return FORMAT.read(Source.open(path), ReadOptions())
 
 

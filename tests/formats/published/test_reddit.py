@@ -13,7 +13,7 @@ import pytest
 from realtalk.chat import unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.reddit import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 
 POST: dict[str, Any] = {
@@ -39,7 +39,7 @@ POST: dict[str, Any] = {
 BARE = {"title": "Only a title", "content": "", "score": 0, "comments": []}
 
 
-def _read(path: Path, options: ReadOptions | None = None) -> Reading:
+def _read(path: Path, options: ReadOptions | None = None) -> ReadCorpus:
     return FORMAT.read(Source.open(path), options or ReadOptions())
 
 

@@ -15,13 +15,13 @@ from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Se
 from realtalk.errors import RealtalkError
 from realtalk.formats.published import realtalk
 from realtalk.formats.published.sheet import FORMAT
-from realtalk.formats.reading import Reading, ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 from tries import tries
 
 
-def read(path: Path) -> Reading:
+def read(path: Path) -> ReadCorpus:
     return FORMAT.read(Source.open(path), ReadOptions())
 
 

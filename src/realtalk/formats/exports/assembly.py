@@ -30,7 +30,7 @@ from realtalk.formats.exports.values import whole
 from realtalk.formats.json_input import NOT_TEXT, Fields
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
-from realtalk.formats.reading import Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut, sorted_by_time
 from realtalk.formats.source import Source
 from realtalk.text.folding import STRAY_SIGNS
@@ -208,7 +208,7 @@ def assemble(
     drafts: Sequence[Draft],
     options: ReadOptions,
     notes: Iterable[str] = (),
-) -> Reading:
+) -> ReadCorpus:
     """The reading of all drafts; those without a message only count in the ledger."""
     ledger = Ledger.sum([draft.ledger for draft in drafts])
     all_notes = list(dict.fromkeys(notes))
@@ -229,7 +229,7 @@ def assemble(
     if untimed:
         all_notes.append(f"messages without a readable time, left in their place: {untimed:,}")
     corpus = Corpus(source.name, format_name, tuple(chats))
-    reading = Reading(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
+    reading = ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
     return join_overlaps(reading, wanted, options.gap, ids)
 
 

@@ -43,7 +43,7 @@ from realtalk.formats.json_input import (
     odd_at,
     zone,
 )
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 
 _ENDINGS = (".json", ".jsonl", ".ndjson")
@@ -76,7 +76,7 @@ def _is_ours(member: Member) -> bool:
     return '"_type"' in first and _HEAD.search(first) is not None
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     members = taken(
         source,

@@ -48,7 +48,7 @@ from realtalk.formats.json_input import (
     odd_at,
     zone,
 )
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.calendars import DateOrder
 
@@ -79,7 +79,7 @@ def _is_package_channel(member: Member) -> bool:
     return {"ID", "Timestamp", "Contents"} <= head_keys(member)
 
 
-def _read_package(source: Source, options: ReadOptions) -> Reading:
+def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
     """Every channel of the package."""
     user = _named(source, "/user.json")
     titles = _named(source, "messages/index.json")
@@ -195,7 +195,7 @@ def _is_page(member: Member) -> bool:
     return discord_html.is_page(decoded(member.head(_PAGE_HEAD)))
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     channels = tuple(matching(source, (".json",), _is_channel, limit=0))
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))

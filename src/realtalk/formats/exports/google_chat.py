@@ -45,7 +45,7 @@ from realtalk.formats.json_input import (
     odd_at,
     zone,
 )
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching, taken
 from realtalk.text.written_days import spelled
 
@@ -64,7 +64,7 @@ def _is_ours(member: Member) -> bool:
     )
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = taken(
         source,
         (".json",),

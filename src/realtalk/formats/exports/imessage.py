@@ -31,7 +31,7 @@ from realtalk.formats.exports.imessage_pages import (
 from realtalk.formats.exports.values import attached, filled, scalar, text_at, whole
 from realtalk.formats.json_input import Fields, Zone, zone
 from realtalk.formats.limits import GROWTH, LEAST_BYTES, raised
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.written_days import from_epoch
 
@@ -361,7 +361,7 @@ def _members(source: Source, limit: int) -> Iterator[Member]:
     yield from matching(source, (".txt",), is_text, limit)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     members = list(_members(source, 0))
     if not members and len(source.members) == 1:

@@ -25,7 +25,7 @@ from realtalk.formats.exports.discord import table_rows
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
 from realtalk.formats.exports.values import attached, from_stamp
 from realtalk.formats.json_input import head_text
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.text.calendars import AFTER, BEFORE, SPACE, hour_of_day
 from realtalk.text.wordlists import phrases, sections
@@ -120,7 +120,7 @@ def _is_said(line: str, parted: bool) -> bool:
     return stamped is not None and bool(stamped.name)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = taken(
         source,
         _SUFFIXES,

@@ -35,7 +35,7 @@ from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.html_tags import flat
 from realtalk.formats.exports.values import attached, filled
 from realtalk.formats.json_input import Zone, zone
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
 # The body of a mail without what it quotes and without its signature.
@@ -182,7 +182,7 @@ def _members(source: Source, limit: int = 0) -> Iterator[Member]:
     return matching(source, _ENDINGS, _is_ours, limit=limit)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = list(_members(source))
     if not members and len(source.members) == 1 and _LATER.search(source.members[0].head()):
         members = list(source.members)  # a mailbox whose beginning is lost

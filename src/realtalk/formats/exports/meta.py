@@ -44,7 +44,7 @@ from realtalk.formats.json_input import (
     mapping,
     zone,
 )
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching, taken
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import LONGEST, order_of, spelled
@@ -449,7 +449,7 @@ def _is_of_instagram(member: Member, source: Source) -> bool:
     return member.suffix == ".json" and not head_keys(member) & _MESSENGER_ONLY
 
 
-def _read(source: Source, options: ReadOptions, *, format_name: str) -> Reading:
+def _read(source: Source, options: ReadOptions, *, format_name: str) -> ReadCorpus:
     """Every conversation of the source, its parts joined."""
     tz = zone(options.timezone)
     members = taken(source, (".json",), _is_thread)

@@ -25,7 +25,7 @@ from realtalk.formats.exports import signal_json
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.values import attached
 from realtalk.formats.json_input import Fields, decoded, head_text
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
@@ -145,7 +145,7 @@ def _sniff(source: Source) -> bool:
     return any(_texts(source, 64)) or signal_json.sniff(source)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     alone = len(source.members) == 1
     files = signal_json.files(source)
     drafts = [draft for member in files for draft in signal_json.drafts(member, options)]

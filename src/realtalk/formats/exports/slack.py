@@ -40,7 +40,7 @@ from realtalk.formats.json_input import (
     odd_at,
     zone,
 )
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching, taken
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
@@ -86,7 +86,7 @@ def _is_day(member: Member) -> bool:
     return bool(keys & {"user", "bot_id", "username", "subtype"}) and (named or "text" in keys)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     days = tuple(member for member in source.having(".json") if _DAY.match(member.name))
     days = days or taken(

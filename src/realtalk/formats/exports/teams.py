@@ -45,7 +45,7 @@ from realtalk.formats.json_input import (
     odd_at,
     zone,
 )
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 
 # messages.json of a personal account of Teams or Skype into drafts of chats.
@@ -236,7 +236,7 @@ def _is_ours(member: Member) -> bool:
     return graph or personal
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     members = taken(
         source,

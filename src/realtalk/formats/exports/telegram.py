@@ -49,7 +49,7 @@ from realtalk.formats.json_input import (
     mapping,
     zone,
 )
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching, taken
 
 # Telegram Desktop's HTML export, which it offers first, into drafts of chats.
@@ -382,7 +382,7 @@ def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
     return matching(source, (".html",), _is_telegram_page, limit=limit, named=named)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     members = taken(source, (".json",), _is_export)
     if not members:

@@ -21,7 +21,7 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
 from realtalk.formats.json_input import head_text
-from realtalk.formats.reading import Format, Reading, ReadOptions
+from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.text.calendars import DateOrder, hour_of_day
 from realtalk.text.wordlists import phrases, sections
@@ -91,7 +91,7 @@ def _is_said(line: str) -> bool:
     return found is not None and bool(found.name)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = taken(
         source,
         _SUFFIXES,

@@ -44,7 +44,7 @@ from realtalk.formats.json_input import (
 )
 from realtalk.formats.published.columns import cut_keeping_ids
 from realtalk.formats.published.record import KEY, amended, differences, extra_of
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import Gap, sorted_by_time
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.written_days import parse_stamp
@@ -245,7 +245,7 @@ def _is_ours(member: Member) -> bool:
     return all(keys & marks for marks in _MARKS)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     folders = _folders(source)
     if not folders and len(source.members) == 1:
         folders = {"": {_UTTERANCES[0]: source.members[0]}}
@@ -266,7 +266,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     ledger = Ledger.sum(ledgers)
     if not ledger.in_messages:
         raise RealtalkError("holds no utterance that can be read", where=str(source.path))
-    return Reading(corpus=Corpus(name, format_, tuple(chats)), ledger=ledger, notes=tuple(notes))
+    return ReadCorpus(corpus=Corpus(name, format_, tuple(chats)), ledger=ledger, notes=tuple(notes))
 
 
 class _Folder:

@@ -31,7 +31,7 @@ from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.limits import MOST_COLUMNS, raised
 from realtalk.formats.published.columns import FIELDS, TableRows, mapped
 from realtalk.formats.published.record import gathered, members_ending
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding
 
 _SUFFIXES = (".csv", ".tsv")
@@ -85,7 +85,7 @@ def _is_table(member: Member) -> bool:
     return "\x00" not in text and _delimiter(text.lstrip().partition("\n")[0]) is not None
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = members_ending(source, _SUFFIXES, "no .csv or .tsv file found")
     chats: list[Chat] = []
     ledgers: list[Ledger] = []

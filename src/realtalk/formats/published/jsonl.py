@@ -28,7 +28,7 @@ from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.json_input import BLANK, NOT_TEXT, Fields, head_text, json_lines
 from realtalk.formats.published.columns import TableRows, mapped
 from realtalk.formats.published.record import gathered, members_ending, record, restored
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
 _SUFFIXES = (".jsonl", ".ndjson")
@@ -41,7 +41,7 @@ def _sniff(source: Source) -> bool:
     return any(matching(source, _SUFFIXES, lambda m: head_text(m).lstrip().startswith("{")))
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = members_ending(source, _SUFFIXES, "no .jsonl file found")
     chats: list[Chat] = []
     ledgers: list[Ledger] = []

@@ -48,7 +48,7 @@ from realtalk.formats.published.record import (
     gathered,
 )
 from realtalk.formats.questions import annotated_question, name_of, number_of, resolve
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.text.calendars import MONTHS
 
@@ -297,7 +297,7 @@ def _is_ours(member: Member) -> bool:
     return bool(opening) and '"evidence"' in text and '"category"' in text
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = taken(source, (".json",), _is_ours, missing="no LoCoMo file found")
     chats: list[Chat] = []
     ledgers: list[Ledger] = []

@@ -25,7 +25,7 @@ from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import head_keys, items, listed, text_of
 from realtalk.formats.published.record import extra_of, gathered
 from realtalk.formats.questions import name_of
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 
 _SUFFIXES = (".json", "")  # the official files have also been published without an ending
@@ -55,7 +55,7 @@ def _is_ours(member: Member) -> bool:
     return keys >= _MARKS and bool(keys & _HAYSTACK)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = taken(source, _SUFFIXES, _is_ours, missing="no LongMemEval file found")
     chats: list[Chat] = []
     ids = UniqueNames("{}-{}")

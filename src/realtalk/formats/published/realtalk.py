@@ -37,7 +37,7 @@ from realtalk.formats.aliases import learn
 from realtalk.formats.json_input import Fields, head_keys, load, text_of
 from realtalk.formats.published.record import by_number, gathered
 from realtalk.formats.questions import annotated_question, name_of, number_of
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding
 
 TIME = "%d.%m.%Y, %H:%M:%S"
@@ -59,7 +59,7 @@ def _is_ours(member: Member) -> bool:
     return "session_1" in keys and "speaker_1" in keys and bool(keys & {"clean_text", "dia_id"})
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = [member for member in source.having(".json") if _is_ours(member)]
     if not members:
         raise RealtalkError("no REALTALK chat found", where=str(source.path))

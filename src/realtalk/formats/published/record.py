@@ -35,7 +35,7 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.reading import Ledger, Reading
+from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.source import Member, Source
 
 # Chats from several files → one reading.
@@ -68,7 +68,7 @@ def gathered(
     *,
     unit: str = "entries",
     name: str | None = None,
-) -> Reading:
+) -> ReadCorpus:
     """One corpus of all chats, with unique ids: two folders may hold files of one name."""
     ledger = Ledger.sum(ledgers, unit)
     if not ledger.in_messages:
@@ -76,7 +76,7 @@ def gathered(
     ids = UniqueNames("{}-{}")
     unique = tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
     corpus = Corpus(source.name if name is None else name, format_name, unique)
-    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
+    return ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(notes))
 
 
 KEY = "realtalk"  # where a foreign layout carries what it has no field for

@@ -29,7 +29,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, zone
 from realtalk.formats.published.record import extra_of
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.text.written_days import parse_stamp
@@ -266,7 +266,7 @@ def _is_ours(member: Member) -> bool:
     return bool(_TREE.search(text)) and bool(_COMMENT.search(text) or '"__sub__"' in text)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = taken(source, _SUFFIXES, _is_ours, missing="no thread file found")
     columns = Columns(options.timezone)
     for member in members:
@@ -288,7 +288,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         pl.DataFrame(schema=EVENTS),
         pl.DataFrame(schema=QUESTIONS),
     )
-    return Reading(tables=tables, ledger=ledger, notes=columns.notes())
+    return ReadCorpus(tables=tables, ledger=ledger, notes=columns.notes())
 
 
 class _Walk:

@@ -44,7 +44,7 @@ from realtalk.formats.limits import VARIABLE, Allowance, Measure, raised
 from realtalk.formats.published.realtalk import TIME, parse_time
 from realtalk.formats.published.record import gathered
 from realtalk.formats.questions import annotated_question, name_of, number_of
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import UNPACKING_ERRORS, Member, Source, holding
 from realtalk.text.calendars import MONTHS
 
@@ -326,7 +326,7 @@ def _is_ours(member: Member) -> bool:
     return bool(rows) and _columns(rows[0]) is not None
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = source.having(".xlsx")
     if not members:
         raise RealtalkError("holds no .xlsx file", where=str(source.path))

@@ -29,7 +29,7 @@ from realtalk.formats.exports.whatsapp.timeline import Timeline, timeline
 from realtalk.formats.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
 from realtalk.formats.limits import raised
 from realtalk.formats.merging import join_overlaps, packed_calls
-from realtalk.formats.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
 from realtalk.formats.source import Member, Source, matching
 from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
@@ -288,7 +288,7 @@ def sniff(source: Source) -> bool:
     return any(named) or any(matching(source, (".txt",), _is_chat))
 
 
-def read(source: Source, options: ReadOptions) -> Reading:
+def read(source: Source, options: ReadOptions) -> ReadCorpus:
     """Every chat of the source."""
     members = source.having(".txt")
     chosen = _chats(source) if len(members) > 1 else members
@@ -333,7 +333,7 @@ def read(source: Source, options: ReadOptions) -> Reading:
         pl.DataFrame(schema=EVENTS),
         pl.DataFrame(schema=QUESTIONS),
     )
-    reading = Reading(tables=tables, ledger=Ledger.sum(ledgers, "lines"), notes=tuple(notes))
+    reading = ReadCorpus(tables=tables, ledger=Ledger.sum(ledgers, "lines"), notes=tuple(notes))
     return join_overlaps(reading, [wanted for wanted, _ in named], options.gap)
 
 
