@@ -173,7 +173,17 @@ def test_names_say_something() -> None:
 
 def test_start_is_light() -> None:
     """`import realtalk` and the command's parser load no heavy library."""
-    heavy = ("polars", "pyarrow", "altair", "openpyxl", "onnxruntime", "torch", "rich", "pooch")
+    heavy = (
+        "numpy",
+        "polars",
+        "pyarrow",
+        "altair",
+        "openpyxl",
+        "onnxruntime",
+        "torch",
+        "rich",
+        "pooch",
+    )
     code = (
         "import sys, realtalk, realtalk.cli.main;"
         f"print([name for name in {heavy!r} if name in sys.modules])"

@@ -17,7 +17,6 @@ from realtalk.api.choices import guesser_of
 from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
-from realtalk.evals.run import Run
 from realtalk.files.naming import named_run
 from realtalk.files.progress import Progress, silent
 
