@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 
@@ -30,7 +29,6 @@ from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.files.stores import Place, child, children, kind_of, name_of, place_of, read_bytes
 from realtalk.files.writing import private_folder
-from realtalk.registry import suggest
 
 if TYPE_CHECKING:
     from realtalk.formats.check import CheckReport
@@ -54,14 +52,10 @@ def work_each(
     **options: Any,
 ) -> JobReport:
     """The work of that name on every input that the paths name, one part each in `out`."""
-    make, known = _WORKS[name]
-    for option in options:
-        if option not in known:
-            raise suggest(f"option of {name}", option, list(known))
-    work = make(way, out, options)
+    work = _WORKS[name](way, out, options)
     settings = {**way.settings, **work.settings}
     inputs = gathered(paths, out)
-    job = Job(work.kind, inputs, partial(_same, work), out, settings, work.suffix, work.numbered)
+    job = Job(work.kind, inputs, lambda: work, out, settings, work.suffix, work.numbered)
     report = run_job(job, engine, fresh=fresh, progress=progress)
     work.finish(report)
     return report
@@ -97,42 +91,25 @@ class InputReading:
         }
 
 
-class EachWork(Protocol):
+@dataclass(frozen=True)
+class InputWork:
     """What is done to every input; it travels to the workers as it is."""
 
-    kind: ClassVar[str]
-    suffix: ClassVar[str]
-    numbered: ClassVar[str]
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What the parts depend on, beside how inputs are read."""
-        ...
-
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]: ...
-
-    def finish(self, report: JobReport) -> None:
-        """What is left to do when every input was worked on."""
-
-
-@dataclass(frozen=True)
-class _ReadingWork:
-    """Base of the works: nothing beside the reading, a folder per part, nothing at the end."""
-
     way: InputReading
+    kind: ClassVar[str]
     suffix: ClassVar[str] = ""
     numbered: ClassVar[str] = ""
 
     @property
     def settings(self) -> Mapping[str, Any]:
+        """What the parts depend on, beside how inputs are read."""
         return {}
 
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        raise NotImplementedError
+
     def finish(self, report: JobReport) -> None:
-        """Every part stands for itself."""
-
-
-def _same(work: EachWork) -> EachWork:
-    return work
+        """What is left to do when every input was worked on."""
 
 
 def figures_of(opened: Opened) -> dict[str, Any]:
@@ -147,7 +124,7 @@ def figures_of(opened: Opened) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ExportReader(_ReadingWork):
+class ExportReader(InputWork):
     """Reads one export and stores it."""
 
     kind: ClassVar[str] = "reading"
@@ -163,7 +140,7 @@ class ExportReader(_ReadingWork):
 
 
 @dataclass(frozen=True)
-class CorpusChecker(_ReadingWork):
+class CorpusChecker(InputWork):
     """Writes the report of one input; at the end all findings as one table."""
 
     kind: ClassVar[str] = "checking"
@@ -204,12 +181,6 @@ def report_json(report: CheckReport, opened: Opened) -> dict[str, Any]:
     return report.to_json() | about | {"ledger": reading.ledger.to_json()}
 
 
-def gravest(report: JobReport) -> str | None:
-    """The gravest level of a finding in any input; None where nothing is odd."""
-    present = {row["figures"]["severity"] for row in report.rows if not row["problem"]}
-    return next((level for level in ("error", "warning", "note") if level in present), None)
-
-
 def _findings(report: JobReport) -> Iterator[dict[str, Any]]:
     for row in report.rows:
         if row["problem"]:
@@ -222,7 +193,7 @@ def _findings(report: JobReport) -> Iterator[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class CorpusRedactor(_ReadingWork):
+class CorpusRedactor(InputWork):
     """Stores one input redacted, and writes its key into the folder `keys`."""
 
     names: tuple[str, ...] = ()
@@ -272,7 +243,7 @@ class CorpusRedactor(_ReadingWork):
 
 
 @dataclass(frozen=True)
-class PageWriter(_ReadingWork):
+class PageWriter(InputWork):
     """Writes the page of one input."""
 
     options: PortraitOptions
@@ -296,15 +267,15 @@ class PageWriter(_ReadingWork):
 _Options = Mapping[str, Any]
 
 
-def _read(way: InputReading, _: Place, __: _Options) -> EachWork:
+def _read(way: InputReading, _: Place, __: _Options) -> InputWork:
     return ExportReader(way)
 
 
-def _check(way: InputReading, _: Place, options: _Options) -> EachWork:
-    return CorpusChecker(way, **options)
+def _check(way: InputReading, _: Place, __: _Options) -> InputWork:
+    return CorpusChecker(way)
 
 
-def _redact(way: InputReading, out: Place, options: _Options) -> EachWork:
+def _redact(way: InputReading, out: Place, options: _Options) -> InputWork:
     from realtalk.redaction.redact import refuse_unknown_kinds
 
     keep = frozenset(_listed(options, "keep"))
@@ -314,7 +285,7 @@ def _redact(way: InputReading, out: Place, options: _Options) -> EachWork:
     return CorpusRedactor(way, tuple(_listed(options, "names")), keep, folder)
 
 
-def _report(way: InputReading, _: Place, options: _Options) -> EachWork:
+def _report(way: InputReading, _: Place, options: _Options) -> InputWork:
     from realtalk.pages.chat_page import PortraitOptions
 
     return PageWriter(way, PortraitOptions(**options))
@@ -344,13 +315,11 @@ def _key_folder(keys: Path, out: Place) -> Path:
         ) from error
 
 
-_WORKS: Mapping[
-    str, tuple[Callable[[InputReading, Place, _Options], EachWork], tuple[str, ...]]
-] = {
-    "read": (_read, ()),
-    "check": (_check, ()),
-    "redact": (_redact, ("names", "keep", "key")),
-    "report": (_report, ("labels", "quick", "words", "anonymous", "chat", "title")),
+_WORKS: Mapping[str, Callable[[InputReading, Place, _Options], InputWork]] = {
+    "read": _read,
+    "check": _check,
+    "redact": _redact,
+    "report": _report,
 }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Engine, Model, Reading, value_object
+from realtalk.api.options import Engine, Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -92,10 +92,10 @@ def probe(
     from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import probe_and_judge
 
-    place = None if out is None else Path(out)
+    place = as_path(out)
     spread, asked = value_object(Engine, engine), value_object(Model, model)
     chats = as_corpus(corpus, reading, progress)
-    folder = None if prompts is None else Path(prompts)
+    folder = as_path(prompts)
     chosen = make_reader(reader, asked, chats, prompts=folder, seed=seed, judged=judge is not None)
     remembering = memory_of(memory, settings, protocol, device)
     named = memory if isinstance(memory, str) else ""
@@ -179,10 +179,10 @@ def simulate(
     from realtalk.persona.turns import tasks_of
     from realtalk.persona.values import make_simulator
 
-    place = None if out is None else Path(out)
+    place = as_path(out)
     if place is not None:
         refuse_other_folder(place)
-    folder = None if prompts is None else Path(prompts)
+    folder = as_path(prompts)
     asked = value_object(Model, model).given()
     name, given = simulator_of(simulator, settings, **asked, style=style, prompts=folder)
     made = make_simulator(name, given)
@@ -260,9 +260,9 @@ def predict(
     from realtalk.threads.predictors import make_predictor
     from realtalk.threads.sampling import Draw
 
-    place = None if out is None else Path(out)
+    place = as_path(out)
     named = settings_named(setting)
-    folder = None if prompts is None else Path(prompts)
+    folder = as_path(prompts)
     given = value_object(Model, model).given()
     asked = {**given, "budget": budget, "prompts": folder, "seed": seed}
     made = make_predictor(*predictor_of(predictor, settings, asked))

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Engine, Reading, value_object
+from realtalk.api.options import Engine, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus, as_reading, as_stream, log_notes
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -75,7 +75,7 @@ def stats(
     if stream is not None and option is not None:
         from realtalk.api.counting import describe_by
 
-        folder = None if out is None else Path(out)
+        folder = as_path(out)
         described = describe_by(stream, place.chosen(), folder, fresh=fresh, progress=progress)
         log_notes(stream.notes)
     elif stream is not None and len(stream.pieces) > 1:
@@ -327,14 +327,14 @@ def redact(
 
     kept = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
     chats = as_corpus(corpus, reading, progress)
-    folder = None if out is None else Path(out)
+    folder = as_path(out)
     if restore is not None:
         if folder is None:
             raise RealtalkError("nowhere to write", fix="name a folder: `out='again'`")
         total = store_restored(chats, Path(restore), folder)
         _LOG.info("%s messages with their names again: %s (keep it private)", f"{total:,}", folder)
         return Redaction(as_corpus(folder))
-    table = None if review is None else Path(review)
+    table = as_path(review)
     if table is not None and not table.exists():
         candidates = find_candidates(chats, names=list(names), keep=kept, sources=name_sources())
         write_review(table, candidates)

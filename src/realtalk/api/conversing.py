@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.choices import memory_of, simulator_of
-from realtalk.api.options import Model, value_object
+from realtalk.api.options import Model, as_path, value_object
 from realtalk.api.persona import adapter_of, learned_from
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
@@ -130,7 +130,7 @@ def converse(
     words = _word_budget(budget)
     remembering = memory_of(memory, memory_settings, None, "cpu")
     people = None if corpus is None else as_corpus(corpus)
-    place = None if out is None else Path(out)
+    place = as_path(out)
     if place is not None:
         refuse_others(place)
     way = value_object(Model, model)
@@ -142,7 +142,7 @@ def converse(
         raise RealtalkError(f"{first.speaker} cannot talk to {first.speaker}")
     for writer in (first, second):
         _ask_consent(writer, place)
-    cast = load_cast(None if personas is None else Path(personas))
+    cast = load_cast(as_path(personas))
     pace = printed() if like is None else pace_of(as_corpus(like))
     roles = draw_roles(cast, days=days, begins=first_day, chats=chats, seed=seed)
     simulators = _prepared(first, second, progress)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from realtalk.api.options import as_path
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -58,7 +59,7 @@ def get(
     """
     from realtalk.files.download import get as fetch
 
-    return fetch(name, cache=None if cache is None else Path(cache), progress=progress)
+    return fetch(name, cache=as_path(cache), progress=progress)
 
 
 def corpora(*, cache: str | PathLike[str] | None = None) -> ResultTable:
@@ -72,7 +73,7 @@ def corpora(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     """
     from realtalk.files.download import DATASETS, inventory
 
-    held = inventory(None if cache is None else Path(cache))
+    held = inventory(as_path(cache))
     rows = []
     for name, dataset in DATASETS.items():
         files = [entry for entry in held if entry.dataset == name]
@@ -116,8 +117,8 @@ def get_model(
     from realtalk.installing import cure
     from realtalk.models.files import get as fetch
 
-    place = None if cache is None else Path(cache)
-    path = fetch(name, place, progress, at_hand=None if file is None else Path(file))
+    place = as_path(cache)
+    path = fetch(name, place, progress, at_hand=as_path(file))
     missing = [extra for extra, module in _NEEDED.items() if find_spec(module) is None]
     if missing:
         named = " and ".join(f"'{extra}'" for extra in missing)
@@ -158,7 +159,7 @@ def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
             "terms": held.model.licence,
             "path": str(held.path),
         }
-        for held in inventory(None if cache is None else Path(cache))
+        for held in inventory(as_path(cache))
     ]
     return _table("models", rows, ("a card: realtalk models card NAME",))
 
@@ -208,7 +209,7 @@ def cached(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     from realtalk.files.caches import KINDS, survey
     from realtalk.files.download import cache_folder
 
-    root = cache_folder(None if cache is None else Path(cache))
+    root = cache_folder(as_path(cache))
     found = survey(root)
     rows = []
     for kind in KINDS.values():
@@ -265,7 +266,7 @@ def clear(
     if older_than is not None and not older_than >= 0:
         raise RealtalkError(f"`older_than=` must be 0 days or more, not {older_than:g}")
     moment = None if older_than is None else time.time() - older_than * _DAY
-    root = cache_folder(None if cache is None else Path(cache))
+    root = cache_folder(as_path(cache))
     items = [
         item
         for item in survey(root)

@@ -9,12 +9,11 @@ named_runs(["tuned=a", "tuned=b", "base"])                 → {"tuned": [a, b],
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from realtalk.api.benchmarks import chosen_chats
 from realtalk.api.choices import guesser_of
-from realtalk.api.options import Model, Reading, value_object
+from realtalk.api.options import Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import named_run
@@ -85,10 +84,10 @@ def who_wrote_it(
     from realtalk.persona.turns import tasks_of
     from realtalk.persona.values import make_guesser
 
-    place = None if out is None else Path(out)
+    place = as_path(out)
     if place is not None:
         refuse_other_folder(place)
-    folder = None if prompts is None else Path(prompts)
+    folder = as_path(prompts)
     asked = {**value_object(Model, model).given(), "prompts": folder, "seed": seed}
     made = make_guesser(*guesser_of(guesser, settings, asked))
     runs = named_runs(simulated)

@@ -12,7 +12,7 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from realtalk.api.choices import ASKED, labeller_recipe, make_labeller
-from realtalk.api.options import Engine, Model, Reading, value_object
+from realtalk.api.options import Engine, Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus, as_stream
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -82,9 +82,9 @@ def label(
 
     rules_of(protocol)
     asked, spread = value_object(Model, model), value_object(Engine, engine)
-    rubrics = None if prompts is None else Path(prompts)
+    rubrics = as_path(prompts)
     labeller = make_labeller(measures, asked, classifiers, rubrics, ask, device, encoder)
-    folder = None if out is None else Path(out)
+    folder = as_path(out)
     stream = as_stream(corpus)
     in_parts = stream is not None and len(stream.pieces) > 1 and measures != "judge"
     if spread or in_parts:

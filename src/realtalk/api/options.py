@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from realtalk.engine.jobs import Backend
     from realtalk.files.progress import Progress
     from realtalk.formats.reading import ReadOptions
@@ -117,6 +120,11 @@ class Engine:
         from realtalk.engine.engines import choose
 
         return choose(self.name, self.workers, self.address, device)
+
+
+def as_path(place: str | PathLike[str] | None) -> Path | None:
+    """The place that the caller named, if any."""
+    return None if place is None else Path(place)
 
 
 def value_object(kind: type[Value], given: Value | str | None) -> Value:

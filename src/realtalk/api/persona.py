@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.api.benchmarks import chosen_chats
 from realtalk.api.choices import simulator_of
-from realtalk.api.options import Model, Reading, value_object
+from realtalk.api.options import Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.files.progress import Progress, silent
 
@@ -111,9 +111,7 @@ def tune(
         seed=seed,
         batch_tokens=batch_tokens,
     )
-    loaded = load(
-        base, device=device, cache=None if cache is None else Path(cache), progress=progress
-    )
+    loaded = load(base, device=device, cache=as_path(cache), progress=progress)
     chats = as_corpus(corpus, reading, progress)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     if (who := _alone(chats, speaker, whole)) is not None:
@@ -254,14 +252,14 @@ def talk(
     from realtalk.persona.turns import named_speaker
     from realtalk.persona.values import make_simulator
 
-    folder = None if prompts is None else Path(prompts)
+    folder = as_path(prompts)
     asked = value_object(Model, model).given()
     name, given = simulator_of(simulator, settings, **asked, style=style, prompts=folder)
     chats = as_corpus(corpus, reading, progress)
     who = named_speaker(chats, speaker)
     goes_on = chat_of(chats, who, chat)
     me = partner_of(goes_on, who, partner)
-    place = None if out is None else Path(out)
+    place = as_path(out)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     adapter, about = adapter_of(name, given, who)
     yes = known(who, adapter) or stored_consent(place, who) or agreed(who, consent, adapter)

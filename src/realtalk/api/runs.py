@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.api.benchmarks import compare as compare  # noqa: PLC0414  one of the verbs
 from realtalk.api.choices import budgets_of, make_judge, memory_of, semantics_of
-from realtalk.api.options import Model, Reading, value_object
+from realtalk.api.options import Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -282,7 +282,7 @@ def _rescore_memory(
     if judge is None and prompts is not None:
         raise RealtalkError("`prompts=` is for a judge", fix="name one with `judge=`")
     probed = Run.load(folder)
-    place = None if prompts is None else Path(prompts)
+    place = as_path(prompts)
     judging = make_judge(judge, answering(probed), value_object(Model, model), prompts=place)
     corrected = None if audit is None else Audit.read(Path(audit))
     lines: Sequence[str] = ()
@@ -410,9 +410,9 @@ def score(
     from realtalk.memory.rescoring import judge_run
 
     chats = as_corpus(corpus, reading, progress)
-    place = None if prompts is None else Path(prompts)
+    place = as_path(prompts)
     judging = make_judge(judge, {}, value_object(Model, model), prompts=place)
-    folder = None if out is None else Path(out)
+    folder = as_path(out)
     given = read_answers(Path(answers))
     probed = score_answers(chats, given, folder, fresh=fresh, golds=golds_named(str(golds)))
     if judging is not None:

@@ -16,10 +16,9 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Reading
+from realtalk.api.options import Reading, as_path
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, Trouble, silent
@@ -130,7 +129,7 @@ def sweep(
     axes = {key.replace("-", "_"): _values(given) for key, given in axes.items()}
     if not axes or not all(axes.values()):
         raise RealtalkError("nothing is swept", fix="write `axes=limit=10,20`")
-    place = None if out is None else Path(out)
+    place = as_path(out)
     if place is not None:
         refuse_other_runs(place)
     parameters = inspect.signature(function).parameters

@@ -7,11 +7,10 @@ prompt("sample-threads", "1")            → the prompt of the first reply; hold
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.choices import settings_named
-from realtalk.api.options import Reading
+from realtalk.api.options import Reading, as_path
 from realtalk.api.sources import Readable, as_reading
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -148,5 +147,5 @@ def prompt(
             f"no reply '{reply}' in the test part",
             fix=f"give a key, or a place from 1 to {len(found):,}",
         )
-    folder = None if prompts is None else Path(prompts)
+    folder = as_path(prompts)
     return write(found[place], BUDGET if budget is None else budget, load_prompts(folder))
