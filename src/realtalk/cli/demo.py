@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
-    from realtalk.ei.languages import Languages
     from realtalk.evals.run import Run
     from realtalk.files.progress import Progress
     from realtalk.formats.opening import Opened
@@ -101,30 +100,23 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
             say(f"figures: {', '.join(sorted({path.stem for path in paths}))} in {out}/figures")
 
 
-def _feel(samples: dict[str, Opened], out: Path) -> None:
-    from realtalk.cli.printing import progress, say
+def _feel(_: dict[str, Opened], out: Path) -> None:
+    from realtalk.api.labels import label
+    from realtalk.cli.printing import progress, say, warn
     from realtalk.describe.figures import save_figures
-    from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
-    from realtalk.ei.embedded import EmbeddedLabeller
+    from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows
     from realtalk.ei.figures import draw_comparison, draw_timelines
-    from realtalk.ei.label_files import store_labels
-    from realtalk.ei.labelling import labels_for
-    from realtalk.ei.languages import chat_languages
 
-    labeller = EmbeddedLabeller()
     described = {}
     for name in ("sample", "sample-simulated"):
-        corpus = samples[name].reading.corpus
-        place = out / "labels" / name
         with progress(f"labelling {name}") as advance:
-            labels = labels_for(corpus, labeller, progress=advance)
-        store_labels(labels.frame, labels.settings, place, fresh=True)
-        frame = labels.frame
-        _warn_of_languages(chat_languages(frame))
-        described[name] = speakers(frame)
-        _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(described[name]))
+            labels = label(name, out=out / "labels" / name, fresh=True, progress=advance)
+        for line in labels.cautions:
+            warn(line)
+        described[name] = speakers = labels.facets().speakers
+        _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(speakers))
         if name == "sample":
-            save_figures(draw_timelines(frame, described[name]).charts, out / "figures")
+            save_figures(draw_timelines(labels.frame, speakers).charts, out / "figures")
     people, simulated = described.values()
     found = compare(people, simulated, ("people", "simulated"))
     _table(out, "people-simulated", "people beside simulated", *comparison_rows(found))
@@ -133,57 +125,61 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
     say(f"figures: emotions over time, intimacy, people beside simulated in {out}/figures")
 
 
-def _remember(samples: dict[str, Opened], out: Path) -> None:
+def _remember(_: dict[str, Opened], out: Path) -> None:
+    from realtalk.api.benchmarks import probe
     from realtalk.cli.printing import progress
-    from realtalk.memory.asking import Plan
-    from realtalk.memory.benchmark import run_probe
-    from realtalk.memory.readers import NoReader
-    from realtalk.memory.registry import make_memory
-    from realtalk.memory.values import Budget
 
-    corpus = samples["sample"].reading.corpus
-    budgets = tuple(Budget(tokens=tokens) for tokens in (500, 1000, 2000))
-    plan = Plan(corpus, make_memory("retrieved", {}), NoReader(), budgets)
     with progress("asking about the sample") as advance:
-        probed = run_probe(plan, out / "probe", fresh=True, progress=advance)
-    _tables(out, "probe", [probed])
+        run = probe(
+            "sample", budget="500,1000,2000", out=out / "probe", fresh=True, progress=advance
+        )
+    _tables(out, "probe", [run])
 
 
-def _continue(samples: dict[str, Opened], out: Path) -> None:
+def _continue(_: dict[str, Opened], out: Path) -> None:
+    from realtalk.api.benchmarks import simulate
     from realtalk.cli.printing import progress
-    from realtalk.ei.label_files import read_labels
-    from realtalk.persona.benchmark import run_persona
-    from realtalk.persona.turns import tasks
-    from realtalk.persona.values import make_simulator
 
-    corpus = samples["sample"].reading.corpus
-    labels = read_labels(out / "labels" / "sample")
-    asked = tasks(corpus, speaker="Mara", labels=labels)
-    found = []
     with progress("continuing as Mara") as advance:
-        for name in ("constant", "copy", "retrieve"):
-            made, folder = make_simulator(name), out / "persona" / name
-            run = run_persona(corpus, asked, made, folder, fresh=True, limit=30, progress=advance)
-            found.append(run)
-    _tables(out, "persona", found)
+        runs = [
+            simulate(
+                "sample",
+                speaker="Mara",
+                simulator=name,
+                labels=out / "labels" / "sample",
+                limit=30,
+                out=out / "persona" / name,
+                fresh=True,
+                progress=advance,
+            )
+            for name in ("constant", "copy", "retrieve")
+        ]
+    _tables(out, "persona", runs)
 
 
-def _discuss(samples: dict[str, Opened], out: Path) -> None:
+def _discuss(_: dict[str, Opened], out: Path) -> None:
+    from realtalk.api.benchmarks import predict
     from realtalk.cli.printing import progress, say
     from realtalk.evals.tables import compared_table
-    from realtalk.threads.benchmark import ThreadTask, run_threads
-    from realtalk.threads.predictors import make_predictor
-    from realtalk.threads.sampling import make_samples
-    from realtalk.threads.values import SETTINGS
 
-    corpus = samples["sample-threads"].reading.corpus
-    wanted = {"majority": {}, "mean": {}, "regression": {"texts": False}}
-    task = ThreadTask(make_samples(corpus, "sentiment"), SETTINGS)
-    runs = []
+    predictors: dict[str, dict[str, Any]] = {
+        "majority": {},
+        "mean": {},
+        "regression": {"texts": False},
+    }
     with progress("predicting what becomes of replies") as advance:
-        for name, settings in wanted.items():
-            made, folder = make_predictor(name, settings), out / "threads" / name
-            runs.append(run_threads(corpus, task, made, folder, fresh=True, progress=advance))
+        runs = [
+            predict(
+                "sample-threads",
+                setting="all",
+                predictor=name,
+                settings=settings,
+                out=out / "threads" / name,
+                fresh=True,
+                progress=advance,
+            )
+            for name, settings in predictors.items()
+        ]
     _tables(out, "threads", runs)
     gain = runs[-1].compare_variants("p-nonconv", "p-conv")
     lines = compared_table(gain, runs[-1].scores, samples="replies", groups="users")
@@ -192,24 +188,15 @@ def _discuss(samples: dict[str, Opened], out: Path) -> None:
         say(line)
 
 
-def _report(_samples: dict[str, Opened], out: Path) -> None:
-    from realtalk.cli.printing import progress, say
-    from realtalk.pages.report import make_report, write_report
+def _report(_: dict[str, Opened], out: Path) -> None:
+    from realtalk.api.pages import report
+    from realtalk.cli.printing import progress
+    from realtalk.cli.showing import show_page
 
     with progress("report") as advance:
-        made = make_report([out], title="The sample chats, measured", progress=advance)
-        path = write_report(made, out / _REPORT)
-    for key in made.key_figures:
-        say(f"· {key.figure} {key.says} ({key.range})")
-    say(f"wrote {path}")
-
-
-def _warn_of_languages(*sides: Iterable[Languages]) -> None:
-    from realtalk.cli.printing import warn
-    from realtalk.ei.languages import language_notes
-
-    for line in dict.fromkeys(line for side in sides for line in language_notes(side)):
-        warn(line)
+        title = "The sample chats, measured"
+        page = report(out, out=out / _REPORT, title=title, progress=advance)
+    show_page(page)
 
 
 STAGES = (
