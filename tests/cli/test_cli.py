@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
-import platform
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -238,56 +234,6 @@ def test_demo(run: Any, tmp_path: Path) -> None:
         assert (tmp_path / "demo" / "corpora" / name / "messages.parquet").exists()
     assert (tmp_path / "demo" / "figures" / "response_gaps.png").stat().st_size > 10_000
     assert (tmp_path / "demo" / "report.html").stat().st_size < 6_000_000
-    for kept in sorted(DEMO_TABLES.glob("*.csv")):
-        made = tmp_path / "demo" / "tables" / kept.name
-        texts = kept.read_text("utf-8"), made.read_text("utf-8")
-        assert same_table(*texts, words_alone=platform.machine() != _RECORDED_ON), kept.name
-
-
-DEMO_TABLES = Path(__file__).parents[1] / "demo_tables"
-_NUMBER = re.compile(r"-?(?:\d*\.\d+|\d+)")
-_RECORDED_ON = "aarch64"
-_TIMED = ("recall ms", "reader s", "building s")  # what depends on the machine
-
-
-def same_table(before: str, now: str, *, words_alone: bool = False) -> bool:
-    """Whether a table is as it was recorded: words alike, figures within one of the last digit.
-
-    The encoders' 8-bit kernels round differently on other kinds of processors: there a turn near a
-    border gets another label, and with four speakers a figure moves far. So words alone count.
-    """
-    first, second = (list(csv.DictReader(io.StringIO(text))) for text in (before, now))
-    if [list(row) for row in first] != [list(row) for row in second]:
-        return False
-    return all(
-        column in _TIMED or _same_cell(row[column], other[column], words_alone)
-        for row, other in zip(first, second, strict=True)
-        for column in row
-    )
-
-
-def _same_cell(before: str, now: str, words_alone: bool) -> bool:
-    numbers = list(zip(_NUMBER.findall(before), _NUMBER.findall(now), strict=False))
-    alike = _NUMBER.sub("#", before) == _NUMBER.sub("#", now)
-    return alike and (
-        words_alone
-        or all(
-            abs(float(one) - float(other)) <= 1.01 * 10.0 ** -len(one.partition(".")[2])
-            if "." in one
-            else one == other
-            for one, other in numbers
-        )
-    )
-
-
-def test_a_changed_figure_is_seen() -> None:
-    table = "name,score,recall ms\nMara,0.123 (n=5),3.1\n"
-    assert same_table(table, table.replace("0.123", "0.124").replace("3.1", "9.9"))
-    assert not same_table(table, table.replace("0.123", "0.125"))
-    assert not same_table(table, table.replace("n=5", "n=6"))
-    assert not same_table(table, table.replace("Mara", "Theo"))
-    assert same_table(table, table.replace("n=5", "n=6"), words_alone=True)
-    assert not same_table(table, table.replace("Mara", "Theo"), words_alone=True)
 
 
 def test_published_figures(run: Any, data: Path, tmp_path: Path) -> None:
