@@ -30,7 +30,6 @@ STEERING = (
     "\u202e\u2066[blink][link=http://evil.example]:bomb:"
 )
 FORBIDDEN = ("\x1b]", "\x1b[41;5m", "\x9b", "\x08", "\x07", "\u202e", "\u2066", "💣")
-ONCE = "--labels labels --simulator constant --limit 1"
 OWN = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # the colours and bars of our own tables
 
 
@@ -98,86 +97,81 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def calls() -> list[tuple[str, ...]]:
-    """Calls of every command that works on chats; HERE stands for the folder."""
-    named = STEERING.replace("/", "")
-    talk, threads = "HERE/talk.jsonl", "HERE/threads.json"
-    return [
-        ("read", talk, "--out", "corpus"),
-        ("read", talk, "--out", "corpus", "--json"),
-        ("read", f"HERE/{named}.txt", "--out", "text"),
-        ("read", f"HERE/{named}.zip", "--out", "packed"),
-        ("read", f"HERE/broken {named}.zip", "--out", "nothing"),
-        ("read", f"HERE/{named}.zip", "--out", "nothing", "--format", "telegram"),
-        ("read", STEERING, "too much", STEERING),
-        ("read", talk, "--out", "corpus", "--format", STEERING),
-        ("export", talk, "--to", "csv", "--out", "csv"),
-        ("check", talk),
-        ("check", talk, "--all"),
-        ("redact", talk, "--out", "shared"),
-        ("stats", talk),
-        ("stats", talk, "--json"),
-        ("ei", talk, "--measures", "hub", "--out", "labels"),
-        ("runs", "compare", "labels", "labels"),
-        ("ei", "consistency", "labels"),
-        ("runs", "compare", "labels", "labels"),
-        ("probe", talk, "--reader", "none", "--memory", "recent", "--out", "probed"),
-        ("runs", "show", "probed"),
-        ("runs", "show", "probed", "--sample", "Q1"),
-        ("runs", "failures", "probed"),
-        ("runs", "failures", "probed", f"{named}=probed", "--page", "failed.html"),
-        ("runs", "table", f"{named}=probed", "probed"),
-        ("runs", "rescore", "probed"),
-        ("probe", "contexts", talk, "--memory", "recent", "--out", "contexts.jsonl"),
-        ("probe", "score", talk, "HERE/none.jsonl"),
-        ("runs", "compare", "probed", "probed"),
-        (
-            "sweep",
-            "probe",
-            talk,
-            *shlex.split("--set memory=recent --set budget=500 --set limit=2 -o swept"),
-        ),
-        ("persona", "turns", talk, "--labels", "labels"),
-        ("persona", "run", talk, *shlex.split(f"{ONCE} --out persona")),
-        ("runs", "show", "persona"),
-        ("runs", "failures", "persona"),
-        ("runs", "rescore", "persona", talk),
-        ("runs", "table", "persona"),
-        ("runs", "compare", "persona", "persona"),
-        ("runs", "share", "persona", "--out", "given"),
-        ("persona", "export-dataset", talk, "--speaker", f"Mara{STEERING}"),
-        (
-            "persona",
-            "talk",
-            talk,
-            "--speaker",
-            f"Theo{STEERING}",
-            *shlex.split("--simulator copy --consent self"),
-        ),
-        (
-            "persona",
-            "converse",
-            talk,
-            "--speaker",
-            f"Theo{STEERING}",
-            *shlex.split("--simulator constant --consent self --days 1 --memory recent"),
-        ),
-        ("threads", "samples", threads),
-        ("threads", "prompt", threads, "1", "--task", "impact"),
-        ("threads", "run", threads, *shlex.split("--predictor majority --out thread")),
-        ("runs", "show", "thread"),
-        ("runs", "failures", "thread"),
-        ("runs", "rescore", "thread", threads),
-        ("runs", "table", "thread"),
-        ("runs", "compare", "thread", "thread"),
-        ("sweep", "predict", threads, *shlex.split("--set predictor=majority,mean -o tsweep")),
-        ("report", "corpus", "probed", "--out", "page.html"),
-        ("report", "corpus", "--no-labels", "--out", "own.html"),
-        ("cache", "list", "--cache", "HERE"),
-        ("cache", "clear", "--cache", "HERE", "--yes"),
-        ("data", "list", "--cache", "HERE"),
-        ("models", "list", "--cache", "HERE"),
-    ]
+# Calls of every command that works on chats: TALK and THREADS are ill-written files of the folder,
+# NAMED is a name that steers, STEERING the same with a slash.
+CALLS = """
+read TALK --out corpus
+read TALK --out corpus --json
+read HERE/NAMED.txt --out text
+read HERE/NAMED.zip --out packed
+read 'HERE/broken NAMED.zip' --out nothing
+read HERE/NAMED.zip --out nothing --format telegram
+read STEERING 'too much' STEERING
+read TALK --out corpus --format STEERING
+export TALK --to csv --out csv
+check TALK
+check TALK --all
+redact TALK --out shared
+stats TALK
+stats TALK --json
+ei TALK --measures hub --out labels
+runs compare labels labels
+ei consistency labels
+probe TALK --reader none --memory recent --out probed
+runs show probed
+runs show probed --sample Q1
+runs failures probed
+runs failures probed NAMED=probed --page failed.html
+runs table NAMED=probed probed
+runs rescore probed
+probe contexts TALK --memory recent --out contexts.jsonl
+probe score TALK HERE/none.jsonl
+runs compare probed probed
+sweep probe TALK --set memory=recent --set budget=500 --set limit=2 -o swept
+persona turns TALK --labels labels
+persona run TALK --labels labels --simulator constant --limit 1 --out persona
+runs show persona
+runs failures persona
+runs rescore persona TALK
+runs table persona
+runs compare persona persona
+runs share persona --out given
+persona export-dataset TALK --speaker MaraSTEERING
+persona talk TALK --speaker TheoSTEERING --simulator copy --consent self
+persona converse TALK --speaker TheoSTEERING --simulator constant --consent self --days 1 \
+  --memory recent
+threads samples THREADS
+threads prompt THREADS 1 --task impact
+threads run THREADS --predictor majority --out thread
+runs show thread
+runs failures thread
+runs rescore thread THREADS
+runs table thread
+runs compare thread thread
+sweep predict THREADS --set predictor=majority,mean -o tsweep
+report corpus probed --out page.html
+report corpus --no-labels --out own.html
+cache list --cache HERE
+cache clear --cache HERE --yes
+data list --cache HERE
+models list --cache HERE
+"""
+NAMES = {
+    "TALK": "HERE/talk.jsonl",
+    "THREADS": "HERE/threads.json",
+    "NAMED": STEERING.replace("/", ""),
+    "STEERING": STEERING,
+}
+
+
+def calls() -> list[list[str]]:
+    """The words of every call; HERE still stands for the folder."""
+
+    def word(text: str) -> str:
+        return re.sub("|".join(NAMES), lambda name: NAMES[name[0]], text)
+
+    lines = CALLS.replace("\\\n", "").strip().splitlines()
+    return [[word(text) for text in shlex.split(line)] for line in lines]
 
 
 # They print no name of a chat, or fetch, train, serve, or take minutes.
@@ -192,7 +186,7 @@ def test_every_command_is_called() -> None:
     assert {each.words for each in COMMANDS} - called <= ELSEWHERE
 
 
-def call(words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def call(words: list[str], here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = [word.replace("HERE", str(here)) for word in words]
     monkeypatch.setattr(sys, "argv", ["realtalk", *named])
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"hello {STEERING}\n"))
