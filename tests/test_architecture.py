@@ -126,12 +126,17 @@ def code_tokens(path: Path) -> int:
         for node in ast.walk(parsed(path))
         if isinstance(node, nodes) and ast.get_docstring(node, clean=False) is not None
     }
+    count = depth = 0
     with path.open("rb") as stream:
-        return sum(
-            token.type not in LAYOUT
-            and not (token.type == tokenize.STRING and token.start in docstrings)
-            for token in tokenize.tokenize(stream.readline)
-        )
+        for token in tokenize.tokenize(stream.readline):
+            # From 3.12 on the parts of an f-string are tokens; before, it is one.
+            name = tokenize.tok_name[token.type]
+            depth -= name == "FSTRING_END"
+            skipped = token.type in LAYOUT or name == "FSTRING_END" or depth
+            is_docstring = token.type == tokenize.STRING and token.start in docstrings
+            count += not (skipped or is_docstring)
+            depth += name == "FSTRING_START"
+    return count
 
 
 def sizes() -> dict[str, int]:

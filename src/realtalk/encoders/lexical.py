@@ -41,7 +41,9 @@ class Bm25:
         self._known = {word for text in corpus for word in text}
         if self._known:
             from bm25s import BM25
+            from tqdm import tqdm
 
+            tqdm.monitor_interval = 0  # a bar starts a thread even where it is not shown
             # It tells every step at the level of debugging to whoever listens to all logs.
             logging.getLogger("bm25s").setLevel(logging.WARNING)
             self._index = BM25(k1=1.2, b=0.75)
