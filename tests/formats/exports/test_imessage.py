@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.chat import Attachment, Message, unpack_extra
-from realtalk.formats.opening import open_reading
+import exported
+from exported import messages
+from realtalk.chat import Attachment, unpack_extra
 from realtalk.formats.reading import ReadCorpus
 
 TEXT = """May 17, 2022  5:29:42 PM (Read by you after 5 seconds)
@@ -81,15 +82,7 @@ def said(text: str) -> str:
 
 
 def read(folder: Path, name: str, text: str) -> ReadCorpus:
-    path = folder / name
-    path.write_text(text, "utf-8")
-    opened = open_reading(path)
-    assert opened.format == "imessage"
-    return opened.reading
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+    return exported.read(folder, {name: text}, "imessage")
 
 
 def test_text(tmp_path: Path) -> None:
@@ -173,7 +166,8 @@ def test_html(tmp_path: Path) -> None:
             "10:33:00 PM",
             "Theo",
             '<div class="attachment"><img src="attachments/1.heic" loading="lazy"></div>',
-            '<div class="attachment"><audio controls src="a.caf" type="audio/x" </audio></div>',
+            '<div class="attachment"><audio controls src="a.caf" type="audio/x" </audio></div>'
+            '<span class="transcription">Transcription: hear this</span>',
             '<div class="attachment"><a href="b.pdf">Click to download b.pdf (3 kB)</a></div>',
             '<div class="sticker"><img src="s.heic"></div>',
             '<span class="attachment_error">Attachment does not exist!</span>',
@@ -196,9 +190,10 @@ def test_html(tmp_path: Path) -> None:
     assert found[0].time == datetime(2022, 5, 17, 17, 29, 42)
     assert found[1].reply_to == found[0].id
     assert [mark["emoji"] for mark in unpack_extra(found[0].extra)["reactions"]] == ["❤️", "sticker"]
-    assert found[2].edited
-    kinds = [file.kind for file in found[3].attachments]
-    assert kinds == ["image", "audio", "file", "sticker", "media"]
+    assert [m.edited for m in found] == [False, False, True, False, False, False]
+    assert [(file.kind, file.caption) for file in found[3].attachments] == [
+        *(("image", ""), ("audio", "hear this"), ("file", ""), ("sticker", ""), ("media", ""))
+    ]
     assert found[4].attachments == (
         Attachment("link", "example.org", "https://example.org", "Drills"),
     )
@@ -206,12 +201,9 @@ def test_html(tmp_path: Path) -> None:
     assert str(reading.ledger) == "9 entries = 6 in messages + 3 system + 0 left over"
 
 
-@pytest.mark.parametrize("name", ["text", "html"])
-def test_one_chat_per_file(tmp_path: Path, name: str) -> None:
-    for stem in ("Mara", "Theo"):
-        page = PAGE.format(bubble("A", " 5:29:42 PM", stem, said("hi")))
-        text, ending = (TEXT, "txt") if name == "text" else (page, "html")
-        (tmp_path / f"{stem}.{ending}").write_text(text, "utf-8")
-    (tmp_path / "attachments").mkdir()
-    (tmp_path / "attachments" / "notes.txt").write_text("May 17, 2022\n", "utf-8")
-    assert [chat.id for chat in open_reading(tmp_path).reading.corpus.chats] == ["Mara", "Theo"]
+@pytest.mark.parametrize("ending", ["txt", "html"])
+def test_one_chat_per_file(tmp_path: Path, ending: str) -> None:
+    page = PAGE.format(bubble("A", " 5:29:42 PM", "Mara", said("hi")))
+    files = {f"{stem}.{ending}": TEXT if ending == "txt" else page for stem in ("Mara", "Theo")}
+    reading = exported.read(tmp_path, files | {"attachments/notes.txt": "May 17, 2022\n"})
+    assert [chat.id for chat in reading.corpus.chats] == ["Mara", "Theo"]

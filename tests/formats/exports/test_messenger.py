@@ -1,4 +1,5 @@
-"""Messenger: parts joined, characters put right, and what the app said itself."""
+"""Messenger and Instagram: told apart, parts joined, characters put right, and what the app said
+itself."""
 
 from __future__ import annotations
 
@@ -10,10 +11,14 @@ from zipfile import ZipFile
 
 import pytest
 
-from realtalk.chat import Attachment, Message, unpack_extra
+import exported
+from exported import messages, texts
+from realtalk.chat import Attachment, unpack_extra
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.meta import MESSENGER, repaired
-from realtalk.formats.reading import ReadCorpus, ReadOptions
+from realtalk.formats.exports.meta import repaired
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import ReadCorpus
+from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 
 START = 1714548600000
@@ -29,7 +34,6 @@ def entry(number: int, **values: Any) -> dict[str, Any]:
         "sender_name": "Ann Berg",
         "timestamp_ms": START + number * 1000,
         "content": f"text {number}",
-        "is_geoblocked_for_viewer": False,
     } | values
 
 
@@ -38,23 +42,31 @@ def thread(*items: Any, **values: Any) -> dict[str, Any]:
         "participants": [{"name": "Ann Berg"}, {"name": "Bo"}],
         "messages": list(items)[::-1],
         "title": "Ann Berg",
-        "is_still_participant": True,
         "thread_path": "inbox/annberg_1",
-        "thread_type": "Regular",
-        "magic_words": [],
     } | values
 
 
-def read(folder: Path, export: Any, options: ReadOptions | None = None) -> ReadCorpus:
-    path = folder / "message_1.json"
-    path.write_text("\ufeff" + json.dumps(export), encoding="utf-8")
-    source = Source.open(path)
-    assert MESSENGER.sniff(source)
-    return MESSENGER.read(source, options or ReadOptions())
+def read(folder: Path, export: Any, **options: Any) -> ReadCorpus:
+    if isinstance(export, dict):
+        export = "\ufeff" + json.dumps(export)
+    return exported.read(folder, {"facebook-message_1.json": export}, "messenger", **options)
 
 
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("message_1.json", {}, "instagram"),
+        ("message_1.json", {"joinable_mode": {"mode": 1}, "magic_words": []}, "instagram"),
+        ("message_1.json", {"thread_type": "Regular"}, "messenger"),
+        ("your_instagram_activity/messages/inbox/a_1/message_1.json", {"ip": "x"}, "instagram"),
+        ("your_facebook_activity/messages/inbox/a_1/message_1.json", {}, "messenger"),
+        # A link of Instagram's in a chat of Messenger's does not mislead.
+        ("message_1.json", {"ip": "https://www.instagram.com/p/1"}, "messenger"),
+    ],
+)
+def test_which_of_the_two(tmp_path: Path, name: str, values: dict[str, Any], expected: str) -> None:
+    path = exported.write(tmp_path / "x", {name: thread(entry(1), **values)})
+    assert detect(Source.open(tmp_path / "x" if "/" in name else path)) == expected
 
 
 @pytest.mark.parametrize("text", ["café", "прывітанне", "👍🏽", "plain"])
@@ -82,30 +94,29 @@ def test_names_title_and_reactions_are_put_right_too(tmp_path: Path) -> None:
 
 
 def test_parts_are_joined_across_a_download_in_the_right_order(tmp_path: Path) -> None:
-    same = [entry(5, timestamp_ms=START, content=text) for text in "abc"]
     path = tmp_path / "facebook-ann.zip"
     base = "your_facebook_activity/messages"
+    files: dict[str, Any] = {f"ads/{number}.json": {} for number in range(70)}
+    files[f"{base}/autofill_information.json"] = {"label_values": []}
+    for number in range(1, 12):  # part 11 holds the oldest; names sort 1, 10, 11, 2
+        first = START + (11 - number) * 10_000
+        said = "abc" if number == 11 else [str(number)] * 2
+        # All of one part have one time, so that only their places tell what came first.
+        items = [entry(0, timestamp_ms=first, content=text) for text in said]
+        files[f"{base}/inbox/annberg_1/message_{number}.json"] = thread(*items)
+    other = thread(entry(1), title="Bo", thread_path="archived_threads/bo_2")
+    files[f"{base}/archived_threads/bo_2/message_1.json"] = other
+    empty = thread(title="Nobody", thread_path="inbox/nobody_3")
+    files[f"{base}/inbox/nobody_3/message_1.json"] = empty
     with ZipFile(path, "w") as archive:
-        for number in range(70):
-            archive.writestr(f"ads/{number}.json", "{}")
-        archive.writestr(f"{base}/autofill_information.json", '{"label_values": []}')
-        for number in range(1, 12):  # part 11 holds the oldest; names sort 1, 10, 11, 2
-            first = START + (11 - number) * 10_000
-            items = [entry(0, timestamp_ms=first + i, content=f"{number}") for i in range(2)]
-            part = thread(*(same if number == 11 else items))
-            archive.writestr(f"{base}/inbox/annberg_1/message_{number}.json", json.dumps(part))
-        other = thread(entry(1), title="Bo", thread_path="archived_threads/bo_2")
-        archive.writestr(f"{base}/archived_threads/bo_2/message_1.json", json.dumps(other))
-        empty = thread(title="Nobody", thread_path="inbox/nobody_3")
-        archive.writestr(f"{base}/inbox/nobody_3/message_1.json", json.dumps(empty))
-    source = Source.open(path)
-    assert MESSENGER.sniff(source)
-    reading = MESSENGER.read(source, ReadOptions())
-    bo, ann = reading.corpus.chats
+        for name, content in files.items():
+            archive.writestr(name, json.dumps(content))
+    opened = open_reading(path)
+    assert opened.format == "messenger"
+    bo, ann = opened.reading.corpus.chats
     assert (bo.id, ann.id) == ("Bo", "Ann Berg")
-    texts = [message.text for message in ann.messages]
-    assert texts[:3] == ["a", "b", "c"]
-    assert texts[3:] == [str(number) for number in range(10, 0, -1) for _ in range(2)]
+    parts = [str(number) for number in range(10, 0, -1) for _ in range(2)]
+    assert [message.text for message in ann.messages] == [*"abc", *parts]
 
 
 @pytest.mark.parametrize(
@@ -118,8 +129,8 @@ def test_parts_are_joined_across_a_download_in_the_right_order(tmp_path: Path) -
         ({"files": [{"uri": "m/a.docx"}]}, Attachment("file", "a.docx", "m/a.docx")),
         ({"sticker": {"uri": "m/a.png"}}, Attachment("sticker", "a.png", "m/a.png")),
         (
-            {"share": {"link": "https://a.org", "share_text": "T"}},
-            Attachment("link", "", "https://a.org", "T"),
+            {"share": {"link": "a.org", "share_text": "T", "original_content_owner": "zoe"}},
+            Attachment("link", "zoe", "a.org", "T"),
         ),
     ],
 )
@@ -135,124 +146,112 @@ def test_attachments(tmp_path: Path, values: dict[str, Any], expected: Attachmen
         {"call_duration": 0, "content": "Ann called you."},
         {"type": "Subscribe", "content": "Ann added Bo."},
         {"type": "Unsubscribe", "content": "Ann left."},
-        {"content": "Ann named the group Garden club."},
-        {"content": "You set the nickname for Bo to B."},
-        {"content": broken("Reacted ❤ to your message ")},
+        *(
+            {"content": text}
+            for text in (
+                "Ann named the group Garden club.",
+                "You set the nickname for Bo to B.",
+                broken("Reacted ❤ to your message "),
+                "Liked a message",
+                "Ann Berg started a video chat",
+                "You missed a video call from Ann Berg",
+                "Ann missed your call",
+                "Bo missed a call from Ann.",
+            )
+        ),
     ],
 )
 def test_what_the_app_said_is_no_message(tmp_path: Path, values: dict[str, Any]) -> None:
     reading = read(tmp_path, thread(entry(1), entry(2, **values)))
-    assert (reading.ledger.in_messages, reading.ledger.system) == (1, 1)
+    assert (texts(reading), reading.ledger.system) == (["text 1"], 1)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "You missed the bus again.",
-        "Bo left the group.",
-        "You voted for that?",
-        "You left the group because of me",
-        "Ann is late again.",
-        "Ann Berg here, new number.",
-        "Mum pinned a message.",
-        "someone created a poll: where to eat",
-        "You sent me a photo.",
+        *("You missed the bus again.", "Bo left the group.", "You voted for that?"),
+        *("You left the group because of me", "Ann is late again.", "Ann Berg here, new number."),
+        *("Mum pinned a message.", "someone created a poll: where to eat", "You sent me a photo."),
+        "Bo started a fire",
     ],
 )
 def test_what_people_say_about_each_other_is(tmp_path: Path, text: str) -> None:
-    [message] = messages(read(tmp_path, thread(entry(1, content=text))))
-    assert message.text == text
+    assert texts(read(tmp_path, thread(entry(1, content=text)))) == [text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ann Berg started a video chat",
-        "You missed a video call from Ann Berg",
-        "Ann missed your call",
-    ],
-)
-def test_calls_are_no_message(tmp_path: Path, text: str) -> None:
-    reading = read(tmp_path, thread(entry(1, content=text), entry(2)))
-    assert [message.text for message in messages(reading)] == ["text 2"]
-    assert reading.ledger.system == 1
+def test_what_came_with_a_file_is_its_senders(tmp_path: Path) -> None:
+    liked = entry(1, content="Liked a message", photos=[{"uri": "p/a.jpg"}])
+    assert texts(read(tmp_path, thread(liked))) == ["Liked a message"]
 
 
 def test_two_downloads_of_one_conversation_overlap(tmp_path: Path) -> None:
-    for year, items in (
-        ("2023", [entry(1), entry(2), entry(2)]),
-        ("2024", [entry(2), entry(3, photos=[{"uri": "a.jpg"}])]),
-    ):
-        folder = tmp_path / f"facebook-{year}" / "messages" / "inbox" / "annberg_1"
-        folder.mkdir(parents=True)
-        (folder / "message_1.json").write_text(json.dumps(thread(*items)))
-    reading = MESSENGER.read(Source.open(tmp_path), ReadOptions())
+    parts = {2023: [entry(1), entry(2), entry(2)], 2024: [entry(2), entry(3)]}
+    files = {
+        f"facebook-{year}/messages/inbox/annberg_1/message_1.json": thread(*items)
+        for year, items in parts.items()
+    }
+    reading = exported.read(tmp_path, files, "messenger")
     # Twice in one file is twice said; in another file it is the same once more.
-    assert [m.text for m in messages(reading)] == ["text 1", "text 2", "text 2", "text 3"]
-    assert [left.reason for left in reading.ledger.leftovers] == [
-        "repeats a message of another file"
-    ]
+    assert texts(reading) == ["text 1", "text 2", "text 2", "text 3"]
+    [left] = reading.ledger.leftovers
+    assert left.reason == "repeats a message of another file"
 
 
-def test_unsent_messages_are_deleted_ones(tmp_path: Path) -> None:
-    [message] = messages(read(tmp_path, thread(entry(1, is_unsent=True))))
-    assert (message.deleted, message.text) == (True, "")
-
-
-def test_rubbish_is_accounted_for(tmp_path: Path) -> None:
-    items = (entry(1), None, entry(2, content=None), entry(3, sender_name=None))
-    reading = read(tmp_path, thread(*items, entry(4, timestamp_ms="soon")))
+def test_unsent_messages_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
+    rubbish = (None, entry(2, content=None), entry(3, sender_name=None))
+    late = entry(4, timestamp_ms="soon")
+    reading = read(tmp_path, thread(entry(1, is_unsent=True), *rubbish, late))
+    assert [(m.deleted, m.text) for m in messages(reading)] == [(True, ""), (False, "text 4")]
     assert str(reading.ledger) == "5 entries = 2 in messages + 0 system + 3 left over"
     assert any("without a readable time" in note for note in reading.notes)
 
 
-def test_encrypted_conversations(tmp_path: Path) -> None:
-    def item(number: int, **values: Any) -> dict[str, Any]:
-        return {
-            "isUnsent": False,
-            "media": [],
-            "reactions": [],
-            "senderName": "Zoë Ã©",  # correct as it stands
-            "text": f"text {number}",
-            "timestamp": START + number * 1000,
-            "type": "text",
-        } | values
+ENCRYPTED = """{"participants": ["Zoë Ã©", "Bo Lund"], "threadName": "Zoë_7", "messages": [
+{"senderName": "Zoë Ã©", "timestamp": 1714548601000, "type": "text", "text": "one", "media": [],
+ "isUnsent": false, "reactions": [{"actor": "Bo", "reaction": "❤"}]},
+{"senderName": "Zoë Ã©", "timestamp": 1714548602000, "type": "media", "text": "",
+ "media": [{"uri": "./media/a.jpeg"}]},
+{"senderName": "Zoë Ã©", "timestamp": 1714548603000, "type": "media", "text": "",
+ "media": [{"uri": "Failed to download media"}]},
+{"senderName": "Zoë Ã©", "timestamp": 1714548604000, "type": "placeholder", "isUnsent": true,
+ "text": "User unsent a message"},
+{"senderName": "Zoë Ã©", "timestamp": 1714548605000, "type": "placeholder", "text": "Bo joined."},
+{"senderName": "Zoë Ã©", "timestamp": 1714548606000, "messageText": "Zoë Ã© amebandika ujumbe."},
+{"senderName": "Bo Lund", "timestamp": 1714548607000, "messageText": "Bo Lund amebandika ujumbe."}
+]}"""
 
-    export = {
-        "participants": ["Zoë Ã©", "Bo"],
-        "threadName": "Zoë_7",
-        "messages": [
-            item(1, reactions=[{"actor": "Bo", "reaction": "❤"}]),
-            item(2, text="", media=[{"uri": "./media/a.jpeg"}], type="media"),
-            item(3, text="", media=[{"uri": "Failed to download media"}], type="media"),
-            item(4, text="User unsent a message", isUnsent=True, type="placeholder"),
-            item(5, text="Bo joined.", type="placeholder"),
-        ],
-    }
-    reading = read(tmp_path, export, ReadOptions(timezone="Asia/Tokyo"))
+
+def test_encrypted_conversations(tmp_path: Path) -> None:
+    reading = read(tmp_path, ENCRYPTED, timezone="Asia/Tokyo")
     [chat] = reading.corpus.chats
     first, second, third, fourth = chat.messages
-    assert (chat.id, chat.speakers) == ("Zoë_7", ("Zoë Ã©",))
+    assert (chat.id, chat.speakers) == ("Zoë_7", ("Zoë Ã©",))  # correct as it stands
     assert first.time == datetime(2024, 5, 1, 16, 30, 1)
     assert unpack_extra(first.extra)["reactions"][0]["by"] == ["Bo"]
     assert second.attachments == (Attachment("image", "a.jpeg", "./media/a.jpeg"),)
     assert third.attachments == (Attachment("media"),)
     assert (fourth.deleted, fourth.text) == (True, "")
-    assert reading.ledger.system == 1
+    assert reading.ledger.system == 3
 
 
 def test_no_message_files_is_one_clear_error(tmp_path: Path) -> None:
-    for name in ("a.json", "b.json"):
-        (tmp_path / name).write_text("{}", encoding="utf-8")
+    folder = exported.write(tmp_path, {"a.json": {}, "b.json": {}})
     with pytest.raises(RealtalkError, match="choose the format JSON"):
-        MESSENGER.read(Source.open(tmp_path), ReadOptions())
+        open_reading(folder, "messenger")
 
 
-def test_sample(data: Path) -> None:
-    source = Source.open(data / "chat_exports" / "messenger" / "ca_2A_7M.json")
-    assert MESSENGER.sniff(source)
-    reading = MESSENGER.read(source, ReadOptions())
+def test_samples(data: Path) -> None:
+    opened = open_reading(data / "chat_exports" / "messenger" / "ca_2A_7M.json")
+    reading = opened.reading
+    assert opened.format == "messenger"
     assert (reading.ledger.in_messages, reading.ledger.total) == (7, 7)
-    found = messages(reading)
-    assert [a.kind for m in found for a in m.attachments] == ["image", "sticker", "audio", "file"]
+    kinds = [file.kind for message in messages(reading) for file in message.attachments]
+    assert kinds == ["image", "sticker", "audio", "file"]
     assert len(reading.corpus.speakers) == 2
+    folder = data / "chat_exports" / "instagram"
+    opened = open_reading(folder / "cm_test_export.json")
+    assert (opened.format, opened.reading.corpus.format) == ("instagram", "instagram")
+    target = json.loads((folder / "cm_target.json").read_text(encoding="utf-8"))[::-1]
+    assert [(m.speaker, m.time, m.text) for m in messages(opened.reading)] == [
+        (t["author"], datetime.fromisoformat(t["timestamp"]), t["message"]) for t in target
+    ]

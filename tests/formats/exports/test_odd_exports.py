@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
-from realtalk.chat import Attachment, Message
+import exported
+from exported import messages, texts
+from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
@@ -18,15 +19,8 @@ from realtalk.formats.reading import ReadCorpus
 ANN = {"id": "7", "name": "ann"}
 
 
-def read(folder: Path, name: str, data: bytes) -> ReadCorpus:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return open_reading(path).reading
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+def read(folder: Path, name: str, content: Any) -> ReadCorpus:
+    return exported.read(folder, {name: content})
 
 
 def telegram(*items: dict[str, Any]) -> dict[str, Any]:
@@ -53,19 +47,15 @@ def discord(*items: dict[str, Any]) -> dict[str, Any]:
 def test_json_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     for export in (telegram(said(1, text="né 🎉")), discord({"content": "né 🎉"})):
         data = json.dumps(export, ensure_ascii=False, indent=1).replace("\n", "\r\n")
-        [message] = messages(read(tmp_path, "result.json", data.encode(encoding)))
-        assert message.text == "né 🎉"
+        assert texts(read(tmp_path, "result.json", data.encode(encoding))) == ["né 🎉"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_tables_and_texts_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     table = "AuthorID,Author,Date,Content\r\n7,ann,2024-05-01T09:30:00,né\r\n"
     text = "[2024-05-01, 09:30] Ann: né\r\n[2024-05-01, 09:31] Ben: 🎉\r\n"
-    assert messages(read(tmp_path, "x.csv", table.encode(encoding)))[0].text == "né"
-    assert [m.text for m in messages(read(tmp_path, "Ann.txt", text.encode(encoding)))] == [
-        "né",
-        "🎉",
-    ]
+    assert texts(read(tmp_path, "x.csv", table.encode(encoding))) == ["né"]
+    assert texts(read(tmp_path, "Ann.txt", text.encode(encoding))) == ["né", "🎉"]
 
 
 def test_json_that_was_cut_off_says_so(tmp_path: Path) -> None:
@@ -91,47 +81,30 @@ def test_a_chat_that_ends_in_the_middle_of_a_header(
     tmp_path: Path, tail: str, encoding: str
 ) -> None:
     reading = read(tmp_path, "c.txt", f"{WHATSAPP}{tail}".encode(encoding))
-    assert [m.text for m in messages(reading)] == ["hi", "on which day?", "we leave"]
+    assert texts(reading) == ["hi", "on which day?", "we leave"]
     assert [left.where for left in reading.ledger.leftovers] == ["c.txt:4"]
     assert str(reading.ledger) == "4 lines = 3 in messages + 0 system + 1 left over"
 
 
 @pytest.mark.parametrize("tail", ["14/07/2024", "at 9", "14.07.2024, 9:43", "14/07/2024, 9:43\n"])
 def test_a_last_line_that_somebody_wrote_stays(tmp_path: Path, tail: str) -> None:
-    reading = read(tmp_path, "c.txt", f"{WHATSAPP}{tail}".encode())
-    assert messages(reading)[-1].text == f"we leave\n{tail}".strip()
+    reading = read(tmp_path, "c.txt", f"{WHATSAPP}{tail}")
+    assert texts(reading)[-1] == f"we leave\n{tail}".strip()
     assert not reading.ledger.leftovers
 
 
 def test_a_signal_text_that_ends_in_the_middle_of_a_header(tmp_path: Path) -> None:
     text = "[2024-05-01, 09:30] Ann: hi\n[2024-05-01, 09:31] Ben: ho\n[2024-05-01, 09:3"
-    reading = read(tmp_path, "Ann.txt", text.encode())
-    assert [m.text for m in messages(reading)] == ["hi", "ho"]
+    reading = read(tmp_path, "Ann.txt", text)
+    assert texts(reading) == ["hi", "ho"]
     assert [left.where for left in reading.ledger.leftovers] == ["Ann.txt:3"]
-
-
-def test_an_entry_without_a_time_does_not_move_the_others(tmp_path: Path) -> None:
-    export = telegram(said(1, text="hi"), {"id": 2, "type": "unsupported"})
-    reading = read(tmp_path, "result.json", json.dumps(export).encode())
-    assert [m.time for m in messages(reading)] == [datetime(2024, 5, 1, 9, 1)]
-    assert reading.notes == ()
-    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
-
-
-def test_a_game_and_paid_pictures_are_messages(tmp_path: Path) -> None:
-    game = {"game_title": "Chess", "game_link": "https://t.example/x", "text": ""}
-    paid = {"paid_media": [{"photo": "(File not included.)"}, {"file": "v.mp4"}], "text": ""}
-    export = telegram(said(1, **game), said(2, **paid))
-    first, second = messages(read(tmp_path, "result.json", json.dumps(export).encode()))
-    assert first.attachments == (Attachment("link", "Chess", "https://t.example/x"),)
-    assert [each.kind for each in second.attachments] == ["media", "media"]
 
 
 def test_what_bots_post_in_tables_and_pictures(tmp_path: Path) -> None:
     rows = {"fields": [{"name": "Score", "value": "3"}, {"name": "x"}], "author": {"name": "Bot"}}
     picture = {"image": {"url": "https://x.example/y.gif"}, "images": []}
     export = discord({"embeds": [rows]}, {"embeds": [picture]}, {"content": "<a:dance:55> <:b:1>"})
-    one, two, three = messages(read(tmp_path, "general.json", json.dumps(export).encode()))
+    one, two, three = messages(read(tmp_path, "general.json", export))
     assert one.attachments == (Attachment("link", "Bot", "", "Score: 3"),)
     assert two.attachments == (Attachment("image", "y.gif", "https://x.example/y.gif"),)
     assert three.text == ":dance: :b:"
@@ -140,27 +113,9 @@ def test_what_bots_post_in_tables_and_pictures(tmp_path: Path) -> None:
 def test_a_picture_that_stands_in_a_slack_block(tmp_path: Path) -> None:
     block = {"type": "image", "image_url": "https://x.example/c.png", "alt_text": "a cat"}
     entry = {"type": "message", "user": "U1", "ts": "1714548609.000100", "text": ""}
-    data = json.dumps([entry | {"blocks": [block]}, entry | {"ts": "1714548610.0", "text": "hi"}])
-    first = messages(read(tmp_path, "2024-05-01.json", data.encode()))[0]
+    items = [entry | {"blocks": [block]}, entry | {"ts": "1714548610.0", "text": "hi"}]
+    first = messages(read(tmp_path, "2024-05-01.json", items))[0]
     assert first.attachments == (Attachment("image", "a cat", "https://x.example/c.png"),)
-
-
-def test_what_messenger_says_of_calls(tmp_path: Path) -> None:
-    lines = (
-        "Ben missed a call from Ann.",
-        "You missed a video chat with Ben.",
-        "Ben started a fire",
-    )
-    items = [
-        {"sender_name": "Ann", "timestamp_ms": 1714548600000 + at, "content": line}
-        for at, line in enumerate(lines)
-    ]
-    thread = {"participants": [{"name": "Ann"}, {"name": "Ben"}], "title": "Ben", "magic_words": []}
-    thread |= {"thread_path": "inbox/ben_1", "messages": items}
-    reading = read(tmp_path, "facebook/message_1.json", json.dumps(thread).encode())
-    [fire] = messages(reading)
-    assert fire.text == "Ben started a fire"
-    assert str(reading.ledger) == "3 entries = 1 in messages + 2 system + 0 left over"
 
 
 def test_thousands_of_members_and_a_very_long_message(tmp_path: Path) -> None:
@@ -169,7 +124,7 @@ def test_thousands_of_members_and_a_very_long_message(tmp_path: Path) -> None:
         for at in range(6000)
     ]
     items[7]["text"] = "long " * 60_000
-    reading = read(tmp_path, "result.json", json.dumps(telegram(*items)).encode())
+    reading = read(tmp_path, "result.json", telegram(*items))
     [chat] = reading.corpus.chats
     assert len(set(chat.speakers)) == 6000
     assert len(chat.by_id["D1:8"].text) == 300_000
@@ -194,12 +149,8 @@ def test_a_chat_of_another_app_that_was_sent_in_one_does_not_take_it(
         archive.writestr("WhatsApp Chat with Theo.txt", WHATSAPP)
     opened = open_reading(path)
     assert opened.format == "whatsapp"
-    assert messages(opened.reading)[0].text == "hi"
-    (tmp_path / "export" / "files").mkdir(parents=True)
-    (tmp_path / "export" / "files" / name).write_text(OTHERS[name], "utf-8")
-    result = json.dumps(telegram(said(1, text="hi")))
-    (tmp_path / "export" / "result.json").write_text(result, "utf-8")
-    assert open_reading(tmp_path / "export").format == "telegram"
-    alone = tmp_path / name
-    alone.write_text(OTHERS[name], "utf-8")
+    assert texts(opened.reading)[0] == "hi"
+    files = {f"files/{name}": OTHERS[name], "result.json": telegram(said(1, text="hi"))}
+    exported.read(tmp_path / "export", files, "telegram")
+    alone = exported.write(tmp_path, {name: OTHERS[name]})
     assert open_reading(alone).format in ("kakaotalk", "line", "viber", "imessage")

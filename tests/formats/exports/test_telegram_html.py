@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import exported
+from exported import messages, texts
 from realtalk.chat import Attachment, unpack_extra
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.telegram import FORMAT
-from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadCorpus, ReadOptions
-from realtalk.formats.source import Source
+from realtalk.formats.reading import ReadCorpus
 
 HEAD = """<!DOCTYPE html><html><head><meta charset="utf-8"/><title>Exported Data</title>
 <link href="css/style.css" rel="stylesheet"/></head><body onload="CheckLocation();">
@@ -47,11 +47,9 @@ def text(words: str) -> str:
     return f'<div class="text">\n{words}\n       </div>'
 
 
-def read(folder: Path, *bubbles: str, options: ReadOptions | None = None) -> ReadCorpus:
-    (folder / "messages.html").write_text(HEAD + "".join(bubbles) + END, encoding="utf-8")
-    source = Source.open(folder)
-    assert FORMAT.sniff(source)
-    return FORMAT.read(source, options or ReadOptions())
+def read(folder: Path, *bubbles: str, name: str = "messages.html", **options: Any) -> ReadCorpus:
+    page = HEAD + "".join(bubbles) + END
+    return exported.read(folder, {name: page}, "telegram", **options)
 
 
 def test_who_when_what_and_to_whom(tmp_path: Path) -> None:
@@ -79,8 +77,9 @@ def test_who_when_what_and_to_whom(tmp_path: Path) -> None:
 
 
 def test_the_offset_is_used_where_a_clock_is_asked_for(tmp_path: Path) -> None:
-    reading = read(tmp_path, bubble(1, text("x"), "Ann"), options=ReadOptions(timezone="UTC"))
-    assert reading.corpus.chats[0].messages[0].time == datetime(2024, 5, 1, 7, 30, 7)
+    # One page may have another name.
+    reading = read(tmp_path, bubble(1, text("x"), "Ann"), name="ann.html", timezone="UTC")
+    assert messages(reading)[0].time == datetime(2024, 5, 1, 7, 30, 7)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ def test_the_offset_is_used_where_a_clock_is_asked_for(tmp_path: Path) -> None:
 def test_media(tmp_path: Path, inside: str, expected: Attachment) -> None:
     wrapped = f'<div class="media_wrap clearfix">{inside}</div>'
     reading = read(tmp_path, bubble(1, wrapped + text("look"), "Ann"))
-    (message,) = reading.corpus.chats[0].messages
+    [message] = messages(reading)
     assert (message.text, message.attachments) == ("look", (expected,))
 
 
@@ -131,7 +130,7 @@ def test_a_call_is_no_message(tmp_path: Path) -> None:
         '<div class="body"><div class="title bold">Ann</div></div></div></div>'
     )
     reading = read(tmp_path, bubble(1, call, "Ann") + bubble(2, text("look"), "Bo"))
-    assert [message.text for message in reading.corpus.chats[0].messages] == ["look"]
+    assert texts(reading) == ["look"]
     assert reading.ledger.system == 1
 
 
@@ -159,7 +158,7 @@ def test_links_forwards_polls_and_reactions(tmp_path: Path) -> None:
         bubble(2, forwarded, "Ben"),
         bubble(3, poll),
     )
-    first, second, third = reading.corpus.chats[0].messages
+    first, second, third = messages(reading)
     assert first.text == "https://x.example/a y"
     assert first.attachments == (Attachment("link", url="https://y.example"),)
     counts = [(one["emoji"], one["count"]) for one in unpack_extra(first.extra)["reactions"]]
@@ -171,29 +170,18 @@ def test_links_forwards_polls_and_reactions(tmp_path: Path) -> None:
 
 
 def test_pages_are_joined_in_order_and_chats_kept_apart(tmp_path: Path) -> None:
-    for name, bubbles in (
-        ("a/messages10.html", bubble(3, text("three"), minute=40)),
-        ("a/messages2.html", bubble(2, text("two"), "Ben", minute=35)),
-        ("a/messages.html", bubble(1, text("one"), "Ann")),
-        ("b/messages.html", bubble(1, text("other"), "Zed")),
-    ):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(HEAD + bubbles + END, encoding="utf-8")
-    reading = open_reading(tmp_path).reading
+    pages = {
+        "a/messages10.html": bubble(3, text("three"), minute=40),
+        "a/messages2.html": bubble(2, text("two"), "Ben", minute=35),
+        "a/messages.html": bubble(1, text("one"), "Ann"),
+        "b/messages.html": bubble(1, text("other"), "Zed"),
+    }
+    files = {name: HEAD + bubbles + END for name, bubbles in pages.items()}
+    reading = exported.read(tmp_path, files, "telegram")
     told = [[(m.speaker, m.text) for m in chat.messages] for chat in reading.corpus.chats]
     assert told == [[("Ann", "one"), ("Ben", "two"), ("Ben", "three")], [("Zed", "other")]]
 
 
-def test_one_page_under_another_name(tmp_path: Path) -> None:
-    path = tmp_path / "ann.html"
-    path.write_text(HEAD + bubble(1, text("one"), "Ann") + END, encoding="utf-8")
-    assert open_reading(path).format == "telegram"
-
-
 def test_a_page_without_a_message_is_refused_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "messages.html").write_text(HEAD + END, encoding="utf-8")
-    source = Source.open(tmp_path)
-    assert FORMAT.sniff(source)
     with pytest.raises(RealtalkError, match="no message"):
-        FORMAT.read(source, ReadOptions())
+        read(tmp_path)

@@ -5,28 +5,30 @@ from __future__ import annotations
 import zipfile
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import exported
+from exported import messages, texts
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.whatsapp.reader import FORMAT
+from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
-from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 
 
-def read(tmp_path: Path, text: str | bytes, **options: object) -> ReadCorpus:
-    path = tmp_path / "chat.txt"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return FORMAT.read(Source.open(path), ReadOptions(**options))  # type: ignore[arg-type]
+def read(tmp_path: Path, text: str | bytes, **options: Any) -> ReadCorpus:
+    path = exported.write(tmp_path, {"chat.txt": text})
+    return open_reading(path, "whatsapp", ReadOptions(**options)).reading
 
 
-def texts(reading: ReadCorpus) -> list[str]:
-    return [message.text for message in reading.corpus.chats[0].messages]
+def read_all(tmp_path: Path, files: dict[str, str]) -> ReadCorpus:
+    return exported.read(tmp_path, files, "whatsapp")
 
 
 def days(reading: ReadCorpus) -> list[str]:
-    return [str(m.time.date()) for m in reading.corpus.chats[0].messages if m.time]
+    return [str(m.time.date()) for m in messages(reading) if m.time]
 
 
 def chat(dates: list[str], clock: str = "10:00") -> str:
@@ -36,10 +38,12 @@ def chat(dates: list[str], clock: str = "10:00") -> str:
 SMALL = "20/06/2019, 15:58 - Mara 🌙: hi 😂\nmore\n\n20/06/2019, 15:59 - Theo: ho\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(tmp_path: Path, encoding: str, end: str) -> None:
-    reading = read(tmp_path, SMALL.replace("\n", end).encode(encoding))
+    reading = exported.read(
+        tmp_path, {"c.txt": SMALL.replace("\n", end).encode(encoding)}, "whatsapp"
+    )
     assert texts(reading) == ["hi 😂\nmore", "ho"]
     assert reading.corpus.chats[0].speakers == ("Mara 🌙", "Theo")
     assert reading.ledger.total == 4
@@ -58,8 +62,8 @@ def test_invalid_bytes_are_replaced_and_noted(tmp_path: Path) -> None:
         tmp_path, b"20/06/2019, 15:58 - Mara: a\xff\xfeb\n20/06/2019, 15:58 - Theo: \xc3\xa7\n"
     )
     assert texts(reading) == ["a\ufffd\ufffdb", "ç"]
-    assert len(reading.notes) == 1
-    assert "2 invalid bytes" in reading.notes[0]
+    [note] = reading.notes
+    assert "2 invalid bytes" in note
 
 
 def test_lines_are_all_accounted_for(tmp_path: Path) -> None:
@@ -72,9 +76,7 @@ def test_lines_are_all_accounted_for(tmp_path: Path) -> None:
         "20/06/2019, 16:00 - Theo:\nthree\n"
     )
     reading = read(tmp_path, text)
-    assert [(m.speaker, m.text) for m in reading.corpus.chats[0].messages] == [
-        ("Mara", "one\n\ntwo")
-    ]
+    assert [(m.speaker, m.text) for m in messages(reading)] == [("Mara", "one\n\ntwo")]
     ledger = reading.ledger
     assert (ledger.total, ledger.in_messages, ledger.system) == (13, 5, 4)
     assert [left.where for left in ledger.leftovers] == [f"chat.txt:{n}" for n in (1, 2, 10, 11)]
@@ -96,9 +98,8 @@ def test_names(tmp_path: Path) -> None:
         "12/07": "12/07",
     }
     text = "".join(f"20/06/2019, 15:58 - {name}: x: y\n" for name in names)
-    messages = list(read(tmp_path, text).corpus.chats[0].messages)
-    assert [m.speaker for m in messages] == list(names.values())
-    assert {m.text for m in messages} == {"x: y"}
+    said = messages(read(tmp_path, text))
+    assert [(m.speaker, m.text) for m in said] == [(name, "x: y") for name in names.values()]
 
 
 def test_messages_are_ordered_by_time_and_stay_stable(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_messages_are_ordered_by_time_and_stay_stable(tmp_path: Path) -> None:
 
 def test_sessions(tmp_path: Path) -> None:
     text = "".join(f"20/06/2019, {hour:02d}:00 - Mara: x\n" for hour in (1, 2, 9, 10))
-    ids = [m.id for m in read(tmp_path, text, gap=timedelta(hours=3)).corpus.chats[0].messages]
+    ids = [m.id for m in messages(read(tmp_path, text, gap=timedelta(hours=3)))]
     assert ids == ["D1:1", "D1:2", "D2:1", "D2:2"]
 
 
@@ -150,15 +151,15 @@ def test_an_open_date_order_takes_the_default_and_says_so(tmp_path: Path) -> Non
     for clock, expected in (("10:00", "2020-05-04"), ("10:00 AM", "2020-04-05")):
         reading = read(tmp_path, chat(["04/05/2020"], clock))
         assert days(reading) == [expected]
-        assert len(reading.notes) == 1
-        assert "`dates=dmy`, mdy or ymd" in reading.notes[0]
+        [note] = reading.notes
+        assert "`dates=dmy`, mdy or ymd" in note
     assert days(read(tmp_path, chat(["04.05.2020"], "10:00 AM"))) == ["2020-05-04"]
 
 
 def test_dates_option_overrules(tmp_path: Path) -> None:
     text = chat(["04/05/2020"])
-    assert days(read(tmp_path, text, dates="mdy")) == ["2020-04-05"]
-    assert read(tmp_path, text, dates="mdy").notes == ()
+    reading = read(tmp_path, text, dates="mdy")
+    assert (days(reading), reading.notes) == (["2020-04-05"], ())
     assert days(read(tmp_path, chat(["04/05/20"]), dates="ymd")) == ["2004-05-20"]
 
 
@@ -170,13 +171,12 @@ def test_dates_option_that_contradicts_the_file_names_the_line(tmp_path: Path) -
 
 
 def test_chats_of_one_folder_share_their_date_order(tmp_path: Path) -> None:
-    (tmp_path / "WhatsApp Chat with Theo.txt").write_text(chat(["04/05/2020"]))
-    (tmp_path / "WhatsApp Chat with Juno.txt").write_text(chat(["02/04/2020", "02/20/2020"]))
-    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
-    assert [c.id for c in reading.corpus.chats] == ["Juno", "Theo"]
-    assert [str(m.time) for m in reading.corpus.chats[1].messages] == ["2020-04-05 10:00:00"]
-    assert len(reading.notes) == 1
-    assert "other chats" in reading.notes[0]
+    open_, proven = chat(["04/05/2020"]), chat(["02/04/2020", "02/20/2020"])
+    reading = read_all(tmp_path, {"a/_chat.txt": open_, "b/_chat.txt": proven})
+    assert [c.id for c in reading.corpus.chats] == ["a", "b"]
+    assert days(reading)[0] == "2020-04-05"
+    [note] = reading.notes
+    assert "other chats" in note
 
 
 # --- what only looks like a header -------------------------------------------------------
@@ -221,7 +221,7 @@ def test_the_phone_changed_its_language(tmp_path: Path) -> None:
     lines = [f"{t:%d.%m.%y, %H:%M} - Mara: {n}" for n, t in enumerate(times[:30])]
     lines += [f"{t:%m/%d/%y, %I:%M %p} - Mara: {n}" for n, t in enumerate(times[30:], 30)]
     reading = read(tmp_path, "\n".join(lines))
-    assert [m.time for m in reading.corpus.chats[0].messages] == times
+    assert [m.time for m in messages(reading)] == times
 
 
 def parts(second: str, people: tuple[str, str] = ("Mara", "Theo")) -> tuple[str, list[str]]:
@@ -270,53 +270,45 @@ def test_zip_with_media_and_documents(tmp_path: Path) -> None:
         archive.writestr("00000001-PHOTO-2019-06-20.jpg", b"\xff\xd8")
         archive.writestr("00000002-old chat.txt", SMALL.replace("2019", "2011"))
         archive.writestr("__MACOSX/._chat.txt", b"\x00\x05\x16")
-    source = Source.open(path)
-    assert detect(source) == "whatsapp"
-    reading = FORMAT.read(source, ReadOptions())
-    assert [c.id for c in reading.corpus.chats] == ["Theo"]
-    assert reading.ledger.total == 4
+    # The title of an archive inside an archive names the chat too.
+    with zipfile.ZipFile(tmp_path / "mail.zip", "w") as outer:
+        outer.write(path, path.name)
+    for place in (path, tmp_path / "mail.zip"):
+        opened = open_reading(place)
+        assert opened.format == "whatsapp"
+        assert [c.id for c in opened.reading.corpus.chats] == ["Theo"]
+        assert opened.reading.ledger.total == 4
 
 
 def test_folder_of_exports(tmp_path: Path) -> None:
-    for folder in ("WhatsApp Chat - Theo", "WhatsApp Chat - Juno", "sub/WhatsApp Chat - Juno"):
-        (tmp_path / folder).mkdir(parents=True)
-        text = SMALL.replace("15:", "16:") if folder.startswith("sub/") else SMALL
-        (tmp_path / folder / "_chat.txt").write_text(text)
-    (tmp_path / "readme.txt").write_text("about these chats\n")
-    source = Source.open(tmp_path)
-    assert FORMAT.sniff(source)
-    reading = FORMAT.read(source, ReadOptions())
+    files = {
+        "WhatsApp Chat - Theo/_chat.txt": SMALL,
+        "WhatsApp Chat - Juno/_chat.txt": SMALL,
+        "sub/WhatsApp Chat - Juno/_chat.txt": SMALL.replace("15:", "16:"),
+        "readme.txt": "about these chats\n",
+    }
+    reading = read_all(tmp_path, files)
     assert [c.id for c in reading.corpus.chats] == ["Juno", "Theo", "Juno (2)"]
-    assert reading.ledger.total == 12
-    assert reading.corpus.format == "whatsapp"
+    assert (reading.ledger.total, reading.corpus.format) == (12, "whatsapp")
 
 
 @pytest.mark.parametrize(
     "name", ["WhatsApp Chat with Theo", "WhatsApp-Chat mit Theo", "Chat de WhatsApp con Theo"]
 )
 def test_chat_name(tmp_path: Path, name: str) -> None:
-    (tmp_path / f"{name}.txt").write_text(SMALL)
-    reading = FORMAT.read(Source.open(tmp_path / f"{name}.txt"), ReadOptions())
-    assert reading.corpus.chats[0].id == "Theo"
+    assert read_all(tmp_path, {f"{name}.txt": SMALL}).corpus.chats[0].id == "Theo"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "",
-            "hello\nworld\n",
-            "12/07/2017 was a fine day\n",
-            "speaker,text\nMara,hi\n",
-            "\x00" * 50,
-        ),
-        *("[2019-12-24, 12:23] Jane: Hello\n", '{"a": 1}', "12:30 - Mara: hi\n"),
+        *("\n", "hello\nworld\n", "12/07/2017 was a fine day\n", "speaker,text\nMara,hi\n"),
+        *("\x00" * 50, "[2019-12-24, 12:23] Jane: Hello\n", '{"a": 1}', "12:30 - Mara: hi\n"),
         "notes\n12/07/2017, 22:35 - Mara: hi\n",
     ],
 )
 def test_sniff_leaves_other_texts_alone(tmp_path: Path, text: str) -> None:
-    (tmp_path / "x.txt").write_text(text or "\n")
-    assert not FORMAT.sniff(Source.open(tmp_path / "x.txt"))
+    assert not FORMAT.sniff(Source.open(exported.write(tmp_path, {"x.txt": text})))
 
 
 @pytest.mark.parametrize("text", ["hello\n", "\n\n", "\ufeff", "20/06/2019, 15:58 - Mara left\n"])
@@ -339,42 +331,35 @@ SECOND = (
     "names", [("Mara", "Mara (1)"), ("Mara (1)", "Mara"), ("a/Mara", "b/Mara")]
 )
 def test_two_exports_of_one_chat_are_one_chat(tmp_path: Path, names: tuple[str, str]) -> None:
-    for name, text in zip(names, (FIRST, SECOND), strict=True):
-        folder, _, stem = name.rpartition("/")
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / f"WhatsApp Chat with {stem}.txt").write_text(text)
-    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
-    (chat,) = reading.corpus.chats
+    files = {
+        f"{name}.txt".replace("Mara", "WhatsApp Chat with Mara"): text
+        for name, text in zip(names, (FIRST, SECOND), strict=True)
+    }
+    reading = read_all(tmp_path, files)
+    [chat] = reading.corpus.chats
     assert chat.id == "Mara"
     # Theo really said it twice in that minute: twice it stays.
-    assert [m.text for m in chat.messages] == ["one", "ok", "ok", "two"]
+    assert texts(reading) == ["one", "ok", "ok", "two"]
     assert "taken once: 2" in reading.notes[-1]
     assert reading.ledger.total == reading.ledger.in_messages == 6
 
 
 def test_a_greeting_sent_to_two_people_makes_no_one_chat(tmp_path: Path) -> None:
     """iPhones call every chat `_chat.txt`."""
+    files = {}
     for name, partner in (("_chat.txt", "Mara"), ("_chat (1).txt", "Juno")):
         lines = [f"[01.01.24, 10:0{at}:00] {partner}: {partner} says {at}\n" for at in range(8)]
         lines.insert(4, "[01.01.24, 10:04:00] Theo: happy new year\n")
-        (tmp_path / name).write_text("".join(lines))
-    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+        files[name] = "".join(lines)
+    reading = read_all(tmp_path, files)
     assert [len(list(chat.messages)) for chat in reading.corpus.chats] == [9, 9]
 
 
 def test_chats_of_one_name_without_a_common_message_stay_two(tmp_path: Path) -> None:
-    (tmp_path / "WhatsApp Chat with Mara.txt").write_text(FIRST)
-    (tmp_path / "WhatsApp Chat with Mara (1).txt").write_text(SECOND.replace(": ok", ": fine"))
-    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    other = SECOND.replace(": ok", ": fine")
+    names = ("WhatsApp Chat with Mara.txt", "WhatsApp Chat with Mara (1).txt")
+    reading = read_all(tmp_path, dict(zip(names, (FIRST, other), strict=True)))
     assert len(reading.corpus.chats) == 2
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_a_mark(tmp_path: Path, encoding: str) -> None:
-    path = tmp_path / "chat.txt"
-    path.write_bytes(SMALL.encode(encoding))
-    assert FORMAT.sniff(Source.open(path))
-    assert texts(FORMAT.read(Source.open(path), ReadOptions())) == ["hi 😂\nmore", "ho"]
 
 
 def test_a_file_saved_by_an_old_editor(tmp_path: Path) -> None:
@@ -383,12 +368,3 @@ def test_a_file_saved_by_an_old_editor(tmp_path: Path) -> None:
     assert texts(reading) == ["“ça va” – 5 €", "où"]
     assert reading.corpus.chats[0].speakers == ("René", "Zoë")
     assert "Windows-1252" in reading.notes[0]
-
-
-def test_the_title_of_an_archive_inside_an_archive_names_the_chat(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "WhatsApp Chat - Theo.zip", "w") as inner:
-        inner.writestr("_chat.txt", SMALL)
-    with zipfile.ZipFile(tmp_path / "mail.zip", "w") as outer:
-        outer.write(tmp_path / "WhatsApp Chat - Theo.zip", "WhatsApp Chat - Theo.zip")
-    reading = FORMAT.read(Source.open(tmp_path / "mail.zip"), ReadOptions())
-    assert [chat.id for chat in reading.corpus.chats] == ["Theo"]

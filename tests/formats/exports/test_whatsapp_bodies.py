@@ -6,48 +6,53 @@ from pathlib import Path
 
 import pytest
 
+import exported
+from exported import messages, texts
 from realtalk.chat import Attachment, Message
-from realtalk.formats.exports.whatsapp.reader import FORMAT
-from realtalk.formats.reading import ReadCorpus, ReadOptions
-from realtalk.formats.source import Source
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import ReadCorpus
 
 L = "\u200e"
 
 
 def read(tmp_path: Path, text: str) -> ReadCorpus:
-    path = tmp_path / "chat.txt"
-    path.write_text(text, encoding="utf-8")
-    return FORMAT.read(Source.open(path), ReadOptions())
+    return open_reading(exported.write(tmp_path, {"chat.txt": text}), "whatsapp").reading
+
+
+def chat(tmp_path: Path, *bodies: str, header: str = "20/06/2019, 15:{:02} - ") -> list[Message]:
+    """Messages of two people in turn, as Android writes them."""
+    people = ("Mara", "Theo")
+    lines = [f"{header.format(n)}{people[n % 2]}: {body}\n" for n, body in enumerate(bodies)]
+    return messages(read(tmp_path, "".join(lines)))
 
 
 def android(tmp_path: Path, body: str) -> Message:
-    text = f"20/06/2019, 15:58 - Mara: hi\n20/06/2019, 15:59 - Theo: {body}\n"
-    return list(read(tmp_path, text).corpus.chats[0].messages)[1]
+    return chat(tmp_path, "hi", body)[1]
 
 
 def iphone(tmp_path: Path, body: str) -> Message:
-    text = f"[20/06/2019, 15:58:00] Mara: hi\n[20/06/2019, 15:59:00] Theo: {body}\n"
-    return list(read(tmp_path, text).corpus.chats[0].messages)[1]
+    return chat(tmp_path, "hi", body, header="[20/06/2019, 15:{:02}:00] ")[1]
+
+
+OMITTED = """
+<Media omitted> | <media omitted> | <Medien ausgeschlossen> | <Multimedia omitido> |
+<Mídia oculta> | <Médias omis> | <Media omessi> | <Medya dahil edilmedi> | <Без медиафайлов> |
+<pominięto multimedia> | <省略多媒体文件> | <メディアなし> | <تم استبعاد الوسائط> |
+<मीडिया के बिना> | <Αρχείο παραλήφθηκε> | <Medijski zapis izostavljen> | <Medija praleista> |
+<Медіа пропущено> | <Bỏ qua Media> | <미디어 파일을 생략한 대화내용> | <省略多媒體檔案> |
+<省略影音内容> | < Médiá vynechané >"""
+
+
+@pytest.mark.parametrize("body", OMITTED.split("|"))
+def test_one_placeholder_in_many_languages(tmp_path: Path, body: str) -> None:
+    message = android(tmp_path, body.strip())
+    assert (message.text, message.attachments) == ("", (Attachment("media"),))
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "name", "text"),
     [
-        ("<Media omitted>", "media", "", ""),
-        ("<media omitted>", "media", "", ""),
         ("<Media omitted>\nwhat a view", "media", "", "what a view"),
-        ("<Medien ausgeschlossen>", "media", "", ""),
-        ("<Multimedia omitido>", "media", "", ""),
-        ("<Mídia oculta>", "media", "", ""),
-        ("<Médias omis>", "media", "", ""),
-        ("<Media omessi>", "media", "", ""),
-        ("<Medya dahil edilmedi>", "media", "", ""),
-        ("<Без медиафайлов>", "media", "", ""),
-        ("<pominięto multimedia>", "media", "", ""),
-        ("<省略多媒体文件>", "media", "", ""),
-        ("<メディアなし>", "media", "", ""),
-        ("<تم استبعاد الوسائط>", "media", "", ""),
-        ("<मीडिया के बिना>", "media", "", ""),
         ("<View once voice message omitted>", "audio", "", ""),
         ("IMG-20190620-WA0001.jpg (file attached)", "image", "IMG-20190620-WA0001.jpg", ""),
         (f"{L}VID-20190620-WA0003.mp4 (Datei angehängt)", "video", "VID-20190620-WA0003.mp4", ""),
@@ -60,8 +65,7 @@ def iphone(tmp_path: Path, body: str) -> Message:
 )
 def test_android_media(tmp_path: Path, body: str, kind: str, name: str, text: str) -> None:
     message = android(tmp_path, body)
-    assert message.attachments == (Attachment(kind, name),)
-    assert message.text == text
+    assert (message.text, message.attachments) == (text, (Attachment(kind, name),))
 
 
 @pytest.mark.parametrize(
@@ -90,38 +94,16 @@ def test_android_media(tmp_path: Path, body: str, kind: str, name: str, text: st
 )  # fmt: skip
 def test_iphone_media(tmp_path: Path, body: str, kind: str, name: str, text: str) -> None:
     message = iphone(tmp_path, body)
-    assert message.attachments == (Attachment(kind, name),)
-    assert message.text == text
-
-
-def test_an_unknown_placeholder_is_told_by_its_repetition(tmp_path: Path) -> None:
-    lines = [f"20/06/2019, 15:5{n} - Mara: <Meedia välja jäetud>" for n in range(3)]
-    messages = list(read(tmp_path, "\n".join(lines)).corpus.chats[0].messages)
-    assert [m.attachments for m in messages] == [(Attachment("media"),)] * 3
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        *("<Αρχείο παραλήφθηκε>", "<Medijski zapis izostavljen>", "<Medija praleista>"),
-        *("<Медіа пропущено>", "<Bỏ qua Media>", "<미디어 파일을 생략한 대화내용>"),
-        *("<省略多媒體檔案>", "<省略影音内容>", "< Médiá vynechané >"),
-    ],
-)
-def test_one_placeholder_in_many_languages(tmp_path: Path, body: str) -> None:
-    message = android(tmp_path, body)
-    assert (message.text, [file.kind for file in message.attachments]) == ("", ["media"])
+    assert (message.text, message.attachments) == (text, (Attachment(kind, name),))
 
 
 def test_the_one_wording_in_angles_of_a_file_is_the_phone_s(tmp_path: Path) -> None:
-    head = "20/06/2019, 15:5"
-    told = [f"{head}{n} - Mara: <wala ng larawan dito>" for n in range(2)]
-    [chat] = read(tmp_path, "\n".join(told)).corpus.chats
-    assert [m.attachments for m in chat.messages] == [(Attachment("media"),)] * 2
+    words = ["<wala ng larawan dito>"] * 2
+    lines = [f"20/06/2019, 15:58 - Mara: {body}\n" for body in (*words, "<awkward silence>")]
+    found = messages(read(tmp_path, "".join(lines[:2])))
+    assert [m.attachments for m in found] == [(Attachment("media"),)] * 2
     # Whoever writes like this for fun varies it.
-    fun = [*told, f"{head}2 - Mara: <awkward silence again>", f"{head}3 - Theo: <grin>"]
-    [chat] = read(tmp_path, "\n".join(fun)).corpus.chats
-    assert all(m.text and not m.attachments for m in chat.messages)
+    assert texts(read(tmp_path, "".join(lines))) == [*words, "<awkward silence>"]
 
 
 def test_a_marked_line_of_unknown_wording_keeps_its_sender(tmp_path: Path) -> None:
@@ -137,78 +119,49 @@ def test_a_marked_line_of_unknown_wording_keeps_its_sender(tmp_path: Path) -> No
     ]
     text = "\n".join(stamp.format(n) + line for n, line in enumerate(lines))
     reading = read(tmp_path, f"{text}\n")
-    [chat] = reading.corpus.chats
-    assert chat.speakers == ("Тео", "Мара")
-    assert [(m.speaker, m.text, len(m.attachments)) for m in chat.messages] == [
-        ("Тео", "", 1),
-        ("Тео", "привет", 0),
-        ("Мара", "и тебе", 0),
+    assert [(m.speaker, m.text, len(m.attachments)) for m in messages(reading)] == [
+        *(("Тео", "", 1), ("Тео", "привет", 0), ("Мара", "и тебе", 0))
     ]
     assert str(reading.ledger) == "7 lines = 3 in messages + 4 system + 0 left over"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(
-            "<3",
-            "I <3 you (really)",
-            "he said (file attached)",
-            "see notes.txt (old)",
-            "<b>bold</b>",
-        ),
-        *(
-            "1 < 2 and 3 > 2",
-            "look: https://maps.google.com/?q=1,2",
-            "a • b",
-            "image omitted, sorry",
-        ),
-        *("This message was deleted, he said", "the (image) was <omitted>", "null", "POLL:"),
-    ],
-)
+ORDINARY = """
+<3 | I <3 you (really) | he said (file attached) | see notes.txt (old) | <b>bold</b> |
+1 < 2 and 3 > 2 | look: https://maps.google.com/?q=1,2 | a • b | image omitted, sorry |
+This message was deleted, he said | the (image) was <omitted> | null | POLL:"""
+
+
+@pytest.mark.parametrize("body", [body.strip() for body in ORDINARY.split("|")])
 def test_ordinary_words_stay_words(tmp_path: Path, body: str) -> None:
     for message in (android(tmp_path, body), iphone(tmp_path, body)):
-        assert message.text == body
-        assert message.attachments == ()
+        assert (message.text, message.attachments) == (body, ())
         assert not message.edited
         assert not message.deleted
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *("This message was deleted", "You deleted this message", f"{L}This message was deleted."),
-        *("Diese Nachricht wurde gelöscht", "Se eliminó este mensaje", "Mensagem apagada"),
-        *("Ce message a été supprimé", "Questo messaggio è stato eliminato", "Bu mesaj silindi"),
-        *(
-            "Данное сообщение удалено",
-            "此消息已被删除",
-            "このメッセージは削除されました",
-            "삭제된 메시지입니다",
-        ),
-        *(
-            "تم حذف هذه الرسالة",
-            "הודעה זו נמחקה",
-            "Dit bericht is verwijderd",
-            "Pesan ini telah dihapus",
-        ),
-    ],
-)
+DELETED = f"""
+This message was deleted | You deleted this message | {L}This message was deleted. |
+Diese Nachricht wurde gelöscht | Se eliminó este mensaje | Mensagem apagada |
+Ce message a été supprimé | Questo messaggio è stato eliminato | Bu mesaj silindi |
+Данное сообщение удалено | 此消息已被删除 | このメッセージは削除されました | 삭제된 메시지입니다 |
+تم حذف هذه الرسالة | הודעה זו נמחקה | Dit bericht is verwijderd | Pesan ini telah dihapus"""
+
+
+@pytest.mark.parametrize("body", DELETED.split("|"))
 def test_deleted(tmp_path: Path, body: str) -> None:
-    message = android(tmp_path, body)
-    assert message.deleted
-    assert message.text == ""
+    message = android(tmp_path, body.strip())
+    assert (message.deleted, message.text) == (True, "")
 
 
 @pytest.mark.parametrize(
     "suffix",
     [
+        *("<This message was edited>", "<Diese Nachricht wurde bearbeitet.>", "<Mensagem editada>"),
         *(
-            "<This message was edited>",
-            "<Diese Nachricht wurde bearbeitet.>",
             "<Se editó este mensaje.>",
+            f"{L}<This message was edited>",
+            f"{L}<Seda sõnumit muudeti>",
         ),
-        *("<Mensagem editada>", f"{L}<This message was edited>", f"{L}<Seda sõnumit muudeti>"),
     ],
 )
 def test_edited(tmp_path: Path, suffix: str) -> None:
@@ -222,10 +175,8 @@ def test_edited(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("word", ["location", "Standort", f"{L}Location", f"{L}Jossakin"])
 def test_location(tmp_path: Path, word: str) -> None:
     message = android(tmp_path, f"{word}: https://maps.google.com/?q=48.1,11.5")
-    assert message.attachments == (
-        Attachment("location", "", "https://maps.google.com/?q=48.1,11.5"),
-    )
-    assert message.text == ""
+    place = Attachment("location", "", "https://maps.google.com/?q=48.1,11.5")
+    assert (message.text, message.attachments) == ("", (place,))
 
 
 def test_poll_keeps_its_question(tmp_path: Path) -> None:
@@ -246,9 +197,7 @@ def test_iphone_notices_are_system(tmp_path: Path) -> None:
         "[20/06/2019, 15:05:00] Trip: the icon was changed\n"
     )
     reading = read(tmp_path, text)
-    chat = reading.corpus.chats[0]
-    assert chat.speakers == ("Mara", "Theo")
-    assert [m.text for m in chat.messages] == ["hi", ""]
+    assert [(m.speaker, m.text) for m in messages(reading)] == [("Mara", "hi"), ("Theo", "")]
     assert (reading.ledger.in_messages, reading.ledger.system) == (2, 5)
 
 
@@ -258,7 +207,7 @@ def test_the_encryption_notice_of_a_private_chat_hides_nobody(tmp_path: Path) ->
         "[20/06/2019, 15:02:00] Theo: hi\n"
         "[20/06/2019, 15:02:00] Mara: ho\n"
     )
-    assert [m.text for m in read(tmp_path, text).corpus.chats[0].messages] == ["hi", "ho"]
+    assert texts(read(tmp_path, text)) == ["hi", "ho"]
 
 
 def test_android_notices_are_system_whatever_the_language(tmp_path: Path) -> None:
@@ -292,37 +241,16 @@ def test_missed_calls_are_nobodys_words_on_android_too(tmp_path: Path, words: st
         f"20/06/2019, 16:00 - Mara: yes\n"
     )
     reading = read(tmp_path, text)
-    assert [message.text for message in reading.corpus.chats[0].messages] == [
-        f"{words} again?",
-        "yes",
-    ]
+    assert texts(reading) == [f"{words} again?", "yes"]
     assert reading.ledger.system == 1
 
 
-def chat(tmp_path: Path, *bodies: str) -> list[Message]:
-    """Messages of two people in turn, as Android writes them."""
-    people = ("Mara", "Theo")
-    lines = [f"20/06/2019, 15:{n:02} - {people[n % 2]}: {body}\n" for n, body in enumerate(bodies)]
-    return list(read(tmp_path, "".join(lines)).corpus.chats[0].messages)
+UNKNOWN = f"""
+<Vyombo vya habari vimeachwa> | <메디아가 없어요> | <сурет жоқ> | <l'arxiu s'ha omès> |
+<このファイルはありません> | <ไม่มีไฟล์นี้> | {L}<hakuna picha> | <nothing to see here>"""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(
-            "<Vyombo vya habari vimeachwa>",
-            "<메디아가 없어요>",
-            "<сурет жоқ>",
-            "<l'arxiu s'ha omès>",
-        ),
-        *(
-            "<このファイルはありません>",
-            "<ไม่มีไฟล์นี้>",
-            f"{L}<hakuna picha>",
-            "<nothing to see here>",
-        ),
-    ],
-)
+@pytest.mark.parametrize("words", [words.strip() for words in UNKNOWN.split("|")])
 def test_unknown_words_for_media_of_two_people(tmp_path: Path, words: str) -> None:
     found = chat(tmp_path, words, words, "hi")
     assert [message.text for message in found] == ["", "", "hi"]

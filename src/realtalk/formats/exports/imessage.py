@@ -9,10 +9,11 @@ The database says more than the others: everybody's address, ids, and what answe
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -43,28 +44,19 @@ from realtalk.text.written_days import from_epoch
 # 0x81 two and after 0x82 four, the lowest first. Of all that the stream holds only the first string
 # is wanted: what comes after it is how the text looks.
 
-_CLASS = b"NSString"
-_PLUS = b"\x84\x01+"
-_NEAR = 40  # bytes between the class and its string
+_TYPED = re.compile(rb"\x04\x0bstreamtyped(?>.*?NSString).{0,29}?\x84\x01\+(.)", re.DOTALL)
 _WIDE = {0x81: 2, 0x82: 4}
 
 
 def typed_text(blob: bytes) -> str | None:
     """The text; None where the bytes are no such stream, or end too early."""
-    if not blob.startswith(b"\x04\x0bstreamtyped"):
+    stream = _TYPED.match(blob)
+    if stream is None:
         return None
-    named = blob.find(_CLASS)
-    start = blob.find(_PLUS, named, named + _NEAR) if named >= 0 else -1
-    if start < 0:
-        return None
-    start += len(_PLUS)
-    first = blob[start : start + 1]
-    if not first:
-        return None
-    width = _WIDE.get(first[0], 0)
-    length = int.from_bytes(blob[start + 1 : start + 1 + width], "little") if width else first[0]
-    begin = start + 1 + width
-    text = blob[begin : begin + length]
+    start, (first,) = stream.end(), stream[1]
+    width = _WIDE.get(first, 0)
+    length = int.from_bytes(blob[start : start + width], "little") if width else first
+    text = blob[start + width :][:length]
     return text.decode("utf-8", "replace") if len(text) == length else None
 
 
@@ -108,17 +100,12 @@ Row = Fields
 
 
 def _is_database(member: Member) -> bool:
-    """Whether a file is Messages' database, by what its first page says."""
+    """Whether a file is Messages' database, by what its first pages say, or else its tables."""
     head = member.head()
     if not head.startswith(_MAGIC):
         return False
-    return b"chat_message_join" in head or _has_tables(member)
-
-
-def _has_tables(member: Member) -> bool:
-    """The same where the list of tables is too long for the first pages."""
-    if member.path is None:
-        return False
+    if b"chat_message_join" in head or member.path is None:
+        return b"chat_message_join" in head
     try:
         with closing(_opened(member)) as database:
             return _NEEDED.keys() <= _columns(database).keys()
@@ -126,41 +113,11 @@ def _has_tables(member: Member) -> bool:
         return False
 
 
-@dataclass(slots=True)
-class Conversations:
-    """What the tables beside the messages say."""
-
-    people: dict[Any, str]
-    chats: dict[Any, Row]
-    chat_of: dict[Any, Any]  # a message's conversation
-    members: dict[Any, list[str]]
-    files: dict[Any, list[Row]]
-    drafts: dict[str, Draft] = field(default_factory=dict)
-
-    def draft(self, row: Row) -> Draft:
-        """The chat that a message belongs to; one of a person without it is theirs."""
-        number = self.chat_of.get(row["ROWID"])
-        chat = self.chats.get(number, {})
-        key = text_at(chat, "chat_identifier") or self.sender(row) or "unknown"
-        draft = self.drafts.get(key)
-        if draft is None:
-            extra = filled({"participants": self.members.get(number, [])})
-            name = text_at(chat, "display_name") or key
-            draft = self.drafts[key] = Draft(name, extra=extra)
-        return draft
-
-    def sender(self, row: Row) -> str:
-        """The address of who sent a message; in a chat of two it may not be said."""
-        number = self.chat_of.get(row["ROWID"])
-        others = self.members.get(number, [])
-        return self.people.get(row.get("handle_id"), "") or (others[0] if len(others) == 1 else "")
-
-
 def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:
     """The conversations of one database."""
     try:
         with closing(_opened(member)) as database:
-            found = _read_database(database, member, tz)
+            drafts = _Conversations(database, member).read(tz)
     except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
         raise RealtalkError(
             f"cannot be read as a database ({type(error).__name__})",
@@ -173,7 +130,7 @@ def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:
             f"{member.name}: newer messages may still be in {log.name}, which is not read; "
             "close Messages and copy the file again"
         )
-    return found
+    return drafts
 
 
 def _opened(member: Member) -> sqlite3.Connection:
@@ -220,68 +177,86 @@ def _columns(database: sqlite3.Connection) -> dict[str, list[str]]:
     return columns
 
 
-class _Tables:
-    """Reads tables, and no more of them than a file of this size can hold.
+class _Conversations:
+    """Reads the tables, and no more of them than a file of this size can hold.
 
     A damaged file can point to one page from a thousand places.
     """
 
     def __init__(self, database: sqlite3.Connection, member: Member) -> None:
         self._database = database
-        self._where = member.where
+        self._member = member
         self._columns = _columns(database)
-        self._rows = raised(max(_LEAST_ROWS, member.size // _ROW))
-        self._bytes = raised(max(LEAST_BYTES, GROWTH * member.size))
+        self._row_limit = raised(max(_LEAST_ROWS, member.size // _ROW))
+        self._byte_limit = raised(max(LEAST_BYTES, GROWTH * member.size))
         if not _NEEDED.keys() <= self._columns.keys():
             raise RealtalkError("holds no messages of Apple's", where=member.where)
+        self._drafts: dict[str, Draft] = {}
+        self._people = {row["ROWID"]: scalar(row["id"]) for row in self._rows("handle")}
+        self._members: dict[Any, list[str]] = defaultdict(list)  # of a conversation
+        for row in self._rows("chat_handle_join"):
+            name = self._people.get(row.get("handle_id"), "")
+            self._members[row.get("chat_id")].append(name)
+        self._chat_of: dict[Any, Any] = {}  # a message's conversation
+        for row in self._rows("chat_message_join"):
+            self._chat_of.setdefault(row.get("message_id"), row.get("chat_id"))
+        listed = {row["ROWID"]: row for row in self._rows("attachment")}
+        self._files: dict[Any, list[Row]] = defaultdict(list)  # of a message
+        for row in self._rows("message_attachment_join"):
+            if file := listed.get(row.get("attachment_id")):
+                self._files[row.get("message_id")].append(file)
+        self._chats = {row["ROWID"]: row for row in self._rows("chat")}
 
-    def rows(self, table: str) -> Iterator[Row]:
+    def _rows(self, table: str) -> Iterator[Row]:
         names = self._columns.get(table)
         if not names:
             return
         query = f"SELECT {', '.join(names)} FROM {table}"  # noqa: S608 - names of our own
         for values in self._database.execute(query):
-            self._rows -= 1
-            self._bytes -= sum(len(value) for value in values if isinstance(value, str | bytes))
-            if self._rows < 0 or self._bytes < 0:
+            self._row_limit -= 1
+            self._byte_limit -= sum(len(cell) for cell in values if isinstance(cell, str | bytes))
+            if self._row_limit < 0 or self._byte_limit < 0:
                 raise RealtalkError(
-                    "holds more than a file of its size can; it is damaged", where=self._where
+                    "holds more than a file of its size can; it is damaged",
+                    where=self._member.where,
                 )
             yield dict(zip(names, values, strict=True))
 
+    def read(self, tz: Zone) -> list[Draft]:
+        """Every message in its conversation, with what was given to it."""
+        marks: dict[str, dict[tuple[str, str], Reaction]] = defaultdict(dict)
+        for row in self._rows("message"):
+            number = self._chat_of.get(row["ROWID"])
+            members = self._members.get(number, [])
+            # In a chat of two it may not be said who sent a message.
+            other = self._people.get(row.get("handle_id"), "") or (
+                members[0] if len(members) == 1 else ""
+            )
+            sender = "" if row.get("is_from_me") else other
+            draft = self._draft(number, other)
+            kind = whole(row.get("associated_message_type"))
+            if kind >= _PLACED_STICKER:
+                _react(marks, row, kind, OWNER if row.get("is_from_me") else sender)
+                draft.notice()
+            elif whole(row.get("item_type")) or whole(row.get("group_action_type")):
+                draft.notice()
+            else:
+                where = f"{self._member.name}, message {row['ROWID']}"
+                draft.add(_entry(row, sender, self._files.get(row["ROWID"], []), tz, where))
+        for draft in self._drafts.values():
+            for entry in draft.entries:
+                if entry.id in marks:
+                    entry.extra |= reactions(marks[entry.id].values())
+        return list(self._drafts.values())
 
-def _read_database(database: sqlite3.Connection, member: Member, tz: Zone) -> list[Draft]:
-    tables = _Tables(database, member)
-    people = {row["ROWID"]: scalar(row["id"]) for row in tables.rows("handle")}
-    members: dict[Any, list[str]] = {}
-    for row in tables.rows("chat_handle_join"):
-        members.setdefault(row.get("chat_id"), []).append(people.get(row.get("handle_id"), ""))
-    chat_of: dict[Any, Any] = {}
-    for row in tables.rows("chat_message_join"):
-        chat_of.setdefault(row.get("message_id"), row.get("chat_id"))
-    listed = {row["ROWID"]: row for row in tables.rows("attachment")}
-    files: dict[Any, list[Row]] = {}
-    for row in tables.rows("message_attachment_join"):
-        if file := listed.get(row.get("attachment_id")):
-            files.setdefault(row.get("message_id"), []).append(file)
-    chats = {row["ROWID"]: row for row in tables.rows("chat")}
-    known = Conversations(people, chats, chat_of, members, files)
-    marks: dict[str, dict[tuple[str, str], Reaction]] = {}
-    for row in tables.rows("message"):
-        draft = known.draft(row)
-        kind = whole(row.get("associated_message_type"))
-        if kind >= _PLACED_STICKER:
-            _react(marks, row, kind, OWNER if row.get("is_from_me") else known.sender(row))
-            draft.notice()
-        elif whole(row.get("item_type")) or whole(row.get("group_action_type")):
-            draft.notice()
-        else:
-            draft.add(_entry(row, known, tz, f"{member.name}, message {row['ROWID']}"))
-    for draft in known.drafts.values():
-        for entry in draft.entries:
-            if entry.id in marks:
-                entry.extra |= reactions(marks[entry.id].values())
-    return list(known.drafts.values())
+    def _draft(self, number: Any, other: str) -> Draft:
+        """The chat that a message belongs to; one of a person without it is theirs."""
+        chat = self._chats.get(number, {})
+        key = text_at(chat, "chat_identifier") or other or "unknown"
+        if key not in self._drafts:
+            extra = filled({"participants": self._members.get(number, [])})
+            self._drafts[key] = Draft(text_at(chat, "display_name") or key, extra=extra)
+        return self._drafts[key]
 
 
 def _react(
@@ -293,33 +268,31 @@ def _react(
     place = kind % 1000 if kind >= _FIRST_TAPBACK else len(_EMOJI) - 1
     emoji = _EMOJI[place] if place < len(_EMOJI) else ""
     emoji = emoji or text_at(row, "associated_message_emoji")
-    here = marks.setdefault(about, {})
     if kind >= _FIRST_TAKEN_BACK:
-        here.pop((name, emoji), None)
+        marks[about].pop((name, emoji), None)
     elif emoji:
-        here[name, emoji] = (emoji, [name], 1)
+        marks[about][name, emoji] = (emoji, [name], 1)
 
 
-def _entry(row: Row, known: Conversations, tz: Zone, where: str) -> Entry:
-    mine = bool(row.get("is_from_me"))
-    sender = "" if mine else known.sender(row)
+def _entry(row: Row, sender: str, listed: list[Row], tz: Zone, where: str) -> Entry:
     text = _text(row)
-    files = tuple(_file(file, row) for file in known.files.get(row["ROWID"], ()))
+    files = tuple(_file(file, row) for file in listed)
     app = text_at(row, "balloon_bundle_id").rpartition(":")[2].rpartition(".")[2]
     if app and not (text or files):
         files = (Attachment("media", app),)
     edited = bool(whole(row.get("date_edited")))
+    says = bool(text or files)
     return Entry(
         sender,
-        OWNER if mine else sender,
+        OWNER if row.get("is_from_me") else sender,
         _time(row.get("date"), tz),
         text,
         id=text_at(row, "guid"),
         attachments=files,
         reply_to=text_at(row, "thread_originator_guid"),
-        edited=edited and bool(text or files),
+        edited=edited and says,
         # What was unsent has lost its text.
-        deleted=(edited or bool(whole(row.get("date_retracted")))) and not (text or files),
+        deleted=(edited or bool(whole(row.get("date_retracted")))) and not says,
         extra=filled({"subject": text_at(row, "subject")}),
         where=where,
     )

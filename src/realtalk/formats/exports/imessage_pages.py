@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -60,13 +60,10 @@ def moment(text: str) -> datetime | None:
     name, day, year, hour, minute, second, half = match.groups()
     try:
         date = month_day(year, name, day)
-    except ValueError:  # no such month
+        clock = time(hour_of_day(int(hour), half), int(minute), int(second))
+    except ValueError:  # no such month, or no such time
         return None
-    try:
-        clock = (hour_of_day(int(hour), half), int(minute), int(second))
-        return datetime(date.year, date.month, date.day, *clock) if date else None
-    except ValueError:
-        return None
+    return datetime.combine(date, clock) if date else None
 
 
 def tapback(words: str) -> Reaction | None:
@@ -97,11 +94,12 @@ def tapback(words: str) -> Reaction | None:
 _HEAD = re.compile(rf"{STAMP}(?: \(Read by .{{1,200}} after .{{1,100}}\))?")
 _NOTICE = re.compile(rf"{STAMP} .{{1,1000}}")
 _INDENTED = re.compile(rf" {{4}}{STAMP}(?: \(Read by .{{1,200}} after .{{1,100}}\))?")
-_FIRST = re.compile(rf"({STAMP}) (.*)")  # of an edited message
+_FIRST = re.compile(rf"{STAMP} (.*)")  # of an edited message
 _EDITED = re.compile(r"Edited [\w ,]{1,100} later: (.*)")
 _UNSENT = re.compile(r".{1,200} unsent this message part(?: [\w ,]{1,100} after sending)?!")
 _FILE = re.compile(r"(?:~?/|[A-Z]:\\|attachments[/\\])[^\n]{0,1000}\.\w{1,8}")
 _STICKER = re.compile(r"(?:.{1,40} )?Sticker from [^:]{1,200}: ")
+_HEARD = "Transcription: "
 _TAPBACKS = ("Tapbacks:", "Reactions:")
 _ANSWERS = "This message responded to an earlier message."
 _REMOVED = "This message was deleted from the conversation!"
@@ -126,17 +124,6 @@ class ThreadCopy:
     entry: Entry
     size: int
     tail: list[str] = field(default_factory=list)  # what stands below it and an empty line
-
-
-@dataclass(slots=True)
-class _Body:
-    """What the lines below a name come to."""
-
-    text: list[str] = field(default_factory=list)
-    files: list[Attachment] = field(default_factory=list)
-    marks: list[Reaction] = field(default_factory=list)
-    edited: bool = False
-    unsent: bool = False
 
 
 def is_text(member: Member) -> bool:
@@ -184,26 +171,25 @@ def _block(chat: Draft, lines: list[str], where: str, copies: list[ThreadCopy]) 
     if not _is_head(lines, 0):
         chat.notice(len(lines))
         return
-    entry = Entry("", lines[1], moment(lines[0]), "", where=where, size=2)
+    entry = Entry("", lines[1], moment(lines[0]), "", where=where)
     own: list[str] = []
-    copy_here: ThreadCopy | None = None
+    tail: list[str] = []
     place = 2
     while place < len(lines):
         if _INDENTED.fullmatch(lines[place]):
             end = next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
-            copy = [line.removeprefix("    ") for line in lines[place:end]]
-            name = copy[1] if len(copy) > 1 else ""
-            answer = Entry("", name, moment(copy[0]), "", where=where, size=len(copy))
-            _tell(answer, copy[2:])
-            copy_here = ThreadCopy(entry, answer, min(end + 1, len(lines)) - place)
-            copies.append(copy_here)
+            stamp, *copy = [line.removeprefix("    ") for line in lines[place:end]]
+            answer = Entry("", "".join(copy[:1]), moment(stamp), "", where=where)
+            answer.size = end - place
+            _tell(answer, copy[1:])
+            tail = []
+            copies.append(ThreadCopy(entry, answer, min(end + 1, len(lines)) - place, tail))
             place = end + 1
         else:
             own.append(lines[place])
-            if copy_here is not None:
-                copy_here.tail.append(lines[place])
+            tail.append(lines[place])
             place += 1
-    entry.size += len(own)
+    entry.size = 2 + len(own)
     if own in _SHARED:
         chat.notice(entry.size)
         return
@@ -218,48 +204,38 @@ def _tell(entry: Entry, lines: list[str]) -> None:
         lines = lines[1:]
     if lines and lines[-1] == _ANSWERS:
         lines = lines[:-1]
-    body = _Body()
+    text: list[str] = []
+    files: list[Attachment] = []
+    marks: list[Reaction] = []
+    unsent = False
     place = 0
     while place < len(lines):
         line = lines[place]
         place += 1
         if line in _TAPBACKS and place < len(lines) and tapback(lines[place]):
             while place < len(lines) and (mark := tapback(lines[place])):
-                body.marks.append(mark)
+                marks.append(mark)
                 place += 1
             place += place < len(lines) and not lines[place]
-        elif not _is_own(body, line, at_start=place == 1):
-            body.text.append(line)
-    entry.text = "\n".join(body.text).rstrip("\n")
-    entry.attachments = tuple(body.files)
-    entry.edited = body.edited
-    entry.deleted |= body.unsent and not entry.text and not entry.attachments
-    entry.extra = reactions(body.marks)
-
-
-def _is_own(body: _Body, line: str, *, at_start: bool) -> bool:
-    """Whether a line is the exporter's, and then takes what it says."""
-    if _FILE.fullmatch(line) and "ttachments" in line:
-        body.files.append(attached(line))
-    elif sticker := _STICKER.match(line):
-        body.files.append(attached(line[sticker.end() :].partition(" (")[0], "sticker"))
-    elif line in _LOST:
-        body.files.append(Attachment("media"))
-    elif line.startswith("Transcription: ") and body.files and body.files[-1].kind == "audio":
-        last = body.files.pop()
-        caption = line.removeprefix("Transcription: ")
-        body.files.append(Attachment(last.kind, last.name, last.url, caption))
-    elif edited := _EDITED.fullmatch(line):
-        body.text = [edited[1]]
-        body.edited = True
-    elif at_start and (first := _FIRST.fullmatch(line)):
-        body.text = [first[2]]
-        body.edited = True
-    elif _UNSENT.fullmatch(line):
-        body.unsent = True
-    else:
-        return _EFFECT.fullmatch(line) is not None
-    return True
+        elif _FILE.fullmatch(line) and "ttachments" in line:
+            files.append(attached(line))
+        elif sticker := _STICKER.match(line):
+            files.append(attached(line[sticker.end() :].partition(" (")[0], "sticker"))
+        elif line in _LOST:
+            files.append(Attachment("media"))
+        elif line.startswith(_HEARD) and files and files[-1].kind == "audio":
+            files[-1] = replace(files[-1], caption=line.removeprefix(_HEARD))
+        elif edited := _EDITED.fullmatch(line) or (place == 1 and _FIRST.fullmatch(line)):
+            text = [edited[1]]
+            entry.edited = True
+        elif _UNSENT.fullmatch(line):
+            unsent = True
+        elif not _EFFECT.fullmatch(line):
+            text.append(line)
+    entry.text = "\n".join(text).rstrip("\n")
+    entry.attachments = tuple(files)
+    entry.deleted |= unsent and not entry.text and not files
+    entry.extra = reactions(marks)
 
 
 def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
@@ -270,7 +246,7 @@ def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
     for copy in copies:
         alike = by_head.get((copy.entry.time, copy.entry.name), [])
         begins = copy.entry.text.split("\n", 1)[0]
-        answer = next((each for each in alike[:9] if each.text.startswith(begins)), None)
+        answer = next((entry for entry in alike[:9] if entry.text.startswith(begins)), None)
         copy.parent.id = copy.parent.id or copy.parent.where.rpartition(":")[2]
         if answer is None:
             answer = copy.entry
@@ -328,7 +304,6 @@ _PARTS = {
     "reply_anchor": "context",
     "app": "app",
 }
-_PIECE = "\0\uffff\0"  # between two pieces of one part; nothing that is written
 _WHOLE = ("title", "time", "sender")  # parts that are one piece
 _FILES = {"img": "image", "video": "video", "source": "video", "audio": "audio"}
 
@@ -352,44 +327,48 @@ class _AppleBubble:
     files: list[tuple[str, str]] = field(default_factory=list)  # kind, path
     link: str = ""
 
-    def said(self, part: str) -> str:
-        return "".join(self.parts[part]).strip()
+    def write(self, part: str, text: str) -> None:
+        """Goes on with the last piece of a part."""
+        if not self.parts[part]:
+            self.parts[part].append("")
+        self.parts[part][-1] += text
+
+    def line(self, part: str) -> str:
+        """A part, a line for each of its pieces."""
+        return "\n".join(" ".join(piece.split()) for piece in self.parts[part]).strip()
 
     @property
     def is_shared(self) -> bool:
         """Whether it only says that a place or a film is shared."""
-        return "shared" in self.parts and not (self.said("text") or self.files or self.link)
+        return bool(self.parts["shared"]) and not (self.parts["text"] or self.files or self.link)
 
     def entry(self, where: str) -> Entry:
-        edited = self.said("edited").split(_PIECE)[-1].strip()
-        texts = "".join(self.parts["text"]).split(_PIECE)[1:]
-        text = "\n".join(filter(None, (*texts, edited)))
-        marks = [_reaction(words) for words in self.said("tapback").split(_PIECE)]
+        edited = [piece.strip() for piece in self.parts["edited"][-1:]]
+        text = "\n".join(filter(None, self.parts["text"] + edited))
+        marks = [_reaction(words) for words in self.parts["tapback"]]
         files = [
             attached(path, kind if kind in ("sticker", "video", "audio") else "")
             for kind, path in self.files
         ]
-        files += [Attachment("media")] * self.parts["lost"].count(_PIECE)
-        if (heard := self.said("transcription").removeprefix("Transcription: ")) and files:
-            files[-1] = Attachment(files[-1].kind, files[-1].name, files[-1].url, heard)
-        if self.link or "app" in self.parts:
-            title, caption, rest = (
-                "\n".join(
-                    " ".join(words.split()) for words in self.said(part).split(_PIECE)
-                ).strip()
-                for part in ("title", "caption", "app")
-            )
+        files += [Attachment("media") for _ in self.parts["lost"]]
+        if heard := "".join(self.parts["transcription"]).strip().removeprefix(_HEARD):
+            files = [
+                replace(file, caption=heard) if file.kind == "audio" else file for file in files
+            ]
+        if self.link or self.parts["app"]:
+            title, caption, rest = map(self.line, ("title", "caption", "app"))
             kind = "link" if self.link else "media"
             files.append(Attachment(kind, title or rest, self.link, caption))
+        unsent = bool(self.parts["unsent"]) and not (text or files)
         return Entry(
             "",
-            " ".join(self.said("sender").split()),
-            moment(self.said("time")),
+            self.line("sender"),
+            moment(self.line("time")),
             text or self.link,
             id=self.guid,
             attachments=tuple(files),
-            edited="edited" in self.parts,
-            deleted="deleted" in self.parts or ("unsent" in self.parts and not (text or files)),
+            edited=bool(edited),
+            deleted=bool(self.parts["deleted"]) or unsent,
             extra=reactions(mark for mark in marks if mark),
             where=where,
         )
@@ -417,12 +396,11 @@ def page_draft(member: Member) -> Draft:
             copies.append((bubble.parent, bubble.entry(where)))
     known = {_key(entry): entry for entry in chat.entries}
     for parent, copy in copies:
-        answer = known.get(_key(copy))
-        if answer is None:
-            answer = copy
-            chat.add(copy)
-        else:
+        if answer := known.get(_key(copy)):
             chat.notice()
+        else:
+            answer = copy
+            chat.add(answer)
         answer.reply_to = parent.guid
     return chat
 
@@ -472,7 +450,7 @@ class _ApplePage(PageWalker[_AppleSpot]):
             return "context"  # when it was edited
         if own:
             if own not in _WHOLE:
-                bubble.parts[own].append(_PIECE)  # a piece of its own
+                bubble.parts[own].append("")  # a piece of its own
             return own
         address = named.get("src") or ""
         if "sticker" in classes:
@@ -482,23 +460,23 @@ class _ApplePage(PageWalker[_AppleSpot]):
             if not bubble.files or bubble.files[-1][1] != address:
                 bubble.files.append((kind, address))
         elif tag.name == "a" and part == "time":
-            found = _GUID.search(named.get("href", ""))
-            bubble.guid = found[1] if found else ""
+            guid = _GUID.search(named.get("href", ""))
+            bubble.guid = guid[1] if guid else ""
         elif tag.name == "a" and part == "app":
             bubble.link = bubble.link or named.get("href", "")
         elif tag.name == "a" and "attachment" in part:
             bubble.files.append(("", named.get("href", "")))
         elif tag.name == "tr" and part == "edited":
-            bubble.parts[part].append(_PIECE)
+            bubble.parts[part].append("")
         elif tag.name == "br" and part in ("text", "edited"):
-            bubble.parts[part].append("\n")
+            bubble.write(part, "\n")
         return "attachment" if "attachment" in classes else part
 
     def _data(self, written: str) -> None:
         part, bubble = self._open.here or _AppleSpot()
-        if bubble is None or not written:
+        if bubble is None:
             return
         for audio in _AUDIO.finditer(written):
             bubble.files.append(("audio", unescaped(audio[1])))
         if part and part != "attachment":
-            bubble.parts[part].append(unescaped(written))
+            bubble.write(part, unescaped(written))

@@ -13,12 +13,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.html_tags import VOID, PageWalker, Tag, page_of, unescaped
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
 from realtalk.formats.exports.meta_notices import judge
 from realtalk.formats.exports.meta_repeats import Line, MetaThread
 from realtalk.formats.exports.values import (
@@ -57,18 +58,18 @@ from realtalk.text.written_days import LONGEST, order_of, spelled
 #
 # What may be the app's own can only be decided when every conversation is read (`meta_notices`).
 
+_MOST_PEOPLE = 500  # whose names are looked for in every sentence; a group has 250
 _NEAR = 10  # entries between a message and the notice that somebody liked it
 _FIXED = "messages whose characters were put right"
 _REPEATED = "counted as notices because they repeat with nothing but an emoji changing"
 _UNCERTAIN = "messages that begin with their sender's own name and may be notices of the app"
 
 
-@dataclass(slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An entry that is a message, or a notice of the app."""
 
     entry: Entry
-    second: int  # when it was sent
+    second: int = 0  # when it was sent; 0 where a page does not tell it
     is_repaired: bool = False
 
 
@@ -82,21 +83,20 @@ class OpenThread:
 
     def evidence(self) -> MetaThread:
         """What distinguishes the notices of a conversation from its messages."""
-        entries = [candidate.entry for candidate in self.candidates]
         given = [
             [
                 (name, mark["emoji"])
-                for mark in entry.extra.get("reactions", ())
+                for mark in candidate.entry.extra.get("reactions", ())
                 for name in mark["by"]
             ]
-            for entry in entries
+            for candidate in self.candidates
         ]
         lines = [
             Line(
                 entry.name,
                 entry.text,
                 bool(entry.attachments),
-                (entry.name, candidate.second) in self.reacted,
+                (entry.name, second) in self.reacted,
                 frozenset(
                     emoji
                     for marks in given[max(0, at - _NEAR) : at + _NEAR + 1]
@@ -105,30 +105,30 @@ class OpenThread:
                 ),
                 entry.time.toordinal() if entry.time else 0,
             )
-            for at, (entry, candidate) in enumerate(zip(entries, self.candidates, strict=True))
+            for at, (entry, second, _) in enumerate(self.candidates)
         ]
-        return MetaThread(tuple(self.draft.extra.get("participants", ())), lines)
+        return MetaThread(self.draft.extra.get("participants", ())[:_MOST_PEOPLE], lines)
 
 
 def settle(threads: Sequence[OpenThread]) -> list[str]:
     """Gives every entry its place: a message, or a notice of the app; what to say about it."""
-    judged = judge([thread.evidence() for thread in threads])
+    evidence = [thread.evidence() for thread in threads]
+    uncertain, repeated = judge(evidence)
     fixed = 0
-    for thread, sorts in zip(threads, judged.sorts, strict=True):
-        for candidate, sort in zip(thread.candidates, sorts, strict=True):
-            entry = candidate.entry
-            if sort == "notice":
+    for thread, judged in zip(threads, evidence, strict=True):
+        for (entry, _, is_repaired), line in zip(thread.candidates, judged.lines, strict=True):
+            if line.sort == "notice":
                 thread.draft.notice()
                 continue
-            if sort is not None:  # the app's words for what the sender sent or took back
+            if line.sort is not None:  # the app's words for what the sender sent or took back
                 entry.extra["notice"], entry.text = entry.text, ""
-                entry.deleted = entry.deleted or sort == "unsent"
-                if sort == "sent" and not entry.attachments:
+                entry.deleted = entry.deleted or line.sort == "unsent"
+                if line.sort == "sent" and not entry.attachments:
                     entry.attachments = (Attachment("media"),)
-            fixed += sort is None and candidate.is_repaired
+            fixed += line.sort is None and is_repaired
             thread.draft.add(entry)
-    counts = {_FIXED: fixed, _UNCERTAIN: judged.uncertain, _REPEATED: judged.repeated}
-    return [f"{what}: {count:,}" for what, count in counts.items() if count]
+    counts = {_FIXED: fixed, _UNCERTAIN: uncertain, _REPEATED: repeated}
+    return [f"{meaning}: {count:,}" for meaning, count in counts.items() if count]
 
 
 # Messenger and Instagram downloaded as HTML into conversations.
@@ -143,81 +143,61 @@ def settle(threads: Sequence[OpenThread]) -> list[str]:
 # the language and the clock of the account. Pages say less than JSON: no time of a reaction, and
 # seconds only sometimes.
 
-PAGE = re.compile(r"(?:^|/)message_(\d{1,9})\.html?(\.gz)?$")
-ENDINGS = (".html", ".htm")
-NOTE = "a download as HTML tells no seconds and no calls apart; one as JSON does"
-HEAD = 1 << 18  # bytes of a page that are looked at: its styles come first
+_PAGE = re.compile(r"(?:^|/)message_(\d{1,9})\.html?(\.gz)?$")
+_PAGES_NOTE = "a download as HTML tells no seconds and no calls apart; one as JSON does"
+_HEAD = 1 << 18  # bytes of a page that are looked at: its styles come first
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 20_000  # letters in which addresses are looked for
 _CLOCK = re.compile(r"\d[:.h]\d\d|\d[時时시]")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _BLOCKS = frozenset(("div", "p", "h1", "h2", "h3", "h4", "section", "footer", "ul", "li", "table"))
-_UNSEEN = frozenset(("style", "script", "head", "title"))
+_UNSEEN = frozenset(("style", "script", "title"))
 _PAGE_MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": ""}
 _PLAYED = ("video", "audio")  # what stands in such an element, or in a link to one, is the app's
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
 
 
-def messages_in(text: str) -> int:
-    """How many messages the head of a page holds."""
-    return len(_MetaPage(text).messages)
+def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
+    """Pages of a download as HTML; one that stands alone may have any name."""
+    named = _PAGE if len(source.members) > 1 else None
+    return matching(source, (".html", ".htm"), _is_page, limit=limit, named=named)
+
+
+def _is_page(member: Member) -> bool:
+    # One message by structure may be anything; a file of the usual name, or two, are not.
+    least = 1 if _PAGE.search(member.name) else 2
+    return len(_MetaPage(decoded(member.head(_HEAD))).messages) >= least
 
 
 def _page_threads(members: list[Member], order: DateOrder | None) -> list[OpenThread]:
     """One conversation per folder, its pages in order."""
     pages: dict[str, list[tuple[Member, _MetaPage]]] = {}
-    for member in sorted(members, key=_place):
-        alone = PAGE.search(member.name) is None
+    for member in sorted(members, key=lambda member: _part(member, _PAGE)[:2]):
+        alone = _PAGE.search(member.name) is None
         # A download in several archives has "inbox/ann_123" in more than one of them.
         folder = f"/{member.name}" if alone else "/".join(member.folder.split("/")[-2:]) + "/"
         pages.setdefault(folder, []).append((member, page_of(member, _MetaPage)))
     every = [page for parts in pages.values() for _, page in parts]
-    order = order or order_of(message.stamp for page in every for message in page.messages)
-    return [_thread(parts, order) for parts in pages.values()]
+    order = order or order_of(stamp for page in every for stamp, _ in page.messages)
+    return [_page_thread(parts, order) for parts in pages.values()]
 
 
-def _place(member: Member) -> tuple[str, int]:
-    match = PAGE.search(member.name)
-    return member.folder, int(match[1]) if match else 0
-
-
-def _thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> OpenThread:
+def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> OpenThread:
     first, page = parts[0]
-    people = [message.name for _, page in parts for message in page.messages]
-    folder = first.folder.rsplit("/", 1)[-1] if PAGE.search(first.name) else ""
-    draft = Draft(
-        page.title or folder or first.stem,
-        newest_first=True,
-        extra=filled({"participants": list(dict.fromkeys(people))}),
-    )
-    thread = OpenThread(draft)
+    people = dict.fromkeys(entry.name for _, page in parts for _, entry in page.messages)
+    folder = first.folder.rsplit("/", 1)[-1] if _PAGE.search(first.name) else ""
+    extra = filled({"participants": list(people)})
+    thread = OpenThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
     for member, part in parts:
-        for index, message in enumerate(part.messages):
-            time = spelled(message.stamp, order)
-            entry = Entry(
-                "",
-                message.name,
-                time,
-                message.text,
-                attachments=tuple(message.files),
-                extra=reactions(message.reactions),
-                where=f"{member.name}, messages[{index}]",
-            )
-            # Without seconds a reaction in the same minute is no sign of anything.
-            thread.candidates.append(Candidate(entry, second=0))
+        for index, (stamp, entry) in enumerate(part.messages):
+            entry.time = spelled(stamp, order)
+            entry.where = f"{member.name}, messages[{index}]"
+            thread.candidates.append(Candidate(entry))
     return thread
 
 
-@dataclass(slots=True)
-class _Message:
-    """One message as a page states it."""
-
-    name: str
-    text: str
-    stamp: str
-    files: list[Attachment]
-    reactions: list[tuple[str, list[str], int]]
+Span = tuple[int, int]  # the places of two pieces of text, the second of which is not in it
 
 
 @dataclass(slots=True)
@@ -228,11 +208,11 @@ class _Element:
     start: int
     messages: int  # how many there were before it
     played: bool  # a film or a sound, or a link to one
-    inside: list[tuple[int, int]] = field(default_factory=list)
+    inside: list[Span] = field(default_factory=list)
 
 
 class _MetaPage(PageWalker[_Element]):
-    """Collects the messages of one page while it is walked through.
+    """Collects the messages of one page, each with its date, while it is walked through.
 
     Pieces of text stand in one list, so that an element is a pair of places in it: nothing is
     copied from level to level.
@@ -240,14 +220,14 @@ class _MetaPage(PageWalker[_Element]):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.messages: list[_Message] = []
+        self.messages: list[tuple[str, Entry]] = []
         self._pieces: list[str] = []
         self._ends: list[int] = [0]  # letters up to each piece
         self._files: list[tuple[int, str, str]] = []  # the place, the tag, the address
-        self._listed: list[tuple[int, int]] = []  # the places of what stands in lists
+        self._listed: list[Span] = []  # what stands in lists
+        self._spoken: list[Span] = []  # words for a file
         self._title: list[str] = []
         self._unseen = ""  # the tag whose text nobody sees
-        self._spoken: list[tuple[int, int]] = []  # the places of words for a file
         self._walk(text)
 
     @property
@@ -257,7 +237,7 @@ class _MetaPage(PageWalker[_Element]):
     def _data(self, written: str) -> None:
         if self._unseen == "title":
             self._title.append(unescaped(written))
-        elif written and not self._unseen:
+        elif not self._unseen:
             self._append(unescaped(written))
 
     def _append(self, text: str) -> None:
@@ -265,7 +245,7 @@ class _MetaPage(PageWalker[_Element]):
         self._ends.append(self._ends[-1] + len(text))
 
     def _start(self, tag: Tag) -> None:
-        if tag.name in _UNSEEN and tag.name != "head":
+        if tag.name in _UNSEEN:
             self._unseen = tag.name
             return
         played = tag.name in _PLAYED
@@ -276,9 +256,8 @@ class _MetaPage(PageWalker[_Element]):
                 played |= "://" not in address and attached(address).kind in _PLAYED
         if tag.name == "br" or tag.name in _BLOCKS:
             self._append("\n")
-        if tag.name not in VOID:
-            start = len(self._pieces)
-            self._open.enter(tag.name, _Element(tag.name, start, len(self.messages), played))
+        element = _Element(tag.name, len(self._pieces), len(self.messages), played)
+        self._open.enter(tag.name, element)
 
     def _end(self, name: str) -> None:
         if name == self._unseen:
@@ -291,57 +270,53 @@ class _MetaPage(PageWalker[_Element]):
             if element.played:
                 self._spoken.append(span)
             if len(element.inside) == 3 and element.messages == len(self.messages):
-                self._look(element)
+                self._look(*element.inside)
             outer = self._open.here
             if outer is not None and len(outer.inside) < 4:
                 outer.inside.append(span)
         if name in _BLOCKS:
             self._append("\n")
 
-    def _length(self, span: tuple[int, int]) -> int:
+    def _length(self, span: Span) -> int:
         return self._ends[span[1]] - self._ends[span[0]]
 
-    def _text(self, span: tuple[int, int]) -> str:
-        return "".join(self._pieces[span[0] : span[1]])
+    def _text(self, span: Span) -> str:
+        return "".join(self._pieces[slice(*span)])
 
-    def _look(self, element: _Element) -> None:
-        """Takes an element for a message where it holds a name, a body and a date."""
-        name, body, date = element.inside
+    def _look(self, name: Span, body: Span, date: Span) -> None:
+        """Takes what an element holds for the name, the body and the date of a message."""
         if not (0 < self._length(name) <= _LONGEST_NAME and 6 < self._length(date) <= LONGEST):
             return
-        stamp, called = self._text(date).strip(), " ".join(self._text(name).split())
+        stamp, sender = self._text(date).strip(), " ".join(self._text(name).split())
         # A month in a language that is not known still has its year and clock around it.
         dated = _YEAR.search(stamp) or spelled(stamp, "dmy") or spelled(stamp, "mdy")
-        if not called or not dated or not _CLOCK.search(stamp):
+        if not sender or not dated or not _CLOCK.search(stamp):
             return
-        lists = [span for span in self._listed if body[0] <= span[0] and span[1] <= body[1]]
-        self.messages.append(
-            _Message(
-                called,
-                self._said(body, sorted([*lists, *self._spoken])),
-                stamp,
-                list(self._attachments(body)),
-                [mark for span in lists if (mark := _mark(self._text(span)))],
-            )
+        lists, spoken = (
+            [span for span in spans if body[0] <= span[0] and span[1] <= body[1]]
+            for spans in (self._listed, self._spoken)
         )
+        marks = [mark for span in lists if (mark := _mark(self._text(span)))]
+        text = self._said(body, sorted([*lists, *spoken]))
+        files = tuple(self._page_files(body))
+        entry = Entry("", sender, None, text, attachments=files, extra=reactions(marks))
+        self.messages.append((stamp, entry))
         self._listed.clear()
         self._spoken.clear()
         self._files.clear()
 
-    def _said(self, body: tuple[int, int], others: list[tuple[int, int]]) -> str:
+    def _said(self, body: Span, others: list[Span]) -> str:
         """The text of a body without the reactions that are listed in it, or words for a film."""
-        kept: list[str] = []
+        own: list[str] = []
         start = body[0]
-        for span in others:
-            if span[0] < body[0] or span[1] > body[1]:
-                continue
-            kept += self._pieces[start : span[0]]
-            start = max(start, span[1])
-        kept += self._pieces[start : body[1]]
-        lines = [line.strip() for line in "".join(kept).split("\n")]
+        for first, end in others:
+            own += self._pieces[start:first]
+            start = max(start, end)
+        own += self._pieces[start : body[1]]
+        lines = [line.strip() for line in "".join(own).split("\n")]
         return "\n".join(filter(None, lines))
 
-    def _attachments(self, body: tuple[int, int]) -> Iterator[Attachment]:
+    def _page_files(self, body: Span) -> Iterator[Attachment]:
         text = self._text(body)
         seen: set[str] = set()
         for place, tag, address in self._files:
@@ -349,10 +324,8 @@ class _MetaPage(PageWalker[_Element]):
             if not body[0] <= place <= body[1] or address in seen:
                 continue
             seen.add(address)
-            if tag != "a":
-                yield attached(address, _PAGE_MEDIA[tag])
-            elif "://" not in address:
-                yield attached(address)
+            if tag != "a" or "://" not in address:
+                yield attached(address, _PAGE_MEDIA.get(tag, ""))
             elif len(text) > _LONGEST_TEXT or address not in text:
                 yield Attachment("link", url=address)
 
@@ -411,22 +384,10 @@ def repaired(text: str) -> str:
 
 def _sniff(source: Source, *, instagram: bool) -> bool:
     """Whether a message file, by which the whole source can be judged, is of the one app."""
-    member = next(matching(source, (".json",), _is_thread, named=_PART), None)
-    member = member or next(matching(source, (".json",), _is_thread), None)
-    member = member or next(_pages(source, limit=8), None)
+    threads = partial(matching, source, (".json",), _is_thread)
+    members = chain(threads(named=_PART), threads(), _pages(source, limit=8))
+    member = next(members, None)
     return member is not None and _is_of_instagram(member, source) == instagram
-
-
-def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
-    """Pages of a download as HTML; one that stands alone may have any name."""
-    named = PAGE if len(source.members) > 1 else None
-    return matching(source, ENDINGS, _is_page, limit=limit, named=named)
-
-
-def _is_page(member: Member) -> bool:
-    # One message by structure may be anything; a file of the usual name, or two, are not.
-    least = 1 if PAGE.search(member.name) else 2
-    return messages_in(decoded(member.head(HEAD))) >= least
 
 
 def _is_thread(member: Member) -> bool:
@@ -451,43 +412,57 @@ def _is_of_instagram(member: Member, source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions, *, format_name: str) -> ReadCorpus:
     """Every conversation of the source, its parts joined."""
-    tz = zone(options.timezone)
     members = taken(source, (".json",), _is_thread)
-    if not members:
-        if pages := list(_pages(source)):
-            found = _page_threads(pages, options.dates)
-            notes = [*settle(found), NOTE]
-            return assemble(source, format_name, [thread.draft for thread in found], options, notes)
+    if members:
+        notes, threads = [], _threads(members, zone(options.timezone))
+    elif pages := list(_pages(source)):
+        notes, threads = [_PAGES_NOTE], _page_threads(pages, options.dates)
+    else:
         raise RealtalkError(
             "no message files (message_1.json) found",
             where=str(source.path),
             fix="download your information again and choose the format JSON",
         )
+    notes = [*settle(threads), *notes]
+    return assemble(source, format_name, [thread.draft for thread in threads], options, notes)
+
+
+def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
     threads: dict[str, OpenThread] = {}
-    for member in sorted(members, key=_part):
+    for member in sorted(members, key=lambda member: _part(member, _PART)):
         export = mapping(load(member))
         if not isinstance(export.get("messages"), list):
             if len(members) > 1:
                 continue
             raise RealtalkError("no list of 'messages'", where=member.where)
+        # The download of encrypted conversations is clean UTF-8, and the oldest comes first.
         encrypted = "threadName" in export or any(
             "senderName" in item for item in records(export["messages"])[:1]
         )
-        # Only the older layout runs backwards.
-        thread = threads.setdefault(
-            _thread_key(export, member), OpenThread(Draft("", newest_first=not encrypted))
-        )
-        thread.draft.id = thread.draft.id or text_at(export, "thread_path")
-        _describe(thread.draft, export, member, encrypted=encrypted)
-        for where, item in thread.draft.objects(export["messages"], f"{member.name}, messages"):
+        fix = scalar if encrypted else _repair
+        folder, number, _ = _part(member, _PART)
+        is_part = bool(number and folder)
+        path = text_at(export, "thread_path")
+        # What the parts of one conversation have in common.
+        key = path or (f"{folder}/" if is_part else f"/{member.name}")
+        thread = threads.setdefault(key, OpenThread(Draft("", newest_first=not encrypted)))
+        draft = thread.draft
+        draft.id = draft.id or path
+        if not draft.name:
+            fallback = folder.rsplit("/", 1)[-1] if is_part else member.stem
+            draft.name = fix(export.get("title")) or text_at(export, "threadName") or fallback
+            people = [
+                fix(person.get("name") if isinstance(person, dict) else person)
+                for person in listed(export.get("participants"))
+            ]
+            draft.extra = filled({"participants": people, "thread_path": path})
+        for where, item in draft.objects(export["messages"], f"{member.name}, messages"):
             _add(thread, item, where, tz, encrypted=encrypted)
-    notes = settle(list(threads.values()))
-    drafts = [thread.draft for thread in threads.values()]
-    return assemble(source, format_name, drafts, options, notes)
+    return list(threads.values())
 
 
 def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: bool) -> None:
-    """Takes one entry; the download of encrypted conversations is clean UTF-8."""
+    """Takes one entry."""
     fix = scalar if encrypted else _repair
     kind = text_at(item, "type").lower()
     if encrypted:
@@ -503,21 +478,7 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
         empty = item.get("is_taken_down") is True and not (written or attachments)
         gone = item.get("is_unsent") is True or empty
         notice = any(item.get(key) not in (None, []) for key in _SYSTEM_FIELDS)
-    if kind == "call" or item.get("call_duration") is not None:
-        thread.draft.add(Entry("", name, from_number(stamp, tz, 1000), "", call=True))
-        return
-    if notice or kind in _SYSTEM_TYPES:
-        thread.draft.notice()
-        return
     text = fix(written)
-    marks = [
-        (fix(mark.get("reaction")), fix(mark.get("actor")), whole(mark.get("timestamp")))
-        for mark in objects_at(item, "reactions")
-    ]
-    if not encrypted:
-        thread.reacted |= {
-            (actor, when if when < 10**11 else when // 1000) for _, actor, when in marks if when
-        }
     entry = Entry(
         "",
         name,
@@ -525,10 +486,25 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
         "" if gone else text,
         attachments=attachments,
         deleted=gone,
-        extra=reactions((emoji, [actor], 1) for emoji, actor, _ in marks),
         where=where,
+        call=kind == "call" or item.get("call_duration") is not None,
         odd=is_odd(item.get("text" if encrypted else "content")),
     )
+    if entry.call:
+        thread.draft.add(entry)
+        return
+    if notice or kind in _SYSTEM_TYPES:
+        thread.draft.notice()
+        return
+    marks = [
+        (fix(mark.get("reaction")), fix(mark.get("actor")), whole(mark.get("timestamp")))
+        for mark in objects_at(item, "reactions")
+    ]
+    entry.extra = reactions((emoji, [actor], 1) for emoji, actor, _ in marks)
+    if not encrypted:
+        thread.reacted |= {
+            (actor, when if when < 10**11 else when // 1000) for _, actor, when in marks if when
+        }
     thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != written))
 
 
@@ -536,32 +512,11 @@ def _repair(value: Any) -> str:
     return repaired(scalar(value))
 
 
-def _part(member: Member) -> tuple[str, int, str]:
+def _part(member: Member, pattern: re.Pattern[str]) -> tuple[str, int, str]:
+    """The folder, the number and the name of a part of a conversation."""
     folder, _, name = member.name.rpartition("/")
-    match = _PART.search(name)
+    match = pattern.search(name)
     return folder, int(match[1]) if match else 0, name
-
-
-def _thread_key(export: Fields, member: Member) -> str:
-    """What the parts of one conversation have in common."""
-    folder, number, _ = _part(member)
-    path = text_at(export, "thread_path")
-    return path or (f"{folder}/" if number and folder else f"/{member.name}")
-
-
-def _describe(draft: Draft, export: Fields, member: Member, *, encrypted: bool) -> None:
-    if draft.name:
-        return
-    fix = scalar if encrypted else _repair
-    folder, number, _ = _part(member)
-    fallback = folder.rsplit("/", 1)[-1] if number and folder else member.stem
-    draft.name = fix(export.get("title")) or text_at(export, "threadName") or fallback
-    people = [
-        fix(person.get("name") if isinstance(person, dict) else person)
-        for person in listed(export.get("participants"))
-    ]
-    path = text_at(export, "thread_path")
-    draft.extra = filled({"participants": people, "thread_path": path})
 
 
 def _attachments(item: Fields) -> Iterator[Attachment]:

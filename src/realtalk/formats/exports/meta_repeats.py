@@ -13,48 +13,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from realtalk.text.words import plain_words
 
 Sort = Literal["unsent", "sent", "notice"]  # what the app's words are about
-
-# People of a conversation → whose names stand in a text, however many people there are.
-#
-#     People(["Mara Lind", "Theo"]).named("Theo added Mara Lind.")    → ["Mara Lind", "Theo"]
-#
-# Of many, a name is looked up by its first characters and by its length: a conversation of
-# thousands of namesakes costs no more than one of a few.
-
-_BEGINNING = 3  # characters by which names are looked up
-_FEW = 30  # names that are faster looked for one by one
-
-
-class People:
-    """Names to look for."""
-
-    def __init__(self, people: Sequence[str]) -> None:
-        self._place = {name: place for place, name in reversed([*enumerate(people)]) if name}
-        self._sizes: dict[str, set[int]] = defaultdict(set)  # of names, by how they begin
-        for name in self._place:
-            self._sizes[name[:_BEGINNING]].add(len(name))
-        self._shortest = min(map(len, self._place), default=0)
-
-    def named(self, text: str) -> list[str]:
-        """The names that the text holds, in the order of the people."""
-        if len(self._place) <= _FEW:
-            held = [name for name in self._place if name in text]
-            return sorted(held, key=self._place.__getitem__)
-        names = set()
-        for start in range(len(text) - self._shortest + 1 if self._shortest else 0):
-            for begun in range(1, _BEGINNING + 1):
-                for size in self._sizes.get(text[start : start + begun], ()):
-                    if (name := text[start : start + size]) in self._place:
-                        names.add(name)
-        return sorted(names, key=self._place.__getitem__)
-
 
 ENDS = (".", "。", "।", "։", "።")
 EMOJI = re.compile(
@@ -82,26 +47,6 @@ _MOST = 100  # sentences that are looked at closely, the most frequent first
 _LONGEST = 400  # characters of a text in which they are looked for
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One entry: who sent it, and its text."""
-
-    sender: str
-    text: str
-    carries: bool = False  # a file came with it
-    reacted: bool = False  # its sender gave a reaction in the same second
-    marks: frozenset[str] = frozenset()  # reactions of its sender to messages close by
-    day: int = 0  # the number of its day; 0 where that is not known
-
-
-@dataclass(slots=True)
-class MetaThread:
-    """One conversation with the names of its people."""
-
-    people: tuple[str, ...]
-    lines: list[Line] = field(default_factory=list)
-
-
 @dataclass(slots=True)
 class Own:
     """A text in which its sender stands by name: what is before and after the name."""
@@ -110,28 +55,41 @@ class Own:
     after: str
     full: bool  # by a name of several words
 
-    @property
-    def ended(self) -> bool:
-        return self.after.endswith(ENDS)
-
 
 @dataclass(slots=True, eq=False)
-class Text:
-    """A line that may be the app's, and what it turns out to be."""
+class Line:
+    """One entry: who sent it, its text, and what it turns out to be."""
 
-    thread: int
-    line: Line
+    sender: str
+    text: str
+    carries: bool = False  # a file came with it
+    reacted: bool = False  # its sender gave a reaction in the same second
+    marks: frozenset[str] = frozenset()  # reactions of its sender to messages close by
+    day: int = 0  # the number of its day; 0 where that is not known
+    thread: MetaThread = field(init=False)
     own: Own | None = None
     sort: Sort | None = None  # None: a message
 
 
-def frame_of(text: str, people: People) -> str:
+@dataclass(slots=True, eq=False)
+class MetaThread:
+    """One conversation with the names of its people."""
+
+    people: Sequence[str]
+    lines: list[Line]
+
+    def __post_init__(self) -> None:
+        for line in self.lines:
+            line.thread = self
+
+
+def frame_of(text: str, people: Iterable[str]) -> str:
     """A sentence without what varies in it: other people, quotations, emoji, numbers."""
     return _framed(_nameless(text, people))
 
 
-def _nameless(text: str, people: People) -> str:
-    for name in people.named(text):
+def _nameless(text: str, people: Iterable[str]) -> str:
+    for name in filter(None, people):
         text = text.replace(name, _NAME)
     return text
 
@@ -142,43 +100,36 @@ def _framed(text: str) -> str:
 
 
 class _Faced(NamedTuple):
-    """A text with one emoji: that emoji, and what does not vary."""
+    """A line with one emoji: that emoji, and what does not vary."""
 
-    text: Text
+    line: Line
     face: str
     frame: str
 
-    @property
-    def line(self) -> Line:
-        return self.text.line
+
+_Group = tuple[str, list[_Faced]]  # what does not vary, and the lines
 
 
-_Group = tuple[str, list[_Faced]]  # what does not vary, and the texts
-
-
-def by_repetition(threads: Sequence[MetaThread], texts: Sequence[Text]) -> int:
-    """Takes what repeats too evenly for a person for the app's; how many texts those are."""
-    people = [People(thread.people) for thread in threads]
+def by_repetition(every: Sequence[Line], likely: Iterable[Line]) -> int:
+    """Takes what repeats too evenly for a person for the app's; how many lines those are."""
     faced = []
-    for text in texts:
-        line = text.line
-        if text.sort is None and not line.carries and EMOJI.search(line.text):
-            nameless = _nameless(line.text, people[text.thread])
+    for line in likely:
+        if line.sort is None and not line.carries and EMOJI.search(line.text):
+            nameless = _nameless(line.text, line.thread.people)
             frame = _framed(nameless)
             if frame.count(_FACE) == 1:
-                faced.append(_Faced(text, _bare(EMOJI.findall(nameless)[0]), frame))
-    every = [line for thread in threads for line in thread.lines]
+                faced.append(_Faced(line, _bare(EMOJI.findall(nameless)[0]), frame))
     # Where the app calls people otherwise than the download does, the first word is the name.
     named = _groups(faced, lambda one: f"{_NAME} {one.frame.partition(' ')[2]}")
     count = _take(every, [group for group in named if _are_names(group[1])])
-    rest = [one for one in faced if one.text.sort is None]
-    taken = {id(one.line) for one in faced if one.text.sort is not None}
-    every = [line for line in every if id(line) not in taken]
-    return count + _take(every, _groups(rest, lambda one: one.frame))
+    rest = [one for one in faced if one.line.sort is None]
+    taken = {one.line for one in faced if one.line.sort is not None}
+    others = [line for line in every if line not in taken]
+    return count + _take(others, _groups(rest, lambda one: one.frame))
 
 
 def _groups(faced: Sequence[_Faced], key: Callable[[_Faced], str]) -> list[_Group]:
-    """Texts that are alike, often enough and of enough words; the most frequent first."""
+    """Lines that are alike, often enough and of enough words; the most frequent first."""
     groups: dict[str, list[_Faced]] = defaultdict(list)
     for one in faced:
         groups[key(one)].append(one)
@@ -197,22 +148,25 @@ def _are_names(alike: Sequence[_Faced]) -> bool:
 
 
 def _take(every: Sequence[Line], likely: Sequence[_Group]) -> int:
-    """Judges groups of texts; how many texts are the app's."""
+    """Judges groups of lines; how many lines are the app's."""
     if not likely:
         return 0
     written = Counter(line.sender for line in every)
     others = _elsewhere(every, likely)
     count = 0
     for frame, alike in likely:
-        senders = {one.line.sender for one in alike}
-        is_bot = len(alike) > _BOT * sum(written[sender] for sender in senders)
+        is_bot = len(alike) > _BOT * sum(written[sender] for sender in _senders(alike))
         varied = others[frame] > _VARIED * len(alike)
         if is_bot or varied or not (_is_aligned(alike, every) or _is_even(frame, alike)):
             continue
         count += len(alike)
         for one in alike:
-            one.text.sort = "notice"
+            one.line.sort = "notice"
     return count
+
+
+def _senders(alike: Iterable[_Faced]) -> set[str]:
+    return {one.line.sender for one in alike}
 
 
 def _size(text: str) -> int:
@@ -226,32 +180,31 @@ def _said(text: str) -> str:
     return f" {' '.join(plain_words(text.casefold()))} "
 
 
-def _elsewhere(every: Sequence[Line], likely: Sequence[_Group]) -> Counter[str]:
+def _elsewhere(every: Iterable[Line], likely: Sequence[_Group]) -> Counter[str]:
     """How often people say the words of a sentence otherwise, or among more words."""
     wanted: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for frame, _ in likely:
         words = max(map(_said, re.split(f"[{_NAME}{_QUOTE}]", frame)), key=len)
         if words.strip():
             wanted[max(words.split(), key=len)].append((words, frame))  # long words are rare
-    exact = {id(one.line) for _, alike in likely for one in alike}
+    exact = {one.line for _, alike in likely for one in alike}
     others: Counter[str] = Counter()
     for line in every:
-        if id(line) in exact:
-            continue
-        said = _said(line.text[:_LONGEST])
-        for word in wanted.keys() & said.split():
-            others.update(frame for words, frame in wanted[word] if words in said)
+        if line not in exact:
+            said = _said(line.text[:_LONGEST])
+            for word in wanted.keys() & said.split():
+                others.update(frame for words, frame in wanted[word] if words in said)
     return others
 
 
-def _is_aligned(alike: Sequence[_Faced], every: Sequence[Line]) -> bool:
+def _is_aligned(alike: Sequence[_Faced], every: Iterable[Line]) -> bool:
     """Whether their emoji are reactions that their senders gave close by, as others' are not."""
     given = sum(one.face in map(_bare, one.line.marks) for one in alike) / len(alike)
     if given < _ALIGNED:
         return False
     kinds = {one.face for one in alike}
-    ours, senders = {id(one.line) for one in alike}, {one.line.sender for one in alike}
-    rest = [line for line in every if line.sender in senders and id(line) not in ours]
+    ours, senders = {one.line for one in alike}, _senders(alike)
+    rest = [line for line in every if line.sender in senders and line not in ours]
     usual = sum(any(_bare(mark) in kinds for mark in line.marks) for line in rest)
     return given >= usual / max(1, len(rest)) + _ABOVE
 
@@ -262,52 +215,50 @@ def _bare(emoji: str) -> str:
 
 def _is_even(frame: str, alike: Sequence[_Faced]) -> bool:
     """Whether the emoji changes, several times a day, in a sentence of many or all around it."""
-    kinds = {one.face for one in alike}
-    senders = {one.line.sender for one in alike}
-    days = {(one.text.thread, one.line.sender, one.line.day) for one in alike}
+    days = {(one.line.thread, one.line.sender, one.line.day) for one in alike}
     is_crowded = len(alike) - len(days) >= max(3, _CROWDED * len(alike))
-    if len(kinds) < 2 or not is_crowded or any(not one.line.day for one in alike):
+    if len({one.face for one in alike}) < 2 or not (
+        is_crowded and all(one.line.day for one in alike)
+    ):
         return False
     before, _, after = frame.partition(_FACE)
     inside = len(alike) >= _OFTEN and _size(before) > 0 and _size(after) > 0
-    return len(senders) > 2 or inside
+    return len(_senders(alike)) > 2 or inside
 
 
-def by_reaction(threads: Sequence[MetaThread], texts: Sequence[Text]) -> None:
+def by_reaction(every: Sequence[Line], likely: Iterable[Line]) -> None:
     """Notices of reactions: an emoji inside a sentence of several, or in the second of one."""
-    frames: dict[str, list[tuple[Text, str]]] = defaultdict(list)
-    every = [bool(line.marks) for thread in threads for line in thread.lines]
-    seldom = sum(every) <= _SELDOM * len(every)
-    for text in texts:
-        emoji = EMOJI.findall(text.line.text)
-        if not text.line.carries and len(emoji) < 2:
-            frame = EMOJI.sub(_FACE, text.line.text).strip()
-            frames[frame].append((text, emoji[0] if emoji else ""))
+    frames: dict[str, list[tuple[Line, str]]] = defaultdict(list)
+    seldom = sum(bool(line.marks) for line in every) <= _SELDOM * len(every)
+    for line in likely:
+        emoji = EMOJI.findall(line.text)
+        if not line.carries and len(emoji) < 2:
+            frames[EMOJI.sub(_FACE, line.text).strip()].append((line, "".join(emoji)))
     for frame, alike in frames.items():
-        lines = [text.line for text, _ in alike]
+        lines = [line for line, _ in alike]
         at_once = sum(line.reacted for line in lines)
         several = len({line.sender for line in lines}) > 1
-        inside = len(frame.partition(_FACE)[2].split()) > 1 and len(frame.split()) > 3
+        words = len(frame.split())
+        inside = len(frame.partition(_FACE)[2].split()) > 1 and words > 3
         trailing = sum(line.text.endswith(" ") for line in lines) > len(lines) / 2
         kinds = len({emoji for _, emoji in alike})
-        follows = (
-            sum(bool(line.marks) for line in lines) >= 0.9 * len(lines) and len(lines) >= _MANY
+        follows = len(lines) >= _MANY and sum(bool(line.marks) for line in lines) >= 0.9 * len(
+            lines
         )
         if (
-            (seldom and follows and len(frame.split()) > 1)
+            (seldom and follows and words > 1)
             or (at_once > 1 and at_once > 0.6 * len(lines) and len(frame) > 5)
             or (inside and several and (kinds > 2 or (trailing and len(lines) > 2)))
         ):
-            for text, _ in alike:
-                text.sort = text.sort or "notice"
+            for line in lines:
+                line.sort = line.sort or "notice"
 
 
-def beside_files(threads: Sequence[MetaThread], texts: Sequence[Text]) -> None:
+def beside_files(every: Iterable[Line], likely: Iterable[Line]) -> None:
     """One sentence beside many files: the app's words for them."""
-    lines = (line for thread in threads for line in thread.lines)
-    often = Counter((line.sender, line.text) for line in lines if line.carries)
-    for text in texts:
-        line, written = text.line, text.line.text.strip()
+    often = Counter((line.sender, line.text) for line in every if line.carries)
+    for line in likely:
+        written = line.text.strip()
         several_words = written.endswith(ENDS) and len(written.split()) > 1
         if line.carries and several_words and often[line.sender, line.text] > 2:
-            text.sort = text.sort or "sent"
+            line.sort = line.sort or "sent"

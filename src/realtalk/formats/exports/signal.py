@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,10 +24,11 @@ from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports import signal_json
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.text_entries import EARLY
 from realtalk.formats.exports.values import attached
 from realtalk.formats.json_input import Fields, decoded, head_text
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.source import Member, Source, matching, taken
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
 #
@@ -41,8 +43,9 @@ from realtalk.formats.source import Member, Source, matching
 # an editor has taken the spaces off, time tells: messages are in order, so a few lines that go back
 # in time before it goes on are pasted.
 
-_HEADER = re.compile(r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] (.*)", re.ASCII)
-_DELETED_HEADER = "(This message was deleted)"
+_STAMP = r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] "
+_HEADER = re.compile(rf"{_STAMP}(.*)", re.ASCII)
+_DELETED = "(This message was deleted)"
 _SLACK = timedelta(hours=1)  # messages arrive late
 _MOST = 50  # dated lines that somebody pastes at once
 _FEW = 3
@@ -56,23 +59,21 @@ class Header(NamedTuple):
     rest: str
 
 
-def header(line: str, place: int) -> Header | None:
-    """The header that a line is; None for a line without a date."""
-    match = _HEADER.fullmatch(line)
-    if match is None:
-        return None
-    try:
-        return Header(place, datetime.fromisoformat(f"{match[1]}T{match[2]}"), match[3])
-    except ValueError:
-        return None
+def _headers(lines: Sequence[str]) -> Iterator[Header]:
+    """The lines with a date."""
+    for place, line in enumerate(lines):
+        if match := _HEADER.fullmatch(line):
+            with suppress(ValueError):  # no such day
+                time = datetime.fromisoformat(f"{match[1]}T{match[2]}")
+                yield Header(place, time, match[3])
 
 
-def starts(dated: Sequence[Header], lines: Sequence[str]) -> list[Header]:
+def _starts(dated: Sequence[Header], lines: Sequence[str]) -> list[Header]:
     """Those that start a message."""
     behind = [
         head
         for head in dated[1:]
-        if _before(lines, head.place).endswith(("  ", " -)", " ))", _DELETED_HEADER))
+        if _before(lines, head.place).endswith(("  ", " -)", " ))", _DELETED))
     ]
     # An editor that takes spaces off leaves the other ends in place. Half of the lines is
     # enough: the others may all stand in one message.
@@ -92,26 +93,23 @@ def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
     falls = sum(a.time > b.time for a, b in pairwise(dated))
     if falls > rises:
         return dated  # the newest comes first
-    kept: list[Header] = []
-    place = 0
+    kept = dated[:1]
+    place = 1
     while place < len(dated):
-        back = place
-        if kept:
-            earliest = kept[-1].time - _SLACK
-            while back < len(dated) and dated[back].time < earliest:
-                back += 1
-        count = back - place
-        goes_on = back < len(dated)
+        earliest = kept[-1].time - _SLACK
+        later = (at for at in range(place, len(dated)) if dated[at].time >= earliest)
+        back = next(later, len(dated))
         # At the end of a file nothing tells an old message from a pasted line but its form.
-        if count and (count <= _MOST if goes_on else count < _FEW and not sure):
+        pasted = back - place <= _MOST if back < len(dated) else back - place < _FEW and not sure
+        if back > place and pasted:
             place = back
-            continue
-        kept.append(dated[place])
-        place += 1
+        else:
+            kept.append(dated[place])
+            place += 1
     return kept
 
 
-_STAMP = r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] "
+_JSON = (".json", ".jsonl")
 _CUT = re.compile(r"\[\d{4}-\d\d-\d\d[\d:, ]*\]?", re.ASCII)  # a header without its end
 # WhatsApp brackets its times too, but with seconds wherever it writes brackets.
 _TEXT_HEAD = re.compile(r"\s*\[\d{4}-\d\d-\d\d, \d\d:\d\d\] [^\n:]+: ?", re.ASCII)
@@ -119,11 +117,8 @@ _MARKDOWN_HEAD = re.compile(r"\s*" + _STAMP + r"[^\n:]+: ?", re.ASCII)
 _REACTIONS = re.compile(r"\n\(- (.*) -\)")
 _STICKER = re.compile(r"\n\(\( (.*) \)\)")
 # Names and paths are no longer than files have them: else every bracket looks to the end.
-# What a file's name in brackets is followed by: searched first, as a text may be all brackets.
-_FILE_PATH = re.compile(r"\]\((?:\./)?(media/[^)\n]{1,255})\) {0,2}")
-_LONGEST_FILE_NAME = 255
+_FILE = re.compile(r"!?\[([^\]\n]{0,255}+)\]\((?:\./)?(media/[^)\n]{1,255})\) {0,2}")
 _QUOTE = re.compile(r"\s*\n((?:>(?: .*)?(?:\n|\Z))+)\s*")
-_DELETED = "(This message was deleted)"
 
 
 def looks_like_signal_text(head: str) -> bool:
@@ -142,12 +137,12 @@ def _texts(source: Source, limit: int) -> Iterator[Member]:
 
 
 def _sniff(source: Source) -> bool:
-    return any(_texts(source, 64)) or signal_json.sniff(source)
+    return any(_texts(source, 64)) or any(matching(source, _JSON, signal_json.is_signal_json))
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     alone = len(source.members) == 1
-    files = signal_json.files(source)
+    files = taken(source, _JSON, signal_json.is_signal_json)
     drafts = [draft for member in files for draft in signal_json.drafts(member, options)]
     # signal-export writes every chat twice; the JSON says more than the text.
     in_json = {member.folder for member in files}
@@ -174,61 +169,31 @@ def _draft(member: Member) -> tuple[Draft, int]:
     if not text.endswith("\n") and lines and _CUT.fullmatch(lines[-1]):
         draft.leave(f"{member.name}:{len(lines)}", "the export ends in the middle of this line")
         lines.pop()
-    dated = [head for place, line in enumerate(lines) if (head := header(line, place))]
-    heads = {head.place: head for head in starts(dated, lines)}
-    current: tuple[datetime, str, list[str], int] | None = None
-    for number, line in enumerate(lines, 1):
-        head = heads.get(number - 1)
-        if head is None and current is not None:
-            current[2].append(line)
-        elif head is None:
-            draft.leave(f"{member.name}:{number}", "before the first message")
-        else:
-            if current is not None:
-                _finish(draft, current, member)
-            # An empty message may have lost the space behind its colon.
-            speaker, colon, first_line = f"{head.rest} ".partition(": ")
-            current = (
-                (head.time, speaker, [first_line.removesuffix(" ")], number) if colon else None
-            )
-            draft.notice(not colon)  # a dated line that nobody said
-    if current is not None:
-        _finish(draft, current, member)
-    return draft, len(dated) - len(heads)
+    dated = list(_headers(lines))
+    heads = _starts(dated, lines)
+    ends = [head.place for head in heads] + [len(lines)]
 
+    def leave(places: range) -> None:
+        for place in places:
+            draft.leave(f"{member.name}:{place + 1}", EARLY)
 
-def _finish(draft: Draft, message: tuple[datetime, str, list[str], int], member: Member) -> None:
-    time, speaker, lines, number = message
-    entry = Entry("", speaker, time, "\n".join(lines).rstrip("\n"))
-    entry.where, entry.size = f"{member.name}:{number}", len(lines)
-    if member.suffix == ".md":
-        _markdown(entry)
-        entry.call = signal_json.is_call(entry)
-    draft.add(entry)
-
-
-def _files(text: str) -> tuple[list[Attachment], str]:
-    """The files that a text links to, `![name](media/path)`, and the text without them."""
-    files: list[Attachment] = []
-    kept: list[str] = []
-    done = 0
-    link = _FILE_PATH.search(text)
-    while link is not None:
-        earliest = max(done, link.start() - _LONGEST_FILE_NAME - 1)
-        before = text[earliest : link.start()]
-        since = max(before.rfind("]"), before.rfind("\n")) + 1
-        bracket = before.find("[", since)
-        if bracket < 0:  # no name: the path may hold a link that has one
-            link = _FILE_PATH.search(text, link.start() + 1)
+    leave(range(ends[0]))
+    for head, end in zip(heads, ends[1:], strict=True):
+        # An empty message may have lost the space behind its colon.
+        speaker, colon, first_line = f"{head.rest} ".partition(": ")
+        below = range(head.place + 1, end)
+        if not colon:  # a dated line that nobody said
+            draft.notice()
+            leave(below)
             continue
-        start = earliest + bracket
-        files.append(attached(link[1], name=before[bracket + 1 :]))
-        if start > done and text[start - 1] == "!":
-            start -= 1
-        kept.append(text[done:start])
-        done = link.end()
-        link = _FILE_PATH.search(text, done)
-    return files, "".join((*kept, text[done:]))
+        said = [first_line.removesuffix(" "), *(lines[place] for place in below)]
+        entry = Entry("", speaker, head.time, "\n".join(said).rstrip("\n"), size=len(said))
+        entry.where = f"{member.name}:{head.place + 1}"
+        if member.suffix == ".md":
+            _markdown(entry)
+            entry.call = signal_json.is_call(entry)
+        draft.add(entry)
+    return draft, len(dated) - len(heads)
 
 
 def _markdown(entry: Entry) -> None:
@@ -239,8 +204,9 @@ def _markdown(entry: Entry) -> None:
     ]
     extra: Fields = reactions((emoji, [name], 1) for name, _, emoji in pairs)
     text = _REACTIONS.sub("", text)
-    files, text = _files(text)
-    stickers = [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]
+    files = [attached(path, name=name) for name, path in _FILE.findall(text)]
+    text = _FILE.sub("", text)
+    files += [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]
     text = _STICKER.sub("", text)
     quote = _QUOTE.match(text, 1)  # below an empty first line; what stands there was typed
     if quote is not None:
@@ -250,7 +216,7 @@ def _markdown(entry: Entry) -> None:
     text = "\n".join(line.removesuffix("  ") for line in text.removeprefix("\n").split("\n"))
     entry.deleted = text.strip() == _DELETED
     entry.text = "" if entry.deleted else text.strip("\n")
-    entry.attachments = (*files, *stickers)
+    entry.attachments = tuple(files)
     entry.extra = extra
 
 

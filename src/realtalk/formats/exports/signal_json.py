@@ -18,7 +18,8 @@ Signal names a message by the millisecond it was sent, so that is its id and wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from realtalk.chat import Attachment
@@ -48,7 +49,7 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import ReadOptions
-from realtalk.formats.source import Member, Source, matching, taken
+from realtalk.formats.source import Member
 
 # Frames of Signal's own plaintext export (main.jsonl) into drafts of chats.
 #
@@ -64,61 +65,60 @@ from realtalk.formats.source import Member, Source, matching, taken
 
 _MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
 
-_SAID = (
-    "standardMessage",
-    "stickerMessage",
-    "contactMessage",
-    "viewOnceMessage",
-    "poll",
-    "directStoryReplyMessage",
-    "remoteDeletedMessage",
-    "adminDeletedMessage",
-    "paymentNotification",
-)
+_SAID = """
+    standardMessage stickerMessage contactMessage viewOnceMessage poll directStoryReplyMessage
+    remoteDeletedMessage adminDeletedMessage paymentNotification
+""".split()  # noqa: SIM905 - words read better than quotes
 
 
-def frames(lines: Iterable[tuple[str, Any]], tz: Zone) -> list[Draft]:
+def _objects(member: Member, draft: Draft) -> Iterator[tuple[str, Fields]]:
+    """The place and the object of every line that has one; what is none is left over."""
+    for number, value in json_lines(member):
+        where = f"{member.name}:{number}"
+        if isinstance(value, dict):
+            yield where, value
+        elif value is not BLANK:
+            draft.leave(where, "not a JSON object")
+
+
+def _frames(member: Member, tz: Zone) -> list[Draft]:
     """One draft per chat; frames about the account itself count as system entries of the first."""
     rest = Draft("Signal")
     people: dict[str, str] = {}
     chats: dict[str, str] = {}
     items: list[tuple[str, Fields]] = []
     me, own = "Me", ""
-    for where, frame in lines:
-        if not isinstance(frame, dict):
-            rest.leave(where, "not a JSON object")
-        elif isinstance(frame.get("chatItem"), dict):
+    for where, frame in _objects(member, rest):
+        if isinstance(frame.get("chatItem"), dict):
             items.append((where, frame["chatItem"]))
-        else:
-            rest.notice()
-            me = _joined(object_at(frame, "account"), "givenName", "familyName") or me
-            if recipient := object_at(frame, "recipient"):
-                name = "" if "self" in recipient else _recipient(recipient)
-                own = text_at(recipient, "id") if "self" in recipient else own
-                people[text_at(recipient, "id")] = name
-                # Mentions name people by the id of their account.
-                if account_id := text_at(recipient, "contact/aci"):
-                    people[account_id] = name
-            if chat := object_at(frame, "chat"):
-                chats[text_at(chat, "id")] = text_at(chat, "recipientId")
+            continue
+        rest.notice()
+        me = _joined(object_at(frame, "account"), "givenName", "familyName") or me
+        if recipient := object_at(frame, "recipient"):
+            number = text_at(recipient, "id")
+            name = "" if "self" in recipient else _recipient(recipient)
+            own = number if "self" in recipient else own
+            people[number] = name
+            # Mentions name people by the id of their account.
+            if account_id := text_at(recipient, "contact/aci"):
+                people[account_id] = name
+        if chat := object_at(frame, "chat"):
+            chats[text_at(chat, "id")] = text_at(chat, "recipientId")
     people = {number: name or me for number, name in people.items()}
     drafts: dict[str, Draft] = {}
     for where, item in items:
         number = text_at(item, "chatId")
-        name = people.get(chats.get(number, ""), "") or f"Chat {number}"
-        draft = drafts.setdefault(number, Draft(name))
-        if any(key in item for key in _SAID):
-            entry = _entry(item, where, people, tz)
-            # A payment is told by the app; what was written beside it is somebody's.
-            if "paymentNotification" in item and not entry.text:
-                draft.notice()
-            else:
-                draft.add(entry)
-        elif caller := _caller(item, own, chats.get(number, "")):
+        other = chats.get(number, "")
+        draft = drafts.setdefault(number, Draft(people.get(other) or f"Chat {number}"))
+        entry = _entry(item, where, people, tz)
+        if entry is None and (caller := _caller(item, own, other)):
             time = from_number(text_at(item, "dateSent"), tz, 1000)
-            draft.add(Entry(caller, people.get(caller, ""), time, "", call=True))
-        else:
+            entry = Entry(caller, people.get(caller, ""), time, "", call=True)
+        # A payment is told by the app; what was written beside it is somebody's.
+        if entry is None or ("paymentNotification" in item and not entry.text):
             draft.notice()
+        else:
+            draft.add(entry)
     return [*drafts.values(), rest]
 
 
@@ -131,7 +131,7 @@ def _caller(item: Fields, own: str, other: str) -> str:
     return text_at(update, "groupCall/startedCallRecipientId")
 
 
-def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
+def _with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
     """A text in which whoever is mentioned stands by name."""
     text = scalar(body)
     if _MENTIONED not in text:
@@ -153,7 +153,6 @@ def _joined(part: Fields, *keys: str) -> str:
 
 def _recipient(recipient: Fields) -> str:
     contact = object_at(recipient, "contact")
-    group = object_at(recipient, "group/snapshot/title")
     phone = text_at(contact, "e164")
     return (
         _joined(object_at(contact, "nickname"), "given", "family")
@@ -161,7 +160,7 @@ def _recipient(recipient: Fields) -> str:
         or _joined(contact, "profileGivenName", "profileFamilyName")
         or text_at(contact, "username")
         or (f"+{phone}" if phone else "")
-        or text_at(group, "title")
+        or text_at(recipient, "group/snapshot/title/title")
         or text_at(recipient, "callLink/name")
         or text_at(recipient, "distributionList/distributionList/name")
         or ("Signal" if "releaseNotes" in recipient else "")
@@ -169,20 +168,23 @@ def _recipient(recipient: Fields) -> str:
     )
 
 
-def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry:
+def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry | None:
+    """What somebody said; None for an update."""
     author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
-    kind = next(key for key in _SAID if key in item)
+    kind = next((key for key in _SAID if key in item), None)
+    if kind is None:
+        return None
     content = mapping(item[kind])
     body = object_at(content, "text") or object_at(content, "textReply/text")
-    text = with_mentions(body.get("body"), body.get("bodyRanges"), people)
+    text = _with_mentions(body.get("body"), body.get("bodyRanges"), people)
     extra = reactions(
         (text_at(mark, "emoji"), [people.get(text_at(mark, "authorId"), "")], 1)
         for mark in objects_at(content, "reactions")
     )
     quote = object_at(content, "quote")
-    answered, quoted = text_at(quote, "targetSentTimestamp"), object_at(quote, "text")
+    answered = text_at(quote, "targetSentTimestamp")
     # What is quoted but was not there any more when it was quoted, stands nowhere else.
-    if not whole(answered) and (words := text_at(quoted, "body")):
+    if not whole(answered) and (words := text_at(quote, "text/body")):
         extra["quote"] = words
     if "longText" in content or "longText" in object_at(content, "textReply"):
         extra["cut"] = True  # the rest lies in a file of the export
@@ -227,8 +229,7 @@ def _file(file: Fields) -> Attachment:
     name, mime = text_at(pointer, "fileName"), text_at(pointer, "contentType")
     if not name and not mime:
         return Attachment("media")
-    kind = attached("", name=name, mime=mime).kind
-    return Attachment(kind, name, caption=text_at(pointer, "caption"))
+    return replace(attached("", name=name, mime=mime), caption=text_at(pointer, "caption"))
 
 
 # The tool's own English, whatever the language of the phone.
@@ -237,17 +238,8 @@ _CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9,
 _DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", "sourceServiceId"})
 
 
-def sniff(source: Source) -> bool:
-    """Whether any member has one of the three layouts."""
-    return any(matching(source, (".json", ".jsonl"), _is_ours))
-
-
-def files(source: Source) -> tuple[Member, ...]:
-    """The members that have; a lone JSON file is taken for one on the user's word."""
-    return taken(source, (".json", ".jsonl"), _is_ours)
-
-
-def _is_ours(member: Member) -> bool:
+def is_signal_json(member: Member) -> bool:
+    """Whether a file has one of the three layouts."""
     return _layout(member) != ""
 
 
@@ -269,24 +261,14 @@ def drafts(member: Member, options: ReadOptions) -> list[Draft]:
     tz = zone(options.timezone)
     layout = _layout(member)
     if layout == "frames":
-        return frames(_lines(member), tz)
+        return _frames(member, tz)
     return _desktop(member, tz) if layout == "desktop" else [_exported(member, tz)]
-
-
-def _lines(member: Member) -> Iterator[tuple[str, Any]]:
-    """The place and the value of every line that is not blank."""
-    for number, value in json_lines(member):
-        if value is not BLANK:
-            yield f"{member.name}:{number}", value
 
 
 def _exported(member: Member, tz: Zone) -> Draft:
     folder = member.folder.rsplit("/", 1)[-1]
     draft = Draft(folder if member.stem == "data" and folder else member.stem)
-    for where, item in _lines(member):
-        if not isinstance(item, dict):
-            draft.leave(where, "not a JSON object")
-            continue
+    for where, item in _objects(member, draft):
         extra = reactions(
             (scalar(pair[1]), [scalar(pair[0])], 1)
             for pair in listed(item.get("reactions"))
@@ -342,17 +324,16 @@ def _desktop(member: Member, tz: Zone) -> list[Draft]:
     drafts_by_id: dict[str, Draft] = {}
     for index, item in enumerate(listed(items)):
         where = f"{member.name}, messages[{index}]"
-        conversation_id = text_at(mapping(item), "conversationId")
-        name = people.get(conversation_id) or text_at(mapping(item), "conversationName")
-        draft = drafts_by_id.setdefault(
-            conversation_id, Draft(name or conversation_id or member.stem)
-        )
+        fields = mapping(item)
+        number = text_at(fields, "conversationId")
+        name = people.get(number) or text_at(fields, "conversationName") or number
+        draft = drafts_by_id.setdefault(number, Draft(name or member.stem))
         if not isinstance(item, dict):
             draft.leave(where, "not an object")
         elif item.get("type") not in ("incoming", "outgoing"):
             draft.notice()
         else:
-            draft.add(_message(item, where, people, conversation_id not in groups, tz))
+            draft.add(_message(item, where, people, number not in groups, tz))
     return list(drafts_by_id.values())
 
 
@@ -369,7 +350,7 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
         author,
         name,
         from_number(sent, tz, 1000),
-        "" if gone else with_mentions(item.get("body"), item.get("bodyRanges"), people),
+        "" if gone else _with_mentions(item.get("body"), item.get("bodyRanges"), people),
         id=scalar(sent),
         attachments=tuple(_attachments(item)),
         reply_to=text_at(item, "quote/id"),

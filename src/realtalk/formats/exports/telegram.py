@@ -19,9 +19,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
@@ -64,9 +63,7 @@ from realtalk.formats.source import Member, Source, matching, taken
 
 _PAGE = re.compile(r"(?:^|/)messages(\d*)\.html$")
 _PAGES_NOTE = "Telegram's HTML export tells no ids of people and no edits; its JSON export does"
-_STAMP = re.compile(
-    r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):(\d\d))?", re.ASCII
-)
+_STAMP = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?", re.ASCII)
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
 _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
 # What the text in a tag of such a class is, and what kind of file such a tag holds.
@@ -117,10 +114,8 @@ def _page_drafts(members: Iterable[Member], tz: Zone) -> list[Draft]:
         draft.notice(page.notices)
         for bubble in page.bubbles:
             # Below the first of several bubbles in a row the name is not repeated.
-            sender = last[folder] = "".join(bubble.parts["from"]) or last.get(folder, "")
-            entry = bubble.entry(sender, f"{member.name}, message {bubble.id}", tz)
-            entry.call = bubble.is_call
-            draft.add(entry)
+            sender = last[folder] = bubble.said("from") or last.get(folder, "")
+            draft.add(bubble.entry(sender, f"{member.name}, message {bubble.id}", tz))
     return list(by_folder.values())
 
 
@@ -129,14 +124,16 @@ def _place(member: Member) -> tuple[str, int]:
     return member.folder, int(match[1] or 1) if match else 0
 
 
+Parts = defaultdict[str, list[str]]  # pieces of text by what they are
+
+
 @dataclass(slots=True)
 class _File:
     """Something in a message that is not text, with the words beside it."""
 
     kind: str
     url: str
-    title: list[str] = field(default_factory=list)
-    status: list[str] = field(default_factory=list)
+    words: Parts = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(slots=True)
@@ -146,106 +143,67 @@ class _Bubble:
     id: str
     date: str = ""
     reply: str = ""
-    parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    parts: Parts = field(default_factory=lambda: defaultdict(list))
     files: list[_File] = field(default_factory=list)
-    reactions: list[tuple[str, tuple[()], str]] = field(default_factory=list)
+    reactions: list[list[str]] = field(default_factory=list)  # an emoji and its count
 
-    @property
-    def text(self) -> str:
-        return "".join(self.parts["text"]).strip() or "".join(self.parts["question"]).strip()
-
-    @property
-    def is_call(self) -> bool:
-        """Whether it is a call, which stands on a page as a bubble of the caller."""
-        return not self.text and [file.kind for file in self.files] == ["call"]
+    def said(self, part: str) -> str:
+        return "".join(self.parts[part])
 
     def entry(self, sender: str, where: str, tz: Zone) -> Entry:
-        answered = _ANSWERED.search(self.reply)
-        extra = {
-            "forwarded_from": "".join(self.parts["forwarded_from"]),
-            "poll": self.parts["poll"],
-        }
+        text = self.said("text").strip() or self.said("question").strip()
+        date, answered = _STAMP.match(self.date), _ANSWERED.search(self.reply)
+        stamp = date.expand(r"\3-\2-\1T\4\5") if date else ""
+        extra = {"forwarded_from": self.said("forwarded_from"), "poll": self.parts["poll"]}
         return Entry(
             "",
             sender,
-            _time(self.date, tz),
-            self.text,
+            from_stamp(stamp, tz),
+            text,
             id=self.id,
-            attachments=tuple(_page_attachments(self.files, self.text)),
+            attachments=tuple(_page_attachments(self.files, text)),
             reply_to=answered[1] if answered else "",
-            extra=reactions(self.reactions) | filled(extra),
+            extra=reactions((emoji, (), count) for emoji, count in self.reactions) | filled(extra),
             where=where,
+            # A call stands on a page as a bubble of the caller.
+            call=not text and [file.kind for file in self.files] == ["call"],
         )
-
-
-def _time(stamp: str, tz: Zone) -> datetime | None:
-    """The exporter's wall clock, or the clock of `tz` where the page states its offset."""
-    match = _STAMP.match(stamp)
-    if match is None:
-        return None
-    day, month, year, hour, minute, second = (int(match[place]) for place in range(1, 7))
-    try:
-        moment = datetime(year, month, day, hour, minute, second)
-        if tz is not None and match[7]:
-            offset = timedelta(hours=int(match[8]), minutes=int(match[9]))
-            known = timezone(offset if match[7] == "+" else -offset)
-            moment = moment.replace(tzinfo=known).astimezone(tz).replace(tzinfo=None)
-    except (ValueError, OverflowError):
-        return None
-    return moment
 
 
 def _page_attachments(files: list[_File], text: str) -> Iterator[Attachment]:
     searched = len(files) * len(text) <= _MOST_SEARCHED
     for file in files:
         kind, url = file.kind, file.url
-        title, status = "".join(file.title).strip(), "".join(file.status).strip()
+        title, status = ("".join(file.words[part]).strip() for part in ("title", "status"))
         if kind == "image" and title == "Sticker":
             yield Attachment("sticker", url=url, caption=status)
         elif kind in ("contact", "location"):
             yield Attachment(kind, title, url, status)
         elif kind == "call":
             yield Attachment(kind)
-        elif kind == "link":
-            # A plain address is in the text already; one behind words is not.
-            if not searched or url.split("://", 1)[-1].rstrip("/") not in text:
-                yield Attachment(kind, url=url)
-        elif kind:
-            yield attached(url, kind)
-        else:
-            yield attached(url, name=title)
+        elif kind != "link":
+            yield attached(url, kind, "" if kind else title)
+        # A plain address is in the text already; one behind words is not.
+        elif not searched or url.split("://", 1)[-1].rstrip("/") not in text:
+            yield Attachment(kind, url=url)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """An open tag: what text in it means, by its classes and those around it."""
+class _Place(NamedTuple):
+    """An open tag: which part of a message a text in it is, and what is around it."""
 
-    meaning: str = ""
-    in_file: str = ""  # the meaning where the tag stands in an attached file
+    part: str = ""
     around: frozenset[str] = frozenset()
-
-    @property
-    def part(self) -> str:
-        """Which part of a message a text here belongs to; "" for none."""
-        meaning = self.in_file if "media" in self.around else self.meaning
-        forwarded = meaning == "from" and "forwarded" in self.around
-        return "forwarded_from" if forwarded else meaning
 
     def inside(self, classes: frozenset[str]) -> _Place:
         """A tag inside of this one."""
-        own = _meaning(classes)
-        meaning, in_file = (self.meaning, self.in_file) if own is None else (own, own)
-        if not classes & _SAID.keys():
-            in_file = next((name for name in ("title", "status") if name in classes), in_file)
-        return _Place(meaning, in_file, self.around | (classes & _AROUND))
-
-
-def _meaning(classes: frozenset[str]) -> str | None:
-    """What a tag's own classes say of the text in it; None where they say nothing."""
-    for name, meaning in _SAID.items():
-        if name in classes and not (name == "text" and "bold" in classes):
-            return meaning
-    return "" if classes & {"details", "initials"} else None
+        around = self.around | (classes & _AROUND)
+        part = "" if classes & {"details", "initials"} else self.part
+        if "media" in around:
+            part = next((name for name in ("title", "status") if name in classes), part)
+        known = classes - {"text"} if "bold" in classes else classes
+        part = next((meaning for name, meaning in _SAID.items() if name in known), part)
+        forwarded = part == "from" and "forwarded" in around
+        return _Place("forwarded_from" if forwarded else part, around)
 
 
 class _TelegramPage(PageWalker[_Place]):
@@ -293,25 +251,23 @@ class _TelegramPage(PageWalker[_Place]):
             self._bubble = None
 
     def _data(self, written: str) -> None:
-        place = self._open.here or _Place()
-        bubble = self._bubble
+        part, around = self._open.here or _Place()
+        data, bubble = unescaped(written), self._bubble
         if bubble is None:
-            if "page_header" in place.around:
-                self._title.append(unescaped(written))
+            if "page_header" in around:
+                self._title.append(data)
             return
-        if not written or len(self._open) <= self._depth or not (part := place.part):
+        if len(self._open) <= self._depth or not part:
             return
-        data = unescaped(written)
         words = " ".join(data.split())
         if part in ("title", "status"):
             if bubble.files:
-                file = bubble.files[-1]
-                (file.title if part == "title" else file.status).append(words)
+                bubble.files[-1].words[part].append(words)
         elif part == "emoji":
-            bubble.reactions.append((data.strip(), (), "1"))
+            bubble.reactions.append([data.strip(), "1"])
         elif part == "count":
             if bubble.reactions:
-                bubble.reactions[-1] = (bubble.reactions[-1][0], (), data.strip())
+                bubble.reactions[-1][1] = data.strip()
         elif part == "poll":
             bubble.parts[part].append(data.strip().removeprefix("- "))
         else:
@@ -407,7 +363,13 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
                 (kind, number or where, here[kind, number]),
                 Draft(name, extra=filled({"type": kind, "id": number})),
             )
-            if _fill(draft, chat, where, tz):
+            items = listed(chat.get("messages"))
+            # What is no message may have no time at all, and must not move those of the others.
+            dated = [item for item in records(items) if _is_said(item)]
+            local = all(from_stamp(item.get("date"), None) for item in dated)
+            read = partial(_entry, clock=local and tz is None, tz=tz)
+            draft.fill(items, f"{where}, messages", read)
+            if not local and any("date" in item for item in dated):
                 notes.append(
                     f"{where}: some entries have no local time; UTC (or `timezone=`) stamps are "
                     "used where they stand, local ones elsewhere"
@@ -429,17 +391,6 @@ def _chats(export: Fields, member: Member) -> Iterator[tuple[Fields, str]]:
         )
 
 
-def _fill(draft: Draft, chat: Fields, where: str, tz: Zone) -> bool:
-    """Adds a chat's messages; whether some of them have no local time."""
-    items = listed(chat.get("messages"))
-    # What is no message may have no time at all, and must not move those of the others.
-    dated = [item for item in records(items) if _is_said(item)]
-    local = all(from_stamp(item.get("date"), None) for item in dated)
-    entry = partial(_entry, clock=local and tz is None, tz=tz)
-    draft.fill(items, f"{where}, messages", entry)
-    return not local and any("date" in item for item in dated)
-
-
 def _is_said(item: Fields) -> bool:
     """Whether an entry is somebody's message; calls, pins and the like are "service"."""
     return scalar(item.get("type", "message")) == "message"
@@ -447,40 +398,39 @@ def _is_said(item: Fields) -> bool:
 
 def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
     stamp = None if clock else from_number(item.get("date_unixtime"), tz)
+    time, number = stamp or from_stamp(item.get("date"), tz), text_at(item, "id")
     if not _is_said(item):
         # A call by whoever made it; None for any other notice.
         if text_at(item, "action") != "phone_call":
             return None
-        time, number = stamp or from_stamp(item.get("date"), tz), text_at(item, "id")
-        caller, name = text_at(item, "actor_id"), text_at(item, "actor")
-        return Entry(caller, name, time, "", id=number, call=True)
+        caller = text_at(item, "actor_id")
+        return Entry(caller, text_at(item, "actor"), time, "", id=number, call=True)
     author = text_at(item, "from_id")
     extra = filled({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
-    if "reactions" in item:
-        extra |= reactions(
-            (
-                text_at(reaction, "emoji", "document_id", "type"),
-                [text_at(person, "from") for person in objects_at(reaction, "recent")],
-                reaction.get("count"),
-            )
-            for reaction in objects_at(item, "reactions")
+    extra |= reactions(
+        (
+            text_at(reaction, "emoji", "document_id", "type"),
+            [text_at(person, "from") for person in objects_at(reaction, "recent")],
+            reaction.get("count"),
         )
+        for reaction in objects_at(item, "reactions")
+    )
     if poll := object_at(item, "poll"):
         extra["poll"] = [_words(answer.get("text")) for answer in objects_at(poll, "answers")]
     if tasks := objects_at(item, "todo_list/answers"):
         extra["tasks"] = [_words(task.get("text")) for task in tasks]
-    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
     # Old exports stamp what was never edited with the first second of 1970.
     edited = not text_at(item, "edited").startswith(("1970-01-01", "1969-12-31"))
     here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
     written = (item.get("text"), item.get("text_entities"))
     text = next(filter(None, (_text(value) for value in written if not _is_odd(value))), "")
+    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
     return Entry(
         author,
         text_at(item, "from") or ("Deleted Account" if author else ""),
-        stamp or from_stamp(item.get("date"), tz),
+        time,
         text or next(filter(None, titles), ""),
-        id=text_at(item, "id"),
+        id=number,
         attachments=tuple(_attachments(item)),
         reply_to=text_at(item, "reply_to_message_id") if here else "",
         edited="edited" in extra and edited,
@@ -493,7 +443,7 @@ def _is_odd(value: Any) -> bool:
     """Whether a text, or a piece of it, is no text."""
     if not isinstance(value, list):
         return is_odd(value)
-    return any(is_odd(each.get("text") if isinstance(each, dict) else each) for each in value)
+    return any(is_odd(piece.get("text") if isinstance(piece, dict) else piece) for piece in value)
 
 
 def _words(value: Any) -> str:

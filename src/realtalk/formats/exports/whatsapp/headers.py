@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
@@ -69,10 +70,8 @@ _BARE = (
 # Python's engine tries every way to part a run of marks or spaces between the pieces.
 _LONGEST_HEADER = 200
 _RUN = re.compile(rf"[{MARKS}]{{6}}|{_S}{{6}}")
-_ANY_HEADER = re.compile(_GENERAL)
-_ANY_COLON = re.compile(_COLON)
-_ANY_TIME_FIRST = re.compile(_TIME_FIRST)
-_ANY_BARE = re.compile(_BARE)
+_KINDS = (_GENERAL, _COLON, _TIME_FIRST, _BARE)
+_IN_PYTHON = tuple(map(re.compile, _KINDS))
 _NUMBER_FIRST = (
     rf"^[{MARKS}\s]*\[?[{MARKS}]*(?:\d|\p{{L}}{{3,12}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}\b)"
 )
@@ -122,28 +121,17 @@ def _all_in_numbers(lines: pl.Series) -> pl.Series:
 
 def has_header(line: str) -> bool:
     """Whether a line begins like a message of an export."""
-    line = _start(_in_numbers(line[:_LONGEST_HEADER]))
-    return (
-        _header(line) is not None
-        or _paired(_ANY_TIME_FIRST.match(line)) is not None
-        or _ANY_BARE.match(line) is not None
-    )
+    return _header(_in_numbers(line[:_LONGEST_HEADER]), _IN_PYTHON) is not None
 
 
-def _start(line: str) -> str:
-    """As much of a line as a header takes; nothing where it is none for sure."""
+def _header(line: str, patterns: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+    """The header of a line, if it has one: one that opens with a bracket closes with one."""
     start = line[:_LONGEST_HEADER]
-    return "" if _RUN.search(start) else start
-
-
-def _header(line: str) -> re.Match[str] | None:
-    line = _start(line)
-    return _paired(_ANY_HEADER.match(line)) or _ANY_COLON.match(line)
-
-
-def _paired(match: re.Match[str] | None) -> re.Match[str] | None:
-    """A header that opens with a bracket closes with one."""
-    return match if match and bool(match["open"]) == match["close"].startswith("]") else None
+    matches = () if _RUN.search(start) else (pattern.match(start) for pattern in patterns)
+    paired = (
+        match for match in matches if match and bool(match["open"]) == (match["close"][0] == "]")
+    )
+    return next(paired, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,21 +175,15 @@ def _sample(blocks: tuple[pl.Series, ...]) -> list[str]:
 
 
 def _most_used(sample: list[str]) -> _Shape | None:
-    counts: Counter[tuple[str, ...]] = Counter()
-    shown: dict[tuple[str, ...], re.Match[str]] = {}
-    words: dict[tuple[str, ...], set[str]] = {}
+    alike: dict[tuple[str, ...], list[re.Match[str]]] = defaultdict(list)
     for line in sample:
-        match = _header(line)
-        if match:
+        if match := _header(line, _IN_PYTHON[:2]):
             beside = "before" if match["pre"] else "after" if match["post"] else ""
-            key = (*_literals(match), _wide(match), beside)
-            counts[key] += 1
-            shown.setdefault(key, match)
-            words.setdefault(key, set()).add(match["pre"] or match["post"])
-    if not counts:
+            alike[(*_literals(match), _wide(match), beside)].append(match)
+    if not alike:
         return None
-    key = counts.most_common(1)[0][0]
-    return _shape(shown[key], words[key])
+    most = max(alike.values(), key=len)
+    return _shape(most[0], {match["pre"] or match["post"] for match in most})
 
 
 def _shape(match: re.Match[str], words: set[str]) -> _Shape | None:
@@ -270,13 +252,11 @@ def _scan(block: pl.Series, start: int, shape: _Shape | None) -> tuple[pl.DataFr
 def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     if not lines.height:
         return pl.DataFrame(schema=_SCHEMA)
-    lines = lines.with_columns(_all_in_numbers(lines["line"]))
-    general, rest = _match(lines, _GENERAL)
-    older, rest = _match(rest, _COLON)
-    timed, rest = _match(rest, _TIME_FIRST)
-    bare, _ = _match(rest, _BARE)
-    bare = bare.with_columns(pl.coalesce(f"{name}4", name).alias(name) for name in "abc")
-    frames = [_general(general), _general(older), _general(timed), _general(bare, bare=True)]
+    rest = lines.with_columns(_all_in_numbers(lines["line"]))
+    frames = []
+    for pattern in _KINDS:
+        hits, rest = _match(rest, pattern)
+        frames.append(_general(hits, bare=pattern is _BARE))
     return _parted(pl.concat(frames).sort("row"))
 
 
@@ -315,13 +295,14 @@ def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFram
     return hits, lines.join(hits, on="row", how="anti", maintain_order="left")
 
 
-def _general(frame: pl.DataFrame, *, bare: bool = False) -> pl.DataFrame:
+def _general(frame: pl.DataFrame, *, bare: bool) -> pl.DataFrame:
+    if bare:
+        frame = frame.with_columns(pl.coalesce(f"{name}4", name).alias(name) for name in "abc")
     in_a, in_c = (pl.when(pl.col(name).str.len_chars() == 4) for name in "ac")
     wide = in_a.then(pl.lit("a")).otherwise(in_c.then(pl.lit("c")).otherwise(pl.lit("")))
     plain = frame.with_columns(pl.col(_NUMBERS).str.replace_many(_DIGITS), wide=wide)
-    counted = _numbers(plain).filter(
-        (pl.col("open") == "[") == pl.col("close").str.starts_with("]")
-    )
+    paired = (pl.col("open") == "[") == pl.col("close").str.starts_with("]")
+    counted = _numbers(plain).filter(paired)
     if bare:
         return counted.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FIELDS)
     counted = counted.with_columns(half=(pl.col("pre") != "") | (pl.col("post") != ""))
@@ -329,9 +310,8 @@ def _general(frame: pl.DataFrame, *, bare: bool = False) -> pl.DataFrame:
     kinds = counted.select(pieces).unique()
     names = [_family(*kind) for kind in kinds.iter_rows()]
     kinds = kinds.with_columns(pl.Series("family", names, dtype=pl.String))
-    return counted.join(
-        kinds, on=pieces, how="left", nulls_equal=True, maintain_order="left"
-    ).select(_FIELDS)
+    joined = counted.join(kinds, on=pieces, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select(_FIELDS)
 
 
 def _numbers(frame: pl.DataFrame) -> pl.DataFrame:

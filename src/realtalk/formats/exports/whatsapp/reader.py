@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import get_args
@@ -90,8 +91,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         notes.append(f"{name} is not UTF-8; it was read as Windows-1252")
     bracketed = str(heads["open"][0]) == "["
     heads = heads.select("row", "time", "sender", "text", "rest", "part")
-    heads = _joined(heads, text.blocks, text.count)
-    heads = heads.with_columns(_senders(heads))
+    heads = _with_speakers(_joined(heads, text.blocks, text.count))
     heads = _once(_roles(classify(heads, bracketed=bracketed)))
     ledger = _ledger(heads, text.count, name)
     if cut:
@@ -137,44 +137,39 @@ def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:
 
 def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
     """Adds `length` (lines of the message) and the following lines to its text."""
-    end = pl.col("row").shift(-1, fill_value=total)
-    heads = heads.with_columns(length=(end - pl.col("row")).cast(pl.Int64))
-    more = heads.filter(pl.col("length") > 1).select("row", "length")
+    row, length = pl.col("row"), pl.col("length")
+    end = row.shift(-1, fill_value=total)
+    heads = heads.with_columns(length=(end - row).cast(pl.Int64))
+    more = heads.filter(length > 1)
     if not more.height:
         return heads
-    wanted = more.select(
-        "row", pl.int_ranges(pl.col("row") + 1, pl.col("row") + pl.col("length")).alias("line")
-    ).explode("line")
+    below = more.select("row", line=pl.int_ranges(row + 1, row + length)).explode("line")
     every = pl.concat(list(blocks), rechunk=False)
-    wanted = wanted.with_columns(every.gather(wanted["line"]).alias("following"))
-    following = wanted.group_by("row", maintain_order=True).agg(pl.col("following").str.join("\n"))
-    first = heads.filter(pl.col("length") > 1).select("row", "text")
+    below = below.with_columns(following=every.gather(below["line"]))
+    following = below.group_by("row", maintain_order=True).agg(pl.col("following").str.join("\n"))
     text = pl.concat_str(pl.col("text").fill_null(""), following["following"], separator="\n")
-    longer = first.select("row", longer=text.str.replace(r"\s*\n\s*$", ""))
+    longer = more.select("row", longer=text.str.replace(r"\s*\n\s*$", ""))
     heads = heads.join(longer, on="row", how="left", maintain_order="left")
     return heads.with_columns(text=pl.coalesce("longer", "text")).drop("longer")
 
 
-def _senders(heads: pl.DataFrame) -> list[pl.Series]:
-    """`speaker` (marks and the ~ of unknown contacts taken off) and `odd` (no name at all)."""
-    names = heads.select("sender").unique(maintain_order=True)
+def _with_speakers(heads: pl.DataFrame) -> pl.DataFrame:
+    """Adds `speaker` (marks and the ~ of unknown contacts taken off) and `odd` (no name at all)."""
     sender = pl.col("sender")
     plain = (
         sender.str.replace_all(f"[{MARKS}]", "")
         .str.replace_all("[\u00a0\u202f\u2009]", " ")
         .str.strip_chars()
     )
-    quotes = sender.str.count_matches(_QUOTES)
     # A notice with ": " inside a quoted group name is cut inside the quotes.
+    quotes = sender.str.count_matches(_QUOTES)
     notice = (quotes % 2 == 1) & sender.str.contains(GROUP_EVENTS)
+    names = heads.select("sender").unique(maintain_order=True)
     names = names.with_columns(
-        plain.map_batches(_people, return_dtype=pl.String).alias("speaker"),
-        (notice | (sender.str.len_chars() > _LONGEST_NAME)).fill_null(False).alias("odd"),
+        speaker=plain.map_batches(_people, return_dtype=pl.String),
+        odd=(notice | (sender.str.len_chars() > _LONGEST_NAME)).fill_null(False),
     )
-    joined = heads.select("sender").join(
-        names, on="sender", how="left", nulls_equal=True, maintain_order="left"
-    )
-    return [joined["speaker"], joined["odd"]]
+    return heads.join(names, on="sender", how="left", nulls_equal=True, maintain_order="left")
 
 
 def _people(senders: pl.Series) -> pl.Series:
@@ -197,11 +192,15 @@ def _people(senders: pl.Series) -> pl.Series:
 
 def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     """Adds `role`: message, system, or why a line is left over."""
-    rest, speaker = pl.col("rest"), pl.col("speaker")
+    rest, speaker, text, system = (
+        pl.col("rest"),
+        pl.col("speaker"),
+        pl.col("text"),
+        pl.lit("system"),
+    )
     speakers = heads["speaker"].drop_nulls().unique()
     # Editors cut the space off "Mara: " where the text begins on the next line.
     cut = rest.str.ends_with(":") & rest.str.strip_suffix(":").is_in(speakers.implode())
-    text = pl.col("text")
     heads = heads.with_columns(
         speaker=pl.when(cut).then(rest.str.strip_suffix(":")).otherwise(speaker),
         text=pl.when(cut & text.is_null()).then(pl.lit("")).otherwise(text),
@@ -211,21 +210,20 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
         .when(rest.str.contains(r"^[^:]{1,100}:\.$"))
         .then(pl.lit(_EMPTY))
         .when(speaker.is_null() | pl.col("odd") | pl.col("system"))
-        .then(pl.lit("system"))
+        .then(system)
         .otherwise(pl.lit("message"))
     )
     # The notice of encryption opens a chat; later on, somebody quotes it.
-    opening = heads.head(3)["text"].fill_null("")
-    notice = opening.str.contains(ENCRYPTED) & (opening.str.len_chars() > 60)
-    system = heads["role"] == "system"
-    for place in notice.arg_true():
-        system[place] = True
-    group = _group_name(heads.with_columns(system=system))
-    if group is not None:
-        system = system | (heads["speaker"] == group).fill_null(False)
-    changed = system & (heads["role"] == "message")
-    role = pl.when(changed).then(pl.lit("system")).otherwise(pl.col("role"))
-    return heads.with_columns(role=role)
+    opens = pl.int_range(pl.len()) < 3
+    notice = opens & text.str.contains(ENCRYPTED) & (text.str.len_chars() > 60)
+    said = pl.col("role") == "message"
+    heads = heads.with_columns(role=pl.when(said & notice).then(system).otherwise("role"))
+    group = _group_name(heads)
+    if group is None:
+        return heads
+    return heads.with_columns(
+        role=pl.when(said & (speaker == group)).then(system).otherwise("role")
+    )
 
 
 def _once(heads: pl.DataFrame) -> pl.DataFrame:
@@ -236,22 +234,20 @@ def _once(heads: pl.DataFrame) -> pl.DataFrame:
     heads = heads.with_columns(minute=pl.col("time").dt.truncate("1m")).with_columns(
         nth=pl.int_range(pl.len()).over("part", "speaker", "text", "minute")
     )
-    first = heads.filter((pl.col("part") == 0) & (pl.col("role") == "message"))
-    first = first.select(*same, seen=pl.lit(True))
-    joined = heads.select(same).join(first, on=same, how="left", maintain_order="left")
-    again = joined["seen"].fill_null(False) & (heads["part"] == 1) & (heads["role"] == "message")
-    role = pl.when(again).then(pl.lit(_AGAIN)).otherwise(pl.col("role"))
-    return heads.with_columns(role=role).drop("minute", "nth")
+    said = heads.filter(pl.col("role") == "message")
+    first, second = (said.filter(pl.col("part") == part) for part in (0, 1))
+    again = pl.col("row").is_in(second.join(first, on=same, how="semi")["row"].implode())
+    return heads.with_columns(role=pl.when(again).then(pl.lit(_AGAIN)).otherwise("role"))
 
 
 def _group_name(heads: pl.DataFrame) -> str | None:
     """The group's own name where the first line is its notice and notices keep coming from it."""
     first = heads.row(0, named=True)
     name = first["speaker"]
-    if not first["system"] or not name:
+    if first["role"] != "system" or not name:
         return None
     own = heads.filter(pl.col("speaker") == name)
-    notices = own.filter(pl.col("system"))
+    notices = own.filter(pl.col("role") == "system")
     about_group = notices["text"].str.contains(GROUP_EVENTS).any()
     return str(name) if about_group and notices.height * 5 >= own.height else None
 
@@ -307,15 +303,13 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
     frames: list[pl.DataFrame] = []
     rows: list[ChatRow] = []
     notes: list[str] = []
-    ledgers: list[Ledger] = []
+    wanted: list[str] = []
     names = UniqueNames()
     several = len(chosen) > 1
-    named = [
-        (_chat_name(member, source, alone=not several), _noted(chat, member, several))
-        for member, chat in zip(chosen, _all(chosen, options), strict=True)
-    ]
-    for wanted, chat in named:
-        name = names.free(wanted)
+    chats = _all(chosen, options)
+    for member, chat in zip(chosen, chats, strict=True):
+        wanted.append(_chat_name(member, source, alone=not several))
+        name = names.free(wanted[-1])
         messages = cut_frame(chat.messages, options.gap)
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
         chat_column = pl.repeat(name, messages.height, dtype=pl.String, eager=True)
@@ -323,18 +317,18 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
         calls = packed_calls(chat.calls)
         extra = pack_extra({"calls": calls} if calls else {})
         rows.append(ChatRow(name, tuple(speakers), extra=extra))
-        ledgers.append(chat.ledger)
-        notes += chat.notes
+        notes += [f"{member.name}: {note}" if several else note for note in chat.notes]
     tables = Tables(
         source.name,
         "whatsapp",
         tuple(rows),
-        frames[0] if len(frames) == 1 else pl.concat(frames),
+        pl.concat(frames) if several else frames[0],
         pl.DataFrame(schema=EVENTS),
         pl.DataFrame(schema=QUESTIONS),
     )
-    reading = ReadCorpus(tables=tables, ledger=Ledger.sum(ledgers, "lines"), notes=tuple(notes))
-    return join_overlaps(reading, [wanted for wanted, _ in named], options.gap)
+    ledger = Ledger.sum([chat.ledger for chat in chats], "lines")
+    reading = ReadCorpus(tables=tables, ledger=ledger, notes=tuple(notes))
+    return join_overlaps(reading, wanted, options.gap)
 
 
 def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:
@@ -343,26 +337,18 @@ def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat
         read_chat(member.read(), options.dates, member.where, member.name)
         for member in options.in_turn(members)
     ]
-    proven: dict[str, set[str]] = {}
+    proven: dict[str, set[str]] = defaultdict(set)
     for chat in chats:
         if not chat.dates.open:
-            proven.setdefault(chat.dates.shape, set()).add(chat.dates.order)
+            proven[chat.dates.shape].add(chat.dates.order)
     for place, (member, chat) in enumerate(zip(members, chats, strict=True)):
-        orders = proven.get(chat.dates.shape, set()) if chat.dates.open else set()
-        for order in get_args(DateOrder):
-            if orders == {order}:
+        for order in get_args(DateOrder) if chat.dates.open else ():
+            if proven[chat.dates.shape] == {order}:
                 with contextlib.suppress(RealtalkError):
                     again = read_chat(member.read(), order, member.where, member.name)
                     note = f"the dates were read as {order} like those of the other chats here"
                     chats[place] = replace(again, notes=(note, *again.notes))
     return chats
-
-
-def _noted(chat: ExportedChat, member: Member, several: bool) -> ExportedChat:
-    """With the file's name before its notes, where there are several files."""
-    if not several:
-        return chat
-    return replace(chat, notes=tuple(f"{member.name}: {note}" for note in chat.notes))
 
 
 def _is_chat(member: Member) -> bool:

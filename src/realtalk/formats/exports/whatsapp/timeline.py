@@ -12,11 +12,11 @@ shape that counts nowhere are text, and a note says how many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -46,74 +46,72 @@ CLEARLY = 8  # a chat that would be this many times shorter is the likelier read
 Triple = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The order taken, the calendar, and how it was found."""
+class Decision(NamedTuple):
+    """The order taken, and how it was found."""
 
     order: Order
-    calendar: Calendar
     ground: Literal["evidence", "span", "default", "told"]
 
 
-def candidates(wide: str) -> tuple[Order, ...]:
+def candidates(heads: pl.DataFrame) -> tuple[Order, ...]:
     """The orders that fit where the four-digit year stands ("a" first, "c" last, "" none)."""
-    if wide == "a":
+    if heads["wide"][0] == "a":
         return ("ymd", "ydm")
-    return ("dmy", "mdy") if wide == "c" else ("dmy", "mdy", "ymd", "ydm")
+    return ("dmy", "mdy") if heads["wide"][0] == "c" else ("dmy", "mdy", "ymd", "ydm")
 
 
-def default(orders: Sequence[Order], *, half: bool, slashes: bool) -> Order:
-    """The documented order of a date that its file leaves open."""
-    liking: tuple[Order, ...] = ("dmy", "mdy", "ymd", "ydm")
-    if half and slashes:
-        liking = ("mdy", "dmy", "ymd", "ydm")
-    return next(order for order in liking if order in orders)
-
-
-def decide(heads: pl.DataFrame, orders: Sequence[Order], *, half: bool, slashes: bool) -> Decision:
-    """The order of one family of headers (columns a, b, c, text, in file order)."""
-    # The dates as they follow each other, each stretch of equal ones once.
-    dates = heads.select("a", "b", "c").drop_nulls()
-    changed = pl.any_horizontal(pl.all() != pl.all().shift(1)).fill_null(True)
-    runs = dates.filter(changed).rows()
-    today = date.today()
-    left = {order: _days(runs, order, today.year) for order in orders}
-    calendars = {order: _calendar(runs, order, today.year) for order in orders}
-
-    def keep(cost: Callable[[Order], float]) -> None:
-        costs = {order: cost(order) for order in left}
-        best = min(costs.values())
-        for order, value in costs.items():
-            if value > best:
-                del left[order]
-
-    def chosen(order: Order, ground: Literal["evidence", "span", "default"]) -> Decision:
-        return Decision(order, calendars[order], ground)
-
-    latest = (today + timedelta(days=2)).toordinal()
-    rules: tuple[Callable[[Order], float], ...] = (
+def decide(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision:
+    """The order of one family of headers (in file order); `dates` overrules the evidence."""
+    orders = candidates(heads)
+    if dates is not None:
+        if dates not in orders:
+            raise RealtalkError(
+                f"the date does not fit the order {dates}",
+                where=f"{where}, line {int(heads['row'][0]) + 1}",
+                fix=f"leave `dates=` out or pass `dates={orders[0]}`",
+            )
+        return Decision(dates, "told")
+    runs = _runs(heads)
+    latest = (date.today() + timedelta(days=2)).toordinal()
+    left = {order: _days(runs, order) for order in orders}
+    rules: tuple[Callable[[Order], int], ...] = (
         lambda order: sum(day is None for day in left[order]),
         lambda order: sum(
             day is not None and not _WHATSAPP_BEGAN <= day <= latest for day in left[order]
         ),
-        _media_cost(heads, calendars),
-        lambda order: _steps_back(left[order]),
+        lambda order: _wrong_media(heads, order),
+        lambda order: sum(step < 0 for step in _steps(left[order])),
     )
     for rule in rules:
         if len(left) > 1:
-            keep(rule)
+            costs = {order: rule(order) for order in left}
+            least = min(costs.values())
+            left = {order: days for order, days in left.items() if costs[order] == least}
     if len(left) == 1:
-        return chosen(next(iter(left)), "evidence")
+        return Decision(next(iter(left)), "evidence")
     if left.keys() <= {"ymd", "ydm"}:
-        return chosen("ymd", "evidence")  # no phone writes year, day, month
-    spans = sorted((_span(days), order) for order, days in left.items())
+        return Decision("ymd", "evidence")  # no phone writes year, day, month
+    spans = sorted((1 + sum(map(abs, _steps(days))), order) for order, days in left.items())
+    month_first = heads["half"][0] and "/" in heads["family"][0]
+    usual = ("mdy" if month_first else "dmy", "dmy", "mdy", "ymd", "ydm")
     if len({tuple(days) for days in left.values()}) == 1:
-        return chosen(default(list(left), half=half, slashes=slashes), "evidence")
+        return Decision(min(left, key=usual.index), "evidence")
     # The same reading may be shared by two orders; only a clear lead over all others counts.
     if spans[0][0] * CLEARLY < spans[1][0]:
-        return chosen(spans[0][1], "span")
+        return Decision(spans[0][1], "span")
     near = [order for span, order in spans if span <= spans[0][0] * CLEARLY]
-    return chosen(default(near, half=half, slashes=slashes), "default")
+    return Decision(min(near, key=usual.index), "default")
+
+
+def _runs(heads: pl.DataFrame) -> list[Triple]:
+    """The dates as they follow each other, each stretch of equal ones once."""
+    return _first_of_runs(heads.select("a", "b", "c")).rows()
+
+
+def _first_of_runs(dates: pl.DataFrame) -> pl.DataFrame:
+    triple = pl.col("a", "b", "c")
+    changed = pl.any_horizontal(triple != triple.shift(1)).fill_null(True)
+    return dates.drop_nulls().filter(changed)
 
 
 def turning_row(heads: pl.DataFrame) -> int | None:
@@ -121,18 +119,13 @@ def turning_row(heads: pl.DataFrame) -> int | None:
 
     A phone whose region is changed goes on with headers of the same shape: 28/02/2021, 03/01/2021.
     """
-    dates = heads.select("row", "a", "b", "c").drop_nulls()
-    triple = pl.col("a", "b", "c")
-    changed = pl.any_horizontal(triple != triple.shift(1)).fill_null(True)
-    rows, *numbers = dates.filter(changed).get_columns()
-    runs: list[Triple] = list(zip(*(column.to_list() for column in numbers), strict=True))
-    orders: tuple[Order, Order] = ("dmy", "mdy")
-    for before, after in (orders, orders[::-1]):
-        year = date.today().year
-        days = list(zip(_days(runs, before, year), _days(runs, after, year), strict=True))
-        place = _turning_point(days)
+    dates = _first_of_runs(heads.select("row", "a", "b", "c"))
+    runs = dates.select("a", "b", "c").rows()
+    day_first, month_first = _days(runs, "dmy"), _days(runs, "mdy")
+    for before, after in ((day_first, month_first), (month_first, day_first)):
+        place = _turning_point(list(zip(before, after, strict=True)))
         if place is not None:
-            return int(rows[place])
+            return int(dates["row"][place])
     return None
 
 
@@ -162,14 +155,14 @@ def _turning_point(days: list[tuple[int | None, int | None]]) -> int | None:
     return best[1] if steady else None
 
 
-def times(heads: pl.DataFrame, order: Order, calendar: Calendar) -> pl.Series:
+def times(heads: pl.DataFrame, order: Order) -> pl.Series:
     """The wall clock of each header; null where there is no such day or time."""
-    unique = heads.select("a", "b", "c").unique()
-    days = [_day(triple, order, calendar) for triple in unique.iter_rows()]
-    known = unique.with_columns(pl.Series("day", days, dtype=pl.Int64))
-    day = heads.select("a", "b", "c").join(
-        known, on=["a", "b", "c"], how="left", maintain_order="left"
-    )["day"]
+    triple = ["a", "b", "c"]
+    calendar = _calendar(_runs(heads), order)
+    unique = heads.select(triple).unique()
+    days = [_day(numbers, order, calendar) for numbers in unique.iter_rows()]
+    unique = unique.with_columns(pl.Series("day", days, dtype=pl.Int64))
+    day = heads.select(triple).join(unique, on=triple, how="left", maintain_order="left")["day"]
     clock = heads.select(
         pl.when((pl.col("hour") < 24) & (pl.col("minute") < 60) & (pl.col("second") < 61)).then(
             pl.col("hour").cast(pl.Int64) * 3600 + pl.col("minute") * 60 + pl.col("second")
@@ -187,43 +180,33 @@ def _day(triple: Iterable[int | None], order: Order, calendar: Calendar) -> int 
     return ordinal(year, month, day, calendar)
 
 
-def _calendar(runs: list[Triple], order: Order, year: int) -> Calendar:
+def _calendar(runs: Iterable[Triple], order: Order) -> Calendar:
     place = order.index("y")
-    return calendar_of([triple[place] for triple in runs], year)
+    return calendar_of([triple[place] for triple in runs], date.today().year)
 
 
-def _days(runs: list[Triple], order: Order, year: int) -> list[int | None]:
-    calendar = _calendar(runs, order, year)
+def _days(runs: Sequence[Triple], order: Order) -> list[int | None]:
+    calendar = _calendar(runs, order)
     return [_day(triple, order, calendar) for triple in runs]
 
 
-def _steps_back(days: Iterable[int | None]) -> int:
-    known = [day for day in days if day is not None]
-    return sum(after < before for before, after in pairwise(known))
+def _steps(days: Iterable[int | None]) -> Iterator[int]:
+    """From each day to the next, days that are none left out."""
+    return (after - before for before, after in pairwise(day for day in days if day is not None))
 
 
-def _span(days: Iterable[int | None]) -> int:
-    known = [day for day in days if day is not None]
-    return 1 + sum(abs(after - before) for before, after in pairwise(known))
-
-
-def _media_cost(heads: pl.DataFrame, calendars: dict[Order, Calendar]) -> Callable[[Order], float]:
-    """How many media names state another day than their message; counted only when needed."""
-
-    def cost(order: Order) -> float:
-        rows = heads.head(_MEDIA_ROWS).select(
-            "a", "b", "c", pl.col("text").str.extract_groups(_MEDIA_DATE).alias("name")
-        )
-        named = rows.unnest("name").drop_nulls()
-        wrong = 0
-        for a, b, c, year, month, day in named.iter_rows():
-            in_name = ordinal(int(year), int(month), int(day), "gregorian")
-            stamped = _day((a, b, c), order, calendars[order])
-            if in_name is not None and (stamped is None or abs(in_name - stamped) > 1):
-                wrong += 1
-        return wrong
-
-    return cost
+def _wrong_media(heads: pl.DataFrame, order: Order) -> int:
+    """How many media names state another day than their message."""
+    calendar = _calendar(_runs(heads), order)
+    rows = heads.head(_MEDIA_ROWS).select(
+        "a", "b", "c", pl.col("text").str.extract_groups(_MEDIA_DATE).alias("name")
+    )
+    wrong = 0
+    for a, b, c, year, month, day in rows.unnest("name").drop_nulls().iter_rows():
+        in_name = ordinal(int(year), int(month), int(day), "gregorian")
+        stamped = _day((a, b, c), order, calendar)
+        wrong += in_name is not None and (stamped is None or abs(in_name - stamped) > 1)
+    return wrong
 
 
 _SLACK = timedelta(hours=1)  # messages arrive late
@@ -231,6 +214,7 @@ _DAY = timedelta(days=1)
 _MOST_FAMILIES = 12
 _TURNED = "|turned"  # ends the family of headers whose day and month have changed places
 _FEW = 3
+_STRATEGIES: dict[str, Literal["backward", "forward"]] = {"before": "backward", "after": "forward"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,25 +233,25 @@ class Timeline:
 
 def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeline:
     """Decide every date of one file; `dates` overrules the evidence."""
+    if not heads.height:
+        return Timeline(heads, ())
     counts = heads["family"].value_counts().sort(["count", "family"], descending=[True, False])
-    if not counts.height:
-        empty = heads.with_columns(time=pl.lit(None, dtype=pl.Datetime("us")), part=pl.lit(0))
-        return Timeline(empty, ())
-    most, first = str(counts["family"][0]), str(heads["family"][0])
-    count = int(counts.filter(pl.col("family") == first)["count"][0])
-    share = count / heads.height
-    main = first if share >= 0.1 or (count >= 3 and share >= 0.01) else most
-    others = [name for name in counts["family"].to_list() if name != main][:_MOST_FAMILIES]
+    sizes = dict(counts.iter_rows())
+    main = str(heads["family"][0])
+    share = sizes[main] / heads.height
+    if share < 0.1 and (sizes[main] < 3 or share < 0.01):
+        main = next(iter(sizes))
+    others = [name for name in sizes if name != main][:_MOST_FAMILIES]
     if dates is None:
         heads, turned = _turned(heads, main)
         others = [*turned, *others]
-    rows = heads.filter(pl.col("family") == main) if others else heads
-    decision = _decide(rows, dates, where)
-    accepted = rows.with_columns(times(rows, decision.order, decision.calendar))
+    rows = heads.filter(pl.col("family") == main)
+    decision = decide(rows, dates, where)
+    calendar = _calendar(_runs(rows), decision.order)
+    accepted = rows.with_columns(times(rows, decision.order), part=pl.lit(0))
     if decision.ground == "told":
-        _check_stated(accepted, dates, where)
+        _check_stated(accepted, decision.order, where)
     accepted = accepted.filter(pl.col("time").is_not_null())
-    accepted = accepted.with_columns(part=pl.lit(0))
     for name in others:
         if _is_copied(name) and not _is_copied(main):
             continue
@@ -276,18 +260,17 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
             continue
         known = _is_known(accepted, rows)
         fitting = _fitting(accepted, rows, decision.order, dates, known=known)
-        same_kind = name[:1] == main[:1]
         enough = known or rows.height >= max(_FEW, heads.height // 20)
         fits = fitting.height >= 0.9 * rows.height
         if not fits and accepted.height and _is_second_export(accepted, rows):
-            second = _dated(rows, decision.order, dates, where).with_columns(part=pl.lit(1))
+            second = _dated(rows, decision.order, dates, where)
             if not _is_of_another_chat(accepted, second):
                 accepted = pl.concat([accepted, second]).sort("row")
-        elif same_kind or (enough and fits):
-            accepted = pl.concat([accepted, fitting.with_columns(part=pl.lit(0))]).sort("row")
+        elif name[:1] == main[:1] or (enough and fits):
+            accepted = pl.concat([accepted, fitting]).sort("row")
     return Timeline(
         accepted,
-        (*_notes(decision), *_unread(heads, accepted), *_turns(heads)),
+        tuple(_notes(decision, calendar, heads, accepted)),
         decision.order,
         decision.ground == "default",
         main,
@@ -299,7 +282,7 @@ def _turned(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, list[str]]:
     places."""
     own = pl.col("family") == main
     rows = heads.filter(own)
-    if str(rows["wide"][0]) == "a" or (turn := turning_row(rows)) is None:
+    if rows["wide"][0] == "a" or (turn := turning_row(rows)) is None:
         return heads, []
     later = pl.col("row") >= turn
     if not _is_known(rows.filter(~later), rows.filter(later)):
@@ -309,32 +292,14 @@ def _turned(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, list[str]]:
     return heads.with_columns(family), [name]
 
 
-def _decide(rows: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision:
-    wide = str(rows["wide"][0])
-    orders = candidates(wide)
-    if dates is not None:
-        if dates not in orders:
-            raise RealtalkError(
-                f"the date does not fit the order {dates}",
-                where=f"{where}, line {int(rows['row'][0]) + 1}",
-                fix=f"leave `dates=` out or pass `dates={orders[0]}`",
-            )
-        stated: tuple[Order, ...] = (dates,)
-        decision = decide(rows, stated, half=False, slashes=False)
-        return Decision(dates, decision.calendar, "told")
-    half, slashes = bool(rows["half"][0]), "/" in str(rows["family"][0])
-    return decide(rows, orders, half=half, slashes=slashes)
-
-
-def _check_stated(dated: pl.DataFrame, dates: DateOrder | None, where: str) -> None:
+def _check_stated(dated: pl.DataFrame, stated: Order, where: str) -> None:
     """Refuse an order under which a date does not exist that exists under another."""
     wrong = dated.filter(pl.col("time").is_null())
-    for order in candidates(str(dated["wide"][0])) if wrong.height else ():
-        decision = decide(wrong, (order,), half=False, slashes=False)
-        real = wrong.filter(times(wrong, order, decision.calendar).is_not_null())
+    for order in candidates(dated) if wrong.height else ():
+        real = wrong.filter(times(wrong, order).is_not_null())
         if real.height:
             raise RealtalkError(
-                f"the date does not fit the order {dates}",
+                f"the date does not fit the order {stated}",
                 where=f"{where}, line {int(real['row'][0]) + 1}",
                 fix="leave `dates=` out or pass another order: dmy, mdy or ymd",
             )
@@ -352,56 +317,50 @@ def _fitting(
 
     `known` says that people of the chat speak in them.
     """
-    orders: Sequence[Order] = candidates(str(rows["wide"][0]))
     # Equal fits go to the main family's order, so it is tried first.
-    orders = sorted(orders, key=lambda order: order != like)
-    if dates in orders:
+    orders: Sequence[Order] = sorted(candidates(rows), key=lambda order: order != like)
+    if dates is not None and dates in orders:
         orders = (dates,)
     around = accepted.select("row", "time").sort("row")
-    best: pl.DataFrame | None = None
+    neighbours = {
+        name: rows.select("row").join_asof(around, on="row", strategy=strategy)["time"]
+        for name, strategy in _STRATEGIES.items()
+    }
+    time, before, after = pl.col("time"), pl.col("before"), pl.col("after")
+    nearer = pl.min_horizontal((time - before).abs(), (time - after).abs())
+    best = rows.head(0)
     nearest = 0.0
     for order in orders:
-        decision = decide(rows, (order,), half=False, slashes=False)
-        dated = rows.with_columns(times(rows, order, decision.calendar))
-        here = dated.select("row")
-        before = here.join_asof(around, on="row", strategy="backward")["time"]
-        after = here.join_asof(around, on="row", strategy="forward")["time"]
-        fits = dated.with_columns(last=after.is_null()).filter(
-            (pl.col("time") >= before - _SLACK).fill_null(True)
-            & (pl.col("time") <= after + _SLACK).fill_null(True)
-            & pl.col("time").is_not_null()
+        dated = rows.with_columns(times(rows, order), part=pl.lit(0), **neighbours)
+        fits = dated.filter(
+            (time >= before - _SLACK).fill_null(True),
+            (time <= after + _SLACK).fill_null(True),
+            time.is_not_null(),
         )
         # Past the last sure header anything later fits: a timetable that somebody pasted.
-        if fits["last"].all() and fits.height < _FEW and not known:
+        if fits["after"].is_null().all() and fits.height < _FEW and not known:
             fits = fits.head(0)
-        away = _days_away(dated["time"], before, after)
+        farthest = dated.select(nearer.max()).item()
+        away = 1.0 + (farthest / _DAY if farthest else 0.0)
         # Another order needs more fits, or far nearer ones.
         if (
-            best is None
+            order == orders[0]
             or fits.height > best.height
             or (fits.height == best.height and away * CLEARLY < nearest)
         ):
-            best, nearest = fits.drop("last"), away
-    assert best is not None
+            best, nearest = fits.drop(*neighbours), away
     return best
 
 
-def _days_away(times: pl.Series, before: pl.Series, after: pl.Series) -> float:
-    """How far from the nearer of their neighbours times lie, in days and at least one."""
-    gaps = pl.DataFrame({"at": times, "before": before, "after": after}).select(
-        pl.min_horizontal(
-            (pl.col("at") - name).abs() for name in (pl.col("before"), pl.col("after"))
-        )
-    )
-    longest = gaps.to_series().max()
-    return 1.0 + (longest / _DAY if isinstance(longest, timedelta) else 0.0)
+def _are_known(accepted: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
+    """Whether each of these rows that have a sender is by somebody of the chat."""
+    return rows["sender"].drop_nulls().is_in(accepted["sender"].drop_nulls().unique().implode())
 
 
 def _is_known(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
     """Whether most of these rows are by people of the chat."""
-    senders = rows["sender"].drop_nulls()
-    known = senders.is_in(accepted["sender"].drop_nulls().unique().implode())
-    return len(senders) > 0 and int(known.sum()) * 3 >= len(senders) * 2
+    known = _are_known(accepted, rows)
+    return len(known) > 0 and int(known.sum()) * 3 >= len(known) * 2
 
 
 def _twins(accepted: pl.DataFrame, rows: pl.DataFrame) -> int:
@@ -419,14 +378,12 @@ def _is_of_another_chat(accepted: pl.DataFrame, second: pl.DataFrame) -> bool:
 
 def _is_strangers(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
     """Whether rows are an extract of another chat: in one piece, nobody in it speaks elsewhere."""
-    senders = rows["sender"].drop_nulls()
-    if len(senders) < _FEW or not accepted.height:
+    known = _are_known(accepted, rows)
+    if len(known) < _FEW or not accepted.height:
         return False
-    known = senders.is_in(accepted["sender"].drop_nulls().unique().implode())
-    first, last = int(rows["row"][0]), int(rows["row"][-1])
-    between = accepted.filter(pl.col("row").is_between(first, last)).height
-    followed = int(accepted["row"][-1]) > last
-    return followed and not between and not known.any()
+    first, last = rows["row"][0], rows["row"][-1]
+    between = accepted["row"].is_between(first, last).any()
+    return bool(accepted["row"][-1] > last and not between and not known.any())
 
 
 def _is_copied(family: str) -> bool:
@@ -438,44 +395,23 @@ def _is_second_export(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
     """Whether people of the chat speak in these rows, all behind or all before the others."""
     if rows.height < _FEW:
         return False
-    place = pl.col("row")
-    first, last = accepted.select(place.min().alias("first"), place.max().alias("last")).row(0)
-    apart = rows.filter(place > last).height or rows.filter(place < first).height
-    return apart == rows.height and _is_known(accepted, rows)
+    behind = rows["row"][0] > accepted["row"][-1]
+    return bool(behind or rows["row"][-1] < accepted["row"][0]) and _is_known(accepted, rows)
 
 
 def _dated(rows: pl.DataFrame, like: Order, dates: DateOrder | None, where: str) -> pl.DataFrame:
     """Rows of a second export with their times; in the order of the first where theirs is open."""
-    orders = candidates(str(rows["wide"][0]))
-    decision = _decide(rows, dates if dates in orders else None, where)
-    order = like if decision.ground == "default" and like in orders else decision.order
-    dated = rows.with_columns(times(rows, order, decision.calendar))
+    orders = candidates(rows)
+    order, ground = decide(rows, dates if dates in orders else None, where)
+    order = like if ground == "default" and like in orders else order
+    dated = rows.with_columns(times(rows, order), part=pl.lit(1))
     return dated.filter(pl.col("time").is_not_null())
 
 
-def _unread(heads: pl.DataFrame, accepted: pl.DataFrame) -> list[str]:
-    """What was found and not taken for a message, for the person who reads."""
-    notes = []
-    if second := int((accepted["part"] == 1).sum()):
-        notes.append(f"a second export stands in the file, with headers of its own: {second:,}")
-    left = heads.filter(~pl.col("row").is_in(accepted["row"].implode()))
-    if left.height:
-        notes.append(
-            "lines that begin like a message of another export and were taken for text: "
-            f"{left.height:,} (the first is line {int(left['row'][0]) + 1:,})"
-        )
-    return notes
-
-
-def _turns(heads: pl.DataFrame) -> list[str]:
-    """A note where day and month change places."""
-    later = heads.filter(pl.col("family").str.ends_with(_TURNED))
-    at = [f"{int(row) + 1:,}" for row in later["row"].head(1)]
-    return [f"day and month change places in the dates from line {line} on" for line in at]
-
-
-def _notes(decision: Decision) -> list[str]:
-    notes = []
+def _notes(
+    decision: Decision, calendar: Calendar, heads: pl.DataFrame, accepted: pl.DataFrame
+) -> Iterator[str]:
+    """What was assumed, and what was found and not taken for a message."""
     spelled = {"dmy": "day/month/year", "mdy": "month/day/year", "ymd": "year/month/day"}
     name = spelled.get(decision.order, "year/day/month")
     grounds = {
@@ -483,9 +419,18 @@ def _notes(decision: Decision) -> list[str]:
         "span": f"the dates were read as {name} because the chat is then far shorter",
     }
     if ground := grounds.get(decision.ground):
-        notes.append(f"{ground}: pass `dates=dmy`, mdy or ymd if that is wrong")
-    if decision.calendar == "islamic":
-        notes.append("dates of the Islamic calendar were converted by rule and may be a day off")
-    elif decision.calendar != "gregorian":
-        notes.append(f"dates of the {decision.calendar.capitalize()} calendar were converted")
-    return notes
+        yield f"{ground}: pass `dates=dmy`, mdy or ymd if that is wrong"
+    if calendar == "islamic":
+        yield "dates of the Islamic calendar were converted by rule and may be a day off"
+    elif calendar != "gregorian":
+        yield f"dates of the {calendar.capitalize()} calendar were converted"
+    if second := int((accepted["part"] == 1).sum()):
+        yield f"a second export stands in the file, with headers of its own: {second:,}"
+    left = heads.filter(~pl.col("row").is_in(accepted["row"].implode()))
+    if left.height:
+        yield (
+            "lines that begin like a message of another export and were taken for text: "
+            f"{left.height:,} (the first is line {int(left['row'][0]) + 1:,})"
+        )
+    for row in heads.filter(pl.col("family").str.ends_with(_TURNED))["row"].head(1):
+        yield f"day and month change places in the dates from line {row + 1:,} on"
