@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import IO, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -24,6 +25,7 @@ from realtalk.formats.source import Member, utf16
 
 Fields = dict[str, Any]  # a JSON object
 Zone = ZoneInfo | None  # the clock that was asked for
+UTC_ZONE = ZoneInfo("UTC")
 
 _BOM = b"\xef\xbb\xbf"
 BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
@@ -194,3 +196,13 @@ def zone(name: str | None) -> Zone:
         raise RealtalkError(
             f"unknown time zone '{name}'", fix="use a name such as Europe/Athens or UTC"
         ) from error
+
+
+def from_utc(moment: datetime | None, tz: Zone) -> datetime | None:
+    """A time of the UTC clock as the clock of `tz` shows it, if there is one."""
+    if moment is None or tz is None:
+        return moment
+    try:
+        return moment.replace(tzinfo=UTC).astimezone(tz).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return moment

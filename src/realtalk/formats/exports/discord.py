@@ -18,9 +18,8 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
-from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
@@ -32,13 +31,14 @@ from realtalk.formats.exports.values import (
     from_stamp,
     object_at,
     objects_at,
-    scalar,
     text_at,
 )
 from realtalk.formats.json_input import (
+    UTC_ZONE,
     Fields,
     Zone,
     decoded,
+    from_utc,
     head_keys,
     head_text,
     load,
@@ -51,6 +51,7 @@ from realtalk.formats.json_input import (
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.calendars import DateOrder
+from realtalk.text.written_days import spelled
 
 # Discord's own data package into chats: only what the package's owner wrote.
 #
@@ -98,22 +99,23 @@ def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
         if member.suffix == ".json":
             draft.fill(load_list(member), f"{member.name}, ", entry)
         else:
-            header, *rows = filter(None, table_rows(member))
-            for place, row in enumerate(rows, 2):
+            (_, header), *rows = [(place, row) for place, row in table_rows(member) if row]
+            for place, row in rows:
                 message = entry(dict(zip(header, row, strict=False)))
-                message.where = f"{member.name}, row {place}"
+                message.where = place
                 draft.add(message)
         drafts.append(draft)
     notes = ["a Discord data package holds its owner's messages only"]
     return assemble(source, "discord", drafts, options, notes)
 
 
-def table_rows(member: Member) -> list[list[str]]:
-    """The rows of a CSV file, its header among them."""
+def table_rows(member: Member) -> list[tuple[str, list[str]]]:
+    """The rows of a CSV file, its header among them, each with its place."""
     try:
-        return list(csv.reader(io.StringIO(decoded(member.read()), newline="")))
+        rows = list(csv.reader(io.StringIO(decoded(member.read()), newline="")))
     except csv.Error as error:
         raise RealtalkError("not a readable CSV table", where=member.where) from error
+    return [(f"{member.name}, row {number}", row) for number, row in enumerate(rows, 1)]
 
 
 def _named(source: Source, name: str) -> Fields:
@@ -130,25 +132,12 @@ def _package_entry(row: Fields, owner_id: str, owner: str, tz: Zone) -> Entry:
     return Entry(
         owner_id,
         owner,
-        _time(row.get("Timestamp"), tz),
+        from_utc(from_stamp(row.get("Timestamp"), UTC_ZONE), tz),
         text_at(row, "Contents"),
         id=text_at(row, "ID"),
         attachments=tuple(attached(url) for url in text_at(row, "Attachments").split()),
         odd=odd_at(row, "Contents"),
     )
-
-
-def _time(value: Any, tz: Zone) -> datetime | None:
-    """Without an offset these stamps are UTC."""
-    written = from_stamp(value, None)
-    if written is None or tz is None:
-        return written
-    try:
-        aware = datetime.fromisoformat(scalar(value).strip())
-        aware = aware if aware.tzinfo is not None else aware.replace(tzinfo=UTC)
-        return aware.astimezone(tz).replace(tzinfo=None)
-    except (ValueError, OverflowError):
-        return written
 
 
 # By name, or by number where the exporter had none: default, reply and the two commands. All
@@ -170,7 +159,7 @@ _PAGE_HEAD = 1 << 18  # bytes: a page begins with its styles
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
 _EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
-_NUMERIC = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),? (\d{1,2}):(\d\d)(?::(\d\d))?(.*)")
+_NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 
 
 def _sniff(source: Source) -> bool:
@@ -307,33 +296,23 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
 
 def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
     draft = Draft(member.stem)
-    rows = table_rows(member)[1:]
-    order = options.dates or _date_order([row[2] for row in rows if len(row) > 2])
-    for number, row in enumerate(rows, 2):
-        where = f"{member.name}, row {number}"
-        if not row:
-            continue
+    rows = [(where, row) for where, row in table_rows(member)[1:] if row]
+    order = options.dates or _date_order([row[2] for _, row in rows if len(row) > 2])
+    for where, row in rows:
         if len(row) < 4:
             draft.leave(where, "too few columns")
             continue
-        files, marks = (*row[4:6], "", "")[:2]
-        notice = not files and _is_notice(row[3])
-        called = notice and row[3].startswith("Started a call")
-        if notice and not called:
-            draft.notice()
-            continue
-        draft.add(
-            Entry(
-                row[0],
-                row[1],
-                from_stamp(row[2], tz) or _written(row[2], order),
-                row[3],
-                attachments=tuple(attached(url.strip()) for url in files.split(",") if url.strip()),
-                extra=reactions(_counted(mark.strip()) for mark in marks.split(",")),
-                where=where,
-                call=called,
-            )
+        author, name, stamp, text, files, marks = (*row, "", "")[:6]
+        entry = Entry(
+            author,
+            name,
+            from_stamp(stamp, tz) or _written(stamp, order),
+            text,
+            attachments=tuple(attached(url.strip()) for url in files.split(",") if url.strip()),
+            extra=reactions(_counted(mark.strip()) for mark in marks.split(",")),
+            where=where,
         )
+        discord_html.add(draft, entry, _is_notice(text) and not files)
     return draft
 
 
@@ -349,8 +328,8 @@ def _is_notice(text: str) -> bool:
 
 def _date_order(stamps: list[str]) -> DateOrder:
     """Day or month first, as the largest numbers of the file allow; month where they do not."""
-    dates = [match for stamp in stamps if (match := _NUMERIC.fullmatch(stamp.strip()))]
-    return "dmy" if any(12 < int(match[1]) <= 31 for match in dates) else "mdy"
+    firsts = (int(match[1]) for stamp in stamps if (match := _NUMERIC.match(stamp)))
+    return "dmy" if any(12 < first <= 31 for first in firsts) else "mdy"
 
 
 def _written(text: str, order: DateOrder) -> datetime | None:
@@ -360,23 +339,7 @@ def _written(text: str, order: DateOrder) -> datetime | None:
             return datetime.strptime(text.strip(), form)
         except ValueError:
             continue
-    match = _NUMERIC.fullmatch(text.strip())
-    if match is None:
-        return None
-    first, second, third, hour, minute = (int(match[index]) for index in range(1, 6))
-    if len(match[1]) == 4:
-        year, month, day = first, second, third
-    else:
-        day, month, year = (first, second, third) if order == "dmy" else (second, first, third)
-    half = match[7].strip().lower().replace(".", "")
-    if half in ("am", "pm"):
-        hour = hour % 12 + (12 if half == "pm" else 0)
-    try:
-        return datetime(
-            year + 2000 if year < 100 else year, month, day, hour, minute, int(match[6] or 0)
-        )
-    except ValueError:
-        return None
+    return spelled(text, order) if _NUMERIC.match(text) else None
 
 
 FORMAT = Format(title="Discord (DiscordChatExporter, data package)", sniff=_sniff, read=_read)

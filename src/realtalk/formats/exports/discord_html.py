@@ -38,32 +38,38 @@ _ANSWERED = re.compile(r"scrollToMessage\(event, ?['\"]?(\d{1,25})")
 _CHANNEL = re.compile(r" \[(\d{5,25})\][^/]*$")  # "Gardeners - beds [123456] [part 2].html"
 _NUMBER = re.compile(r"\d{1,25}", re.ASCII)
 # What stands in a tag of such a class, the more particular first.
-_ROLES = (
-    ("chatlog__system-notification", "notice"),
-    ("chatlog__edited-timestamp", "edited"),
-    ("chatlog__author-tag", "bot"),
-    ("chatlog__bot-tag", "bot"),
-    ("chatlog__author", "author"),
-    ("chatlog__reply", "reply"),
-    ("chatlog__reference", "reply"),
-    ("chatlog__short-timestamp", "stamp"),
-    ("chatlog__timestamp", "stamp"),
-    ("chatlog__embed-title", "title"),
-    ("chatlog__embed-description", "caption"),
-    ("chatlog__attachment", "file"),
-    ("chatlog__sticker", "file"),
-    ("chatlog__embed", "file"),
-    ("chatlog__reaction-count", "count"),
-    ("chatlog__reaction-emoji", "emoji"),
-    ("chatlog__reactions", ""),
-    ("chatlog__reaction", "reaction"),
-    ("chatlog__content", "text"),
-    ("msg-edited", "edited"),
-    ("msg-user", "author"),
-    ("msg-date", "stamp"),
-    ("msg-attachment", "file"),
-    ("msg-content", "text"),
-)
+_ROLES = [
+    (name, role.strip("-"))  # "-" for none
+    for name, role in map(
+        str.split,
+        """
+        chatlog__system-notification notice
+        chatlog__edited-timestamp    edited
+        chatlog__author-tag          bot
+        chatlog__bot-tag             bot
+        chatlog__author              author
+        chatlog__reply               reply
+        chatlog__reference           reply
+        chatlog__short-timestamp     stamp
+        chatlog__timestamp           stamp
+        chatlog__embed-title         title
+        chatlog__embed-description   caption
+        chatlog__attachment          file
+        chatlog__sticker             file
+        chatlog__embed               file
+        chatlog__reaction-count      count
+        chatlog__reaction-emoji      emoji
+        chatlog__reactions           -
+        chatlog__reaction            reaction
+        chatlog__content             text
+        msg-edited                   edited
+        msg-user                     author
+        msg-date                     stamp
+        msg-attachment               file
+        msg-content                  text
+        """.strip().splitlines(),
+    )
+]
 _GROUPS = frozenset(("chatlog__message-group", "msg"))
 _NAMES = frozenset(("chatlog__author-name", "msg-user"))  # outside of messages, once for a group
 # Server and channel, of every age.
@@ -120,13 +126,18 @@ def drafts(
         for place, bubble in enumerate(page.bubbles, 1):
             where = f"{member.name}, message {bubble.id or place}"
             entry = bubble.entry(where, tz, written)
-            if bubble.is_old and not entry.attachments and is_notice(entry.text):
-                entry.call = entry.text.startswith("Started a call")
-                if not entry.call:
-                    draft.notice()
-                    continue
-            draft.add(entry)
+            notice = bubble.is_old and not entry.attachments and is_notice(entry.text)
+            add(draft, entry, notice)
     return list(chats.values())
+
+
+def add(draft: Draft, entry: Entry, notice: bool) -> None:
+    """Adds an entry that may be the exporter's words for what the app wrote, or for a call."""
+    entry.call = notice and entry.text.startswith("Started a call")
+    if notice and not entry.call:
+        draft.notice()
+    else:
+        draft.add(entry)
 
 
 @dataclass(slots=True)
@@ -195,10 +206,9 @@ class _Said:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """An open tag: what stands in it, and of which message it is the outermost."""
+    """An open tag: what stands in it, and whether it is the outermost of a message."""
 
     role: str = ""
-    group: bool = False
     message: bool = False
 
 
@@ -234,7 +244,7 @@ class _DiscordPage(PageWalker[_Spot]):
             self._finish()
             self._author, self._stamp, self._answered = _Author(), [], ""
             self._is_old = False
-            spot = _Spot(group=True)
+            spot = _Spot()
         elif "data-message-id" in named:
             self._begin(named["data-message-id"])
             spot = _Spot(message=True)

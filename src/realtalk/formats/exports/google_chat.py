@@ -17,10 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
-from typing import Any
-from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
@@ -35,8 +32,10 @@ from realtalk.formats.exports.values import (
     text_at,
 )
 from realtalk.formats.json_input import (
+    UTC_ZONE,
     Fields,
     Zone,
+    from_utc,
     head_keys,
     listed,
     load,
@@ -72,16 +71,9 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         missing="no Google Chat messages (Groups/*/messages.json) found",
         fix="export Google Chat with Google Takeout, and give the zip or its folder",
     )
-    owners = {
-        text_at(object_at(_beside(member), "user"), "email").lower()
-        for member in source.having(".json")
-        if member.stem == "user_info"
-    }
-    infos = {
-        member.folder: _beside(member)
-        for member in source.having(".json")
-        if member.stem == "group_info"
-    }
+    beside = [(m, _beside(m)) for m in source.having(".json") if m.stem.endswith("_info")]
+    owners = {text_at(info, "user/email").lower() for m, info in beside if m.stem == "user_info"}
+    infos = {m.folder: info for m, info in beside if m.stem == "group_info"}
     tz = zone(options.timezone)
     drafts: dict[str, Draft] = {}
     first: dict[str, str] = {}  # of every topic, its first message
@@ -92,9 +84,14 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         names = {text_at(person, "email").lower(): _name(person) for person in people}
         others = {name for email, name in names.items() if email not in owners}
         folder = member.folder.rsplit("/", 1)[-1]
+        kind, _, number = folder.partition(" ")
+        alone = others.pop() if len(others) == 1 and kind == "DM" and number else ""
+        extra = {"members": list(map(_name, people)), "kind": kind if number else "", "id": number}
         # The folder of a conversation has its id: downloads of several days have it alike.
-        place = folder if " " in folder else member.name
-        draft = drafts.setdefault(place, _draft(member, info, others))
+        draft = drafts.setdefault(
+            folder if " " in folder else member.name,
+            Draft(alone or text_at(info, "name") or folder or member.stem, extra=filled(extra)),
+        )
         entry = partial(_entry, names=names, first=first, tz=tz)
         draft.fill(export["messages"], f"{member.name}, messages", entry)
     return assemble(source, "google-chat", list(drafts.values()), options)
@@ -105,16 +102,6 @@ def _beside(member: Member) -> Fields:
         return mapping(load(member))
     except RealtalkError:
         return {}  # the messages can be read without it
-
-
-def _draft(member: Member, info: Fields, others: set[str]) -> Draft:
-    folder = member.folder.rsplit("/", 1)[-1]
-    space = text_at(info, "name")
-    alone = next(iter(others)) if len(others) == 1 and folder.startswith("DM ") else ""
-    people = [_name(person) for person in objects_at(info, "members")]
-    kind, _, number = folder.partition(" ")
-    extra = {"members": people, "kind": kind if number else "", "id": number}
-    return Draft(alone or space or folder or member.stem, extra=filled(extra))
 
 
 def _name(person: Fields) -> str:
@@ -128,6 +115,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
     opening = first.setdefault(topic, number) if topic else ""
     quoted = text_at(item, "quoted_message_metadata/message_id")
     gone = text_at(item, "message_state") == "DELETED" or bool(item.get("deletion_metadata"))
+    date = text_at(item, "created_date")
     text = "" if gone else text_at(item, "text")
     files = tuple(_attachments(item, text))
     called = not text and [file.kind for file in files] == ["call"]
@@ -145,7 +133,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
     return Entry(
         email,
         text_at(creator, "name") or names.get(email, "") or email,
-        _time(item.get("created_date"), tz),
+        from_utc(spelled(date) or from_stamp(date, UTC_ZONE), tz),
         text,
         id=number,
         attachments=files,
@@ -156,16 +144,6 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
         call=called,
         odd=odd_at(item, "text"),
     )
-
-
-def _time(value: Any, tz: Zone) -> datetime | None:
-    moment = spelled(scalar(value)) or from_stamp(value, ZoneInfo("UTC"))
-    if moment is None or tz is None:
-        return moment
-    try:
-        return moment.replace(tzinfo=UTC).astimezone(tz).replace(tzinfo=None)
-    except (ValueError, OverflowError):
-        return moment
 
 
 def _attachments(item: Fields, text: str) -> Iterator[Attachment]:

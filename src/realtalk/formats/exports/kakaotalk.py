@@ -24,16 +24,20 @@ from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.discord import table_rows
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
 from realtalk.formats.exports.values import attached, from_stamp
+from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.json_input import head_text
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.text.calendars import AFTER, BEFORE, SPACE, hour_of_day
-from realtalk.text.wordlists import phrases, sections
 from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
 
-_WORDING = sections("realtalk.formats.exports", "kakaotalk_wording.txt")
+_WORDING = Wording("kakaotalk", "image video sticker audio contact location")
+_HEADINGS = _WORDING.by_phrase("file contact location", "{} heading")
 _SUFFIXES = (".txt", ".csv", ".tsv")  # a title with a comma looks like columns
-_CLOCK = rf"(?:({BEFORE}){SPACE}?)?(\d{{1,2}}):(\d\d)(?::(\d\d))?(?:{SPACE}?({AFTER}))?"
+_CLOCK = (
+    rf"(?:(?P<before>{BEFORE}){SPACE}?)?(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+    rf"(?:{SPACE}?(?P<behind>{AFTER}))?"
+)
 _DATE = (
     r"(?:(?P<y>\d{4})(?:년 ?|\. ?|[-/])(?P<m>\d{1,2})(?:월 ?|\. ?|[-/])(?P<d>\d{1,2})(?:일|\.)?"
     rf"|(?:[A-Z][a-z]{{2,9}},? )?(?:(?P<M>{MONTH})\.? (?P<D>\d{{1,2}}),? (?P<Y>\d{{4}})"
@@ -41,8 +45,10 @@ _DATE = (
 )
 _STAMPED = re.compile(rf"{_DATE},?(?: at)?{SPACE}{_CLOCK}(?P<rest>(?:[,:] .*)?)")
 _CLOCK_FIRST = re.compile(rf"{_CLOCK},? {_DATE}(?P<rest>(?:[,:] .*)?)")
-_PC = re.compile(rf"\[(.{{1,100}}?)\] \[{_CLOCK}\](?: (.*)|$)")
-_TIMED = re.compile(rf"{_CLOCK}, (.{{1,100}}?) : (.*)")  # below a day between dashes
+_PC = re.compile(rf"\[(?P<name>.{{1,100}}?)\] \[{_CLOCK}\](?: (?P<text>.*)|$)")
+_TIMED = re.compile(
+    rf"{_CLOCK}, (?P<name>.{{1,100}}?) : (?P<text>.*)"
+)  # below a day between dashes
 _TITLE = re.compile(
     r"(?P<a>.{1,200}?) ?(?:님과의? )?카카오톡 대화"
     r"|(?:.{1,200} )?KakaoTalk Chats with (?P<b>.{1,200}?)(?:-\d{1,3}\.txt)?"
@@ -55,17 +61,6 @@ _TABLE = re.compile(r'"?Date"?,"?User"?,"?Message"?\r?\n"?\d{4}-\d\d-\d\d \d{1,2
 _HEAD_LINES = 60
 _LONGEST_NAME = 100
 
-_KINDS = {
-    phrase: kind
-    for kind in ("image", "video", "sticker", "audio", "contact", "location")
-    for phrase in phrases(_WORDING[kind])
-}
-_HEADINGS = {
-    heading: kind
-    for kind in ("file", "contact", "location")
-    for heading in phrases(_WORDING[f"{kind} heading"])
-}
-_DELETED = frozenset(phrases(_WORDING["deleted"]))
 _IN_BRACKETS = re.compile(r"<[^<>]{1,40}>|\([^()]{1,40}\)")
 # A line that is a person's own unless it begins with somebody of the chat.
 _INVITED = re.compile(r"(.{1,100}?) invited .{1,600}\.")
@@ -73,20 +68,10 @@ _SEVERAL = re.compile(r"사진 (\d{1,2})장|(\d{1,2}) [Pp]hotos")
 _WITH_STICKER = re.compile(r"\((?:이모티콘|[Ee]moticon)\) ")
 # Exports with media name each file by a hash.
 _HASHED = re.compile(r"[0-9a-f]{32,128}\.\w{2,5}")
-_NOTICE = re.compile(
-    "|".join(
-        pattern.strip()
-        for pattern in _WORDING["notice"].replace(" |\n", "\n").split("\n")
-        if pattern.strip()
-    )
+_NOTICE = re.compile(re.sub(r"\s*\|?\n\s*", "|", _WORDING.sections["notice"]))
+_CALL = re.compile(
+    rf"({_WORDING.any_of('call')})(?: ?({_WORDING.any_of('call end')}|\d{{1,3}}:\d\d(?::\d\d)?))?"
 )
-
-
-def _any_of(section: str) -> str:
-    return "|".join(map(re.escape, phrases(_WORDING[section])))
-
-
-_CALL = re.compile(rf"({_any_of('call')})(?: ?({_any_of('call end')}|\d{{1,3}}:\d\d(?::\d\d)?))?")
 
 
 class Stamped(NamedTuple):
@@ -98,15 +83,17 @@ class Stamped(NamedTuple):
 
 
 def _is_ours(member: Member) -> bool:
-    text = head_text(member)
-    if _TABLE.match(text):
+    if _is_table(member):
         return True
-    lines = [line.rstrip("\r") for line in text.split("\n", _HEAD_LINES)[:_HEAD_LINES]]
-    lines = [line for line in lines if line.strip()]
+    lines = head_lines(member, _HEAD_LINES)
     titled = any(_is_title(line) for line in lines[:3])
     parted = any(is_parted(line) and day_of(line) for line in lines)
     said = sum(_is_said(line, parted) for line in lines)
     return said > 0 if titled else said >= max(1, min(3, len(lines)))
+
+
+def _is_table(member: Member) -> bool:
+    return _TABLE.match(head_text(member)) is not None
 
 
 def _is_title(line: str) -> bool:
@@ -128,10 +115,10 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         missing="no KakaoTalk chat found",
         fix="pass the exported .txt or .csv",
     )
-    drafts = []
-    for member in options.in_turn(members):
-        is_table = _TABLE.match(head_text(member)) is not None
-        drafts.append(_table(member) if is_table else _draft(member))
+    drafts = [
+        _table(member) if _is_table(member) else _draft(member)
+        for member in options.in_turn(members)
+    ]
     return assemble(source, "kakaotalk", drafts, options)
 
 
@@ -141,8 +128,7 @@ def _draft(member: Member) -> Draft:
     draft = Draft(member.stem, unit="lines")
     day: date | None = None
     begun = False
-    bracketed = any(_PC.match(line) for line in lines)
-    people = {match[1] for line in lines if (match := _PC.match(line))}
+    people = {match["name"] for line in lines if (match := _PC.match(line))}
 
     def is_notice(line: str) -> bool:
         invited = _INVITED.fullmatch(line) if " invited " in line[:120] else None
@@ -151,17 +137,17 @@ def _draft(member: Member) -> Draft:
     taken_lines = EntryLines(draft, member.name, _judge, is_notice)
     for number, line in enumerate(lines):
         stamped = _stamped(line)
-        timed = _PC.match(line) if bracketed else _TIMED.match(line) if day else None
+        timed = _PC.match(line) if people else _TIMED.match(line) if day else None
         if stamped is not None and stamped.name:
             taken_lines.begin(Entry("", stamped.name, stamped.time, ""), stamped.text)
         elif timed is not None and stamped is None:
-            name, text, clock = _timed(timed)
+            clock = _clock(timed)
             moment = datetime.combine(day, clock) if day and clock else None
-            taken_lines.begin(Entry("", name, moment, ""), text)
+            taken_lines.begin(Entry("", timed["name"], moment, ""), timed["text"] or "")
         elif is_parted(line) and (parted := day_of(line)):
             day = parted
             taken_lines.notice()
-        elif (stamped and stamped.text) or _leads(lines, number, _stated(line, stamped)):
+        elif (stamped and stamped.text) or _leads(lines, number, stamped):
             taken_lines.notice()
         elif not begun and _is_title(line):
             title = _TITLE.fullmatch(line)
@@ -176,19 +162,11 @@ def _draft(member: Member) -> Draft:
     return taken_lines.end()
 
 
-def _timed(match: re.Match[str]) -> tuple[str, str, time | None]:
-    """Name, text and time of day of a line that has no date."""
-    if match.re is _PC:
-        name, *clock, text = match.groups()
-    else:
-        *clock, name, text = match.groups()
-    return name, text or "", _clock(clock)
-
-
-def _clock(parts: list[str | None]) -> time | None:
-    before, hour, minute, second, behind = (part or "" for part in parts)
+def _clock(match: re.Match[str]) -> time | None:
+    """The time of day that stands in a line."""
+    hour = hour_of_day(int(match["hour"]), match["before"] or match["behind"] or "")
     try:
-        return time(hour_of_day(int(hour), before or behind), int(minute), int(second or 0))
+        return time(hour, int(match["minute"]), int(match["second"] or 0))
     except ValueError:
         return None
 
@@ -198,19 +176,15 @@ def _stamped(line: str) -> Stamped | None:
     # Most lines that are none begin with neither a number nor a capital.
     if not line[:1].isdigit() and not line[:1].isupper():
         return None
-    match = _STAMPED.fullmatch(line)
-    clock = list(match.groups()[-6:-1]) if match else []
-    if match is None and (match := _CLOCK_FIRST.fullmatch(line)):
-        clock = list(match.groups()[:5])
+    match = _STAMPED.fullmatch(line) or _CLOCK_FIRST.fullmatch(line)
     if match is None:
         return None
-    part = match.groupdict()
     day = month_day(
-        part["y"] or part["Y"] or part["Y2"],
-        part["m"] or part["M"] or part["M2"],
-        part["d"] or part["D"] or part["D2"],
+        match["y"] or match["Y"] or match["Y2"],
+        match["m"] or match["M"] or match["M2"],
+        match["d"] or match["D"] or match["D2"],
     )
-    time_of_day = _clock(clock)
+    time_of_day = _clock(match)
     if day is None or time_of_day is None:
         return None
     moment, rest = datetime.combine(day, time_of_day), match["rest"]
@@ -220,28 +194,26 @@ def _stamped(line: str) -> Stamped | None:
     return Stamped(moment, "", rest[2:])
 
 
-def _stated(line: str, stamped: Stamped | None) -> date | None:
-    """The day that a line states, with or without a time of day, and nothing else."""
-    return stamped.time.date() if stamped else day_of(line)
-
-
-def _leads(lines: list[str], number: int, day: date | None) -> bool:
-    """Whether a day stands above something of that day: else a person wrote it."""
+def _leads(lines: list[str], number: int, stamped: Stamped | None) -> bool:
+    """Whether a line is a day above something of that day: else a person wrote it."""
+    day = stamped.time.date() if stamped else day_of(lines[number])
     if day is None:
         return False
     below = next((line for line in lines[number + 1 : number + 4] if line.strip()), "")
-    stamped = _stamped(below)
-    return stamped.time.date() == day if stamped else _TIMED.match(below) is not None
+    next_stamped = _stamped(below)
+    return next_stamped.time.date() == day if next_stamped else _TIMED.match(below) is not None
 
 
 def _is_notice(line: str) -> bool:
-    return not line or line in _DELETED or (len(line) < 1000 and bool(_NOTICE.fullmatch(line)))
+    return (
+        not line or line in _WORDING.deleted or (len(line) < 1000 and bool(_NOTICE.fullmatch(line)))
+    )
 
 
 def _judge(entry: Entry) -> bool:
     """Takes the app's words out of a message; False where it is a notice under somebody's name."""
     text = entry.text
-    if text in _DELETED:
+    if text in _WORDING.deleted:
         entry.text, entry.deleted = "", True
         return True
     if len(text) > 1000 and "\n" not in text[:200]:
@@ -260,7 +232,9 @@ def _judge(entry: Entry) -> bool:
 
 def _sent(text: str) -> tuple[Attachment, ...]:
     """What a text stands for, where it is the app's own words for something that was sent."""
-    if kind := _KINDS.get(text) or _KINDS.get(text[1:-1] if _IN_BRACKETS.fullmatch(text) else ""):
+    if kind := _WORDING.kinds.get(text) or _WORDING.kinds.get(
+        text[1:-1] if _IN_BRACKETS.fullmatch(text) else ""
+    ):
         return (Attachment(kind),)
     if several := _SEVERAL.fullmatch(text):
         return (Attachment("image"),) * int(several[1] or several[2])
@@ -280,8 +254,7 @@ def _table(member: Member) -> Draft:
     """The chat of one Mac's table."""
     draft = Draft(member.stem)
     draft.notice()  # the names of the columns
-    for number, row in enumerate(table_rows(member)[1:], 2):
-        where = f"{member.name}, row {number}"
+    for where, row in table_rows(member)[1:]:
         if len(row) < 3:
             draft.leave(where, "too few columns")
             continue

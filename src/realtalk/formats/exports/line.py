@@ -27,14 +27,13 @@ from functools import partial
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
-from realtalk.formats.json_input import head_text
+from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.text.calendars import DateOrder, hour_of_day, rule_of
-from realtalk.text.wordlists import phrases, sections
 from realtalk.text.written_days import day_of, is_open, shares_order
 
-_WORDING = sections("realtalk.formats.exports", "line_wording.txt")
+_WORDING = Wording("line", "image video sticker audio file contact location media")
 _SUFFIXES = (".txt",)
 _MARK = "[LINE]"
 _HEAD_LINES = 60
@@ -48,14 +47,9 @@ _TIME = re.compile(
 _WIDE = "    "  # what copying makes of a tab
 _PLACEHOLDER = re.compile(r"\[[^\W\d_][^\[\]\n]{2,40}\]")
 _CALL = "☎"
-_KINDS = {
-    phrase: kind
-    for kind in ("image", "video", "sticker", "audio", "file", "contact", "location", "media")
-    for phrase in phrases(_WORDING[kind])
-}
-_UNSENT = frozenset(phrases(_WORDING["unsent"]))
 _TITLES = tuple(
-    re.compile(pattern.strip().removesuffix(" |")) for pattern in _WORDING["title"].split("\n")
+    re.compile(pattern.strip().removesuffix(" |"))
+    for pattern in _WORDING.sections["title"].split("\n")
 )
 
 
@@ -66,6 +60,10 @@ class TimedLine:
     clock: time
     gap: str
     rest: str
+
+    @property
+    def has_columns(self) -> bool:
+        return self.gap in ("\t", _WIDE)
 
 
 def _timed(line: str) -> TimedLine | None:
@@ -85,9 +83,7 @@ def _timed(line: str) -> TimedLine | None:
 
 
 def _is_ours(member: Member) -> bool:
-    text = head_text(member)
-    lines = [line.rstrip("\r") for line in text.split("\n", _HEAD_LINES)[:_HEAD_LINES]]
-    lines = [line for line in lines if line.strip()]
+    lines = head_lines(member, _HEAD_LINES)
     days = [place for place, line in enumerate(lines) if day_of(line)]
     # Below a day stands something with a time.
     below = any(place + 1 < len(lines) and _timed(lines[place + 1]) for place in days)
@@ -118,7 +114,7 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
     order = _order(lines, timed, dates, member, notes)
     draft = Draft(_title(member.stem) or member.stem, unit="lines")
     tabs = any(line and line.gap == "\t" for line in timed)
-    narrow = [line.rest for line in timed if line and line.gap not in ("\t", _WIDE)]
+    narrow = [line.rest for line in timed if line and not line.has_columns]
     names = {} if tabs else _names(narrow, draft.name)
     people = set(names.values()) or {
         name for head in timed if head for name, text in [_parts(head, names)] if text
@@ -145,8 +141,8 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
         elif head is not None and day is not None and (head.gap == "\t" or not tabs):
             name, text = _parts(head, names)
             # Without a text it is a notice, unless the text begins with an empty line.
-            is_open = _is_open(head) or name in people
-            if name and (text or (is_open and goes_on(number))):
+            has_text = head.has_columns and head.gap in head.rest
+            if name and (text or ((has_text or name in people) and goes_on(number))):
                 kept.begin(Entry("", name, datetime.combine(day, head.clock), ""), text)
             else:
                 kept.notice()
@@ -187,10 +183,8 @@ def _leads(
     day = day_of(line, order)
     if day is None:
         return None
-    below = number + 1
-    while below < len(lines) and below < number + 3 and not lines[below].strip():
-        below += 1
-    return day if below < len(lines) and timed[below] is not None else None
+    near = range(number + 1, min(number + 4, len(lines)))
+    return day if next((timed[place] for place in near if lines[place].strip()), None) else None
 
 
 def _is_saved(lines: Sequence[str], number: int) -> bool:
@@ -211,16 +205,11 @@ def _title(line: str) -> str:
 
 def _parts(head: TimedLine, names: dict[str, str]) -> tuple[str, str]:
     """Who wrote a line and what; an empty name or text for a notice."""
-    if head.gap in ("\t", _WIDE):
+    if head.has_columns:
         name, _, text = head.rest.partition(head.gap)
         return (name, text) if len(name) <= _LONGEST_NAME else ("", "")
     name = names.get(head.rest, "")
     return name, head.rest[len(name) :].strip()
-
-
-def _is_open(head: TimedLine) -> bool:
-    """Whether a line has a column for a text, though nothing stands in it."""
-    return head.gap in ("\t", _WIDE) and head.gap in head.rest
 
 
 def _names(rests: Sequence[str], title: str) -> dict[str, str]:
@@ -265,12 +254,13 @@ def _judge(entry: Entry, *, bare: bool) -> bool:
         doubled = inside.replace('""', "")
         entry.text = inside.replace('""', '"') if '"' not in doubled else inside
         return True
-    if text in _UNSENT:
+    in_brackets = text[:1] == "[" and text[-1:] == "]"
+    if text in _WORDING.deleted:
         entry.text, entry.deleted = "", True
     elif len(text) <= _LONGEST_WORDS and text.startswith(_CALL):
         entry.attachments = (Attachment("call", caption=text.removeprefix(_CALL).strip()),)
         entry.text = ""
-    elif kind := _KINDS.get(text[1:-1] if _in_brackets(text) else text if bare else ""):
+    elif kind := _WORDING.kinds.get(text[1:-1] if in_brackets else text if bare else ""):
         entry.attachments, entry.text = (Attachment(kind),), ""
     return True
 
@@ -290,10 +280,6 @@ def _recurring(draft: Draft) -> Draft:
             entry.attachments = (Attachment("media", caption=entry.text[1:-1]),)
             entry.text = ""
     return draft
-
-
-def _in_brackets(text: str) -> bool:
-    return text[:1] == "[" and text[-1:] == "]"
 
 
 FORMAT = Format(title="LINE (text)", sniff=holding(_SUFFIXES, _is_ours), read=_read)

@@ -231,10 +231,10 @@ class _Box:
     rest: Draft = field(default_factory=lambda: Draft("Mail"))
     quoted: int = 0
     signatures: int = 0
-    _threads: list[Draft] = field(default_factory=list)
-    _by_id: dict[str, int] = field(default_factory=dict)  # which thread a mail belongs to
-    _by_subject: dict[str, int] = field(default_factory=dict)
-    _joined: dict[int, int] = field(default_factory=dict)  # a thread that is part of another
+    _mails: list[tuple[str, Entry]] = field(default_factory=list)  # with its topic
+    _before: list[int] = field(default_factory=list)  # an earlier mail of the thread, or itself
+    _by_id: dict[str, int] = field(default_factory=dict)
+    _by_subject: dict[str, int] = field(default_factory=dict)  # the latest mail of it
 
     def add(self, data: bytes, where: str, tz: Zone) -> None:
         parts = data.lower().count(b"boundary=")
@@ -257,66 +257,53 @@ class _Box:
         number = next(iter(_ids(mail, "Message-ID")), "")
         answered = _ids(mail, "In-Reply-To")
         related = [*_ids(mail, "References"), *answered]
-        thread = self._thread(number, related, topic, is_answer)
         parts = [(part, part.get_content_type()) for part in mail.walk() if not part.is_multipart()]
         said = bare(_text(parts))
-        files = tuple(_files(parts))
+        entry = Entry(
+            address.lower(),
+            name or address.partition("@")[0],
+            _time(mail, tz),
+            said.text,
+            id=number,
+            attachments=tuple(_files(parts)),
+            reply_to=(answered or related[-1:] or [""])[0],
+            extra=filled({"subject": subject}),
+            where=where,
+        )
         self.quoted += said.quoted
         self.signatures += said.signature
-        draft = self._threads[thread]
-        draft.name = draft.name or topic or subject
-        draft.add(
-            Entry(
-                address.lower(),
-                name or address.partition("@")[0],
-                _time(mail, tz),
-                said.text,
-                id=number,
-                attachments=files,
-                reply_to=(answered or related[-1:] or [""])[0],
-                extra=filled({"subject": subject}),
-                where=where,
-            )
-        )
+        self._mails.append((topic or subject, entry))
+        self._join(number, related, topic.casefold(), is_answer)
 
-    def _thread(self, number: str, related: list[str], topic: str, is_answer: bool) -> int:
-        """The thread of a mail; threads that turn out to be one are joined."""
-        known = {self._root(self._by_id[ref]) for ref in (number, *related) if ref in self._by_id}
-        key = topic.casefold()
-        if not known and is_answer and not related and key in self._by_subject:
-            known = {self._root(self._by_subject[key])}
-        if known:
-            thread = min(known)
-            for other in known - {thread}:
-                self._joined[other] = thread
-        else:
-            thread = len(self._threads)
-            self._threads.append(Draft(""))
-        for ref in (number, *related):
-            if ref:
-                self._by_id[ref] = thread
-        if key:
-            self._by_subject[key] = thread
-        return thread
+    def _join(self, number: str, related: list[str], subject: str, is_answer: bool) -> None:
+        """Joins the latest mail to those of its thread, and so threads that turn out to be one."""
+        place = len(self._before)
+        self._before.append(place)
+        others = []
+        if is_answer and not related and number not in self._by_id and subject in self._by_subject:
+            others.append(self._by_subject[subject])
+        others += [self._by_id.setdefault(id_, place) for id_ in (number, *related) if id_]
+        for other in others:
+            first, second = sorted((self._first(place), self._first(other)))
+            self._before[second] = first
+        if subject:
+            self._by_subject[subject] = place
 
-    def _root(self, thread: int) -> int:
-        path = []
-        while thread in self._joined:
-            path.append(thread)
-            thread = self._joined[thread]
-        for passed in path:
-            self._joined[passed] = thread
-        return thread
+    def _first(self, place: int) -> int:
+        """The first mail of a mail's thread."""
+        while self._before[place] != place:
+            self._before[place] = self._before[self._before[place]]
+            place = self._before[place]
+        return place
 
     def drafts(self) -> list[Draft]:
-        """One draft per thread, with the mails of those that were joined to it."""
-        for other in sorted(self._joined):
-            root, part = self._threads[self._root(other)], self._threads[other]
-            for entry in part.entries:
-                root.add(entry)
-            root.leftovers += part.leftovers
-            root.name = root.name or part.name
-        return [self._threads[n] for n in range(len(self._threads)) if n not in self._joined]
+        """One draft per thread."""
+        threads: dict[int, Draft] = {}
+        for place, (topic, entry) in enumerate(self._mails):
+            draft = threads.setdefault(self._first(place), Draft(""))
+            draft.name = draft.name or topic
+            draft.add(entry)
+        return list(threads.values())
 
 
 def _is_automatic(mail: Mail) -> bool:

@@ -20,18 +20,20 @@ from typing import NamedTuple
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
-from realtalk.formats.json_input import head_text
+from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.text.calendars import DateOrder, hour_of_day
-from realtalk.text.wordlists import phrases, sections
 from realtalk.text.written_days import day_of, is_open, shares_order
 
-_WORDING = sections("realtalk.formats.exports", "viber_wording.txt")
+_WORDING = Wording("viber", "image video sticker audio location file contact")
 _SUFFIXES = (".txt", ".csv", ".tsv")
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
-_CLOCK = r"(\d{1,2}):(\d\d)(?::(\d\d))?(?:[ \u202f]?([AaPp]\.?[Mm]\.?))?"
-_TEXT = re.compile(rf"\[ ?({_DAY}) ?\],? {_CLOCK}:? (.*)")
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+    r"(?:[ \u202f]?(?P<half>[AaPp]\.?[Mm]\.?))?"
+)
+_TEXT = re.compile(rf"\[ ?({_DAY}) ?\],? {_CLOCK}:? (?P<rest>.*)")
 _NUMBER = r"[+\d()\s.*-]{0,40}"
 _ROW = re.compile(
     rf'=?"?({_DAY})"?(?P<gap>[,;\t])\s?=?"?{_CLOCK}"?(?P=gap)\s?'
@@ -41,15 +43,7 @@ _ROW = re.compile(
 _LONGEST_NAME = 100
 _LONGEST_WORDS = 80
 _HEAD_LINES = 40
-_KINDS = {
-    phrase: kind
-    for kind in ("image", "video", "sticker", "audio", "location", "file", "contact")
-    for phrase in phrases(_WORDING[kind])
-}
-_DELETED = frozenset(phrases(_WORDING["deleted"]))
-_CALL = re.compile(
-    rf"({'|'.join(map(re.escape, phrases(_WORDING['call'])))})[ ,(]{{0,3}}([\d:]{{0,10}})\)?"
-)
+_CALL = re.compile(rf"({_WORDING.any_of('call')})[ ,(]{{0,3}}([\d:]{{0,10}})\)?")
 
 
 class DatedLine(NamedTuple):
@@ -66,23 +60,22 @@ def _line(line: str) -> DatedLine | None:
     match = _TEXT.match(line) or _ROW.match(line)
     if match is None:
         return None
-    hour, minute, second, half = match.groups()[1:5] if match.re is _TEXT else match.groups()[2:6]
+    hour = hour_of_day(int(match["hour"]), match["half"] or "")
     try:
-        clock = time(hour_of_day(int(hour), half or ""), int(minute), int(second or 0))
+        clock = time(hour, int(match["minute"]), int(match["second"] or 0))
     except ValueError:
         return None
     if match.re is _ROW:
         name = (match["quoted"] or match["plain"] or "").strip() or match["number"].strip()
         return DatedLine(match[1], clock, name, match["text"])
-    name, colon, text = f"{match[6]} ".partition(": ")
+    name, colon, text = f"{match['rest']} ".partition(": ")
     if not colon or not 0 < len(name) <= _LONGEST_NAME:
-        return DatedLine(match[1], clock, "", match[6])
+        return DatedLine(match[1], clock, "", match["rest"])
     return DatedLine(match[1], clock, name, text.removesuffix(" "))
 
 
 def _is_ours(member: Member) -> bool:
-    lines = head_text(member).split("\n", _HEAD_LINES)[:_HEAD_LINES]
-    lines = [line.rstrip("\r") for line in lines if line.strip()]
+    lines = head_lines(member, _HEAD_LINES)
     return bool(lines) and _line(lines[0]) is not None and any(map(_is_said, lines))
 
 
@@ -141,9 +134,9 @@ def _judge(entry: Entry) -> bool:
             text = entry.text = inside.replace('""', '"')
     if len(text) > _LONGEST_WORDS:
         return True
-    if text in _DELETED:
+    if text in _WORDING.deleted:
         entry.text, entry.deleted = "", True
-    elif kind := _KINDS.get(text):
+    elif kind := _WORDING.kinds.get(text):
         entry.text, entry.attachments = "", (Attachment(kind),)
     elif call := _CALL.fullmatch(text):
         entry.text, entry.attachments = "", (Attachment("call", call[1], caption=call[2]),)

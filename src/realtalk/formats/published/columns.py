@@ -20,7 +20,7 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, is_odd, text_of, zone
-from realtalk.formats.published.record import extra_of
+from realtalk.formats.published.record import extra_of, undated_notes
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.sessions import Gap, sorted_by_time, split_at_pauses
 from realtalk.registry import suggest
@@ -195,10 +195,7 @@ class TableRows:
             speakers: dict[str, None] = {}
             sessions = _sessions(self._numbered(rows), speakers)
             chats.append(Chat(id_, tuple(speakers), sessions))
-        if undated:
-            self.notes.append(
-                f"{undated:,} time stamps could not be read; those messages have none"
-            )
+        self.notes += undated_notes(undated)
         return chats
 
     def _numbered(self, rows: list[_Row]) -> list[tuple[int, list[_Row]]]:

@@ -19,6 +19,7 @@ and found there again. Binary (pickled) meta is never opened.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -43,7 +44,14 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.published.columns import cut_keeping_ids
-from realtalk.formats.published.record import KEY, amended, differences, extra_of
+from realtalk.formats.published.record import (
+    KEY,
+    amended,
+    differences,
+    extra_of,
+    gathered,
+    undated_notes,
+)
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import Gap, sorted_by_time
 from realtalk.formats.source import Member, Source, matching
@@ -51,8 +59,8 @@ from realtalk.text.written_days import parse_stamp
 
 # ConvoKit's utterances and conversations to frozen values and back.
 #
-#     conversation.add({"text": "hey", "timestamp": 1772474640, "meta": {"score": 3}}, "u2", "mara")
-#     conversation.chat("u1", meta, …) → Chat("u1", ("mara",), sessions cut at pauses, …)
+#     _message({"text": "hey", "timestamp": 1772474640, "meta": {"score": 3}}, "u2", "mara", …)
+#     _chat("u1", messages, meta, …) → Chat("u1", ("mara",), sessions cut at pauses, …)
 #     utterance_entry(message, "u2", "u1", names) → the utterance that reads back as the message
 #
 # `realtalk` in a meta amends what was read; `convokit` in an extra holds what is not meta.
@@ -97,51 +105,40 @@ def _message(fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where:
     return amended(message, meta.get(KEY), where)
 
 
-class Conversation:
-    """The utterances of one conversation, as they are met."""
+def _chat(
+    id_: str, messages: list[Message], meta: Fields, beyond: Mapping[str, Any], gap: Gap
+) -> Chat:
+    """The messages of one conversation, with what is known about it."""
+    own = mapping(meta.get(KEY))
+    where = f"conversation {id_}"
+    sessions = _laid_out(messages, own.get("layout"), where)
+    if sessions is None:
+        sessions = cut_keeping_ids(sorted_by_time(messages), gap)
+    speakers = tuple(dict.fromkeys(m.speaker for s in sessions for m in s.messages))
+    known = beyond.get("speakers") or {}
+    about = {name: known[name] for name in speakers if any(meta_of(known.get(name)))}
+    extra = _extra(meta, {**beyond, "speakers": about}, where)
+    return amended(Chat(id_, speakers, sessions, extra=extra), own, where)
 
-    def __init__(self) -> None:
-        self._messages: list[Message] = []
 
-    def add(self, fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where: str) -> bool:
-        """Whether the utterance had a time stamp that could not be read."""
-        message = _message(fields, id_, speaker, tz, where)
-        self._messages.append(message)
-        stamp = fields.get("timestamp")
-        return message.time is None and stamp not in (None, "")
-
-    def chat(self, id_: str, meta: Mapping[str, Any], beyond: Mapping[str, Any], gap: Gap) -> Chat:
-        own = mapping(meta.get(KEY))
-        where = f"conversation {id_}"
-        sessions = self._laid_out(own.get("layout"), where)
-        if sessions is None:
-            sessions = cut_keeping_ids(sorted_by_time(self._messages), gap)
-        speakers = tuple(dict.fromkeys(m.speaker for s in sessions for m in s.messages))
-        known = beyond.get("speakers") or {}
-        about = {name: known[name] for name in speakers if any(meta_of(known.get(name)))}
-        extra = _extra(meta, {**beyond, "speakers": about}, where)
-        chat = Chat(id_, speakers, sessions, extra=extra)
-        return amended(chat, own, where)
-
-    def _laid_out(self, layout: Any, where: str) -> tuple[Session, ...] | None:
-        """Sessions as they were written along: [number, time, how many messages] each."""
-        if layout is None:
-            return None
-        sessions = []
-        start = 0
-        for entry in layout if isinstance(layout, list) else [None]:
-            if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[2], int)):
-                raise RealtalkError(f"'{KEY}' holds no layout of sessions", where=where)
-            stop = start + max(0, entry[2])
-            head = amended(Session(0, None, ()), {"number": entry[0], "time": entry[1]}, where)
-            messages = tuple(self._messages[start:stop])
-            sessions.append(Session(head.number, head.time, messages))
-            start = stop
-        # Utterances added since then are not dropped.
-        if rest := tuple(self._messages[start:]):
-            number = max((session.number for session in sessions), default=0) + 1
-            sessions.append(Session(number, rest[0].time, rest))
-        return tuple(sessions)
+def _laid_out(messages: list[Message], layout: Any, where: str) -> tuple[Session, ...] | None:
+    """Sessions as they were written along: [number, time, how many messages] each."""
+    if layout is None:
+        return None
+    sessions = []
+    start = 0
+    for entry in layout if isinstance(layout, list) else [None]:
+        if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[2], int)):
+            raise RealtalkError(f"'{KEY}' holds no layout of sessions", where=where)
+        stop = start + max(0, entry[2])
+        session = Session(0, None, tuple(messages[start:stop]))
+        sessions.append(amended(session, {"number": entry[0], "time": entry[1]}, where))
+        start = stop
+    # Utterances added since then are not dropped.
+    if rest := tuple(messages[start:]):
+        number = max((session.number for session in sessions), default=0) + 1
+        sessions.append(Session(number, rest[0].time, rest))
+    return tuple(sessions)
 
 
 def _stamp(time: datetime | None) -> int | float | None:
@@ -182,27 +179,14 @@ def utterance_entry(
     return entry
 
 
-def shared_meta(corpus: Corpus) -> dict[str, Fields]:
-    """What chats carry of speakers.json and corpus.json; one file each serves all chats."""
-    shared: dict[str, Fields] = {"speakers": {}, "corpus": {}}
-    for place, chat in enumerate(corpus.chats):
-        _, beyond = _parted(chat.extra)
-        for name in ("speakers", "corpus") if place == 0 else ("speakers",):
-            shared[name] |= mapping(beyond.get(name))
-    shared["corpus"].pop(KEY, None)
-    return shared
-
-
 def chat_entry(chat: Chat, entries: list[Fields], shared: Mapping[str, Any]) -> Fields:
     """The entry of conversations.json with which the utterances read back as this chat."""
     meta, beyond = _parted(chat.extra)
     meta.pop(KEY, None)
     vectors = listed(beyond.get("vectors"))
-    again = Conversation()
-    for entry in entries:
-        again.add(entry, entry["id"], entry["speaker"], None, entry["id"])
+    messages = [_message(entry, entry["id"], entry["speaker"], None, chat.id) for entry in entries]
     known, gap = {"vectors": vectors, **shared}, ReadOptions().gap
-    read_back = again.chat(chat.id, meta, known, gap)
+    read_back = _chat(chat.id, messages, meta, known, gap)
     own: Fields = {}
     if read_back.sessions != chat.sessions or not entries:
         own["layout"] = [
@@ -210,7 +194,7 @@ def chat_entry(chat: Chat, entries: list[Fields], shared: Mapping[str, Any]) -> 
             for session in chat.sessions
         ]
         # The layout changes who speaks first, too.
-        read_back = again.chat(chat.id, {**meta, KEY: dict(own)}, known, gap)
+        read_back = _chat(chat.id, messages, {**meta, KEY: dict(own)}, known, gap)
     own |= differences(chat, read_back)
     own.pop("sessions", None)
     return {"meta": {**meta, KEY: own} if own else meta, "vectors": vectors}
@@ -252,98 +236,66 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     if not folders:
         raise RealtalkError("no utterances.jsonl found", where=str(source.path))
     chats: list[Chat] = []
-    taken = UniqueNames("{}~{}")
+    names = UniqueNames("{}~{}")
     ledgers: list[Ledger] = []
     notes: list[str] = []
-    name, format_ = source.name, "convokit"
+    origin = {"name": source.name, "format": "convokit"}
     for files in folders.values():
-        reader = _Folder(files, options)
-        chats += reader.chats(taken)
-        ledgers.append(reader.ledger)
-        notes += reader.notes()
-        if len(folders) == 1:
-            name, format_ = reader.origin(name, format_)
-    ledger = Ledger.sum(ledgers)
-    if not ledger.in_messages:
-        raise RealtalkError("holds no utterance that can be read", where=str(source.path))
-    return ReadCorpus(corpus=Corpus(name, format_, tuple(chats)), ledger=ledger, notes=tuple(notes))
+        about = _mapping(files.get("corpus.json"))
+        own = mapping(about.pop(KEY, None))
+        stated = {key: own.get(key, value) for key, value in origin.items()}
+        if len(folders) == 1 and all(isinstance(text, str) for text in stated.values()):
+            origin = stated  # as they were written along
+        folder_chats, ledger = _read_folder(files, about, options, names, notes)
+        chats += folder_chats
+        ledgers.append(ledger)
+    return gathered(source, origin["format"], chats, ledgers, notes, name=origin["name"])
 
 
-class _Folder:
-    """One ConvoKit folder."""
-
-    def __init__(self, files: Mapping[str, Member], options: ReadOptions) -> None:
-        self._options = options
-        self._tz = zone(options.timezone)
-        self._speakers = _mapping(files.get("speakers.json") or files.get("users.json"))
-        self._conversations = _mapping(files.get("conversations.json"))
-        self._about = _mapping(files.get("corpus.json"))
-        self._found: dict[str, Conversation] = {}
-        self._left: list[Leftover] = []
-        self._undated = self._renamed = self._total = 0
-        member = files.get(_UTTERANCES[0]) or files[_UTTERANCES[1]]
-        seen = UniqueNames("{}~{}")
-        for place, entry in _entries(member):
-            where = f"{member.name}{place}"
-            self._total += 1
-            if self._total % 100_000 == 0:
-                options.progress(self._total, 0, "utterances")
-            self._take(entry, where, seen)
-
-    def _take(self, entry: Any, where: str, seen: UniqueNames) -> None:
+def _read_folder(
+    files: Mapping[str, Member],
+    about: Fields,
+    options: ReadOptions,
+    names: UniqueNames,
+    notes: list[str],
+) -> tuple[list[Chat], Ledger]:
+    """The chats of one ConvoKit folder, in the order of conversations.json, others after them."""
+    speakers = _mapping(files.get("speakers.json") or files.get("users.json"))
+    conversations = _mapping(files.get("conversations.json"))
+    member = files.get(_UTTERANCES[0]) or files[_UTTERANCES[1]]
+    tz = zone(options.timezone)
+    ids = UniqueNames("{}~{}")
+    messages: dict[str, list[Message]] = {}
+    left: list[Leftover] = []
+    total = undated = renamed = 0
+    for total, (place, entry) in enumerate(_entries(member), 1):
+        where = f"{member.name}{place}"
+        if total % 100_000 == 0:
+            options.progress(total, 0, "utterances")
         fields = mapping(entry)
-        id_, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
-        if id_ is None or speaker is None:
-            self._left.append(Leftover(where, "has no id or no speaker"))
-            return
-        if odd_at(fields, "text"):
-            self._left.append(Leftover(where, f"{NOT_TEXT} (utterance {id_})"))
-            return
-        key = _name(fields, "conversation_id", "root") or id_
-        name = seen.free(id_)
-        self._renamed += name != id_
-        conversation = self._found.setdefault(key, Conversation())
-        self._undated += conversation.add(fields, name, speaker, self._tz, where)
-
-    def chats(self, taken: UniqueNames) -> Iterator[Chat]:
-        """In the order of conversations.json; those that it does not list come after."""
-        first = True
-        for key in dict.fromkeys((*self._conversations, *self._found)):
-            meta, vectors = meta_of(self._conversations.get(key))
-            conversation = self._found.get(key)
-            if conversation is None:
-                if KEY not in meta:
-                    continue  # no utterance, and not written by us: nothing to make a chat of
-                conversation = Conversation()
-            about = self._about if first else {}
-            chat = conversation.chat(
-                taken.free(key),
-                meta,
-                {
-                    "vectors": vectors,
-                    "speakers": self._speakers,
-                    "corpus": {name: value for name, value in about.items() if name != KEY},
-                },
-                self._options.gap,
-            )
-            first = False
-            yield chat
-
-    @property
-    def ledger(self) -> Ledger:
-        return Ledger.of(self._total, self._left)
-
-    def notes(self) -> Iterator[str]:
-        if self._undated:
-            yield f"{self._undated:,} time stamps could not be read; those messages have none"
-        if self._renamed:
-            yield f"{self._renamed:,} utterances repeat an id and got a new one"
-
-    def origin(self, name: str, format_: str) -> tuple[str, str]:
-        """The corpus's own name and format where they were written along."""
-        own = mapping(self._about.get(KEY))
-        stated = (own.get("name", name), own.get("format", format_))
-        return stated if all(isinstance(text, str) for text in stated) else (name, format_)
+        stated, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
+        if stated is None or speaker is None:
+            left.append(Leftover(where, "has no id or no speaker"))
+        elif odd_at(fields, "text"):
+            left.append(Leftover(where, f"{NOT_TEXT} (utterance {stated})"))
+        else:
+            id_ = ids.free(stated)
+            renamed += id_ != stated
+            message = _message(fields, id_, speaker, tz, where)
+            undated += message.time is None and fields.get("timestamp") not in (None, "")
+            key = _name(fields, "conversation_id", "root") or stated
+            messages.setdefault(key, []).append(message)
+    chats: list[Chat] = []
+    for key in dict.fromkeys((*conversations, *messages)):
+        meta, vectors = meta_of(conversations.get(key))
+        # Without utterances, and not written by us, there is nothing to make a chat of.
+        if key in messages or KEY in meta:
+            known = {"vectors": vectors, "speakers": speakers, "corpus": {} if chats else about}
+            chats.append(_chat(names.free(key), messages.get(key, []), meta, known, options.gap))
+    notes += undated_notes(undated)
+    if renamed:
+        notes.append(f"{renamed:,} utterances repeat an id and got a new one")
+    return chats, Ledger.of(total, left)
 
 
 def _name(fields: Mapping[str, Any], *names: str) -> str | None:
@@ -379,15 +331,18 @@ def _entries(member: Member) -> Iterator[tuple[str, Any]]:
 
 def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """The five files; ids that two chats share are made unique, as ConvoKit needs."""
-    used: dict[str, int] = {}
-    for chat in corpus.chats:
-        for message in chat.messages:
-            used[message.id] = used.get(message.id, 0) + 1
-    shared = shared_meta(corpus)
+    used = Counter(message.id for chat in corpus.chats for message in chat.messages)
+    # What chats carry of speakers.json and corpus.json; one file each serves all chats.
+    carried = [_parted(chat.extra)[1] for chat in corpus.chats]
+    known: Fields = {}
+    for beyond in carried:
+        known |= mapping(beyond.get("speakers"))
+    about = dict(mapping(carried[0].get("corpus"))) if carried else {}
+    about.pop(KEY, None)
     utterances: list[Fields] = []
     conversations: Fields = {}
     taken = UniqueNames("{}~{}")
-    for place, chat in enumerate(corpus.chats):
+    for chat in corpus.chats:
         unique = [
             taken.free(m.id if used[m.id] == 1 else f"{chat.id}/{m.id}") for m in chat.messages
         ]
@@ -397,13 +352,11 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
             utterance_entry(message, name, chat.id, names)
             for message, name in zip(chat.messages, unique, strict=True)
         ]
-        about = shared if place == 0 else {**shared, "corpus": {}}
-        conversations[chat.id] = chat_entry(chat, entries, about)
+        shared = {"speakers": known, "corpus": {} if conversations else about}
+        conversations[chat.id] = chat_entry(chat, entries, shared)
         utterances += entries
-    speakers: Fields = {name: {"meta": {}, "vectors": []} for name in corpus.speakers}
-    speakers |= {entry["speaker"]: {"meta": {}, "vectors": []} for entry in utterances}
-    speakers |= shared["speakers"]
-    about = dict(shared["corpus"])
+    everybody = (*corpus.speakers, *(entry["speaker"] for entry in utterances))
+    speakers: Fields = {name: {"meta": {}, "vectors": []} for name in everybody} | known
     if (corpus.name, corpus.format) != (folder.resolve().name, "convokit"):
         about[KEY] = {"name": corpus.name, "format": corpus.format}
     index = {
@@ -415,14 +368,14 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
         "vectors": [],
     }
     # ASCII escapes, as ConvoKit writes them: it reads with the machine's own encoding.
-    lines = "".join(json.dumps(entry) + "\n" for entry in utterances)
-    return (
-        write_text(folder / "utterances.jsonl", lines),
-        write_text(folder / "speakers.json", json.dumps(speakers)),
-        write_text(folder / "conversations.json", json.dumps(conversations)),
-        write_text(folder / "corpus.json", json.dumps(about)),
-        write_text(folder / "index.json", json.dumps(index)),
-    )
+    texts = {
+        "utterances.jsonl": "".join(json.dumps(entry) + "\n" for entry in utterances),
+        "speakers.json": json.dumps(speakers),
+        "conversations.json": json.dumps(conversations),
+        "corpus.json": json.dumps(about),
+        "index.json": json.dumps(index),
+    }
+    return tuple(write_text(folder / name, text) for name, text in texts.items())
 
 
 def _index(metas: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ an unknown key) is kept in `extra` as a patch, so the written file equals the on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -38,7 +38,7 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
-from realtalk.formats.json_input import Fields, head_text, load, text_of
+from realtalk.formats.json_input import Fields, head_text, listed, load, mapping, text_of
 from realtalk.formats.published.record import (
     KEY,
     amended,
@@ -121,6 +121,7 @@ def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> Fields:
 
 
 _Value = TypeVar("_Value", Message, Question)
+_Part = TypeVar("_Part", Message, Question, Event)
 
 
 def _entry(value: _Value, written: Fields, read: Callable[[Any], _Value | None]) -> Fields:
@@ -147,13 +148,11 @@ def message_of(entry: Any, where: str) -> Message | None:
         return None
     links = entry.get("img_url")
     links = links if isinstance(links, list) else [links]
-    urls = [link for link in links if isinstance(link, str) and link]
-    caption = entry.get("blip_caption")
-    caption = caption if isinstance(caption, str) else ""
+    pictures = [Attachment("image", url=url) for url in links if isinstance(url, str) and url]
     # One caption serves the message; it was made from its first picture.
-    pictures = [Attachment("image", url=url) for url in urls]
-    if caption:
-        pictures[:1] = [Attachment("image", url=urls[0] if urls else "", caption=caption)]
+    if isinstance(caption := entry.get("blip_caption"), str) and caption:
+        first = pictures[0] if pictures else Attachment("image")
+        pictures[:1] = [replace(first, caption=caption)]
     message = Message(id_, speaker, None, text or "", tuple(pictures))
     return _finished(message, _turn(message), entry, where)
 
@@ -209,41 +208,42 @@ def qa_entry(question: Question, id_: str, ids: set[str]) -> Fields:
     return _entry(question, _qa(question), lambda entry: question_of(entry, id_, ids, id_))
 
 
-def events_of(
-    kind: EventKind, number: int, value: Any, ids: set[str]
-) -> Iterator[tuple[str, Event | None]]:
-    """The notes about one session, each with its place; None for what is no note."""
-    if kind == "summary":
-        fit = isinstance(value, str)
-        yield "", Event(number, None, value, kind) if fit else None
+def _notes(kind: EventKind, value: Any) -> Iterator[tuple[str, str | None, Any]]:
+    """What is noted about one session: its place, whom it is about, and the note."""
+    if kind == "summary" or not isinstance(value, dict):
+        yield "", None, value if kind == "summary" else None
         return
-    if not isinstance(value, dict):
-        yield "", None
-        return
-    date = value.get("date", "") if kind == "event" else ""
-    date = date if isinstance(date, str) else ""
     for speaker, notes in value.items():
         if kind == "event" and speaker == "date":
             continue
         if not isinstance(notes, list):
-            yield f".{speaker}", None
+            yield f".{speaker}", speaker, None
             continue
         for index, note in enumerate(notes):
-            place = f".{speaker}[{index}]"
-            if kind == "event":
-                fit = isinstance(note, str)
-                yield place, Event(number, speaker, note, kind, date) if fit else None
-            else:
-                yield place, _observation(number, speaker, note, ids)
+            yield f".{speaker}[{index}]", speaker, note
 
 
-def _observation(number: int, speaker: str, note: Any, ids: set[str]) -> Event | None:
+def events_of(
+    kind: EventKind, number: int, value: Any, ids: set[str]
+) -> Iterator[tuple[str, Event | None]]:
+    """The notes about one session, each with its place; None for what is no note."""
+    date = value.get("date") if kind == "event" and isinstance(value, dict) else ""
+    date = date if isinstance(date, str) else ""
+    for place, speaker, note in _notes(kind, value):
+        if kind == "observation":
+            yield place, _observation(number, speaker, note, ids)
+        else:
+            fit = isinstance(note, str)
+            yield place, Event(number, speaker, note, kind, date) if fit else None
+
+
+def _observation(number: int, speaker: str | None, note: Any, ids: set[str]) -> Event | None:
     if not (isinstance(note, list) and len(note) == 2 and isinstance(note[0], str)):
         return None
-    text, given = note
-    pieces = given if isinstance(given, list) else [given]
+    text, stated = note
+    pieces = stated if isinstance(stated, list) else [stated]
     named, _ = resolve([piece for piece in pieces if isinstance(piece, str)], ids)
-    extra = "" if given == _named(named) else extra_of({"stated": given}, "observation")
+    extra = "" if stated == _named(named) else extra_of({"stated": stated}, "observation")
     return Event(number, speaker, text, "observation", "", named, extra)
 
 
@@ -305,22 +305,18 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     seen: dict[tuple[str, bool], Chat] = {}
     for member in options.in_turn(sorted(members, key=by_number)):
         for id_, sample, where, whole in _samples(member):
-            reader = _Sample(id_, sample, where)
+            chat, ledger = _read_sample(id_, sample, where)
             # The official file and the files split from it often lie side by side: a sample
             # of the one is left out where a file of the other says the same.
             named = text_of(sample.get("sample_id"))
             twin = seen.get((named, not whole))
-            if twin and _said(twin) == _said(reader.chat):
+            if twin and (twin.sessions, twin.questions) == (chat.sessions, chat.questions):
                 notes.append(f"{member.name}: {id_} is {twin.id} again and was left out")
                 continue
-            seen.setdefault((named, whole), reader.chat)
-            chats.append(reader.chat)
-            ledgers.append(reader.ledger)
+            seen.setdefault((named, whole), chat)
+            chats.append(chat)
+            ledgers.append(ledger)
     return gathered(source, "locomo", chats, ledgers, notes)
-
-
-def _said(chat: Chat) -> tuple[tuple[Session, ...], tuple[Question, ...]]:
-    return chat.sessions, chat.questions
 
 
 def _samples(member: Member) -> Iterator[tuple[str, Fields, str, bool]]:
@@ -335,88 +331,83 @@ def _samples(member: Member) -> Iterator[tuple[str, Fields, str, bool]]:
         yield sample_id if samples is data else member.stem, sample, where, samples is data
 
 
-class _Sample:
-    """One sample on its way to a chat, with the ledger of its entries."""
+def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat, Ledger]:
+    """The chat of one sample, with the ledger of its entries."""
+    left: list[Leftover] = []
 
-    def __init__(self, id_: str, sample: Mapping[str, Any], where: str) -> None:
-        self._where = where
-        self._sample = sample
-        self._left: list[Leftover] = []
-        conversation: Mapping[str, Any] = sample["conversation"]
-        own = sample.get(KEY)
-        if own is not None and not isinstance(own, dict):
-            raise RealtalkError(f"'{KEY}' is not a record", where=where)
-        sessions = tuple(self._sessions(conversation, (own or {}).get("session_times")))
-        ids = {message.id for session in sessions for message in session.messages}
-        spoke = [message.speaker for session in sessions for message in session.messages]
-        named = [text_of(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
-        speakers = tuple(dict.fromkeys(name for name in (*spoke, *named) if name))
-        questions: list[Question] = []
-        for entry, place in self._entries(sample.get("qa"), "qa"):
-            question = question_of(entry, f"Q{len(questions) + 1}", ids, f"{where}: {place}")
-            self._count(question is not None, place, "has no question")
-            if question is not None:
-                questions.append(question)
-        chat = Chat(id_, speakers, sessions, tuple(self._events(ids)), tuple(questions))
-        chat = replace(chat, extra=extra_of(self._patch(chat), where))
-        self.chat = amended(chat, (own or {}).get(_WHOLE), where)
-        messages = sum(len(session.messages) for session in sessions)
-        self.ledger = Ledger.of(messages + len(self._left), self._left)
+    def entries(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+        if value is not None and not isinstance(value, list):
+            left.append(Leftover(f"{where}: {place}", "is not a list"))
+        for index, entry in enumerate(listed(value)):
+            yield f"{place}[{index}]", entry
 
-    def _count(self, good: bool, place: str, reason: str) -> None:
-        if not good:
-            self._left.append(Leftover(f"{self._where}: {place}", reason))
+    def readable(values: Iterable[tuple[str, _Part | None]], reason: str) -> Iterator[_Part]:
+        for place, value in values:
+            if value is None:
+                left.append(Leftover(f"{where}: {place}", reason))
+            else:
+                yield value
 
-    def _entries(self, value: Any, place: str) -> Iterator[tuple[Any, str]]:
-        if value is None:
-            return
-        if not isinstance(value, list):
-            self._count(False, place, "is not a list")
-            return
-        for index, entry in enumerate(value):
-            yield entry, f"{place}[{index}]"
+    own = sample.get(KEY)
+    if own is not None and not isinstance(own, dict):
+        raise RealtalkError(f"'{KEY}' is not a record", where=where)
+    own = own or {}
+    times = mapping(own.get("session_times"))
+    conversation: Mapping[str, Any] = sample["conversation"]
+    sessions = []
+    for number in sorted(
+        int(match[1]) for key in conversation if (match := SESSION.fullmatch(key))
+    ):
+        key = f"session_{number}"
+        turns = (
+            (place, message_of(entry, f"{where}: {place}"))
+            for place, entry in entries(conversation[key], key)
+        )
+        messages = tuple(readable(turns, "has no speaker, id or text"))
+        session = Session(number, parse_date(conversation.get(f"{key}_date_time")), messages)
+        if str(number) in times:
+            session = amended(session, {"time": times[str(number)]}, where)
+        sessions.append(session)
+    ids = {message.id for session in sessions for message in session.messages}
+    spoke = [message.speaker for session in sessions for message in session.messages]
+    named = [text_of(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
+    speakers = tuple(dict.fromkeys(name for name in (*spoke, *named) if name))
+    questions: list[Question] = []
+    asked = (
+        (place, question_of(entry, f"Q{len(questions) + 1}", ids, f"{where}: {place}"))
+        for place, entry in entries(sample.get("qa"), "qa")
+    )
+    for question in readable(asked, "has no question"):
+        questions.append(question)  # one by one: the next is numbered by those before it
+    events: list[Event] = []
+    for name, (kind, pattern) in SECTIONS.items():
+        noted = mapping(sample.get(name))
+        if not isinstance(sample.get(name), dict | None):
+            left.append(Leftover(f"{where}: {name}", "is not a mapping"))
+        matches = [match for key in noted if (match := pattern.fullmatch(key))]
+        for match in sorted(matches, key=lambda match: int(match[1])):
+            notes = (
+                (f"{name}.{match[0]}{place}", event)
+                for place, event in events_of(kind, int(match[1]), noted[match[0]], ids)
+            )
+            events += readable(notes, "is not a note")
+    chat = Chat(id_, speakers, tuple(sessions), tuple(events), tuple(questions))
+    chat = replace(chat, extra=extra_of(_sample_patch(chat, sample), where))
+    return amended(chat, own.get(_WHOLE), where), Ledger.of(len(spoke) + len(left), left)
 
-    def _sessions(self, conversation: Mapping[str, Any], times: Any) -> Iterator[Session]:
-        numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
-        for number in numbers:
-            key = f"session_{number}"
-            messages = []
-            for entry, place in self._entries(conversation[key], key):
-                message = message_of(entry, f"{self._where}: {place}")
-                self._count(message is not None, place, "has no speaker, id or text")
-                if message is not None:
-                    messages.append(message)
-            time = parse_date(conversation.get(f"{key}_date_time"))
-            session = Session(number, time, tuple(messages))
-            if isinstance(times, dict) and str(number) in times:
-                session = amended(session, {"time": times[str(number)]}, self._where)
-            yield session
 
-    def _events(self, ids: set[str]) -> Iterator[Event]:
-        for name, (kind, pattern) in SECTIONS.items():
-            noted = self._sample.get(name)
-            if not isinstance(noted, dict):
-                self._count(noted is None, name, "is not a mapping")
-                continue
-            matches = [match for key in noted if (match := pattern.fullmatch(key))]
-            for match in sorted(matches, key=lambda match: int(match[1])):
-                for place, event in events_of(kind, int(match[1]), noted[match[0]], ids):
-                    self._count(event is not None, f"{name}.{match[0]}{place}", "is not a note")
-                    if event is not None:
-                        yield event
-
-    def _patch(self, chat: Chat) -> Fields:
-        """What the file says otherwise than the writer would."""
-        written = _written(chat, chat.id)
-        plain = {key: value for key, value in self._sample.items() if key not in (*_LAYOUT, KEY)}
-        kept = {"sample": patch({"sample_id": written["sample_id"]}, plain)}
-        for key in _LAYOUT:
-            wanted, given = self._sample.get(key), written[key]
-            if isinstance(wanted, dict) and isinstance(given, dict):
-                kept[key] = patch(given, wanted)
-            elif wanted != given:
-                kept["sample"] |= patch({key: given}, {key: wanted} if key in self._sample else {})
-        return {key: value for key, value in kept.items() if value}
+def _sample_patch(chat: Chat, sample: Mapping[str, Any]) -> Fields:
+    """What the file says otherwise than the writer would."""
+    written = _written(chat, chat.id)
+    plain = {key: value for key, value in sample.items() if key not in (*_LAYOUT, KEY)}
+    changes = {"sample": patch({"sample_id": written["sample_id"]}, plain)}
+    for key in _LAYOUT:
+        wanted, default = sample.get(key), written[key]
+        if isinstance(wanted, dict) and isinstance(default, dict):
+            changes[key] = patch(default, wanted)
+        elif wanted != default:
+            changes["sample"] |= patch({key: default}, {key: wanted} if key in sample else {})
+    return {key: change for key, change in changes.items() if change}
 
 
 def _written(chat: Chat, sample_id: str) -> Fields:
@@ -447,7 +438,7 @@ def _sample(chat: Chat, sample_id: str, read_as: str) -> Fields:
             if key in _LAYOUT and isinstance(full[key], dict):
                 full[key] = patched(full[key], change)
         full = _completed(patched(full, kept.get("sample", {})), chat, read_as)
-        if _Sample(read_as, full, "").chat == chat:
+        if _read_sample(read_as, full, "")[0] == chat:
             return full
     except (RealtalkError, AttributeError, TypeError):
         pass  # another format's extra: not a patch, so it travels as it is
@@ -456,18 +447,17 @@ def _sample(chat: Chat, sample_id: str, read_as: str) -> Fields:
 
 def _completed(sample: Fields, chat: Chat, read_as: str) -> Fields:
     """The sample with what it cannot say put under `realtalk`."""
-    again = _Sample(read_as, sample, "").chat
-    got = {session.number: session.time for session in again.sessions}
+    read_back, _ = _read_sample(read_as, sample, "")
+    got = {session.number: session.time for session in read_back.sessions}
     times = {
         str(session.number): session.time and session.time.isoformat()
         for session in chat.sessions
         if session.time != got.get(session.number)
     }
-    whole = differences(chat, again)
+    changes = differences(chat, read_back)
     for name in ("sessions", "questions"):
-        whole.pop(name, None)  # they carry their own
-    own = {"session_times": times, _WHOLE: whole}
-    own = {key: value for key, value in own.items() if value}
+        changes.pop(name, None)  # they carry their own
+    own = {key: value for key, value in (("session_times", times), (_WHOLE, changes)) if value}
     return {**sample, KEY: own} if own else sample
 
 

@@ -79,6 +79,11 @@ def gathered(
     return ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(notes))
 
 
+def undated_notes(count: int) -> tuple[str, ...]:
+    """What a reading says about time stamps that it could not read."""
+    return (f"{count:,} time stamps could not be read; those messages have none",) if count else ()
+
+
 KEY = "realtalk"  # where a foreign layout carries what it has no field for
 _DEEPEST = 200  # the JSON writer stops at 254, and layouts wrap an extra in a few levels
 _LARGEST_SESSION = 2**31 - 1  # what the stored column holds

@@ -27,21 +27,21 @@ import polars as pl
 
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, zone
-from realtalk.formats.published.record import extra_of
+from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, text_of, zone
+from realtalk.formats.published.record import extra_of, undated_notes
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding, taken
 from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.text.written_days import parse_stamp
 
-# Posts and comments, as a parser meets them, to message columns in document order.
+# Posts and comments, as a parser meets them, to messages in document order.
 #
-#     post = columns.begin(None); comment = columns.begin(post)
-#     columns.end(comment); columns.end(post); columns.close("mara", "threads.json", 1)
+#     post = posts.begin(None); comment = posts.begin(post)
+#     posts.end(comment, …); posts.end(post, …); posts.close("mara", …)
 #     → rows D1:1 and D1:2 (reply to D1:1) of chat post-000001
 #
-# A row is taken when an entry begins, because its replies may come before its score; it
-# is filled when the entry ends.
+# An entry is listed when it begins, because its replies may come before its score; it is
+# filled when it ends.
 
 BRANCHES = frozenset({"comments", "replies", "children"})
 _AT_ONCE = 100_000  # entries that wait to become columns; whole posts
@@ -54,17 +54,27 @@ _SCORE = ("score", "ups", "upvotes")
 _TIME = ("timestamp", "created_utc", "created", "time", "date")
 _DOMAIN = ("__sub__", "subreddit", "domain")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_COLUMNS = ("chat", "session_time", "id", "speaker", "time", "text", "reply_to", "deleted", "extra")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
-    """A post or comment whose end has not been read yet."""
+    """A post or comment; `fields` are taken apart when it ends."""
 
-    row: int
-    parent: int  # the row it replies to, -1 for a post
+    parent: Node | None
     fields: Fields = field(default_factory=dict)
     branching: bool = False  # inside its list of comments or replies
-    nested: set[str] = field(default_factory=set)  # fields that hold an object or a list
+    odd: bool = False  # an object or a list stands where its text should
+    id: str = ""
+    speaker: str = NOBODY
+    time: datetime | None = None
+    text: str = ""
+    deleted: bool = False
+    extra: str = ""
+
+    @property
+    def text_names(self) -> tuple[str, ...]:
+        return _POST_TEXT if self.parent is None else _COMMENT_TEXT
 
 
 def _take(fields: Fields, names: tuple[str, ...]) -> Any:
@@ -89,163 +99,97 @@ def _score(value: Any) -> int | float | None:
     return int(value) if abs(value) < 2**53 and value == int(value) else value
 
 
-class Columns:
+class Posts:
     """Rows of all posts so far."""
 
     def __init__(self, timezone: str | None) -> None:
         self.chats: list[ChatRow] = []
         self.left: list[Leftover] = []
+        self.undated = 0
         self._tz = zone(timezone)
-        self._frames: list[pl.DataFrame] = []
-        self._framed = 0  # entries in them
-        self._start = 0  # first row of the post being read
+        self._nodes: list[Node] = []  # of the post being read
         self._about: Fields = {}  # what goes to the chat instead of its first message
-        self._given: list[str] = []  # ids as given, of the post being read
         self._chat_ids = UniqueNames("{}~{}")
-        self._undated = 0
-        self._parent: list[int] = []
-        self._chat: list[str] = []
-        self._id: list[str] = []
-        self._reply: list[str | None] = []
-        self._speaker: list[str] = []
-        self._time: list[datetime | None] = []
-        self._text: list[str] = []
-        self._deleted: list[bool] = []
-        self._extra: list[str] = []
-        # Those that have a value as soon as an entry begins.
-        self._begun: tuple[list[Any], ...] = (
-            self._parent,
-            self._given,
-            self._speaker,
-            self._time,
-            self._text,
-            self._deleted,
-            self._extra,
-        )
-
-    @property
-    def size(self) -> int:
-        return self._framed + len(self._text)
+        self._rows: list[tuple[Any, ...]] = []
+        self._frames: list[pl.DataFrame] = []
 
     def leave(self, where: str, reason: str) -> None:
         self.left.append(Leftover(where, reason))
 
     def begin(self, parent: Node | None) -> Node:
-        node = Node(len(self._text), -1 if parent is None else parent.row)
-        empty = (node.parent, "", NOBODY, None, "", False, "")
-        for column, value in zip(self._begun, empty, strict=True):
-            column.append(value)
-        return node
+        self._nodes.append(Node(parent))
+        return self._nodes[-1]
 
     def end(self, node: Node, where: str) -> None:
-        """Fills the node's row, or takes it back where it says nothing and bears nothing."""
-        row, fields = node.row, node.fields
-        is_post = node.parent < 0
+        """Fills the node, or takes it back where it says nothing and bears nothing."""
+        fields, node.fields = node.fields, {}
+        is_post = node.parent is None
         title = fields.get("title") if is_post else None
-        names = _POST_TEXT if is_post else _COMMENT_TEXT
-        text = _take(fields, names)
-        odd = isinstance(text, bool) or (text is None and not node.nested.isdisjoint(names))
-        author = _take(fields, _AUTHOR)
-        stamp = _take(fields, _TIME)
-        text = None if odd else text
+        text = _take(fields, node.text_names)
+        author, stamp = _take(fields, _AUTHOR), _take(fields, _TIME)
+        if odd := isinstance(text, bool) or (text is None and node.odd):
+            text = None
         is_empty = odd or (author is None and stamp is None)
         if text is None and title is None and is_empty:  # a title says something, too
-            if row == len(self._text) - 1:  # nobody replied to it
-                for column in self._begun:
-                    column.pop()
+            if self._nodes[-1] is node:  # nobody replied to it
+                self._nodes.pop()
                 self.leave(where, NOT_TEXT if odd else "has no text, author or time")
                 return
-            self._deleted[row] = True
-        text = text if isinstance(text, str) else "" if text is None else str(text)
-        if is_post and not text.strip() and title is not None:
-            text = str(title)
-        self._text[row] = text
-        self._deleted[row] = self._deleted[row] or text.strip().lower() in _GONE
-        if author is not None and str(author).strip():
-            self._speaker[row] = str(author)
-        time = parse_stamp(stamp, self._tz)
-        self._undated += time is None and stamp is not None
-        self._time[row] = time
-        self._given[row - self._start] = str(fields.pop("id", ""))
-        given = _take(fields, _SCORE)
-        score = _score(given)
-        if given is not None and score is None:
-            fields["score_text"] = given
+            node.deleted = True
+        node.text = text_of(text)
+        if title is not None and not node.text.strip():
+            node.text = str(title)
+        node.deleted = node.deleted or node.text.strip().lower() in _GONE
+        if text_of(author).strip():
+            node.speaker = str(author)
+        node.time = parse_stamp(stamp, self._tz)
+        self.undated += node.time is None and stamp is not None
+        node.id = str(fields.pop("id", ""))
+        stated = _take(fields, _SCORE)
+        score = _score(stated)
+        if stated is not None and score is None:
+            fields["score_text"] = stated
+        scored = {} if score is None else {"score": score}
         if is_post:
-            self._about = fields
             domain = _take(fields, _DOMAIN)
-            if domain is not None:
-                fields["subreddit"] = domain
+            self._about = fields | ({} if domain is None else {"subreddit": domain}) | scored
             fields = {}
-            if score is not None:
-                self._about["score"] = score
-        if score is not None:
-            fields["score"] = score
-        simple = len(fields) == 1 and type(score) is int
-        self._extra[row] = f'{{"score":{score}}}' if simple else extra_of(fields, where)
+        simple = not fields and type(score) is int
+        node.extra = f'{{"score":{score}}}' if simple else extra_of(fields | scored, where)
 
     def close(self, filed_under: str, where: str) -> None:
-        """Names the rows of the post that has just ended; nothing if it was taken back."""
-        start, stop = self._start, len(self._text)
-        if start == stop:
+        """Names the entries of the post that has just ended; nothing if it was taken back."""
+        nodes, self._nodes = self._nodes, []
+        if not nodes:
             return
+        post = nodes[0]
         if filed_under:
             self._about["author"] = filed_under
-            if self._speaker[start] == NOBODY and not self._deleted[start]:
-                self._speaker[start] = filed_under
-        given = self._given[0]
-        chat = self._chat_ids.free(given or f"post-{len(self.chats) + 1:06d}")
-        ids = UniqueNames("{}~{}")
-        for place, name in enumerate(self._given, 1):
-            self._id.append(ids.free(name or f"D1:{place}"))
-        self._reply += [
-            None if parent < 0 else self._id[parent] for parent in self._parent[start:stop]
-        ]
-        self._chat += [chat] * (stop - start)
-        speakers = tuple(dict.fromkeys(self._speaker[start:stop]))
+            if post.speaker == NOBODY and not post.deleted:
+                post.speaker = filed_under
+        chat = self._chat_ids.free(post.id or f"post-{len(self.chats) + 1:06d}")
+        speakers = tuple(dict.fromkeys(node.speaker for node in nodes))
         self.chats.append(ChatRow(chat, speakers, extra=extra_of(self._about, where)))
-        self._given.clear()
-        self._about, self._start = {}, stop
-        if stop >= _AT_ONCE:
+        ids = UniqueNames("{}~{}")
+        for place, node in enumerate(nodes, 1):
+            node.id = ids.free(node.id or f"D1:{place}")
+            reply_to = node.parent and node.parent.id
+            row = (chat, post.time, node.id, node.speaker, node.time, node.text, reply_to)
+            self._rows.append((*row, node.deleted, node.extra))
+        if len(self._rows) >= _AT_ONCE:
             self._put_away()
 
     def frame(self) -> pl.DataFrame:
         """Every entry so far."""
-        if self._text or not self._frames:
+        if self._rows:
             self._put_away()
         return pl.concat(self._frames, rechunk=True)
 
     def _put_away(self) -> None:
         """Makes columns of the entries of whole posts, which take a third of the memory."""
-        self._frames.append(self._frame())
-        self._framed += len(self._text)
-        self._start = 0
-        named: tuple[list[Any], ...] = (self._chat, self._id, self._reply)
-        for column in (*named, *self._begun):
-            column.clear()
-
-    def _frame(self) -> pl.DataFrame:
-        frame = message_frame(
-            {
-                "chat": self._chat,
-                "id": self._id,
-                "speaker": self._speaker,
-                "time": pl.Series("time", self._time, dtype=pl.Datetime("us")),
-                "text": self._text,
-                "reply_to": pl.Series("reply_to", self._reply, dtype=pl.String),
-                "deleted": self._deleted,
-                "extra": self._extra,
-            }
-        )
-        return frame.with_columns(
-            pl.lit(1, dtype=pl.Int32).alias("session"),
-            pl.col("time").first().over("chat").alias("session_time"),
-        )
-
-    def notes(self) -> tuple[str, ...]:
-        if not self._undated:
-            return ()
-        return (f"{self._undated:,} time stamps could not be read; those messages have none",)
+        columns = dict(zip(_COLUMNS, zip(*self._rows, strict=True), strict=True))
+        self._frames.append(message_frame({**columns, "session": [1] * len(self._rows)}))
+        self._rows = []
 
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -268,27 +212,24 @@ def _is_ours(member: Member) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = taken(source, _SUFFIXES, _is_ours, missing="no thread file found")
-    columns = Columns(options.timezone)
+    posts = Posts(options.timezone)
     for member in members:
         with member.open() as stream:
             skip_mark(stream)
             try:
-                _Walk(columns, member.name, options).run(stream)
+                _Walk(posts, member.name, options).run(stream)
             # ijson's own message quotes the text around the fault.
             except (ijson.JSONError, ValueError, OverflowError) as error:
                 raise RealtalkError("not valid JSON", where=member.where) from error
-    if not columns.size:
+    if not posts.chats:
         raise RealtalkError("holds no post that can be read", where=str(source.path))
-    ledger = Ledger.of(columns.size + len(columns.left), columns.left)
-    tables = Tables(
-        source.name,
-        "reddit",
-        tuple(columns.chats),
-        columns.frame(),
-        pl.DataFrame(schema=EVENTS),
-        pl.DataFrame(schema=QUESTIONS),
+    messages = posts.frame()
+    events, questions = pl.DataFrame(schema=EVENTS), pl.DataFrame(schema=QUESTIONS)
+    return ReadCorpus(
+        tables=Tables(source.name, "reddit", tuple(posts.chats), messages, events, questions),
+        ledger=Ledger.of(messages.height + len(posts.left), posts.left),
+        notes=undated_notes(posts.undated),
     )
-    return ReadCorpus(tables=tables, ledger=ledger, notes=columns.notes())
 
 
 class _Walk:
@@ -298,8 +239,8 @@ class _Walk:
     container that is neither (a list of awards, say) is passed over by counting its depth.
     """
 
-    def __init__(self, columns: Columns, name: str, options: ReadOptions) -> None:
-        self._columns = columns
+    def __init__(self, posts: Posts, name: str, options: ReadOptions) -> None:
+        self._posts = posts
         self._name = name
         self._progress = options.progress
         self._open: list[Node] = []
@@ -308,7 +249,7 @@ class _Walk:
         self._author = ""  # the author a post is filed under
         self._key = ""
         self._skip = 0  # depth inside a container that is passed over
-        self._posts = 0
+        self._count = 0  # posts that have ended
 
     def run(self, stream: IO[bytes]) -> None:
         """Reads to the end; several JSON values in one file (.jsonl) are one stream."""
@@ -330,28 +271,26 @@ class _Walk:
         node = self._open[-1]
         if event == "start_map":
             if node.branching:
-                self._open.append(self._columns.begin(node))
+                self._open.append(self._posts.begin(node))
                 return
             if self._key in BRANCHES:
                 self._leave("comments that are not a list")
-            node.nested.add(self._key)
-            self._skip = 1
+            self._pass_over(node)
         elif event == "end_map":
             self._open.pop()
-            self._columns.end(node, self._place())
+            self._posts.end(node, self._place())
             if not self._open:
-                self._columns.close(self._author, self._place())
-                self._posts += 1
-                if self._posts % _EVERY == 0:
-                    self._progress(self._posts, 0, "posts")
+                self._posts.close(self._author, self._place())
+                self._count += 1
+                if self._count % _EVERY == 0:
+                    self._progress(self._count, 0, "posts")
         elif event == "start_array":
             if self._key in BRANCHES and not node.branching:
                 node.branching = True
                 return
             if node.branching:
                 self._leave("a list where a comment belongs")
-            node.nested.add(self._key)
-            self._skip = 1
+            self._pass_over(node)
         elif event == "end_array":
             node.branching = False
         elif node.branching:
@@ -368,7 +307,7 @@ class _Walk:
             if self._outer and self._outer[-1] == "authors":
                 self._author = self._key
             if event == "start_map":
-                self._open.append(self._columns.begin(None))
+                self._open.append(self._posts.begin(None))
             else:
                 self._outer.append("list")
         elif event in ("end_map", "end_array"):
@@ -386,14 +325,19 @@ class _Walk:
             self._outer += ["authors", "list"]
             self._author = self._key
         else:
-            self._open.append(self._columns.begin(None))
+            self._open.append(self._posts.begin(None))
             self._inside(event, value)
 
+    def _pass_over(self, node: Node) -> None:
+        """Skips an object or a list that is a field, or stands where a comment should."""
+        node.odd = node.odd or self._key in node.text_names
+        self._skip = 1
+
     def _place(self) -> str:
-        return f"{self._name}: post {self._posts + 1}"
+        return f"{self._name}: post {self._count + 1}"
 
     def _leave(self, reason: str) -> None:
-        self._columns.leave(self._place(), reason)
+        self._posts.leave(self._place(), reason)
 
 
 FORMAT = Format("Reddit threads as trees (PersonaConvBench)", holding(_SUFFIXES, _is_ours), _read)
