@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from realtalk.chat import Attachment, Message, unpack_extra
+from realtalk.chat import Message, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.discord import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check
 
 ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
 BO = {"id": "2", "name": "bo", "nickname": "Bo", "isBot": False}
@@ -71,28 +72,37 @@ def test_messages_replies_and_what_nobody_wrote(tmp_path: Path) -> None:
         entry(6, type="20", author=BO | {"isBot": True}),
         entry(7, content=""),
     )
-    first, second, command = messages(reading)
-    [chat] = reading.corpus.chats
-    assert (chat.id, chat.speakers) == ("general", ("Annie", "Bo"))
-    assert unpack_extra(chat.extra)["guild"] == "Gardeners"
-    assert unpack_extra(chat.extra)["authors"] == {"Annie": "1", "Bo": "2"}
-    assert chat.names_of("Annie") == ("Annie", "ann")
-    assert (second.reply_to, second.edited, first.edited) == (first.id, True, False)
-    assert unpack_extra(command.extra)["bot"] is True
-    assert first.time == datetime(2024, 5, 1, 9, 31, 0, 500000)
-    assert str(reading.ledger) == "7 entries = 3 in messages + 3 system + 1 left over"
+    check(
+        reading,
+        """
+        general (Annie, Bo) {"authors":{"Annie":"1","Bo":"2"},"calls":{"Annie":["2024-05-01T09:3
+            3:00.500000"]},"guild":"Gardeners","id":"5","type":"GuildTextChat"}
+        session 1, 2024-05-01 09:31:00.500000
+        D1:1 2024-05-01 09:31:00.500000 Annie: text 1
+            {"id":"1"}
+        D1:2 2024-05-01 09:32:00.500000 Bo, to D1:1, edited: text 2
+            {"edited":"2024","id":"2"}
+        D1:3 2024-05-01 09:36:00.500000 Bo: text 6
+            {"bot":true,"id":"6"}
+        ann is Annie by the export
+        bo is Bo by the export
+        7 entries = 3 in messages + 3 system + 1 left over
+        general.json, messages[6]: neither text nor attachment
+        """,
+    )
 
 
 @pytest.mark.parametrize(
-    "kind",
+    "kinds",
     [
-        *("GuildMemberJoin", "ChannelPinnedMessage", "ThreadCreated", "ChannelNameChange"),
-        *("7", "8", "11", "12", "21", "22", "24", "25", "27", "44", "46", "99"),
+        "GuildMemberJoin ChannelPinnedMessage ThreadCreated ChannelNameChange",
+        "7 8 11 12 21 22 24 25 27 44 46 99",
     ],
 )
-def test_notices_by_their_type(tmp_path: Path, kind: str) -> None:
-    reading = read_json(tmp_path, entry(1), entry(2, type=kind))
-    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
+def test_notices_by_their_type(tmp_path: Path, kinds: str) -> None:
+    notices = [entry(2, type=kind) for kind in kinds.split()]
+    ledger = read_json(tmp_path, entry(1), *notices).ledger
+    assert (ledger.in_messages, ledger.system) == (1, len(notices))
 
 
 @pytest.mark.parametrize(
@@ -127,36 +137,32 @@ def test_a_nickname_of_two_people_gives_way_to_their_names(tmp_path: Path) -> No
 
 
 def test_attachments_stickers_embeds_and_forwards(tmp_path: Path) -> None:
-    first, second = messages(
-        read_json(
-            tmp_path,
-            entry(
-                1,
-                content="",
-                attachments=[{"url": "https://cdn/a.PNG?ex=1", "fileName": "a.PNG"}],
-                stickers=[{"name": "wave", "sourceUrl": "https://cdn/s.json"}],
-                embeds=[{"title": "T", "url": "https://a.org", "description": "D"}, {"color": 1}],
-                reactions=[{"emoji": {"name": "👍"}, "count": 3, "users": [{"nickname": "Bo"}]}],
-                mentions=[BO],
-            ),
-            entry(
-                2,
-                content="",
-                reference={"messageId": "1", "type": "Forward"},
-                forwardedMessage={"content": "passed on", "attachments": [{"url": "b.mp3"}]},
-            ),
-        )
+    sent = json.loads("""{"content": "",
+        "attachments": [{"url": "https://cdn/a.PNG?ex=1", "fileName": "a.PNG"}],
+        "stickers": [{"name": "wave", "sourceUrl": "https://cdn/s.json"}],
+        "embeds": [{"title": "T", "url": "https://a.org", "description": "D"}, {"color": 1}],
+        "reactions": [{"emoji": {"name": "👍"}, "count": 3, "users": [{"nickname": "Bo"}]}],
+        "mentions": [{"id": "2", "name": "bo", "nickname": "Bo"}]}""")
+    forward = json.loads("""{"content": "", "reference": {"messageId": "1", "type": "Forward"},
+        "forwardedMessage": {"content": "passed on", "attachments": [{"url": "b.mp3"}]}}""")
+    check(
+        read_json(tmp_path, entry(1, **sent), entry(2, **forward)),
+        """
+        general (Annie)
+            {"authors":{"Annie":"1"},"guild":"Gardeners","id":"5","type":"GuildTextChat"}
+        session 1, 2024-05-01 09:31:00.500000
+        D1:1 2024-05-01 09:31:00.500000 Annie:
+            image a.PNG https://cdn/a.PNG?ex=1
+            sticker wave https://cdn/s.json
+            link T https://a.org D
+            {"id":"1","mentions":["Bo"],"reactions":[{"by":["Bo"],"count":3,"emoji":"👍"}]}
+        D1:2 2024-05-01 09:32:00.500000 Annie: passed on
+            audio b.mp3 b.mp3
+            {"forwarded":true,"id":"2"}
+        ann is Annie by the export
+        2 entries = 2 in messages + 0 system + 0 left over
+        """,
     )
-    assert first.attachments == (
-        Attachment("image", "a.PNG", "https://cdn/a.PNG?ex=1"),
-        Attachment("sticker", "wave", "https://cdn/s.json"),
-        Attachment("link", "T", "https://a.org", "D"),
-    )
-    extra = unpack_extra(first.extra)
-    assert extra["reactions"] == [{"emoji": "👍", "count": 3, "by": ["Bo"]}]
-    assert extra["mentions"] == ["Bo"]
-    assert (second.text, second.reply_to) == ("passed on", None)
-    assert second.attachments[0].kind == "audio"
 
 
 def test_parts_of_a_channel_are_joined_and_overlaps_taken_once(tmp_path: Path) -> None:
@@ -196,10 +202,8 @@ def test_csv(tmp_path: Path, date: str, expected: datetime | None) -> None:
     )
     reading = read(tmp_path, {"general.csv": text})
     [message] = messages(reading)
-    assert (message.speaker, message.text, message.time) == (
-        *("ann#0001", 'one, "two"\nthree'),
-        expected,
-    )
+    assert (message.speaker, message.text) == ("ann#0001", 'one, "two"\nthree')
+    assert message.time == expected
     assert [file.kind for file in message.attachments] == ["image", "file"]
     assert [r["count"] for r in unpack_extra(message.extra)["reactions"]] == [2, 1]
     assert len(reading.ledger.leftovers) == 1
@@ -207,26 +211,36 @@ def test_csv(tmp_path: Path, date: str, expected: datetime | None) -> None:
 
 
 def test_the_data_package(tmp_path: Path) -> None:
-    rows = [
-        {"ID": 42, "Timestamp": "2024-05-01 09:31:00", "Contents": "later", "Attachments": ""},
-        {"ID": 41, "Timestamp": "2024-05-01 09:30:00", "Contents": "", "Attachments": "x/a.png"},
-        7,
-    ]
-    table = 'ID,Timestamp,Contents,Attachments\r\n7,2021-01-01 10:00:00.5+00:00,"a, b",\r\n'
     files = {
-        "Account/user.json": json.dumps({"id": "1", "username": "ann", "global_name": "Ann"}),
-        "Messages/index.json": json.dumps({"123": "general in Gardeners", "124": None}),
-        "Messages/c123/channel.json": json.dumps({"id": "123"}),
-        "Messages/c123/messages.json": json.dumps(rows),
-        "Messages/c124/messages.csv": table,
+        "Account/user.json": '{"id": "1", "username": "ann", "global_name": "Ann"}',
+        "Messages/index.json": '{"123": "general in Gardeners", "124": null}',
+        "Messages/c123/channel.json": '{"id": "123"}',
+        "Messages/c123/messages.json": """[
+            {"ID": 42, "Timestamp": "2024-05-01 09:31:00", "Contents": "later", "Attachments": ""},
+            {"ID": 41, "Timestamp": "2024-05-01 09:30:00", "Contents": "",
+             "Attachments": "x/a.png"}, 7]""",
+        "Messages/c124/messages.csv": "ID,Timestamp,Contents,Attachments\r\n"
+        '7,2021-01-01 10:00:00.5+00:00,"a, b",\r\n',
     }
-    reading = read(tmp_path, files)
-    first, second = reading.corpus.chats
-    assert (first.id, second.id) == ("general in Gardeners", "channel 124")
-    assert reading.corpus.speakers == ("Ann",)
-    assert [message.text for message in first.messages] == ["", "later"]
-    assert [message.text for message in second.messages] == ["a, b"]
-    assert str(reading.ledger) == "4 entries = 3 in messages + 0 system + 1 left over"
+    check(
+        read(tmp_path, files),
+        """
+        general in Gardeners (Ann) {"authors":{"Ann":"1"},"id":"123"}
+        session 1, 2024-05-01 09:30:00
+        D1:1 2024-05-01 09:30:00 Ann:
+            image a.png x/a.png
+            {"id":"41"}
+        D1:2 2024-05-01 09:31:00 Ann: later
+            {"id":"42"}
+        channel 124 (Ann) {"authors":{"Ann":"1"},"id":"124"}
+        session 1, 2021-01-01 10:00:00.500000
+        D1:1 2021-01-01 10:00:00.500000 Ann: a, b
+            {"id":"7"}
+        4 entries = 3 in messages + 0 system + 1 left over
+        Messages/c123/messages.json, [2]: not an object
+        a Discord data package holds its owner's messages only
+        """,
+    )
     tokyo = messages(FORMAT.read(Source.open(tmp_path), ReadOptions(timezone="Asia/Tokyo")))
     assert tokyo[0].time == datetime(2024, 5, 1, 18, 30)
     assert tokyo[2].time == datetime(2021, 1, 1, 19, 0, 0, 500000)

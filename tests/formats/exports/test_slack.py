@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
-from realtalk.chat import Attachment, Chat, Message, unpack_extra
+from realtalk.chat import Attachment, Message
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.slack import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check
 
 WORKSPACE: dict[str, Any] = {
     "users.json": [
@@ -32,14 +32,14 @@ def entry(ts: str, **values: Any) -> dict[str, Any]:
     return {"type": "message", "user": "U1", "text": f"text {ts}", "ts": ts} | values
 
 
-def read(path: Path, days: dict[str, Any], options: ReadOptions | None = None) -> ReadCorpus:
+def read(path: Path, days: dict[str, Any]) -> ReadCorpus:
     archive_path = path / "Gardeners export.zip"
     with ZipFile(archive_path, "w") as archive:
         for name, value in (WORKSPACE | days).items():
             archive.writestr(name, json.dumps(value))
     source = Source.open(archive_path)
     assert FORMAT.sniff(source)
-    return FORMAT.read(source, options or ReadOptions())
+    return FORMAT.read(source, ReadOptions())
 
 
 def only(path: Path, **values: Any) -> Message:
@@ -48,25 +48,31 @@ def only(path: Path, **values: Any) -> Message:
     return message
 
 
-def by_id(reading: ReadCorpus) -> dict[str, Chat]:
-    return {chat.id: chat for chat in reading.corpus.chats}
-
-
 def test_one_chat_a_channel_with_days_in_order(tmp_path: Path) -> None:
-    reading = read(
-        tmp_path,
-        {
-            "general/2024-05-02.json": [entry("1714635000.000100", user="U3")],
-            "general/2024-05-01.json": [entry("1714548600.000100")],
-            "D1/2024-05-01.json": [entry("1714548600.000100", user="U2")],
-        },
+    days = {
+        "general/2024-05-02.json": [entry("1714635000.000100", user="U3")],
+        "general/2024-05-01.json": [entry("1714548600.000100")],
+        "D1/2024-05-01.json": [entry("1714548600.000100", user="U2")],
+    }
+    check(
+        read(tmp_path, days),
+        """
+        ann, Bo Lund (Bo Lund) {"authors":{"Bo
+            Lund":"U2"},"id":"D1","kind":"dms","members":["ann","Bo Lund"]}
+        session 1, 2024-05-01 07:30:00.000100
+        D1:1 2024-05-01 07:30:00.000100 Bo Lund: text 1714548600.000100
+            {"id":"1714548600.000100"}
+        general (ann, cy) {"authors":{"ann":"U1","cy":"U3"},"id":"C1","kind":"channels","members
+            ":["ann"],"topic":"T"}
+        session 1, 2024-05-01 07:30:00.000100
+        D1:1 2024-05-01 07:30:00.000100 ann: text 1714548600.000100
+            {"id":"1714548600.000100"}
+        session 2, 2024-05-02 07:30:00.000100
+        D2:1 2024-05-02 07:30:00.000100 cy: text 1714635000.000100
+            {"id":"1714635000.000100"}
+        3 entries = 3 in messages + 0 system + 0 left over
+        """,
     )
-    chats = by_id(reading)
-    assert set(chats) == {"general", "ann, Bo Lund"}
-    assert chats["general"].speakers == ("ann", "cy")
-    assert chats["ann, Bo Lund"].speakers == ("Bo Lund",)
-    assert unpack_extra(chats["general"].extra)["topic"] == "T"
-    assert next(iter(chats["general"].messages)).time == datetime(2024, 5, 1, 7, 30, 0, 100)
 
 
 @pytest.mark.parametrize(
@@ -86,21 +92,11 @@ def test_markup(tmp_path: Path, written: str, shown: str) -> None:
 
 
 def test_text_that_stands_in_blocks_only(tmp_path: Path) -> None:
-    rich = {
-        "type": "rich_text",
-        "elements": [
-            {
-                "type": "rich_text_section",
-                "elements": [
-                    {"type": "text", "text": "hello "},
-                    {"type": "user", "user_id": "U2"},
-                    {"type": "emoji", "name": "wave"},
-                    {"type": "link", "url": "https://x.example"},
-                ],
-            },
-            {"type": "rich_text_section", "elements": [{"type": "text", "text": "bye"}]},
-        ],
-    }
+    rich = json.loads("""{"type": "rich_text", "elements": [
+        {"type": "rich_text_section", "elements": [
+            {"type": "text", "text": "hello "}, {"type": "user", "user_id": "U2"},
+            {"type": "emoji", "name": "wave"}, {"type": "link", "url": "https://x.example"}]},
+        {"type": "rich_text_section", "elements": [{"type": "text", "text": "bye"}]}]}""")
     plain = {"type": "section", "text": {"type": "mrkdwn", "text": "see <@U1>"}}
     message = only(tmp_path, text="", blocks=[rich, plain])
     assert message.text == "hello @Bo Lund:wave:https://x.example\nbye\nsee @ann"
@@ -115,26 +111,37 @@ def test_a_link_behind_words_is_kept(tmp_path: Path) -> None:
 
 def test_system_entries_bots_and_deleted_messages(tmp_path: Path) -> None:
     bot = {"subtype": "bot_message", "bot_id": "B1", "user": None}
-    reading = read(
-        tmp_path,
-        {
-            "general/2024-05-01.json": [
-                entry("1714548600.000100", subtype="channel_join"),
-                entry("1714548601.000100", **bot, username="Deploys"),
-                entry("1714548602.000100", **bot, bot_profile={"name": "Helper"}),
-                entry("1714548603.000100", subtype="tombstone", user="USLACKBOT"),
-                entry("1714548604.000100", subtype="me_message", edited={"ts": "1"}),
-                entry("1714548605.000100", user="U9", user_profile={"real_name": "Zoe"}),
-                entry("1714548606.000100", user=None),
-                "rubbish",
-            ]
-        },
+    day = [
+        entry("1714548600.000100", subtype="channel_join"),
+        entry("1714548601.000100", **bot, username="Deploys"),
+        entry("1714548602.000100", **bot, bot_profile={"name": "Helper"}),
+        # A tombstone does not say whose message it was, and it was not Slackbot's.
+        entry("1714548603.000100", subtype="tombstone", user="USLACKBOT"),
+        entry("1714548604.000100", subtype="me_message", edited={"ts": "1"}),
+        entry("1714548605.000100", user="U9", user_profile={"real_name": "Zoe"}),
+        entry("1714548606.000100", user=None),
+        "rubbish",
+    ]
+    check(
+        read(tmp_path, {"general/2024-05-01.json": day}),
+        """
+        general (Deploys, Helper, ann, Zoe) {"authors":{"Deploys":"B1/Deploys","Helper":"B1/Help
+            er","Zoe":"U9","ann":"U1"},"id":"C1","kind":"channels","members":["ann"],"topic":"T"
+            }
+        session 1, 2024-05-01 07:30:01.000100
+        D1:1 2024-05-01 07:30:01.000100 Deploys: text 1714548601.000100
+            {"bot":true,"id":"1714548601.000100","subtype":"bot_message"}
+        D1:2 2024-05-01 07:30:02.000100 Helper: text 1714548602.000100
+            {"bot":true,"id":"1714548602.000100","subtype":"bot_message"}
+        D1:3 2024-05-01 07:30:04.000100 ann, edited: text 1714548604.000100
+            {"id":"1714548604.000100","subtype":"me_message"}
+        D1:4 2024-05-01 07:30:05.000100 Zoe: text 1714548605.000100
+            {"id":"1714548605.000100"}
+        8 entries = 4 in messages + 2 system + 2 left over
+        general/2024-05-01.json, [6]: no sender
+        general/2024-05-01.json, [7]: not an object
+        """,
     )
-    [chat] = reading.corpus.chats
-    # A tombstone does not say whose message it was, and it was not Slackbot's.
-    assert chat.speakers == ("Deploys", "Helper", "ann", "Zoe")
-    assert [message.edited for message in chat.messages] == [False, False, True, False]
-    assert str(reading.ledger) == "8 entries = 4 in messages + 2 system + 2 left over"
 
 
 def test_bots_stand_under_the_names_that_the_archive_has_for_them(tmp_path: Path) -> None:
@@ -162,31 +169,24 @@ def test_bots_stand_under_the_names_that_the_archive_has_for_them(tmp_path: Path
         },
     )
     [chat] = reading.corpus.chats
-    said = [(m.speaker, unpack_extra(m.extra).get("bot", False)) for m in chat.messages]
-    assert said == [
-        *(("Deploys", True), ("Deploys", True), ("helper", True), ("Calendar", True)),
-        *(("Weather", True), ("Polls", True), ("helper", True), ("B0", True), ("ann", False)),
-    ]
+    names = " ".join(m.speaker for m in chat.messages)
+    assert names == "Deploys Deploys helper Calendar Weather Polls helper B0 ann"
+    assert ['"bot":true' in m.extra for m in chat.messages] == [True] * 8 + [False]
 
 
 @pytest.mark.parametrize(
-    "subtype",
+    "subtypes",
     [
-        *("channel_join", "group_leave", "channel_topic", "channel_convert_to_private"),
-        *("pinned_item", "reminder_add", "huddle_thread", "sh_room_created", "bot_add"),
-        *(
-            "joiner_notification",
-            "file_mention",
-            "tombstone",
-            "channel_canvas_updated",
-            "brand_new",
-        ),
+        "channel_join group_leave channel_topic channel_convert_to_private pinned_item tombstone",
+        "reminder_add huddle_thread sh_room_created bot_add file_mention joiner_notification",
+        "channel_canvas_updated brand_new",
     ],
 )
-def test_notices_by_their_subtype(tmp_path: Path, subtype: str) -> None:
-    day = [entry("1714548600.000100", subtype=subtype), entry("1714548601.000100")]
+def test_notices_by_their_subtype(tmp_path: Path, subtypes: str) -> None:
+    kinds = ["", *subtypes.split()]
+    day = [entry(f"17145486{10 + n}.0001", subtype=kind) for n, kind in enumerate(kinds)]
     reading = read(tmp_path, {"general/2024-05-01.json": day})
-    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
+    assert (reading.ledger.in_messages, reading.ledger.system) == (1, len(kinds) - 1)
 
 
 def test_what_a_person_typed_is_theirs_whatever_its_subtype(tmp_path: Path) -> None:
@@ -209,39 +209,53 @@ def test_comments_on_files(tmp_path: Path) -> None:
 
 def test_threads_reply_to_their_first_message(tmp_path: Path) -> None:
     root = "1714548600.000100"
-    reading = read(
-        tmp_path,
-        {
-            "general/2024-05-01.json": [entry(root, thread_ts=root, reply_count=1)],
-            "general/2024-05-02.json": [
-                entry("1714635000.000100", thread_ts=root),
-                entry("1714635001.000100", thread_ts="1000000000.000100"),
-            ],
-        },
+    days = {
+        "general/2024-05-01.json": [entry(root, thread_ts=root, reply_count=1)],
+        "general/2024-05-02.json": [
+            entry("1714635000.000100", thread_ts=root),
+            entry("1714635001.000100", thread_ts="1000000000.000100"),
+        ],
+    }
+    check(
+        read(tmp_path, days),
+        """
+        general (ann)
+            {"authors":{"ann":"U1"},"id":"C1","kind":"channels","members":["ann"],"topic":"T"}
+        session 1, 2024-05-01 07:30:00.000100
+        D1:1 2024-05-01 07:30:00.000100 ann: text 1714548600.000100
+            {"id":"1714548600.000100"}
+        session 2, 2024-05-02 07:30:00.000100
+        D2:1 2024-05-02 07:30:00.000100 ann, to D1:1: text 1714635000.000100
+            {"id":"1714635000.000100"}
+        D2:2 2024-05-02 07:30:01.000100 ann: text 1714635001.000100
+            {"id":"1714635001.000100","reply_to":"1000000000.000100"}
+        3 entries = 3 in messages + 0 system + 0 left over
+        """,
     )
-    first, answer, stray = reading.corpus.chats[0].messages
-    assert (first.reply_to, answer.reply_to, stray.reply_to) == (None, first.id, None)
-    assert unpack_extra(stray.extra)["reply_to"] == "1000000000.000100"
 
 
 def test_files_cards_and_reactions(tmp_path: Path) -> None:
-    message = only(
-        tmp_path,
-        text="",
-        files=[
-            {"name": "a.bin", "mimetype": "image/png", "url_private": "https://s/a"},
-            {"mode": "tombstone"},
-        ],
-        attachments=[{"title": "T &amp; U", "title_link": "https://a.org", "text": "D"}, {"id": 1}],
-        reactions=[{"name": "tada", "users": ["U2", "U7"], "count": 2}],
+    item = json.loads("""{"text": "", "files": [
+        {"name": "a.bin", "mimetype": "image/png", "url_private": "https://s/a"},
+        {"mode": "tombstone"}], "attachments": [
+        {"title": "T &amp; U", "title_link": "https://a.org", "text": "D"}, {"id": 1}],
+        "reactions": [{"name": "tada", "users": ["U2", "U7"], "count": 2}]}""")
+    day = {"general/2024-05-01.json": [entry("1714548600.000100", **item)]}
+    check(
+        read(tmp_path, day),
+        """
+        general (ann)
+            {"authors":{"ann":"U1"},"id":"C1","kind":"channels","members":["ann"],"topic":"T"}
+        session 1, 2024-05-01 07:30:00.000100
+        D1:1 2024-05-01 07:30:00.000100 ann:
+            image a.bin https://s/a
+            media
+            link T & U https://a.org D
+            {"id":"1714548600.000100","reactions":[{"by":["Bo
+            Lund","U7"],"count":2,"emoji":"tada"}]}
+        1 entries = 1 in messages + 0 system + 0 left over
+        """,
     )
-    assert message.attachments == (
-        Attachment("image", "a.bin", "https://s/a"),
-        Attachment("media"),
-        Attachment("link", "T & U", "https://a.org", "D"),
-    )
-    expected = [{"emoji": "tada", "count": 2, "by": ["Bo Lund", "U7"]}]
-    assert unpack_extra(message.extra)["reactions"] == expected
 
 
 def test_a_single_day_file_has_ids_for_names(tmp_path: Path) -> None:
@@ -249,10 +263,16 @@ def test_a_single_day_file_has_ids_for_names(tmp_path: Path) -> None:
     path.write_text(json.dumps([entry("1714548600.000100", text="<@U2> hi")]), encoding="utf-8")
     source = Source.open(path)
     assert FORMAT.sniff(source)
-    [chat] = FORMAT.read(source, ReadOptions(timezone="Asia/Tokyo")).corpus.chats
-    [message] = chat.messages
-    assert (chat.id, message.speaker, message.text) == ("2024-05-01", "U1", "@U2 hi")
-    assert message.time == datetime(2024, 5, 1, 16, 30, 0, 100)
+    check(
+        FORMAT.read(source, ReadOptions(timezone="Asia/Tokyo")),
+        """
+        2024-05-01 (U1) {"authors":{"U1":"U1"}}
+        session 1, 2024-05-01 16:30:00.000100
+        D1:1 2024-05-01 16:30:00.000100 U1: @U2 hi
+            {"id":"1714548600.000100"}
+        1 entries = 1 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_a_channel_folder_alone(tmp_path: Path) -> None:

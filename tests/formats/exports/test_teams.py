@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from realtalk.chat import Attachment, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import Opened, open_reading
-from realtalk.formats.reading import ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
+from shown import check
 
 IDA = {"user": {"id": "u1", "displayName": "Ida Holm"}, "application": None}
 BEN = {"user": {"id": "u2", "displayName": "Ben Roy"}}
@@ -71,39 +70,53 @@ ITEMS = [
 
 
 def test_graph(tmp_path: Path) -> None:
-    found = read(tmp_path, {"value": ITEMS})
-    assert found.format == "teams"
-    [chat] = found.reading.corpus.chats
-    assert (chat.id, chat.speakers) == ("messages", ("Ida Holm", "Ben Roy", "Polly"))
-    rain, plain, yes, plan, bot, gone = chat.messages
-    assert (rain.text, rain.time) == (
-        "did it rain?\nhere 🌧",
-        datetime(2024, 5, 1, 7, 30, 0, 250000),
+    opened = read(tmp_path, {"value": ITEMS})
+    assert opened.format == "teams"
+    check(
+        opened.reading,
+        """
+        messages (Ida Holm, Ben Roy, Polly) {"authors":{"Ben Roy":"u2","Ida
+            Holm":"u1","Polly":"a1"},"id":"19:garden@thread.v2"}
+        session 1, 2024-05-01 07:30:00.250000
+        D1:1 2024-05-01 07:30:00.250000 Ida Holm: did it rain?⏎here 🌧
+            {"id":"0","reactions":[{"by":["Ben Roy"],"count":1,"emoji":"like"}]}
+        D1:2 2024-05-01 07:31:00.250000 Ida Holm: plain <b>
+            {"id":"1"}
+        D1:3 2024-05-01 07:32:00.250000 Ben Roy, to D1:1: yes & soon
+            {"id":"2"}
+        D1:4 2024-05-01 07:33:00.250000 Ida Holm, edited: plan here
+            file x.pdf https://s/x.pdf
+            image bed https://g/1
+            link here https://example.org/p
+            {"id":"3"}
+        D1:5 2024-05-01 07:34:00.250000 Polly: who waters?
+            {"bot":true,"id":"4"}
+        D1:6 2024-05-01 07:35:00.250000 Ben Roy, deleted:
+            {"id":"5"}
+        8 entries = 6 in messages + 1 system + 1 left over
+        messages.json, value[1]: no sender
+        """,
     )
-    marks = unpack_extra(rain.extra)["reactions"]
-    assert marks == [{"emoji": "like", "count": 1, "by": ["Ben Roy"]}]
-    assert plain.text == "plain <b>"
-    assert (yes.text, yes.reply_to) == ("yes & soon", rain.id)
-    assert plan.edited and plan.text == "plan here"
-    assert plan.attachments == (
-        Attachment("file", "x.pdf", "https://s/x.pdf"),
-        Attachment("image", "bed", "https://g/1"),
-        Attachment("link", "here", "https://example.org/p"),
-    )
-    assert unpack_extra(bot.extra)["bot"] is True
-    assert gone.deleted and gone.speaker == "Ben Roy"
-    ledger = found.reading.ledger
-    assert str(ledger) == "8 entries = 6 in messages + 1 system + 1 left over"
-    assert ledger.leftovers[0].reason == "no sender"
 
 
 def test_several_chats_are_named_after_their_people(tmp_path: Path) -> None:
     other = graph(1, BEN, "<p>x</p>", chatId="19:other")
-    found = read(tmp_path, [ITEMS[-1], other, 7], timezone="Europe/Berlin")
-    chats = found.reading.corpus.chats
-    assert [chat.id for chat in chats] == ["Ida Holm", "Ben Roy"]
-    assert chats[0].messages[0].time == datetime(2024, 5, 1, 9, 30, 0, 250000)
-    assert [left.reason for left in found.reading.ledger.leftovers] == ["not an object"]
+    opened = read(tmp_path, [ITEMS[-1], other, 7], timezone="Europe/Berlin")
+    check(
+        opened.reading,
+        """
+        Ida Holm (Ida Holm) {"authors":{"Ida Holm":"u1"},"id":"19:garden@thread.v2"}
+        session 1, 2024-05-01 09:30:00.250000
+        D1:1 2024-05-01 09:30:00.250000 Ida Holm: did it rain?⏎here 🌧
+            {"id":"0","reactions":[{"by":["Ben Roy"],"count":1,"emoji":"like"}]}
+        Ben Roy (Ben Roy) {"authors":{"Ben Roy":"u2"},"id":"19:other"}
+        session 1, 2024-05-01 09:31:00.250000
+        D1:1 2024-05-01 09:31:00.250000 Ben Roy: x
+            {"id":"1"}
+        3 entries = 2 in messages + 0 system + 1 left over
+        messages.json, [2]: not an object
+        """,
+    )
 
 
 def skype(number: int, sender: str, content: str, kind: str = "RichText", **more: Any) -> Any:
@@ -146,27 +159,35 @@ LIST = [
 
 
 def test_a_personal_account(tmp_path: Path) -> None:
-    conversation = {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": LIST}
-    empty: dict[str, Any] = {"id": "48:calllogs", "displayName": None, "MessageList": []}
-    export = {
-        "userId": "8:live:ben",
-        "exportDate": "2024-05-02T10:00",
-        "conversations": [conversation, empty],
-    }
-    found = read(tmp_path, export)
-    assert found.format == "teams"
-    [chat] = found.reading.corpus.chats
-    assert (chat.id, chat.speakers) == ("Ida Holm", ("Ida Holm", "live:ben"))
-    rain, did, lines, picture, voice, gone = chat.messages
-    marks = unpack_extra(rain.extra)["reactions"]
-    assert marks == [{"emoji": "heart", "count": 1, "by": []}]
-    assert (did.text, did.reply_to) == ("it did <3", rain.id)
-    assert (lines.text, lines.edited) == ("two\nlines :)", True)
-    address = "https://api.asm.skype.com/v1/objects/0-w"
-    assert (picture.text, picture.attachments) == ("", (Attachment("image", "bed.jpg", address),))
-    assert [file.kind for file in voice.attachments] == ["audio"]
-    assert gone.deleted
-    assert str(found.reading.ledger) == "8 entries = 6 in messages + 2 system + 0 left over"
+    check(
+        personal(tmp_path, {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": LIST}),
+        """
+        Ida Holm (Ida Holm, live:ben) {"authors":{"Ida
+            Holm":"8:live:ida","live:ben":"8:live:ben"},"id":"8:live:ida","owner":"8:live:ben"}
+        session 1, 2024-05-01 07:30:00.123000
+        D1:1 2024-05-01 07:30:00.123000 Ida Holm: did it rain?
+            {"id":"1714548600000","reactions":[{"by":[],"count":1,"emoji":"heart"}]}
+        D1:2 2024-05-01 07:31:00.123000 live:ben, to D1:1: it did <3
+            {"id":"1714548601000"}
+        D1:3 2024-05-01 07:32:00.123000 Ida Holm, edited: two⏎lines :)
+            {"id":"1714548602000"}
+        D1:4 2024-05-01 07:33:00.123000 live:ben:
+            image bed.jpg https://api.asm.skype.com/v1/objects/0-w
+            {"id":"1714548603000"}
+        D1:5 2024-05-01 07:34:00.123000 Ida Holm:
+            audio v https://v
+            {"id":"1714548604000"}
+        D1:6 2024-05-01 07:35:00.123000 live:ben, deleted:
+            {"id":"1714548605000"}
+        8 entries = 6 in messages + 2 system + 0 left over
+        """,
+    )
+
+
+def personal(folder: Path, *conversations: Any) -> ReadCorpus:
+    opened = read(folder, {"userId": "8:live:ben", "conversations": conversations})
+    assert opened.format == "teams"
+    return opened.reading
 
 
 LOG = '{"callId": "7", "callDirection": "incoming", "originatorParticipant": {"id": "8:live:ida"}}'
@@ -177,12 +198,18 @@ def test_the_lists_of_the_app_are_no_conversations(tmp_path: Path) -> None:
         {"id": f"48:{name}", "MessageList": [skype(8, "8:live:ida", LOG, "Text")]}
         for name in ("calllogs", "notifications", "whatever_comes_later")
     ]
-    said = {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": LIST[5:]}
     notes = {"id": "48:notes", "MessageList": [skype(9, "8:live:ben", "buy seeds", "Text")]}
-    found = read(tmp_path, {"userId": "8:live:ben", "conversations": [*lists, said, notes]}).reading
-    assert [len(chat.messages) for chat in found.corpus.chats] == [3, 1]
-    assert found.corpus.chats[1].messages[0].text == "buy seeds"
-    assert str(found.ledger) == "7 entries = 4 in messages + 3 system + 0 left over"
+    check(
+        personal(tmp_path, *lists, notes),
+        """
+        48:notes (live:ben)
+            {"authors":{"live:ben":"8:live:ben"},"id":"48:notes","owner":"8:live:ben"}
+        session 1, 2024-05-01 07:39:00.123000
+        D1:1 2024-05-01 07:39:00.123000 live:ben: buy seeds
+            {"id":"1714548609000"}
+        4 entries = 1 in messages + 3 system + 0 left over
+        """,
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,10 +227,9 @@ def test_a_call_names_who_took_part(tmp_path: Path, part: str) -> None:
         skype(1, "8:live:.cid.7f3", "it did"),
         skype(0, "8:live:ida", "did it rain?"),
     ]
-    said = {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": items}
-    found = read(tmp_path, {"userId": "8:live:.cid.7f3", "conversations": [said]}).reading
-    assert found.corpus.chats[0].speakers == ("Ida Holm", "Ben & Co")
-    assert str(found.ledger) == "3 entries = 2 in messages + 1 system + 0 left over"
+    reading = personal(tmp_path, {"id": "8:live:ida", "MessageList": items})
+    assert reading.corpus.speakers == ("Ida Holm", "Ben & Co")
+    assert reading.ledger.system == 1
 
 
 def test_two_downloads_of_one_account_are_joined(tmp_path: Path) -> None:
@@ -235,44 +261,57 @@ def channel(number: int, sender: Any, content: str, **more: Any) -> dict[str, An
 
 
 def test_replies_of_a_channel(tmp_path: Path) -> None:
+    answers = [
+        channel(9, IDA, "beans it is", replyToId="1"),
+        channel(4, BEN, "beans"),
+        "broken",
+        channel(3, None, "", messageType="systemEventMessage"),
+    ]
     newest_first = [
         channel(8, BEN, "who has the key?", replies=[]),
-        channel(
-            1,
-            IDA,
-            "what do we sow?",
-            replies=[
-                channel(9, IDA, "beans it is", replyToId="1"),
-                channel(4, BEN, "beans"),
-                "broken",
-                channel(3, None, "", messageType="systemEventMessage"),
-            ],
-        ),
+        channel(1, IDA, "what do we sow?", replies=answers),
     ]
-    found = read(tmp_path, {"@odata.context": "x", "value": newest_first})
-    [chat] = found.reading.corpus.chats
-    said = {message.id: message.text for message in chat.messages}
-    assert list(said.values()) == ["what do we sow?", "beans", "who has the key?", "beans it is"]
-    answered = [said.get(message.reply_to or "") for message in chat.messages]
-    assert answered == [None, "what do we sow?", None, "what do we sow?"]
-    ledger = found.reading.ledger
-    assert (ledger.total, ledger.in_messages, ledger.system) == (6, 4, 1)
-    assert [left.where for left in ledger.leftovers] == ["messages.json, value[1].replies[2]"]
-    assert found.reading.notes == ()
+    check(
+        read(tmp_path, {"@odata.context": "x", "value": newest_first}).reading,
+        """
+        messages (Ida Holm, Ben Roy) {"authors":{"Ben Roy":"u2","Ida
+            Holm":"u1"},"id":"19:beds@thread.tacv2"}
+        session 1, 2024-05-01 07:31:00.250000
+        D1:1 2024-05-01 07:31:00.250000 Ida Holm: what do we sow?
+            {"id":"1"}
+        D1:2 2024-05-01 07:34:00.250000 Ben Roy, to D1:1: beans
+            {"id":"4"}
+        D1:3 2024-05-01 07:38:00.250000 Ben Roy: who has the key?
+            {"id":"8"}
+        D1:4 2024-05-01 07:39:00.250000 Ida Holm, to D1:1: beans it is
+            {"id":"9"}
+        6 entries = 4 in messages + 1 system + 1 left over
+        messages.json, value[1].replies[2]: not an object
+        """,
+    )
 
 
 def test_pages_in_one_list(tmp_path: Path) -> None:
     pages: list[Any] = [
-        {"@odata.context": "x", "@odata.nextLink": "y", "value": [channel(5, BEN, "late")]},
-        {"@odata.context": "x", "value": []},
-        {"@odata.context": "x", "value": [channel(1, IDA, "early")]},
+        {"@odata.nextLink": "y", "value": [channel(5, BEN, "late")]},
+        {"value": []},
+        {"value": [channel(1, IDA, "early")]},
         None,
     ]
-    found = read(tmp_path, pages)
-    assert found.reading.tables.messages["text"].to_list() == ["early", "late"]
-    ledger = found.reading.ledger
-    assert (ledger.total, ledger.in_messages) == (3, 2)
-    assert [left.where for left in ledger.leftovers] == ["messages.json, [3]"]
+    check(
+        read(tmp_path, pages).reading,
+        """
+        messages (Ida Holm, Ben Roy) {"authors":{"Ben Roy":"u2","Ida
+            Holm":"u1"},"id":"19:beds@thread.tacv2"}
+        session 1, 2024-05-01 07:31:00.250000
+        D1:1 2024-05-01 07:31:00.250000 Ida Holm: early
+            {"id":"1"}
+        D1:2 2024-05-01 07:35:00.250000 Ben Roy: late
+            {"id":"5"}
+        3 entries = 2 in messages + 0 system + 1 left over
+        messages.json, [3]: not an object
+        """,
+    )
 
 
 @pytest.mark.parametrize("mark", [{"replies@odata.nextLink": "y"}, {"replies@odata.count": 2}])
