@@ -1,25 +1,26 @@
 """What was read as a person would note it down, for tests that compare whole readings.
 
-    check(reading, '''
-        general (Ann, Bo) {"guild":"Gardeners"}
-        D1:1 2024-05-01 09:30:00 Ann: hi
-        D1:2 2024-05-01 09:31:00 Bo, to D1:1, edited: look⏎there
-            image a.png https://cdn/a.png
-        3 entries = 2 in messages + 0 system + 1 left over
-        general.json, messages[2]: not an object
-    ''')
+check(reading, '''
+    general (Ann, Bo) {"guild":"Gardeners"}
+    D1:1 2024-05-01 09:30:00 Ann: hi
+    D1:2 2024-05-01 09:31:00 Bo, to D1:1, edited: look⏎there
+        image a.png https://cdn/a.png
+    3 entries = 2 in messages + 0 system + 1 left over
+    general.json, messages[2]: not an object
+''')
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import replace
 from textwrap import wrap
 
 from realtalk.chat import Chat, Message
 from realtalk.formats.reading import ReadCorpus
 
-__all__ = ["check", "check_chat"]
+__all__ = ["check", "check_chat", "renamed"]
 
 
 def check(reading: ReadCorpus, expected: str) -> None:
@@ -28,6 +29,13 @@ def check(reading: ReadCorpus, expected: str) -> None:
     lines.append(str(reading.ledger))
     lines += [f"{left.where}: {left.reason}" for left in reading.ledger.leftovers]
     _compare([*lines, *reading.notes], expected)
+
+
+def renamed(reading: ReadCorpus, name: str) -> ReadCorpus:
+    """The same reading of one chat, under the name that other files of the test give it."""
+    [chat] = reading.corpus.chats
+    corpus = replace(reading.corpus, chats=(replace(chat, id=name),))
+    return ReadCorpus(corpus=corpus, ledger=reading.ledger, notes=reading.notes)
 
 
 def check_chat(chat: Chat, expected: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from realtalk.chat import Alias, Attachment, unpack_extra
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadOptions
+from realtalk.formats.reading import ReadCorpus, ReadOptions
+from shown import check
 
 START = 1714548600000  # 2024-05-01 07:30 UTC
 
@@ -92,36 +92,45 @@ WHOLE = page(
 )
 
 
+def read(path: Path, text: str, **options: Any) -> ReadCorpus:
+    path.write_text(text, "utf-8")
+    opened = open_reading(path, options=ReadOptions(**options))
+    assert opened.format == "discord"
+    return opened.reading
+
+
 def test_a_page(tmp_path: Path) -> None:
-    path = tmp_path / "Gardeners - beds.html"
-    path.write_text(WHOLE, "utf-8")
-    found = open_reading(path)
-    assert found.format == "discord"
-    [chat] = found.reading.corpus.chats
-    assert (chat.id, chat.speakers) == ("beds", ("Ida", "Ben", "Polly"))
-    assert Alias("ida_h", "Ida", "the export") in chat.aliases
-    rain, lines, did, poll = chat.messages
-    assert (rain.text, rain.time) == ("did it rain?\nhere <3 🌧", datetime(2024, 5, 1, 7, 30))
-    assert (lines.speaker, lines.text, lines.edited) == ("Ida", "two\nlines", True)
-    assert lines.attachments == (
-        Attachment("image", "bed.png", "https://cdn/bed.png"),
-        Attachment("file", "plan.pdf", "https://cdn/plan.pdf"),
-        Attachment("link", "Beans", "https://x.org/a", "how to"),
-        Attachment("sticker", "w.png", "https://cdn/w.png"),
+    reading = read(tmp_path / "Gardeners - beds.html", WHOLE)
+    check(
+        reading,
+        """
+        beds (Ida, Ben, Polly) {"authors":{"Ben":"2","Ida":"1","Polly":"3"}}
+        session 1, 2024-05-01 07:30:00
+        D1:1 2024-05-01 07:30:00 Ida: did it rain?⏎here <3 🌧
+            {"id":"1235131092172800000"}
+        D1:2 2024-05-01 07:31:00 Ida, edited: two⏎lines
+            image bed.png https://cdn/bed.png
+            file plan.pdf https://cdn/plan.pdf
+            link Beans https://x.org/a how to
+            sticker w.png https://cdn/w.png
+            {"id":"1235131343831040000"}
+        D1:3 2024-05-01 07:32:00 Ben, to D1:1: it did
+            {"id":"1235131595489280000","reactions":[{"by":[],"count":3,"emoji":"seedling"}]}
+        D1:4 2024-05-01 07:34:00 Polly: poll!
+            {"bot":true,"id":"1235132098805760000"}
+        ida_h is Ida by the export
+        ben is Ben by the export
+        polly is Polly by the export
+        6 entries = 4 in messages + 1 system + 1 left over
+        Gardeners - beds.html, message 1235132350464000000: neither text nor attachment
+        """,
     )
-    assert (did.text, did.reply_to) == ("it did", rain.id)
-    marks = unpack_extra(did.extra)["reactions"]
-    assert marks == [{"emoji": "seedling", "count": 3, "by": []}]
-    assert unpack_extra(poll.extra)["bot"] is True
-    assert str(found.reading.ledger) == "6 entries = 4 in messages + 1 system + 1 left over"
 
 
 def test_written_dates_where_the_numbers_are_no_times(tmp_path: Path) -> None:
-    path = tmp_path / "x.html"
-    path.write_text(WHOLE.replace(str(number(0)), "41").replace(str(number(1)), "42"), "utf-8")
-    [chat] = open_reading(path, options=ReadOptions(timezone="Europe/Berlin")).reading.corpus.chats
-    times = [message.time for message in chat.messages]
-    assert datetime(2024, 5, 1, 7, 30) in times and datetime(2024, 5, 1, 9, 32) in times
+    text = WHOLE.replace(str(number(0)), "41").replace(str(number(1)), "42")
+    [chat] = read(tmp_path / "x.html", text, timezone="Europe/Berlin").corpus.chats
+    assert {"2024-05-01 07:30:00", "2024-05-01 09:32:00"} <= {str(m.time) for m in chat.messages}
 
 
 def test_parts_of_one_channel_are_joined(tmp_path: Path) -> None:
@@ -193,23 +202,23 @@ def test_a_page_without_numbers(tmp_path: Path) -> None:
         ),
         old_group("Ida", 'title="other#9"', "01-May-19 09:45 PM", content("I am another Ida")),
     )
-    (tmp_path / "beds.html").write_text(text, "utf-8")
-    opened = open_reading(tmp_path / "beds.html")
-    assert opened.format == "discord"
-    [chat] = opened.reading.corpus.chats
-    assert chat.id == "beds"
-    rain, plan, last, other = chat.messages
-    assert (rain.text, rain.edited) == ("did it\nrain?", True)
-    assert rain.attachments == (Attachment("image", "bed.png", "https://cdn/bed.png"),)
-    assert [(mark.emoji, mark.count) for mark in rain.reactions] == [("👍", 3), ("bean", 1)]
-    assert (plan.text, [file.name for file in plan.attachments]) == ("", ["plan.pdf"])
-    assert (last.text, last.attachments[0].url) == ("second & last", "https://x.org/a")
-    assert [m.time for m in chat.messages] == [datetime(2019, 5, 1, 9, 30)] * 3 + [
-        datetime(2019, 5, 1, 21, 45)
-    ]
-    assert rain.speaker == last.speaker != other.speaker
-    ledger = opened.reading.ledger
-    assert (ledger.total, ledger.in_messages, ledger.system) == (5, 4, 1)
+    check(
+        read(tmp_path / "beds.html", text),
+        """
+        beds (ida#1234, other#9) {"authors":{"ida#1234":"ida#1234","other#9":"other#9"}}
+        session 1, 2019-05-01 09:30:00
+        D1:1 2019-05-01 09:30:00 ida#1234, edited: did it⏎rain?
+            image bed.png https://cdn/bed.png
+            {"reactions":[{"by":[],"count":3,"emoji":"👍"},{"by":[],"count":1,"emoji":"bean"}]}
+        D1:2 2019-05-01 09:30:00 ida#1234:
+            file plan.pdf https://cdn/plan.pdf
+        D1:3 2019-05-01 09:30:00 ida#1234: second & last
+            link Beans https://x.org/a
+        session 2, 2019-05-01 21:45:00
+        D2:1 2019-05-01 21:45:00 other#9: I am another Ida
+        5 entries = 4 in messages + 1 system + 0 left over
+        """,
+    )
 
 
 def test_a_page_with_numbers_and_the_author_before_them(tmp_path: Path) -> None:
@@ -231,14 +240,22 @@ def test_a_page_with_numbers_and_the_author_before_them(tmp_path: Path) -> None:
         ),
         head="preamble",
     )
-    (tmp_path / "beds.html").write_text(text, "utf-8")
-    [chat] = open_reading(tmp_path / "beds.html").reading.corpus.chats
-    assert [(m.speaker, m.text) for m in chat.messages] == [
-        ("Ida", "hi"),
-        ("Ida", "so?"),
-        ("Bert", "no"),
-    ]
-    assert [m.time and m.time.minute for m in chat.messages] == [30, 34, 35]
+    check(
+        read(tmp_path / "beds.html", text),
+        """
+        beds (Ida, Bert) {"authors":{"Bert":"8","Ida":"7"}}
+        session 1, 2024-05-01 07:30:00
+        D1:1 2024-05-01 07:30:00 Ida: hi
+            {"id":"1235131092172800000"}
+        D1:2 2024-05-01 07:34:00 Ida: so?
+            {"id":"1235132098805760000"}
+        D1:3 2024-05-01 07:35:00 Bert: no
+            {"bot":true,"id":"1235132350464000000"}
+        ida#1 is Ida by the export
+        b#2 is Bert by the export
+        3 entries = 3 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_a_page_of_the_first_years(tmp_path: Path) -> None:
@@ -259,12 +276,17 @@ def test_a_page_of_the_first_years(tmp_path: Path) -> None:
         + group.format("Ann", "26.10.2017 09:30:05", words.format("look") + picture)
         + "</div></body></html>"
     )
-    (tmp_path / "beds.html").write_text(text, "utf-8")
-    opened = open_reading(tmp_path / "beds.html")
-    [chat] = opened.reading.corpus.chats
-    assert (opened.format, chat.id) == ("discord", "beds")
-    assert [(m.text, m.time, len(m.attachments)) for m in chat.messages] == [
-        ("hi", datetime(2017, 10, 25, 9, 30, 5), 0),
-        ("you?", datetime(2017, 10, 25, 9, 30, 5), 0),
-        ("look", datetime(2017, 10, 26, 9, 30, 5), 1),
-    ]
+    check(
+        read(tmp_path / "beds.html", text),
+        """
+        beds (Ann) {"authors":{"Ann":"ann#1"}}
+        session 1, 2017-10-25 09:30:05
+        D1:1 2017-10-25 09:30:05 Ann: hi
+        D1:2 2017-10-25 09:30:05 Ann: you?
+        session 2, 2017-10-26 09:30:05
+        D2:1 2017-10-26 09:30:05 Ann: look
+            image b.png https://cdn/b.png
+        ann#1 is Ann by the export
+        3 entries = 3 in messages + 0 system + 0 left over
+        """,
+    )

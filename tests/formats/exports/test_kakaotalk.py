@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from realtalk.chat import Attachment, Message
+from realtalk.chat import Message
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.source import ending
+from shown import check, renamed
 
 PC = """마라,테오 님과 카카오톡 대화
 저장한 날짜 : 2024-05-03 15:05:11
@@ -90,53 +90,89 @@ def messages(reading: ReadCorpus) -> list[Message]:
     return [message for chat in reading.corpus.chats for message in chat.messages]
 
 
-def said(reading: ReadCorpus) -> list[tuple[str, datetime | None, str, tuple[Attachment, ...]]]:
-    return [(m.speaker, m.time, m.text, m.attachments) for m in messages(reading)]
-
-
 def test_a_pc(tmp_path: Path) -> None:
-    reading = read(tmp_path, PC)
-    assert said(reading) == [
-        ("마라", datetime(2024, 5, 1, 0, 5), "잘 잤어?\n어제는 너무 늦었지", ()),
-        ("테오", datetime(2024, 5, 1, 12, 5), "", (Attachment("image"),)),
-        ("마라", datetime(2024, 5, 1, 15, 5), "", (Attachment("file", "일정 5월.pdf"),)),
-        ("테오", datetime(2024, 5, 1, 15, 6), "", (Attachment("call", "보이스톡", "", "3:04"),)),
-        ("마라", datetime(2024, 5, 2, 9, 0), "", ()),
-    ]
-    assert messages(reading)[-1].deleted
-    assert reading.corpus.chats[0].id == "마라,테오"
-    assert str(reading.ledger) == "13 lines = 6 in messages + 7 system + 0 left over"
+    check(
+        read(tmp_path, PC),
+        """
+        마라,테오 (마라, 테오)
+        session 1, 2024-05-01 00:05:00
+        D1:1 2024-05-01 00:05:00 마라: 잘 잤어?⏎어제는 너무 늦었지
+        session 2, 2024-05-01 12:05:00
+        D2:1 2024-05-01 12:05:00 테오:
+            image
+        D2:2 2024-05-01 15:05:00 마라:
+            file 일정 5월.pdf
+        D2:3 2024-05-01 15:06:00 테오:
+            call 보이스톡  3:04
+        session 3, 2024-05-02 09:00:00
+        D3:1 2024-05-02 09:00:00 마라, deleted:
+        13 lines = 6 in messages + 7 system + 0 left over
+        """,
+    )
 
 
 def test_android(tmp_path: Path) -> None:
-    reading = read(tmp_path, ANDROID)
-    assert said(reading) == [
-        ("마라", datetime(2024, 5, 1, 0, 5), "잘 잤어?", ()),
-        ("테오", datetime(2024, 5, 1, 12, 6), "", (Attachment("image"), Attachment("image"))),
-        # A day that nothing of that day follows was written by a person.
-        ("마라", datetime(2024, 5, 2, 9, 0), "비율은 3 : 2\n2024년 5월 9일 목요일\n그날 보자", ()),
-    ]
-    assert str(reading.ledger) == "13 lines = 5 in messages + 8 system + 0 left over"
+    # A day that nothing of that day follows was written by a person.
+    check(
+        read(tmp_path, ANDROID),
+        """
+        마라 (마라, 테오)
+        session 1, 2024-05-01 00:05:00
+        D1:1 2024-05-01 00:05:00 마라: 잘 잤어?
+        session 2, 2024-05-01 12:06:00
+        D2:1 2024-05-01 12:06:00 테오:
+            image
+            image
+        session 3, 2024-05-02 09:00:00
+        D3:1 2024-05-02 09:00:00 마라: 비율은 3 : 2⏎2024년 5월 9일 목요일⏎그날 보자
+        13 lines = 5 in messages + 8 system + 0 left over
+        """,
+    )
 
 
 def test_an_iphone(tmp_path: Path) -> None:
-    reading = read(tmp_path, IPHONE)
-    assert said(reading) == [
-        ("마라", datetime(2024, 5, 1, 0, 5), "잘 잤어?", ()),
-        ("테오", datetime(2024, 5, 1, 15, 6), "좋아", (Attachment("sticker"),)),
-    ]
-    assert str(reading.ledger) == "9 lines = 2 in messages + 7 system + 0 left over"
+    check(
+        read(tmp_path, IPHONE),
+        """
+        KakaoTalkChats (마라, 테오)
+        session 1, 2024-05-01 00:05:00
+        D1:1 2024-05-01 00:05:00 마라: 잘 잤어?
+        session 2, 2024-05-01 15:06:00
+        D2:1 2024-05-01 15:06:00 테오: 좋아
+            sticker
+        9 lines = 2 in messages + 7 system + 0 left over
+        """,
+    )
 
 
-@pytest.mark.parametrize("text", [ENGLISH, ENGLISH_PC])
-def test_english(tmp_path: Path, text: str) -> None:
-    reading = read(tmp_path, text)
-    first, second = said(reading)
-    assert first[:2] == ("Mara", datetime(2024, 5, 1, 0, 5))
-    assert first[2].startswith("did you sleep")
-    assert second[:3] == ("Theo", datetime(2024, 5, 1, 15, 6), "")
-    assert not reading.ledger.leftovers
-    assert reading.corpus.chats[0].id in ("Mara, Theo", "Mara")
+def test_english(tmp_path: Path) -> None:
+    check(
+        read(tmp_path, ENGLISH),
+        """
+        Mara, Theo (Mara, Theo)
+        session 1, 2024-05-01 00:05:00
+        D1:1 2024-05-01 00:05:00 Mara: did you sleep⏎at all?
+        session 2, 2024-05-01 15:06:00
+        D2:1 2024-05-01 15:06:00 Theo:
+            image
+        9 lines = 3 in messages + 6 system + 0 left over
+        """,
+    )
+
+
+def test_an_english_pc(tmp_path: Path) -> None:
+    check(
+        read(tmp_path, ENGLISH_PC),
+        """
+        Mara (Mara, Theo)
+        session 1, 2024-05-01 00:05:00
+        D1:1 2024-05-01 00:05:00 Mara: did you sleep
+        session 2, 2024-05-01 15:06:00
+        D2:1 2024-05-01 15:06:00 Theo:
+            sticker
+        7 lines = 2 in messages + 5 system + 0 left over
+        """,
+    )
 
 
 DAY = "Wednesday, May 1, 2024"
@@ -178,13 +214,17 @@ def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> No
         "",
     ]
     reading = read(tmp_path, "\n".join(lines))
-    text = "did you sleep\n\nat 3:05pm, May 2 : or later?"
-    assert said(reading) == [
-        ("Mara", datetime(2024, 5, 1, 0, 5), text, ()),
-        ("you", datetime(2024, 5, 1, 1, 5), "", (Attachment("image"),)),
-    ]
-    assert str(reading.ledger) == "11 lines = 4 in messages + 7 system + 0 left over"
-    assert open_reading(tmp_path / "KakaoTalkChats.txt", "kakaotalk").reading.ledger.total == 11
+    check(
+        renamed(reading, "Mara"),
+        """
+        Mara (Mara, you)
+        session 1, 2024-05-01 00:05:00
+        D1:1 2024-05-01 00:05:00 Mara: did you sleep⏎⏎at 3:05pm, May 2 : or later?
+        D1:2 2024-05-01 01:05:00 you:
+            image
+        11 lines = 4 in messages + 7 system + 0 left over
+        """,
+    )
 
 
 @pytest.mark.parametrize(
@@ -210,41 +250,53 @@ def test_english_pcs(tmp_path: Path, title: str, day: str, clock: str) -> None:
         "",
     ]
     reading = read(tmp_path, "\n".join(lines))
-    afternoon = datetime(2024, 5, 1, 15, 6)
-    assert said(reading) == [
-        ("Mara", afternoon, "who came?\nWe invited everybody.", ()),
-        ("Theo", afternoon, "", (Attachment("image"),)),
-    ]
-    assert reading.corpus.chats[0].id == "Mara"
-    assert str(reading.ledger) == "9 lines = 3 in messages + 6 system + 0 left over"
+    check(
+        reading,
+        """
+        Mara (Mara, Theo)
+        session 1, 2024-05-01 15:06:00
+        D1:1 2024-05-01 15:06:00 Mara: who came?⏎We invited everybody.
+        D1:2 2024-05-01 15:06:00 Theo:
+            image
+        9 lines = 3 in messages + 6 system + 0 left over
+        """,
+    )
 
 
 def test_an_english_mac(tmp_path: Path) -> None:
-    rows = [
-        "Date,User,Message",
-        '2024-05-01 00:05:11,"Mara","Mara invited Theo and."',
-        '2024-05-01 00:06:11,"Mara","(Photo)"',
-        '2024-05-01 00:07:11,"Theo","I invited Nuri."',
-        '2024-05-01 00:08:11,"","Nuri joined this chatroom."',
-        ',"","The message has been deleted."',
-        "",
-    ]
-    reading = read(tmp_path, "\n".join(rows), "chat.csv")
-    assert [(m.speaker, m.text, len(m.attachments)) for m in messages(reading)] == [
-        ("Mara", "", 1),
-        ("Theo", "I invited Nuri.", 0),
-    ]
-    assert str(reading.ledger) == "6 entries = 2 in messages + 4 system + 0 left over"
+    table = """Date,User,Message
+2024-05-01 00:05:11,"Mara","Mara invited Theo and."
+2024-05-01 00:06:11,"Mara","(Photo)"
+2024-05-01 00:07:11,"Theo","I invited Nuri."
+2024-05-01 00:08:11,"","Nuri joined this chatroom."
+,"","The message has been deleted."
+"""
+    check(
+        read(tmp_path, table, "chat.csv"),
+        """
+        chat (Mara, Theo)
+        session 1, 2024-05-01 00:06:11
+        D1:1 2024-05-01 00:06:11 Mara:
+            image
+        D1:2 2024-05-01 00:07:11 Theo: I invited Nuri.
+        6 entries = 2 in messages + 4 system + 0 left over
+        """,
+    )
 
 
 def test_a_mac(tmp_path: Path) -> None:
-    reading = read(tmp_path, MAC, "chat.csv")
-    assert said(reading) == [
-        ("마라", datetime(2024, 5, 1, 0, 5, 11), "잘 잤어?\n어제는 너무 늦었지", ()),
-        ("테오", datetime(2024, 5, 1, 0, 7, 13), "", (Attachment("video"),)),
-    ]
-    assert str(reading.ledger) == "5 entries = 2 in messages + 2 system + 1 left over"
-    assert [left.where for left in reading.ledger.leftovers] == ["chat.csv, row 5"]
+    check(
+        read(tmp_path, MAC, "chat.csv"),
+        """
+        chat (마라, 테오)
+        session 1, 2024-05-01 00:05:11
+        D1:1 2024-05-01 00:05:11 마라: 잘 잤어?⏎어제는 너무 늦었지
+        D1:2 2024-05-01 00:07:13 테오:
+            video
+        5 entries = 2 in messages + 2 system + 1 left over
+        chat.csv, row 5: too few columns
+        """,
+    )
 
 
 def test_hashes_of_files_and_other_things_that_were_sent(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.text.written_days import day_of, shares_order
+from shown import check
 
 ENGLISH = """[LINE] Chat history with Mara
 Saved on: 2024/05/03 15:05
@@ -59,17 +60,23 @@ def messages(reading: ReadCorpus) -> list[Message]:
 
 
 def test_english(tmp_path: Path) -> None:
-    reading = read(tmp_path, ENGLISH)
-    quoted = 'no:\nthe "neighbours" drilled\n\n2024/05/09(Thu)\nis better'
-    assert [(m.speaker, m.time, m.text, m.attachments) for m in messages(reading)] == [
-        ("Mara", datetime(2024, 5, 1, 15, 5), "did you sleep", ()),
-        ("Theo Lund", datetime(2024, 5, 1, 15, 6), quoted, ()),
-        ("Mara", datetime(2024, 5, 1, 15, 8), "", (Attachment("sticker"),)),
-        ("Mara", datetime(2024, 5, 1, 15, 9), "", (Attachment("call", caption="Call time 5:32"),)),
-        ("Theo Lund", datetime(2024, 5, 2, 0, 1), "[sic]\twith a tab", ()),
-    ]
-    assert reading.corpus.chats[0].id == "Mara"
-    assert str(reading.ledger) == "17 lines = 9 in messages + 8 system + 0 left over"
+    check(
+        read(tmp_path, ENGLISH),
+        """
+        Mara (Mara, Theo Lund)
+        session 1, 2024-05-01 15:05:00
+        D1:1 2024-05-01 15:05:00 Mara: did you sleep
+        D1:2 2024-05-01 15:06:00 Theo Lund: no:⏎the "neighbours" drilled⏎⏎2024/05/09(Thu)⏎is
+            better
+        D1:3 2024-05-01 15:08:00 Mara:
+            sticker
+        D1:4 2024-05-01 15:09:00 Mara:
+            call   Call time 5:32
+        session 2, 2024-05-02 00:01:00
+        D2:1 2024-05-02 00:01:00 Theo Lund: [sic]       with a tab
+        17 lines = 9 in messages + 8 system + 0 left over
+        """,
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,28 +95,35 @@ def test_english(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_languages(tmp_path: Path, title: str, saved: str, day: str, clock: str, sent: str) -> None:
     lines = (f"[LINE] {title}", saved, "", day, f"{clock}\tMara\t[{sent}]", f"{clock}\tTheo\thi")
-    reading = read(tmp_path, "\r\n".join(lines))
-    first, second = messages(reading)
-    assert first.attachments == (Attachment("image"),)
-    assert first.time == second.time == datetime(2024, 5, 1, 15, 5)
-    assert reading.corpus.chats[0].id == "Mara"
-    assert str(reading.ledger) == "6 lines = 2 in messages + 4 system + 0 left over"
-    assert not reading.notes
+    check(
+        read(tmp_path, "\r\n".join(lines)),
+        """
+        Mara (Mara, Theo)
+        session 1, 2024-05-01 15:05:00
+        D1:1 2024-05-01 15:05:00 Mara:
+            image
+        D1:2 2024-05-01 15:05:00 Theo: hi
+        6 lines = 2 in messages + 4 system + 0 left over
+        """,
+    )
 
 
 def test_a_pc_without_tabs(tmp_path: Path) -> None:
-    reading = read(tmp_path, PC, "[LINE]Mara Berg.txt")
-    assert [(m.speaker, m.text) for m in messages(reading)] == [
-        ("Mara Berg", ""),
-        ("Theo Lund", "did you\nsleep"),
-        ("Theo Lund", "and you too"),
-        ("Theo Lund", "ok"),
-        ("Nuri", "あけまして"),
-    ]
-    assert messages(reading)[0].attachments == (Attachment("sticker"),)
-    assert messages(reading)[-1].time == datetime(2025, 12, 31, 0, 10)
-    assert str(reading.ledger) == "10 lines = 6 in messages + 4 system + 0 left over"
-    assert any("by what repeats" in note for note in reading.notes)
+    check(
+        read(tmp_path, PC, "[LINE]Mara Berg.txt"),
+        """
+        Mara Berg (Mara Berg, Theo Lund, Nuri)
+        session 1, 2025-12-30 23:43:00
+        D1:1 2025-12-30 23:43:00 Mara Berg:
+            sticker
+        D1:2 2025-12-30 23:44:00 Theo Lund: did you⏎sleep
+        D1:3 2025-12-30 23:44:00 Theo Lund: and you too
+        D1:4 2025-12-30 23:45:00 Theo Lund: ok
+        D1:5 2025-12-31 00:10:00 Nuri: あけまして
+        10 lines = 6 in messages + 4 system + 0 left over
+        [LINE]Mara Berg.txt: no tabs; names were told from texts by what repeats
+        """,
+    )
 
 
 def test_tabs_that_became_spaces(tmp_path: Path) -> None:
@@ -156,21 +170,14 @@ def test_lines_before_the_first_day_are_left_over(tmp_path: Path) -> None:
     ]
 
 
-def test_a_text_that_begins_with_an_empty_line(tmp_path: Path) -> None:
-    added = "00:02\tMara\t\n\nslept well\n00:03\tMara\t\n00:04\tTheo Lund\t\n\n2024/05/03(Fri)\n"
-    reading = read(tmp_path, f"{ENGLISH}{added}00:05\tMara\tgood\n")
+@pytest.mark.parametrize(("tab", "other"), [("\t", "Theo Lund"), ("", "Nobody")])
+def test_a_text_that_begins_with_an_empty_line(tmp_path: Path, tab: str, other: str) -> None:
+    """Also where the tab was cut off."""
+    added = f"00:02\tMara{tab}\n\nslept well\n00:03\tMara{tab}\n00:04\t{other}{tab}\n\n"
+    reading = read(tmp_path, f"{ENGLISH}{added}2024/05/03(Fri)\n00:05\tMara\tgood\n")
     *_, slept, good = messages(reading)
     assert (slept.speaker, slept.text) == ("Mara", "\n\nslept well")
     assert (good.speaker, good.time) == ("Mara", datetime(2024, 5, 3, 0, 5))
-    assert str(reading.ledger) == "25 lines = 13 in messages + 12 system + 0 left over"
-
-
-def test_a_text_that_begins_with_an_empty_line_where_the_tab_was_cut_off(tmp_path: Path) -> None:
-    added = "00:02\tMara\n\nslept well\n00:03\tMara\n00:04\tNobody\n\n2024/05/03(Fri)\n"
-    reading = read(tmp_path, f"{ENGLISH}{added}00:05\tMara\tgood\n")
-    *_, slept, good = messages(reading)
-    assert (slept.speaker, slept.text) == ("Mara", "\n\nslept well")
-    assert (good.speaker, good.text) == ("Mara", "good")
     assert str(reading.ledger) == "25 lines = 13 in messages + 12 system + 0 left over"
 
 
@@ -178,17 +185,23 @@ def test_a_text_that_begins_with_an_empty_line_where_the_tab_was_cut_off(tmp_pat
 def test_a_text_that_begins_with_an_empty_line_on_a_pc(tmp_path: Path, space: str) -> None:
     added = f"00:11 Theo Lund{space}\n\nslept well\n00:12 Theo Lund and\n00:13 Theo Lund{space}\n"
     reading = read(tmp_path, f"{PC}{added}00:14 Nuri good\n00:15 Nuri\n")
-    told = [(m.speaker, m.text) for m in messages(reading)]
-    assert told[1:] == [
-        ("Theo Lund", "did you\nsleep"),
-        ("Theo Lund", "and you too"),
-        ("Theo Lund", "ok"),
-        ("Nuri", "あけまして"),
-        ("Theo Lund", "\n\nslept well"),
-        ("Theo Lund", "and"),
-        ("Nuri", "good"),
-    ]
-    assert str(reading.ledger) == "17 lines = 11 in messages + 6 system + 0 left over"
+    check(
+        reading,
+        """
+        talk (Mara, Theo Lund, Nuri)
+        session 1, 2025-12-30 23:43:00
+        D1:1 2025-12-30 23:43:00 Mara: Berg スタンプ
+        D1:2 2025-12-30 23:44:00 Theo Lund: did you⏎sleep
+        D1:3 2025-12-30 23:44:00 Theo Lund: and you too
+        D1:4 2025-12-30 23:45:00 Theo Lund: ok
+        D1:5 2025-12-31 00:10:00 Nuri: あけまして
+        D1:6 2025-12-31 00:11:00 Theo Lund: ⏎⏎slept well
+        D1:7 2025-12-31 00:12:00 Theo Lund: and
+        D1:8 2025-12-31 00:14:00 Nuri: good
+        17 lines = 11 in messages + 6 system + 0 left over
+        talk.txt: no tabs; names were told from texts by what repeats
+        """,
+    )
 
 
 def test_days() -> None:

@@ -8,9 +8,10 @@ from zipfile import ZipFile
 
 import pytest
 
-from realtalk.chat import Attachment, Message
+from realtalk.chat import Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
+from shown import check
 
 TEXT = """[ 12/05/2024 ] 15:05:11: Mara: did you sleep
 at all?
@@ -43,26 +44,38 @@ def messages(reading: ReadCorpus) -> list[Message]:
 
 
 def test_text(tmp_path: Path) -> None:
-    reading = read(tmp_path / "Mara.txt", TEXT)
-    assert [(m.speaker, m.time, m.text, m.attachments) for m in messages(reading)] == [
-        ("Mara", datetime(2024, 5, 12, 15, 5, 11), "did you sleep\nat all?", ()),
-        ("Me", datetime(2024, 5, 13, 15, 6, 12), "", (Attachment("image"),)),
-        ("Me", datetime(2024, 5, 13, 15, 8, 14), "", (Attachment("call", "Missed call"),)),
-        ("Theo", datetime(2024, 5, 14, 0, 9, 15), "no: the neighbours", ()),
-    ]
-    assert reading.corpus.chats[0].id == "Mara"
-    assert str(reading.ledger) == "7 lines = 5 in messages + 2 system + 0 left over"
+    check(
+        read(tmp_path / "Mara.txt", TEXT),
+        """
+        Mara (Mara, Me, Theo)
+        session 1, 2024-05-12 15:05:11
+        D1:1 2024-05-12 15:05:11 Mara: did you sleep⏎at all?
+        session 2, 2024-05-13 15:06:12
+        D2:1 2024-05-13 15:06:12 Me:
+            image
+        D2:2 2024-05-13 15:08:14 Me:
+            call Missed call
+        session 3, 2024-05-14 00:09:15
+        D3:1 2024-05-14 00:09:15 Theo: no: the neighbours
+        7 lines = 5 in messages + 2 system + 0 left over
+        """,
+    )
 
 
 def test_a_table(tmp_path: Path) -> None:
-    reading = read(tmp_path / "Mara.csv", TABLE)
-    assert [(m.speaker, m.text) for m in messages(reading)] == [
-        ("Mara", "did you sleep, really\nat all?"),
-        ("Moi", ""),
-        ("+15550102", "who am I"),
-    ]
-    assert messages(reading)[1].attachments == (Attachment("sticker"),)
-    assert str(reading.ledger) == "4 lines = 4 in messages + 0 system + 0 left over"
+    check(
+        read(tmp_path / "Mara.csv", TABLE),
+        """
+        Mara (Mara, Moi, +15550102)
+        session 1, 2024-05-12 15:05:11
+        D1:1 2024-05-12 15:05:11 Mara: did you sleep, really⏎at all?
+        session 2, 2024-05-13 15:06:12
+        D2:1 2024-05-13 15:06:12 Moi:
+            sticker
+        D2:2 2024-05-13 15:07:12 +15550102: who am I
+        4 lines = 4 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_a_table_for_a_spreadsheet(tmp_path: Path) -> None:
