@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from joined_chats import GAP, Bubble, frame, wholes
 from realtalk.chat import pack_extra
 from realtalk.formats.joining import JoinCounts, is_cut, join, recut
-from realtalk.formats.matching import match
+from realtalk.formats.joining import match
 from realtalk.formats.tables import MESSAGES
 from tries import tries
 from work_done import lines_run
@@ -233,7 +233,7 @@ def test_clocks_some_seconds_apart() -> None:
 def test_marks_that_nobody_sees_make_no_other_text() -> None:
     said = [Bubble("Mara", 0, "caf\u00e9"), Bubble("Theo", 0, "\u200eyes ")]
     other = [Bubble("Mara", 0, "cafe\u0301"), Bubble("Theo", 0, "yes")]
-    assert match(frame(said), frame(other)).pairs == [(0, 0, "same"), (1, 1, "same")]
+    assert match(frame(said), frame(other))[0] == [(0, 0, "same"), (1, 1, "same")]
 
 
 def test_messages_without_time_are_told_by_their_text() -> None:

@@ -16,7 +16,7 @@ import realtalk as rt
 from joined_chats import GAP, Bubble, tables, wholes
 from realtalk.chat import Corpus, Message
 from realtalk.errors import RealtalkError
-from realtalk.formats.matching import align
+from realtalk.formats.joining import align
 from realtalk.formats.merging import Merging, SamePersonError, merge
 from realtalk.formats.opening import Opened, open_reading, together
 from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions

@@ -23,8 +23,7 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 from realtalk.files.stores import local_copy
-from realtalk.formats.joining import JoinCounts
-from realtalk.formats.matching import span
+from realtalk.formats.joining import JoinCounts, span
 from realtalk.formats.merging import Merged, Merging, check_names, merge
 from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
 from realtalk.formats.registry import FORMATS, detect, recognised

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import polars as pl
@@ -39,7 +39,7 @@ from realtalk.formats.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables
 #     message_files(Path("mara"))       → (mara/messages.parquet,)
 #     message_files(Path("archive"))    → (archive/messages/part-00000.parquet, …)
 #     cut(messages, ["a", "b", "c"], 250_000)
-#     → [PartSpan(0, 240_112, 0, 2), PartSpan(240_112, 90_004, 2, 3)]
+#     → [PartSpan(240_112, 0, 2), PartSpan(90_004, 2, 3)]
 #
 # Parts are cut between chats, in the order of corpus.json. Only a chat that is larger than a part
 # is torn: its parts are of one size and hold nothing else. Most corpora fit into one file, which
@@ -50,17 +50,12 @@ _FOLDER, _FILE = "messages", "messages.parquet"
 _PLACES = pl.Schema({"chat": pl.String, "place": pl.Int64})
 
 
-@dataclass(frozen=True, slots=True)
-class PartSpan:
+class PartSpan(NamedTuple):
     """One part: its rows, and the chats that they belong to, by their places in corpus.json."""
 
-    start: int
     messages: int
     first: int
     end: int  # the place after the last
-
-    def to_json(self) -> Fields:
-        return {"messages": self.messages, "chats": [self.first, self.end]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +84,6 @@ def _part_file(folder: Path, number: int | None) -> Path:
     return folder / _FILE if number is None else folder / _FOLDER / f"part-{number:05}.parquet"
 
 
-def part_spans(folder: Path, entries: Sequence[Any]) -> list[PartSpan]:
-    """The parts that corpus.json lists, each of which must be there."""
-    spans = []
-    start = 0
-    for number, entry in enumerate(entries):
-        first, end = entry["chats"]
-        spans.append(PartSpan(start, int(entry["messages"]), int(first), int(end)))
-        start += spans[-1].messages
-        place = _part_file(folder, number)
-        if not place.is_file():
-            raise _damaged("is missing", place)
-    return spans
-
-
 def in_chat_order(messages: pl.DataFrame, chats: Sequence[str]) -> pl.DataFrame | None:
     """The messages chat by chat, in the order of the chats; None where one is in no chat."""
     places = pl.DataFrame({"chat": chats, "place": range(len(chats))}, schema=_PLACES)
@@ -118,24 +99,22 @@ def cut(messages: pl.DataFrame, chats: Sequence[str], most: int) -> list[PartSpa
     """Parts of at most so many messages, which are in the order of their chats."""
     sizes = dict(messages.group_by("chat").len().iter_rows())
     spans: list[PartSpan] = []
-    start = size = first = 0
+    size = first = 0
     for place, chat in enumerate(chats):
         own = int(sizes.get(chat, 0))
         if size and size + own > most:
-            spans.append(PartSpan(start, size, first, place))
-            start, size = start + size, 0
+            spans.append(PartSpan(size, first, place))
+            size = 0
         if own > most:
-            pieces = -(-own // most)
-            for piece in range(pieces):
-                share = own * (piece + 1) // pieces - own * piece // pieces
-                spans.append(PartSpan(start, share, place, place + 1))
-                start += share
+            count = -(-own // most)
+            ends = [own * part // count for part in range(count + 1)]
+            spans += [PartSpan(end - start, place, place + 1) for start, end in pairwise(ends)]
             continue
         if own and not size:
             first = place
         size += own
     if size or not spans:
-        spans.append(PartSpan(start, size, first, len(chats)))
+        spans.append(PartSpan(size, first, len(chats)))
     return spans
 
 
@@ -144,17 +123,12 @@ def groups(spans: Sequence[PartSpan], chats: int) -> list[ChatSpan]:
 
     Together they have every chat once, those without a message too.
     """
-    joined: list[list[int]] = []
-    for number, span in enumerate(spans):
-        before = spans[number - 1] if number else None
-        if before is not None and (before.first, before.end) == (span.first, span.end):
-            joined[-1].append(number)
-        else:
-            joined.append([number])
-    starts = [0, *(spans[parts[0]].first for parts in joined[1:]), chats]
+    by_chats = groupby(range(len(spans)), key=lambda number: spans[number][1:])
+    parts = [tuple(numbers) for _, numbers in by_chats]
+    starts = [0, *(spans[numbers[0]].first for numbers in parts[1:]), chats]
     return [
-        ChatSpan(tuple(parts), start, end)
-        for parts, (start, end) in zip(joined, pairwise(starts), strict=True)
+        ChatSpan(numbers, first, end)
+        for numbers, (first, end) in zip(parts, pairwise(starts), strict=True)
     ]
 
 
@@ -198,11 +172,14 @@ def store(
         parts = _write_messages(reading.tables, temporary, most)
         for name in _FILES:
             write_parquet(temporary / f"{name}.parquet", getattr(reading.tables, name))
-        about = provenance(reading, source, options)
+        about = _provenance(reading, source, options)
         if parts:
-            about["parts"] = [span.to_json() for span in parts]
+            about["parts"] = [
+                {"messages": span.messages, "chats": [span.first, span.end]} for span in parts
+            ]
         if earlier is not None:
-            about["source"] = _sources(earlier.get("source", []), about["source"])
+            entries = [*earlier.get("source", []), *about["source"]]
+            about["source"] = list({entry["sha256"]: entry for entry in entries}.values())
             about["options"] = earlier.get("options", about["options"])
             about["added"] = earlier.get("added", [])
         text = orjson.dumps(about, option=orjson.OPT_INDENT_2)
@@ -218,13 +195,14 @@ def _write_messages(tables: Tables, folder: Path, most: int) -> list[PartSpan]:
         write_parquet(_part_file(folder, None), tables.messages)
         return []
     spans = cut(messages, ids, most)
+    start = 0
     for number, span in enumerate(spans):
-        rows = messages.slice(span.start, span.messages)
-        write_parquet(_part_file(folder, number), rows)
+        write_parquet(_part_file(folder, number), messages.slice(start, span.messages))
+        start += span.messages
     return spans
 
 
-def provenance(reading: ReadCorpus, source: Source | None, options: ReadOptions | None) -> Fields:
+def _provenance(reading: ReadCorpus, source: Source | None, options: ReadOptions | None) -> Fields:
     """Where the corpus came from and how it was read; file names only, no paths, no text."""
     tables, ledger = reading.tables, reading.ledger
     gap = options.gap if options else None
@@ -248,25 +226,8 @@ def provenance(reading: ReadCorpus, source: Source | None, options: ReadOptions 
             "leftovers": [asdict(left) for left in ledger.leftovers[:_KEPT_LEFTOVERS]],
         },
         "notes": list(reading.notes),
-        "chats": [
-            {
-                "id": row.id,
-                "speakers": list(row.speakers),
-                "aliases": [asdict(alias) for alias in row.aliases],
-                "empty_sessions": [
-                    [number, time.isoformat() if time else None]
-                    for number, time in row.empty_sessions
-                ],
-                "extra": row.extra,
-            }
-            for row in tables.chats
-        ],
+        "chats": [asdict(row) for row in tables.chats],
     }
-
-
-def _sources(*parts: list[Fields]) -> list[Fields]:
-    """Every file that a corpus was made of, once."""
-    return list({entry["sha256"]: entry for part in parts for entry in part}.values())
 
 
 def _others(folder: Path) -> list[str]:
@@ -284,7 +245,7 @@ def is_stored(path: Path) -> bool:
 
 
 def record(folder: Path) -> Fields:
-    """What `provenance` said of a stored corpus."""
+    """What `store` said of a stored corpus."""
     where = folder / _ABOUT
     try:
         about = orjson.loads(where.read_bytes())
@@ -318,20 +279,26 @@ def load_about(folder: Path) -> StoredAbout:
         if layout != LAYOUT:
             raise _damaged(f"was stored in layout {layout}, this version reads {LAYOUT}", where)
         counts = about["ledger"]
-        ledger = Ledger(
-            counts["unit"],
-            counts["total"],
-            counts["in_messages"],
-            counts["system"],
-            _leftovers(counts),
-        )
+        parts = [
+            PartSpan(int(part["messages"]), *map(int, part["chats"]))
+            for part in about.get("parts", [])
+        ]
+        for number in range(len(parts)):
+            if not _part_file(folder, number).is_file():
+                raise _damaged("is missing", _part_file(folder, number))
         return StoredAbout(
             about["name"],
             about["format"],
-            tuple(_chat_row(entry) for entry in about["chats"]),
-            ledger,
+            tuple(map(_chat_row, about["chats"])),
+            Ledger(
+                counts["unit"],
+                counts["total"],
+                counts["in_messages"],
+                counts["system"],
+                _leftovers(counts),
+            ),
             tuple(about["notes"]),
-            tuple(part_spans(folder, about.get("parts", []))),
+            tuple(parts),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _damaged(_NO_RECORD, where) from error
@@ -357,7 +324,7 @@ def _load_chats(folder: Path, about: StoredAbout, span: ChatSpan) -> Tables:
 
 
 def _leftovers(counts: Mapping[str, Any]) -> tuple[Leftover, ...]:
-    kept = [Leftover(entry["where"], entry["reason"]) for entry in counts["leftovers"]]
+    kept = [Leftover(**entry) for entry in counts["leftovers"]]
     more = counts["left_over"] - len(kept)
     # The count must still add up where only the first thousand were written down.
     kept += [Leftover("(not listed)", "only the first thousand are listed")] * more
@@ -457,11 +424,18 @@ def opened_stream(path: str | Path, option: str) -> CorpusStream:
 def is_collection(folder: Path) -> bool:
     """Whether a folder holds stored corpora and nothing else, but the record of their reading."""
     try:
-        inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
+        places = _corpora(folder)
     except OSError:
         return False
-    others = [path for path in inside if path.name not in _RECORDS]
-    return bool(others) and all(is_stored(path) for path in others)
+    return bool(places) and all(map(is_stored, places))
+
+
+def _corpora(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if not path.name.startswith(".") and path.name not in _RECORDS
+    )
 
 
 def load_stored(folder: Path) -> ReadCorpus | None:
@@ -471,18 +445,18 @@ def load_stored(folder: Path) -> ReadCorpus | None:
     if not is_collection(folder):
         return None
     stream = _collection(folder)
-    every = [piece.tables() for piece in stream.pieces]
+    parts = [piece.tables() for piece in stream.pieces]
     tables = Tables(
         stream.name,
         stream.format,
-        tuple(row for each in every for row in each.chats),
-        *(pl.concat([getattr(each, name) for each in every]) for name in _FRAMES),
+        tuple(row for part in parts for row in part.chats),
+        *(pl.concat([getattr(part, name) for part in parts]) for name in _FRAMES),
     )
     total = tables.messages.height
     return ReadCorpus(tables=tables, ledger=Ledger("messages", total, total), notes=stream.notes)
 
 
-def chats_in(tables: Tables, at_once: int | None = None) -> Iterator[Chat]:
+def chats_in(tables: Tables, at_once: int = _AT_ONCE) -> Iterator[Chat]:
     """The chats of `to_corpus`, of which only some are values at a time.
 
     A message as values takes several times the memory that it takes as columns.
@@ -492,32 +466,32 @@ def chats_in(tables: Tables, at_once: int | None = None) -> Iterator[Chat]:
     if messages is None:
         yield from to_corpus(tables).chats  # which says what is wrong, where it is
         return
-    spans = cut(messages, ids, at_once or _AT_ONCE)
+    spans = cut(messages, ids, at_once)
+    start = 0
     for group in groups(spans, len(ids)):
-        own_spans = [spans[part] for part in group.parts if part is not None]
-        length = sum(span.messages for span in own_spans)
+        length = sum(spans[part].messages for part in group.parts if part is not None)
         own = pl.col("chat").is_in(ids[group.first : group.end])
         some = replace(
             tables,
             chats=tables.chats[group.first : group.end],
-            messages=messages.slice(own_spans[0].start, length),
+            messages=messages.slice(start, length),
             events=tables.events.filter(own),
             questions=tables.questions.filter(own),
         )
+        start += length
         yield from to_corpus(some).chats
 
 
 def _collection(folder: Path) -> CorpusStream:
-    formats: dict[str, None] = {}
-    pieces: list[CorpusPiece] = []
-    for place in sorted(folder.iterdir()):
-        if place.name.startswith(".") or place.name in _RECORDS:
-            continue
-        about = load_about(place)
-        formats[about.format] = None
-        pieces += [replace(each, prefix=f"{place.name}/") for each in _pieces(place, about)]
-    kind = next(iter(formats)) if len(formats) == 1 else _MIXED
-    return CorpusStream(folder.resolve().name, kind, tuple(pieces), tuple(_missing(folder)))
+    abouts = {place: load_about(place) for place in _corpora(folder)}
+    formats = {about.format for about in abouts.values()}
+    pieces = (
+        replace(piece, prefix=f"{place.name}/")
+        for place, about in abouts.items()
+        for piece in _pieces(place, about)
+    )
+    kind = formats.pop() if len(formats) == 1 else _MIXED
+    return CorpusStream(folder.resolve().name, kind, tuple(pieces), _missing(folder))
 
 
 def _pieces(folder: Path, about: StoredAbout) -> tuple[CorpusPiece, ...]:
@@ -526,11 +500,11 @@ def _pieces(folder: Path, about: StoredAbout) -> tuple[CorpusPiece, ...]:
     return tuple(CorpusPiece(folder.absolute(), span) for span in spans)
 
 
-def _missing(folder: Path) -> Iterator[str]:
+def _missing(folder: Path) -> tuple[str, ...]:
     """A note where the job that reads the folder full has not come to its end."""
     record = folder / "parts.jsonl"
     if not record.is_file():
-        return
+        return ()
     try:
         rows = [orjson.loads(line) for line in record.read_bytes().splitlines()]
         latest = {row["part"]: row["problem"] for row in rows}
@@ -539,8 +513,8 @@ def _missing(folder: Path) -> Iterator[str]:
             "is not the record of a job", where=str(record), fix="run it again to mend it"
         ) from error
     failed = sum(problem is not None for problem in latest.values())
-    if failed:
-        yield f"{failed:,} of {len(latest):,} files could not be read and are not among the chats"
+    note = f"{failed:,} of {len(latest):,} files could not be read and are not among the chats"
+    return (note,) if failed else ()
 
 
 def _about(folder: Path) -> StoredAbout:
@@ -556,10 +530,6 @@ def _known(folder: Path, _stamp: tuple[int, int]) -> StoredAbout:
 
 def _prefixed(tables: Tables, prefix: str) -> Tables:
     chat = (pl.lit(prefix) + pl.col("chat")).alias("chat")
-    return replace(
-        tables,
-        chats=tuple(replace(row, id=prefix + row.id) for row in tables.chats),
-        messages=tables.messages.with_columns(chat),
-        events=tables.events.with_columns(chat),
-        questions=tables.questions.with_columns(chat),
-    )
+    frames = {name: getattr(tables, name).with_columns(chat) for name in _FRAMES}
+    rows = tuple(replace(row, id=prefix + row.id) for row in tables.chats)
+    return replace(tables, chats=rows, **frames)

@@ -17,22 +17,11 @@ from __future__ import annotations
 import re
 from calendar import isleap, monthrange
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import MAXYEAR, date
 from itertools import pairwise
 
 from realtalk.text.calendars import month_number
-
-# Calendar dates as they are written in text, in many notations.
-#
-#     find_dates("On the 19th of January, 2024")  → [FoundDate(3, 28, PartialDate(2024, 1, 19))]
-#     find_dates("19.01.2024 or Jan 2024")        → PartialDate(2024, 1, 19), PartialDate(2024, 1)
-#     find_dates("28 Dec to 2 Jan 2024")    → PartialDate(2023, 12, 28), PartialDate(2024, 1, 2)
-#
-# What is not written is left out: `13 August` has no year. A number that only may be a date (a
-# price, a version, a phone number) is none. Both ends of a range are dates, and what one end
-# leaves to the other is filled in: `3-5 May 2023` are two days of that month, and a range that
-# passes a new year ends in the later one. So are dates in a row: `3, 4 and 6 May`.
 
 _LEAP = 2024  # a year that has every day
 _MONTH = (
@@ -63,7 +52,7 @@ class PartialDate:
     @property
     def fields(self) -> int:
         """How many of the three are stated."""
-        return sum(field is not None for field in (self.year, self.month, self.day))
+        return sum(field is not None for field in astuple(self))
 
     def agreement(self, other: PartialDate) -> float:
         """1 for the same date, 0 where a field that both state differs or none is shared.
@@ -71,14 +60,11 @@ class PartialDate:
         In between, the shared fields against all that are stated: `January 2024` and
         `19 January 2024` share two of two and two of three, 0.8.
         """
-        shared = 0
-        pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
-        for mine, theirs in pairs:
-            if mine is not None and theirs is not None:
-                if mine != theirs:
-                    return 0.0
-                shared += 1
-        return 2 * shared / (self.fields + other.fields) if shared else 0.0
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        shared = [mine == theirs for mine, theirs in pairs if None not in (mine, theirs)]
+        if not shared or not all(shared):
+            return 0.0
+        return 2 * len(shared) / (self.fields + other.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +201,12 @@ def _ranges(text: str, dayfirst: bool) -> Iterator[list[FoundDate]]:
                 text, max(0, match.start() - 20), match.start()
             ):
                 continue  # "5 May - June 2023" is a day and a month
-            one = _value(match, dayfirst)
-            other = _first(match["other"], dayfirst)
-            if one is not None and other is not None:
-                yield [
-                    FoundDate(*match.span("one"), one),
-                    FoundDate(*match.span("other"), other),
-                ]
+            values = _value(match, dayfirst), _first(match["other"], dayfirst)
+            yield [
+                FoundDate(*match.span(name), value)
+                for name, value in zip(("one", "other"), values, strict=True)
+                if value and all(values)
+            ]
     for match in _FIGURES.finditer(text):
         yield _figures(match, dayfirst)
     for match in _YEARS.finditer(text):
@@ -241,23 +226,19 @@ def _first(text: str, dayfirst: bool) -> PartialDate | None:
 
 def _days(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     """Days of one month: each a date; days that fall or leave the month do not count."""
+    listed = list(_LISTED.finditer(match["days"]))
+    days = [int(one["number"]) for one in listed]
+    # "page 3, 5 May": a comma alone joins no two days.
+    if _COMMAS.fullmatch(match["days"]) or any(one >= other for one, other in pairwise(days)):
+        return []
     begin = match.start("days")
-    spans = [
-        (one.start() + begin, one.end() + begin, int(one["number"]))
-        for one in _LISTED.finditer(match["days"])
-    ]
-    if _COMMAS.fullmatch(match["days"]):
-        return []  # "page 3, 5 May": a comma alone joins no two days
-    if any(one[2] >= other[2] for one, other in pairwise(spans)):
-        return []
-    values = [_value(match, dayfirst, day=str(day)) for _, _, day in spans]
-    if any(value is None for value in values):
-        return []
     dates = [
-        FoundDate(start, end, value)
-        for (start, end, _), value in zip(spans, values, strict=True)
-        if value is not None
+        FoundDate(begin + one.start(), begin + one.end(), value)
+        for one in listed
+        if (value := _value(match, dayfirst, day=one["number"]))
     ]
+    if len(dates) < len(listed):
+        return []
     dates[0] = replace(dates[0], start=match.start())
     dates[-1] = replace(dates[-1], end=match.end())
     return dates
@@ -272,11 +253,10 @@ def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     if match["b"] is None:
         if match["t"] == "/" or last.day is None or not 1 <= int(number) < last.day:
             return []  # "2 to 3/5/2023" counts something
-        value: PartialDate | None = replace(last, day=int(number))
+        value = replace(last, day=int(number))
+    elif same_year := _first(f"{number}{match['s']}{_LEAP}", dayfirst):
+        value = replace(same_year, year=None)
     else:
-        value = _first(f"{number}{match['s']}{_LEAP}", dayfirst)
-        value = None if value is None else replace(value, year=None)
-    if value is None:
         return []
     return [FoundDate(*match.span("one"), value), FoundDate(*match.span("other"), last)]
 
@@ -318,9 +298,7 @@ def _dated(one: FoundDate, year: int) -> FoundDate:
 
 def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate | None:
     fields = {name: text for name, text in match.groupdict().items() if text}
-    if day:
-        fields["d"] = day
-    year = month = number = None
+    year = month = None
     if "y" in fields:
         digits = fields["y"].lstrip("’'")
         year = int(digits)
@@ -330,8 +308,8 @@ def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate |
         month = month_number(fields["m"])
     elif "n" in fields:
         month = int(fields["n"])
-    if "d" in fields:
-        number = int(fields["d"])
+    day = day or fields.get("d", "")
+    number = int(day) if day else None
     if "a" in fields:
         number, month = int(fields["a"]), int(fields["b"])
         swap = (not dayfirst and fields["s"] != ".") or month > 12
@@ -341,11 +319,9 @@ def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate |
         return None
     if year is not None and not 1 <= year <= 9999:
         return None
-    if number is None:
-        return PartialDate(year, month)
-    if month is None or not 1 <= number <= monthrange(year or _LEAP, month)[1]:
-        return None
-    return PartialDate(year, month, number)
+    if number and month and number <= monthrange(year or _LEAP, month)[1]:
+        return PartialDate(year, month, number)
+    return PartialDate(year, month) if number is None else None
 
 
 # What somebody types for a day, a month or a year → the days that are meant.
@@ -369,17 +345,18 @@ def typed_date(text: str) -> PartialDate | None:
     if match := _YEAR_MONTH.match(wanted):
         year, month = int(match[1]), int(match[2])
         return PartialDate(year, month) if year and 1 <= month <= 12 else None
-    found = find_dates(wanted)
-    whole = [each for each in found if (each.start, each.end) == (0, len(wanted))]
-    return whole[0].value if len(found) == len(whole) == 1 else None
+    dates = find_dates(wanted)
+    if len(dates) == 1 and (dates[0].start, dates[0].end) == (0, len(wanted)):
+        return dates[0].value
+    return None
 
 
-def days_of(told: PartialDate) -> tuple[date, date] | None:
+def days_of(stated: PartialDate) -> tuple[date, date] | None:
     """The first and the last day of a date that has a year; None of one without."""
-    if told.year is None or not 1 <= told.year <= MAXYEAR:
+    if stated.year is None or not 1 <= stated.year <= MAXYEAR:
         return None
-    first = date(told.year, told.month or 1, told.day or 1)
-    if told.day is not None:
+    first = date(stated.year, stated.month or 1, stated.day or 1)
+    if stated.day is not None:
         return first, first
-    last = told.month or 12
-    return first, date(told.year, last, monthrange(told.year, last)[1])
+    last = stated.month or 12
+    return first, date(stated.year, last, monthrange(stated.year, last)[1])

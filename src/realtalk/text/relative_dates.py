@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
@@ -93,28 +94,23 @@ def _months(first: date, count: int, precision: Precision) -> Days:
 def _counted(match: re.Match[str], today: date, _past: bool) -> Days:
     """ "two days ago", "in a couple of weeks", "3 years from now"."""
     word = match["n"].lower()
-    number = int(word) if word.isdigit() else _NUMBERS[_key(word)]
+    number = int(word) if word.isdigit() else _NUMBERS[re.sub(r"\s+of$", "", word).split()[-1]]
     number *= -1 if match.re is _AGO else 1
     unit = match["u"].lower()
     vague = bool(_VAGUE.search(match[0]))
-    if unit in {"day", "night"}:
-        day = today + timedelta(number)
-        return (day, day, "about") if vague else _one(day)
-    if unit in {"week", "wk"}:
-        day = today + timedelta(7 * number)
-        return (day, day, "about") if vague else _week(day)
     if unit == "weekend":
         return _weekend(today + timedelta(7 * number))
+    if unit in {"day", "night", "week", "wk"}:
+        is_day = unit in {"day", "night"}
+        day = today + timedelta(number if is_day else 7 * number)
+        if vague:
+            return day, day, "about"
+        return _one(day) if is_day else _week(day)
     if unit == "month":
         first = _shift(number, today.replace(day=1))
         return _months(first, 1, "about" if vague else "month")
     first = date(today.year + number, 1, 1)
     return _months(first, 12, "about" if vague else "year")
-
-
-def _key(word: str) -> str:
-    words = [one for one in word.split() if one in _NUMBERS]
-    return words[-1]
 
 
 def _week(day: date) -> Days:
@@ -244,12 +240,10 @@ def resolve(text: str, said: datetime) -> list[Resolved]:
 def _relations(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
     for pattern, rule in _RELATIVE:
         for match in pattern.finditer(text):
-            try:
-                days = rule(match, today, _in_past(text, match.start(), match.end()))
-            except (ValueError, OverflowError):  # "999 years ago" leads out of the calendar
-                continue
-            if days is not None:
-                yield match.start(), match.end(), days
+            # "999 years ago" leads out of the calendar.
+            with suppress(ValueError, OverflowError):
+                if days := rule(match, today, _in_past(text, *match.span())):
+                    yield *match.span(), days
 
 
 def _in_past(text: str, start: int, end: int) -> bool:
@@ -259,32 +253,30 @@ def _in_past(text: str, start: int, end: int) -> bool:
 
 
 def _written(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
-    for found in find_dates(text):
-        before = text[max(0, found.start - 5) : found.start].lower()
-        try:
-            days = _dated(found.value, before, today)
-        except (ValueError, OverflowError):  # "December 9999" ends where the calendar does
-            continue
-        if days is not None:
-            yield found.start, found.end, days
+    for written in find_dates(text):
+        before = text[max(0, written.start - 5) : written.start].lower()
+        # "December 9999" ends where the calendar does.
+        with suppress(ValueError, OverflowError):
+            if days := _dated(written.value, before, today):
+                yield written.start, written.end, days
 
 
-def _dated(told: PartialDate, before: str, today: date) -> Days | None:
+def _dated(stated: PartialDate, before: str, today: date) -> Days | None:
     """A written date's days; a year that is not stated is the one nearest to the message."""
-    if told.month is None:
-        assert told.year is not None
-        return _months(date(told.year, 1, 1), 12, "year")
-    if told.year is None:
-        firsts = [date(today.year + step, told.month, 1) for step in (-1, 0, 1)]
+    if stated.month is None:
+        assert stated.year is not None
+        return _months(date(stated.year, 1, 1), 12, "year")
+    if stated.year is None:
+        firsts = [date(today.year + step, stated.month, 1) for step in (-1, 0, 1)]
         if before.endswith("last "):
             firsts = [first for first in firsts if first < today.replace(day=1)][-1:]
         elif before.endswith("next "):
             firsts = [first for first in firsts if first > today][:1]
         first = min(firsts, key=lambda one: abs((one - today).days))
     else:
-        first = date(told.year, told.month, 1)
-    if told.day is None:
+        first = date(stated.year, stated.month, 1)
+    if stated.day is None:
         return _months(first, 1, "month")
-    if told.day > monthrange(first.year, told.month)[1]:
+    if stated.day > monthrange(first.year, stated.month)[1]:
         return None
-    return _one(first.replace(day=told.day))
+    return _one(first.replace(day=stated.day))

@@ -50,12 +50,13 @@ _DAY_NUMBERS = r"(\d{1,4})(?P<sep>[./-])\s?(\d{1,2})(?P=sep)\s?(\d{1,4})\.?"
 _LINES = (
     # 2024년 5월 1일 수요일, 2024年5月1日 星期三
     re.compile(
-        rf"(\d{{4}})[년年]\s?(\d{{1,2}})[월月]\s?(\d{{1,2}})[일日]\s?[(（]?({_DAY_WORD})?[)）]?"
+        r"(?P<y>\d{4})[년年]\s?(?P<m>\d{1,2})[월月]\s?(?P<d>\d{1,2})[일日]\s?"
+        rf"[(（]?(?P<w>{_DAY_WORD})?[)）]?"
     ),
     # Wednesday, May 1, 2024 and May 1, 2024
-    re.compile(rf"(?:({_DAY_WORD}),? )?({MONTH})\.? (\d{{1,2}}),? (\d{{4}})"),
+    re.compile(rf"(?:(?P<w>{_DAY_WORD}),? )?(?P<m>{MONTH})\.? (?P<d>\d{{1,2}}),? (?P<y>\d{{4}})"),
     # Wednesday, 1 May 2024
-    re.compile(rf"(?:({_DAY_WORD}),? )?(\d{{1,2}}) ({MONTH})\.?,? (\d{{4}})"),
+    re.compile(rf"(?:(?P<w>{_DAY_WORD}),? )?(?P<d>\d{{1,2}}) (?P<m>{MONTH})\.?,? (?P<y>\d{{4}})"),
 )
 _NUMERIC = re.compile(
     rf"(?:({_DAY_WORD}),? )?{_DAY_NUMBERS}\s?(?:[(（]\s?({_DAY_WORD})\s?[)）]|({_DAY_WORD}))?"
@@ -81,19 +82,9 @@ def day_of(line: str, order: DateOrder = "dmy") -> date | None:
 @lru_cache(1 << 10)
 def _stated_day(line: str, order: DateOrder) -> date | None:
     plain = _plain(line)
-    if not plain:
-        return None
-    for place, pattern in enumerate(_LINES):
-        match = pattern.fullmatch(plain)
-        if match is None:
-            continue
-        if place == 0:
-            year, month, day, word = match[1], int(match[2]), match[3], match[4]
-        elif place == 1:
-            word, month, day, year = match[1], month_number(match[2]), match[3], match[4]
-        else:
-            word, day, month, year = match[1], match[2], month_number(match[3]), match[4]
-        return _day(int(year), month, int(day)) if _is_weekday(word) else None
+    for pattern in _LINES:
+        if match := pattern.fullmatch(plain):
+            return month_day(*match.group("y", "m", "d")) if _is_weekday(match["w"]) else None
     numbers = _numeric(plain)
     return _ordered(numbers[0], order) if numbers else None
 
@@ -107,10 +98,9 @@ def shares_order(lines: Iterable[str], default: DateOrder = "dmy") -> tuple[Date
     stated = [numbers for line in lines if (numbers := _numeric(_plain(line)))]
     stated = [numbers for numbers in stated if len(numbers[0][0]) < 4]
     against = {order: _against(stated, order) for order in _OPEN_ORDERS}
-    first, second = _OPEN_ORDERS
-    if against[first] == against[second]:
+    if len(set(against.values())) == 1:
         return default, False
-    return min(_OPEN_ORDERS, key=lambda order: against[order]), True
+    return min(_OPEN_ORDERS, key=against.__getitem__), True
 
 
 def _against(stated: Sequence[_Stated], order: DateOrder) -> int:
@@ -147,25 +137,20 @@ def _plain(line: str) -> str:
 
 def _numeric(plain: str) -> _Stated | None:
     """Three numbers and the weekday beside them; None where there is more in the line."""
-    match = _NUMERIC.fullmatch(plain) if plain else None
-    if match is None:
-        return None
-    numbers = (match[2], match[4], match[5])
-    if len(match[2]) == 4 and len(match[5]) == 4:
+    match = _NUMERIC.fullmatch(plain)
+    if match is None or len(match[2]) == len(match[5]) == 4:
         return None
     before, in_brackets, behind = match[1], match[6], match[7]
     # What stands in brackets behind a date is a weekday in whatever language.
     if not _is_weekday(before) or not _is_weekday(behind):
         return None
     word = before or in_brackets or behind
-    return numbers, _weekday(word) if word else None
+    return (match[2], match[4], match[5]), _weekday(word) if word else None
 
 
 def _ordered(numbers: tuple[str, str, str], order: DateOrder) -> date | None:
     first, second, third = map(int, numbers)
-    if len(numbers[0]) == 4:
-        return _day(first, second, third)
-    if order == "ymd" and len(numbers[2]) < 4:
+    if len(numbers[0]) == 4 or (order == "ymd" and len(numbers[2]) < 4):
         return _day(first, second, third)
     return _day(third, first, second) if order == "mdy" else _day(third, second, first)
 
@@ -206,24 +191,28 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 LONGEST = 80  # letters of a date
 
-_WORD = r"([^\W\d_]{3,20})[.,]?"
 _TIME = re.compile(r"(?<!\d)(\d{1,2})(?::|[.h](?=\d\d(?!\d|[./-]\d)))(\d\d)(?::(\d\d))?(?!\d)")
 _TIME_EAST = re.compile(r"(\d{1,2})[時时시] ?(\d{1,2})[分분](?: ?(\d{1,2})[秒초])?")
-_DAY_FIRST = re.compile(
-    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?,? (?:de |of |d['’])?{_WORD},? (?:del? )?(\d{{4}})"
-)
-_MONTH_FIRST = re.compile(rf"{_WORD} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})")
-_YEAR_FIRST = re.compile(rf"(?<!\d)(\d{{4}})\.?,? {_WORD} (\d{{1,2}})")
-_SHAPES = ((_DAY_FIRST, 3, 2, 1), (_MONTH_FIRST, 3, 1, 2), (_YEAR_FIRST, 1, 2, 3))
-_EAST = re.compile(r"(\d{4}) ?[年년./] ?(\d{1,2}) ?[月월./] ?(\d{1,2})")
-# A month by its number: "Tháng 10 02, 2023", "10月 02, 2023"; and behind its day, "2 thg 10, 2023".
-_MONTH_NUMBER = r"(?:(?<![^\W\d_])[^\W\d_]{2,10}\.? ?(\d{1,2})|(?<!\d)(\d{1,2}) ?[月월])"
-_NUMBER_FIRST = re.compile(rf"{_MONTH_NUMBER},? (\d{{1,2}}),? (\d{{4}})")
-_NUMBER_SECOND = re.compile(
-    r"(?<!\d)(\d{1,2}),? [^\W\d_]{2,10}\.? ?(\d{1,2}),? (?:[^\W\d_]{2,5} )?(\d{4})(?!\d)"
-)
+_WORD = r"(?P<m>[^\W\d_]{3,20})[.,]?"
+_MONTH_NUMBER, _NUMBER, _YEAR = r"(?P<m>\d{1,2})", r"(?P<d>\d{1,2})", r"(?P<y>\d{4})"
+_SHAPES = [
+    re.compile(shape)
+    for shape in (
+        rf"(?<!\d){_NUMBER}(?:st|nd|rd|th|er|º|\.)?,? (?:de |of |d['’])?"
+        rf"{_WORD},? (?:del? )?{_YEAR}",
+        rf"{_WORD} {_NUMBER}(?:st|nd|rd|th)?,? {_YEAR}",
+        rf"(?<!\d){_YEAR}\.?,? {_WORD} {_NUMBER}",
+        r"(?<!\d)(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
+        rf"{_YEAR} ?[年년./] ?{_MONTH_NUMBER} ?[月월./] ?{_NUMBER}",
+        # A month by its number: "Tháng 10 02, 2023", "10月 02, 2023"; and behind its day,
+        # "2 thg 10, 2023".
+        rf"(?<![^\W\d_])[^\W\d_]{{2,10}}\.? ?{_MONTH_NUMBER},? {_NUMBER},? {_YEAR}",
+        rf"(?<!\d){_MONTH_NUMBER} ?[月월],? {_NUMBER},? {_YEAR}",
+        rf"(?<!\d){_NUMBER},? [^\W\d_]{{2,10}}\.? ?{_MONTH_NUMBER},? "
+        rf"(?:[^\W\d_]{{2,5}} )?{_YEAR}(?!\d)",
+    )
+]
 _DATE_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})[./-] ?(\d{1,2})[./-] ?(\d{4}|\d\d)(?!\d)")
-_ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)")
 _SPACES = re.compile(r"[\s\u200e\u200f\u202a-\u202e\u202f\u00a0]+")
 
 
@@ -261,21 +250,16 @@ def spelled(text: str, order: DateOrder = "dmy") -> datetime | None:
 
 def _spelled_date(text: str, order: DateOrder) -> tuple[int, int, int, tuple[int, int]] | None:
     """Year, month, day, and from where to where the date stands."""
-    for pattern, year_at, month_at, day_at in _SHAPES:
-        for named in pattern.finditer(text):
-            if month := month_number(named[month_at]):
-                return int(named[year_at]), month, int(named[day_at]), named.span()
-    if match := _ISO.search(text) or _EAST.search(text):
-        return int(match[1]), int(match[2]), int(match[3]), match.span()
-    if match := _NUMBER_FIRST.search(text):
-        return int(match[4]), int(match[1] or match[2]), int(match[3]), match.span()
-    if match := _NUMBER_SECOND.search(text):
-        return int(match[3]), int(match[2]), int(match[1]), match.span()
-    if match := _DATE_NUMBERS.search(text):
-        day, month = (2, 1) if order == "mdy" else (1, 2)
-        year = int(match[3])
-        year = year if year > 99 else 2000 + year
-        return year, int(match[month]), int(match[day]), match.span()
+    for pattern in _SHAPES:
+        for match in pattern.finditer(text):
+            word = match["m"]
+            month = int(word) if word.isdecimal() else month_number(word)
+            if month or word.isdecimal():
+                return int(match["y"]), month, int(match["d"]), match.span()
+    if numbers := _DATE_NUMBERS.search(text):
+        first, second, year = map(int, numbers.groups())
+        day, month = (second, first) if order == "mdy" else (first, second)
+        return year if year > 99 else 2000 + year, month, day, numbers.span()
     return None
 
 
