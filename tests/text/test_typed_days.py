@@ -9,15 +9,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from realtalk.text.dates import PartialDate, days_of, typed_date
+from text_tables import lines
+
+DAYS = """
+    2026-03-02
+    2 March 2026
+    02.03.2026
+    2.3.2026
+    2026/3/2
+    2 mar 2026
+    March 2, 2026
+    Monday 2 March 2026
+    2nd of March 2026
+    02/03/2026
+"""
+NO_DATES = """
+    12
+    the red bicycle
+    since 2 March 2026
+    2026-13
+    0000-01
+    31.02.2026
+    2 March 2026 or 3 May 2026
+    3-5 May 2026
+"""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("2026-03-02", "2 March 2026", "02.03.2026", "2.3.2026", "2026/3/2", " 2 mar 2026 "),
-        *("March 2, 2026", "Monday 2 March 2026", "2nd of March 2026", "02/03/2026"),
-    ],
-)
+@pytest.mark.parametrize("text", lines(DAYS))
 def test_a_day(text: str) -> None:
     assert typed_date(text) == PartialDate(2026, 3, 2)
 
@@ -28,13 +46,7 @@ def test_less_than_a_day() -> None:
     assert typed_date("2026") == PartialDate(2026)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", " ", "12", "the red bicycle", "since 2 March 2026", "2026-13", "0000-01"),
-        *("31.02.2026", "2 March 2026 or 3 May 2026", "3-5 May 2026", "2" * 5000),
-    ],
-)
+@pytest.mark.parametrize("text", ["", " ", "2" * 5000, *lines(NO_DATES)])
 def test_no_date(text: str) -> None:
     assert typed_date(text) is None
 
