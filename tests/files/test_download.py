@@ -108,11 +108,6 @@ def test_fetches_checks_and_does_not_fetch_again(server: Server, tmp_path: Path)
     assert set(server.sent) == {"GET"}
 
 
-def test_one_file_datasets_give_the_file(server: Server, tmp_path: Path) -> None:
-    server.files = {"/home/a.json": SMALL}
-    assert get("toy", tmp_path, datasets=dataset(server.url, a=SMALL)) == tmp_path / "toy/a.json"
-
-
 @pytest.mark.parametrize("spoiled", [b"", GOOD[:-5], b"?" + GOOD[1:]])
 def test_a_damaged_file_is_fetched_again(server: Server, tmp_path: Path, spoiled: bytes) -> None:
     server.files = {"/home/a.json": GOOD}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
+from shutil import make_archive
 
 import pytest
 
 from command import run_command
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
-from said import Said
+from said import Said, put
 from written_chats import FORMS
 
 SAID = {
@@ -24,18 +24,8 @@ WHATSAPP = "[20.06.19, 15:58:47] Mara: hi\n[21.06.19, 15:58:48] Theo: ho\n"
 
 def written(folder: Path, *formats: str) -> Path:
     for name in formats:
-        for file, data in FORMS[name].write(SAID[name]).items():
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes(data)
+        put(folder, FORMS[name].write(SAID[name]))
     return folder
-
-
-def zipped(folder: Path, path: Path) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                archive.write(file, file.relative_to(folder).as_posix())
-    return path
 
 
 def read(path: Path) -> ReadCorpus:
@@ -45,7 +35,7 @@ def read(path: Path) -> ReadCorpus:
 @pytest.mark.parametrize("is_packed", [False, True], ids=["folder", "archive"])
 def test_chats_of_several_apps(is_packed: bool, tmp_path: Path) -> None:
     folder = written(tmp_path / "chats", "whatsapp", "kakaotalk", "telegram")
-    reading = read(zipped(folder, tmp_path / "chats.zip") if is_packed else folder)
+    reading = read(Path(make_archive(str(folder), "zip", folder)) if is_packed else folder)
     said = sorted(reading.tables.messages["text"].to_list())
     assert said == sorted(one.text for name in SAID if name != "csv" for one in SAID[name])
     assert len(reading.tables.chats) == 3
@@ -90,18 +80,15 @@ def test_named_on_the_terminal(more: tuple[str, ...], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", ["[20.0", "\x00\x00\x00", "[2O.O6.19, l5:58] Mara: hi"])
 def test_a_chat_whose_first_line_is_damaged(first: str, tmp_path: Path) -> None:
-    for name, text in (("Mara", WHATSAPP), ("Theo", f"{first}\n{WHATSAPP}")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "_chat.txt").write_text(text, "utf-8")
+    chats = {"Mara": WHATSAPP, "Theo": f"{first}\n{WHATSAPP}"}
+    put(tmp_path, {f"{name}/_chat.txt": text.encode() for name, text in chats.items()})
     reading = read(tmp_path)
     assert (len(reading.tables.chats), reading.tables.messages.height) == (2, 4)
     assert [left.where for left in reading.ledger.leftovers] == ["Theo/_chat.txt:1"]
 
 
 def test_a_chat_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    for name, text in (("Mara", WHATSAPP), ("Theo", "\x00" * 300)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "_chat.txt").write_text(text, "utf-8")
+    put(tmp_path, {"Mara/_chat.txt": WHATSAPP.encode(), "Theo/_chat.txt": bytes(300)})
     [note] = read(tmp_path).notes[-1:]
     assert "Theo/_chat.txt (not recognised)" in note
 
@@ -109,15 +96,14 @@ def test_a_chat_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_other_files_of_a_download_are_not_named(tmp_path: Path) -> None:
     """Settings, lists and pages in folders of their own."""
     said = [Said("Ann", 60 * at, f"tea {at}", id=str(at)) for at in range(4)]
-    for file, data in FORMS["messenger"].write(said).items():
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_bytes(data)
+    put(tmp_path, FORMS["messenger"].write(said))
+    others = {
+        "settings.json": b'{"settings": [{"name": "x"}]}',
+        "no-data.txt": b"You have no data in this section",
+        "index.html": b"<html>Settings</html>",
+    }
     for place in range(40):
-        other = tmp_path / "preferences" / f"{place}"
-        other.mkdir(parents=True)
-        (other / "settings.json").write_text('{"settings": [{"name": "x"}]}')
-        (other / "no-data.txt").write_text("You have no data in this section")
-        (other / "index.html").write_text("<html>Settings</html>")
+        put(tmp_path / "preferences" / f"{place}", others)
     reading = read(tmp_path)
     assert reading.tables.messages.height == 4
     assert reading.notes == ()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hostile_files import packed, repeated
+from hostile_files import archive, packed, repeated
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from work_done import lines_run
@@ -106,13 +106,6 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(zipfile.ZipFile, "open", noting)
     return names
-
-
-def archive(path: Path, files: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as made:
-        for name, data in files.items():
-            made.writestr(name, data)
-    return path
 
 
 @pytest.mark.parametrize("ending", ["txt", "json", "html", "csv", "eml"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
 
 import polars as pl
 from hypothesis import assume, given, settings
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 
 from joined_chats import GAP, Bubble, frame, wholes
 from realtalk.chat import pack_extra
-from realtalk.formats.joining import JoinCounts, is_cut, join, recut
-from realtalk.formats.joining import match
+from realtalk.formats.joining import JoinCounts, is_cut, join, match, recut
 from realtalk.formats.tables import MESSAGES
 from tries import tries
 from work_done import lines_run
@@ -143,34 +141,24 @@ def test_replies_follow_their_messages() -> None:
     ]
 
 
-def before_and_after() -> tuple[pl.DataFrame, pl.DataFrame]:
+def test_edits_and_deletions_are_counted_and_taken_where_asked() -> None:
     said = [Bubble("Mara" if n % 2 else "Theo", 120 * n, f"words {n}") for n in range(8)]
-    later = list(said)
-    later[2] = replace(said[2], text="better words", edited=True)
-    later[5] = replace(said[5], text="", deleted=True)
-    del later[4]
-    return frame(said), frame([*later, Bubble("Theo", 1000, "more")])
-
-
-def test_edits_and_deletions_are_counted_and_left() -> None:
-    known, later = before_and_after()
+    changed = list(said)
+    changed[2] = replace(said[2], text="better words", edited=True)
+    changed[5] = replace(said[5], text="", deleted=True)
+    del changed[4]
+    known, later = frame(said), frame([*changed, Bubble("Theo", 1000, "more")])
     after, counts = join(known, later, GAP)
     assert counts == JoinCounts(joined=7, new=1, edited=1, deleted=1, gone=1)
     assert str(counts) == "joined 7, new 1, edited 1, deleted 1, gone 1"
     assert after.head(8).equals(known)
-
-
-def test_edits_and_deletions_are_taken_where_asked() -> None:
-    known, later = before_and_after()
     after, counts = join(known, later, GAP, take_edits=True)
     assert (counts.edited, counts.deleted) == (1, 1)
-    row = after.row(2, named=True)
-    assert (row["id"], row["text"], row["edited"]) == ("D1:3", "better words", True)
-    row = after.row(5, named=True)
-    assert (row["id"], row["text"], row["deleted"]) == ("D1:6", "", True)
+    columns = after.select("id", "text", "edited", "deleted")
+    assert columns.row(2) == ("D1:3", "better words", True, False)
+    assert columns.row(5) == ("D1:6", "", False, True)
     again, none = join(after, later, GAP, take_edits=True)
-    assert again.equals(after)
-    assert (none.new, none.edited, none.deleted) == (0, 0, 0)
+    assert again.equals(after) and none.new == none.changed == 0
 
 
 def with_ids(said: list[Bubble], first: int = 0) -> pl.DataFrame:
@@ -237,10 +225,12 @@ def test_marks_that_nobody_sees_make_no_other_text() -> None:
 
 
 def test_messages_without_time_are_told_by_their_text() -> None:
-    untimed = frame([Bubble("Mara", n, text) for n, text in enumerate(("a", "a", "b"))])
-    untimed = untimed.with_columns(pl.lit(None, MESSAGES["time"]).alias("time"))
-    more = frame([Bubble("Mara", n, text) for n, text in enumerate(("a", "a", "x", "a", "b", "c"))])
-    more = more.with_columns(pl.lit(None, MESSAGES["time"]).alias("time"))
+    untimed, more = (
+        frame([Bubble("Mara", n, text) for n, text in enumerate(letters)]).with_columns(
+            pl.lit(None, MESSAGES["time"]).alias("time")
+        )
+        for letters in ("aab", "aaxabc")
+    )
     after, counts = join(untimed, more, GAP)
     assert counts.new == 3
     assert sorted(texts(after)) == ["a", "a", "a", "b", "c", "x"]
@@ -266,4 +256,3 @@ def test_gaps_by_the_day() -> None:
         known, frame([Bubble("Mara", 16 * 3600, "b"), Bubble("Theo", 17 * 3600, "c")]), "day"
     )
     assert after.select("session", "id").rows() == [(1, "D1:1"), (1, "D1:2"), (2, "D2:1")]
-    assert timedelta(hours=6) == GAP

@@ -10,7 +10,7 @@ import pytest
 
 from realtalk.formats.json_input import NOT_TEXT
 from realtalk.formats.opening import open_reading
-from said import Said
+from said import Said, as_json, json_lines, put
 from written_chats import FORMS
 
 SAID = [
@@ -59,10 +59,8 @@ def _written(name: str, odd: Any, folder: Path) -> bool:
         if values is not None:
             again = [_with(value, odd) for value in values]
             changed = changed or again != values
-            data = b"".join(json.dumps(value).encode() + b"\n" for value in again)
-        path = folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+            data = json_lines(again)
+        put(folder, {file: data})
     return changed
 
 
@@ -95,10 +93,12 @@ def _slack(odd: Any) -> dict[str, Any]:
 def test_beside_a_file_too(tmp_path: Path, odd: Any) -> None:
     """A picture whose words are not known is no picture without words."""
     said = [_slack("the bed") | {"ts": "1714548500.0"}, _slack(odd)]
-    (tmp_path / "channels.json").write_text('[{"id": "C1", "name": "garden", "members": []}]')
-    (tmp_path / "users.json").write_text('[{"id": "U1", "name": "ann", "profile": {}}]')
-    (tmp_path / "garden").mkdir()
-    (tmp_path / "garden" / "2024-05-01.json").write_text(json.dumps(said), "utf-8")
+    files = {
+        "channels.json": [{"id": "C1", "name": "garden", "members": []}],
+        "users.json": [{"id": "U1", "name": "ann", "profile": {}}],
+        "garden/2024-05-01.json": said,
+    }
+    put(tmp_path, {name: as_json(value) for name, value in files.items()})
     reading = open_reading(tmp_path, "slack").reading
     assert reading.tables.messages["text"].to_list() == ["the bed"]
     [left] = reading.ledger.leftovers

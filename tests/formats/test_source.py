@@ -7,22 +7,15 @@ import hashlib
 import io
 import os
 import threading
-import zipfile
 from pathlib import Path
 
 import pytest
 
+from hostile_files import archive, zipped
 from realtalk.errors import RealtalkError
 from realtalk.formats import source
 from realtalk.formats.opening import open_reading
 from realtalk.formats.source import Source, ending
-
-
-def archive(path: Path, files: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, data in files.items():
-            made.writestr(name, data)
-    return path
 
 
 def test_members_of_each_kind(tmp_path: Path) -> None:
@@ -55,15 +48,21 @@ def test_a_path_inside_an_archive_writes_nowhere(tmp_path: Path) -> None:
     assert not (tmp_path.parent / "evil.txt").exists()
 
 
-def test_a_bomb_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("packing", ["zip", "zip in a zip", "gz"])
+def test_a_bomb_stops_at_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str
+) -> None:
     monkeypatch.setattr(source, "MAX_MEMBER_BYTES", 1 << 20)
-    bomb = archive(tmp_path / "x.zip", {"big.txt": bytes(4 << 20)})
+    monkeypatch.setattr(source, "MAX_KEPT_BYTES", 1 << 20)
+    inner = zipped({"big.txt": bytes(4 << 20)})
+    path, data = {
+        "zip": ("x.zip", inner),
+        "zip in a zip": ("x.zip", zipped({"inner.zip": inner})),
+        "gz": ("big.txt.gz", gzip.compress(bytes(4 << 20))),
+    }[packing]
+    (tmp_path / path).write_bytes(data)
     with pytest.raises(RealtalkError, match="larger than the reading limit"):
-        Source.open(bomb).members[0].read()
-    packed = tmp_path / "big.txt.gz"
-    packed.write_bytes(gzip.compress(bytes(4 << 20)))
-    with pytest.raises(RealtalkError, match="larger than the reading limit"):
-        Source.open(packed).members[0].read()
+        Source.open(tmp_path / path).members[0].read()
 
 
 def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,17 +84,13 @@ def test_damaged_archives(tmp_path: Path) -> None:
         Source.open(tmp_path / "z.txt.gz").members[0].read()
 
 
-@pytest.mark.parametrize("kind", ["missing", "empty", "empty folder", "empty zip"])
-def test_nothing_to_read(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "x"
-    if kind == "empty":
-        path.touch()
-    elif kind == "empty folder":
-        path.mkdir()
-    elif kind == "empty zip":
-        path = archive(tmp_path / "x.zip", {})
-    with pytest.raises(RealtalkError):
-        Source.open(path)
+def test_nothing_to_read(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    archive(tmp_path / "x.zip", {})
+    for name in ("missing", "empty", "folder", "x.zip"):
+        with pytest.raises(RealtalkError):
+            Source.open(tmp_path / name)
 
 
 CHAT = b"12/01/2024, 22:07 - Mara: hi\n13/01/2024, 22:07 - Theo: x\n"
@@ -140,15 +135,10 @@ def test_json_under_a_wrong_name(tmp_path: Path) -> None:
     assert read_back(path) == ("jsonl", 2)
 
 
-@pytest.mark.parametrize("packed", ["", "gz", "zip"])
-def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str) -> None:
-    data = CHAT
-    if packed == "gz":
-        data = gzip.compress(CHAT)
-    elif packed == "zip":
-        data = archive(tmp_path / "x.zip", {"_chat.txt": CHAT}).read_bytes()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert read_back("-") == ("whatsapp", 2)
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    for data in (CHAT, gzip.compress(CHAT), zipped({"_chat.txt": CHAT})):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert read_back("-") == ("whatsapp", 2)
 
 
 def test_nothing_through_a_pipe_and_no_path(monkeypatch: pytest.MonkeyPatch) -> None:

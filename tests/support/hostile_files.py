@@ -7,13 +7,14 @@ packed({"chat.txt": lines}, path)     → a zip whose parts come out of a genera
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from written_chats import Said
 
-__all__ = ["LONG", "RAW", "TALK", "packed", "repeated"]
+__all__ = ["LONG", "RAW", "TALK", "archive", "packed", "repeated", "zipped"]
 
 _DAY = 86_400
 _LAST = 200_000_000_000  # seconds after the start: the year 8361
@@ -189,4 +190,19 @@ def packed(parts: Mapping[str, Iterable[bytes]], path: Path) -> Path:
             with archive.open(name, "w", force_zip64=True) as stream:
                 for piece in pieces:
                     stream.write(piece)
+    return path
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """A zip of small files."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def archive(path: Path, files: Mapping[str, bytes]) -> Path:
+    """The same in a file."""
+    path.write_bytes(zipped(files))
     return path

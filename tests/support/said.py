@@ -8,9 +8,10 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Files", "Form", "Said", "as_json", "by_chat", "given", "json_lines", "table"]
+__all__ = ["Files", "Form", "Said", "as_json", "by_chat", "given", "json_lines", "put", "table"]
 
 START = datetime(2024, 5, 1, 7, 30)
 EPOCH = datetime(1970, 1, 1)
@@ -41,6 +42,15 @@ class Said:
 class Form:
     format: str
     write: Callable[[list[Said]], Files]
+
+
+def put(folder: Path, files: Files) -> Path:
+    """The files in a folder, with the folders that their names ask for."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
 
 
 def as_json(value: Any) -> bytes:

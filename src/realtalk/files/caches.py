@@ -34,7 +34,7 @@ _DEFAULT_LIMIT = 2 * 10**9
 _UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNFINISHED = 3600.0  # seconds: a temporary file that nobody touched for longer was left behind
 # As `atomic_path` and `whole_folder` name what is not finished, and as the downloader does.
-_OURS = re.compile(r"\.(?P<stem>.+)\.[0-9a-f]{8}(?P<suffix>\.\w+)?")
+_OURS = re.compile(r"(?<![^/])\.([^/]+)\.[0-9a-f]{8}(\.\w+)?(?![^/])")
 _DOWNLOADS = re.compile(r"tmp[a-z0-9_]{8}")
 
 # words: of a chat, or of a model that has read it. labels: ids and what was measured.
@@ -66,16 +66,11 @@ class Kind:
         """What a file is part of ("" where it is not ours), and whether it is not finished."""
         if self.name == "corpora" and _DOWNLOADS.fullmatch(name):
             return name, True
-        ours = [_OURS.fullmatch(part) for part in name.split("/")]
-        plain = [
-            part if match is None else match["stem"] + (match["suffix"] or "")
-            for part, match in zip(name.split("/"), ours, strict=True)
-        ]
-        is_temporary = any(ours)
-        unit = re.fullmatch(self.files, "/".join(plain))
+        finished, temporaries = _OURS.subn(r"\1\2", name)
+        unit = re.fullmatch(self.files, finished)
         if unit is None:
             return "", False
-        return (name if is_temporary else unit["unit"]), is_temporary
+        return (name if temporaries else unit["unit"]), temporaries > 0
 
 
 def _kinds() -> Mapping[str, Kind]:

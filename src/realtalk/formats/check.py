@@ -9,9 +9,12 @@ The details hold ids and counts, and the reasons of the audit, never message tex
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from importlib.resources import files
+from itertools import chain
 from typing import Any, Literal
 
 from realtalk.chat import Chat, Corpus
@@ -21,31 +24,9 @@ from realtalk.formats.reading import Ledger
 
 Severity = Literal["error", "warning", "note"]
 
+_TABLE = files("realtalk.formats").joinpath("rules.toml").read_text("utf-8")
 RULES: dict[str, tuple[Severity, str]] = {
-    "duplicate-id": ("error", "two messages of a chat share an id"),
-    "speaker-unlisted": ("error", "a message is by nobody in the chat's list of speakers"),
-    "event-session-missing": ("error", "an event belongs to a session that does not exist"),
-    "out-of-order": ("warning", "a message is older than the one before it"),
-    "session-order": ("warning", "a session begins before the one before it"),
-    "category-unknown": ("warning", "a question's category is not one of its corpus"),
-    "answer-missing": ("warning", "a question has no answer and is not adversarial"),
-    "question-empty": ("warning", "a question has no text"),
-    "evidence-missing": ("warning", "a question names no evidence"),
-    "evidence-unresolved": ("warning", "evidence names no message"),
-    "gold-wrong": ("warning", "the audit: the chat says otherwise than the published answer"),
-    "gold-incomplete": ("warning", "the audit: the published answer misses or adds items"),
-    "gold-ambiguous": ("warning", "the audit: several answers are equally supported"),
-    "gold-unanswerable": ("warning", "the audit: the chat does not tell"),
-    "gold-malformed": ("warning", "the audit: the published answer is none"),
-    "left-over": ("warning", "input that became no message"),
-    "event-empty": ("note", "an event has no text"),
-    "evidence-repaired": ("note", "evidence was mistyped and is understood"),
-    "evidence-audited": ("note", "the audit needs other messages than the published evidence"),
-    "session-empty": ("warning", "a session has no message"),
-    "message-empty": ("note", "a message has neither text nor attachment and was not deleted"),
-    "time-missing": ("note", "messages carry no time of their own"),
-    "id-session": ("note", "ids carry another number than their session's"),
-    "alias": ("note", "a speaker goes by another name"),
+    rule: (severity, meaning) for rule, (severity, meaning) in tomllib.loads(_TABLE).items()
 }
 
 
@@ -93,22 +74,21 @@ def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
     """Looks at every chat; the ledger adds what the reader could not place."""
     findings: list[CheckFinding] = []
 
-    def report(rule: str, chat: str, where: str, detail: str = "") -> None:
+    def report(chat: str, rule: str, where: str, detail: str) -> None:
         findings.append(CheckFinding(rule, RULES[rule][0], chat, where, detail))
 
     categories = known_categories(corpus.format)
     for chat in corpus.chats:
-        for entries in (
+        for hit in chain(
             _messages(chat),
             _events(chat),
             _questions(chat, categories),
             _audited(chat),
-            _aliases(chat),
+            (("alias", alias.source, f"{alias.name} is {alias.speaker}") for alias in chat.aliases),
         ):
-            for rule, where, detail in entries:
-                report(rule, chat.id, where, detail)
+            report(chat.id, *hit)
     for leftover in ledger.leftovers if ledger else ():
-        report("left-over", "", leftover.where, leftover.reason)
+        report("", "left-over", leftover.where, leftover.reason)
     return CheckReport(tuple(findings))
 
 
@@ -197,8 +177,3 @@ def _beside_photo(piece: str, messages: dict[str, Any]) -> str:
         if message is not None and any(file.kind == "image" for file in message.attachments):
             return f" (next to {near}, which carries a photo)"
     return ""
-
-
-def _aliases(chat: Chat) -> Iterator[RuleHit]:
-    for alias in chat.aliases:
-        yield "alias", alias.source, f"{alias.name} is {alias.speaker}"

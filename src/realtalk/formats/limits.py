@@ -84,17 +84,14 @@ class Allowance:
             self._counts[place] += count - known[place]
         self._known[name] = list(measure.counts)
         for place, (count, most) in enumerate(zip(self._counts, self._most, strict=True)):
-            if count > most and place == 0:
-                self._refuse(f"more than {most / 1e6:,.0f} MB when it is unpacked")
             if count > most:
-                self._refuse(f"more than {most:,} lines or values")
-
-    def _refuse(self, what: str) -> None:
-        raise RealtalkError(
-            f"holds {what}, which is out of proportion to its size",
-            where=self._where,
-            fix=f"if you trust it, set {VARIABLE}=10",
-        )
+                size = f"{most / 1e6:,.0f} MB when it is unpacked"
+                what = f"{most:,} lines or values" if place else size
+                raise RealtalkError(
+                    f"holds more than {what}, which is out of proportion to its size",
+                    where=self._where,
+                    fix=f"if you trust it, set {VARIABLE}=10",
+                )
 
 
 def check_leftovers(left: int, taken: int, where: str) -> None:

@@ -26,9 +26,10 @@ import zipfile
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from threading import RLock
 from typing import IO, cast
@@ -64,10 +65,12 @@ def utf16(data: bytes) -> str:
     if len(head) < 8:
         return ""
     # Dates, times and signs stand in one byte of the two; other text has no zero bytes.
-    if head[1::2].count(0) * 3 > len(head[1::2]) and not head[0::2].count(0):
-        return "utf-16-le"
-    if head[0::2].count(0) * 3 > len(head[0::2]) and not head[1::2].count(0):
-        return "utf-16-be"
+    for encoding, low, high in (
+        ("utf-16-le", head[0::2], head[1::2]),
+        ("utf-16-be", head[1::2], head[0::2]),
+    ):
+        if high.count(0) * 3 > len(high) and not low.count(0):
+            return encoding
     return ""
 
 
@@ -394,10 +397,8 @@ class Source:
 
         Files without a single byte are none: an archive may hold any number of them.
         """
-        found = [each for suffix in suffixes for each in self._by_suffix.get(suffix, ())]
-        if len(suffixes) > 1:
-            found.sort()
-        return tuple(self.members[place] for place in found)
+        places = (place for suffix in suffixes for place in self._by_suffix.get(suffix, ()))
+        return tuple(self.members[place] for place in sorted(places))
 
     @cached_property
     def _by_suffix(self) -> dict[str, list[int]]:
@@ -428,16 +429,13 @@ def matching(
 
     `named` narrows by name before the limit counts: an export may hold thousands of other files.
     """
-    members = source.having(*suffixes)
-    if named is not None:
-        members = tuple(member for member in members if named.search(member.name))
+    members = [
+        member for member in source.having(*suffixes) if named is None or named.search(member.name)
+    ]
     for member in members[: limit or None]:
-        try:
-            fits = check(member)
-        except (RealtalkError, OSError, ValueError):
-            fits = False
-        if fits:
-            yield member
+        with suppress(RealtalkError, OSError, ValueError):
+            if check(member):
+                yield member
 
 
 def taken(
@@ -486,12 +484,10 @@ def _hidden(name: str) -> bool:
 
 
 def _bounded_count(names: Iterable[str], where: str) -> list[str]:
-    kept: list[str] = []
-    for name in names:
-        kept.append(name)
-        if len(kept) > MAX_FILES:
-            raise RealtalkError(f"holds more than {MAX_FILES:,} files", where=where)
-    return sorted(kept)
+    kept = sorted(islice(names, MAX_FILES + 1))
+    if len(kept) > MAX_FILES:
+        raise RealtalkError(f"holds more than {MAX_FILES:,} files", where=where)
+    return kept
 
 
 def _with_ending(member: Member) -> Member:

@@ -14,18 +14,16 @@ Everything is folded.
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import regex
 
 from realtalk.text.folding import fold, fold_word
 from realtalk.text.languages import languages_in
-from realtalk.text.wordlists import by_language, data_text
+from realtalk.text.wordlists import by_language, language_lines
 from realtalk.text.words import letter_words
 
 _HERE = "realtalk.text"
@@ -44,9 +42,8 @@ class OrdinaryWords:
 
     languages: tuple[str, ...] = ()
     lists: tuple[frozenset[str], ...] = ()
-    doubtful: tuple[
-        frozenset[str], ...
-    ] = ()  # names rather; their endings and beginnings are words
+    # Names rather; their endings and beginnings are words.
+    doubtful: tuple[frozenset[str], ...] = ()
     shown: frozenset[str] = frozenset()  # what the chat shows to be words
 
     @property
@@ -73,25 +70,26 @@ class OrdinaryWords:
 def ordinary_words(texts: Sequence[str]) -> OrdinaryWords:
     """The words of the languages that a chat's texts are in; of none where that cannot be told."""
     said = {fold_word(word) for text in texts[:_SAMPLE] for word in letter_words(text)}
-    found = [
-        code
-        for code in languages_in(texts)
-        if code in _UNSPACED or len(said & _commonest(code)) >= _FEWEST
-    ]
-    codes = tuple(dict.fromkeys(near for code in found for near in (code, *_NEAR.get(code, ()))))
-    lists, doubtful = tuple(map(_words, codes)), tuple(map(_doubtful, codes))
-    return OrdinaryWords(codes, lists, doubtful, _shown(texts, codes))
+    codes = tuple(
+        dict.fromkeys(
+            near
+            for code in languages_in(texts)
+            if code in _UNSPACED or len(said & _commonest(code)) >= _FEWEST
+            for near in (code, *_NEAR.get(code, ()))
+        )
+    )
+    return _of_languages(codes, _shown(texts, codes))
 
 
 def merged(some: Iterable[OrdinaryWords]) -> OrdinaryWords:
     """What is a word in any of the chats."""
-    codes, shown = dict[str, None](), set[str]()
-    for each in some:
-        codes |= dict.fromkeys(each.languages)
-        shown |= each.shown
-    return OrdinaryWords(
-        tuple(codes), tuple(map(_words, codes)), tuple(map(_doubtful, codes)), frozenset(shown)
-    )
+    chats = list(some)
+    codes = dict.fromkeys(code for words in chats for code in words.languages)
+    return _of_languages(tuple(codes), frozenset[str]().union(*(words.shown for words in chats)))
+
+
+def _of_languages(codes: tuple[str, ...], shown: frozenset[str]) -> OrdinaryWords:
+    return OrdinaryWords(codes, tuple(map(_words, codes)), tuple(map(_doubtful, codes)), shown)
 
 
 def _shown(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
@@ -103,12 +101,10 @@ def _shown(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
     pattern = regex.compile(
         rf"(?<![\w'’])(?:(?:{either})[ ]|(?:un|[ld])['’])([\p{{L}}\p{{M}}]+)", regex.I
     )
-    seen = Counter(word for text in texts for word in pattern.findall(text) if not _is_big(word))
-    return frozenset(fold_word(word) for word, count in seen.items() if count >= _SHOWN)
-
-
-def _is_big(word: str) -> bool:
-    return word[0].isupper()
+    seen = Counter(word for text in texts for word in pattern.findall(text))
+    return frozenset(
+        fold_word(word) for word, count in seen.items() if count >= _SHOWN and not word[0].isupper()
+    )
 
 
 def articles(languages: tuple[str, ...]) -> frozenset[str]:
@@ -116,38 +112,30 @@ def articles(languages: tuple[str, ...]) -> frozenset[str]:
     return by_language(_HERE, "grammar.txt", "before things", languages)
 
 
-@cache
-def _rows() -> Mapping[str, str]:
-    packed = files(_HERE).joinpath("ordinary.txt.gz").read_bytes()
-    lines = gzip.decompress(packed).decode("utf-8").splitlines()
-    return {code: words for code, _, words in (line.partition(" ") for line in lines)}
+def _counted(code: str) -> str:
+    return language_lines(_HERE, "ordinary.txt.gz").get(code, "")
+
+
+def _named(code: str) -> str:
+    return language_lines(_HERE, "named_words.txt").get(code, "")
 
 
 @cache
 def _commonest(code: str) -> frozenset[str]:
-    return frozenset(_rows().get(code, "").partition(" | ")[0].split())
-
-
-@cache
-def _named() -> Mapping[str, str]:
-    rows = (line.partition(" ") for line in data_text(_HERE, "named_words.txt").splitlines())
-    return {code: words for code, _, words in rows}
+    return frozenset(_counted(code).partition(" | ")[0].split())
 
 
 @cache
 def _words(code: str) -> frozenset[str]:
     """Those that are words wherever they stand in small letters; "~" parts off the doubtful."""
-    counted = _rows().get(code, "").partition(" ~")[0].split()
-    named, _, doubtful = _named().get(code, "").partition(" ~ ")
-    given = named.split()
-    doubted = set(map(fold_word, doubtful.split()))
-    words = (*counted, *map(fold_word, given), *map(fold, given))
-    return frozenset(word for word in words if word not in doubted)
+    counted = _counted(code).partition(" ~")[0].split()
+    named, doubtful = (part.split() for part in _named(code).partition(" ~ ")[::2])
+    words = (*counted, *map(fold_word, named), *map(fold, named))
+    return frozenset(words).difference(map(fold_word, doubtful))
 
 
 @cache
 def _doubtful(code: str) -> frozenset[str]:
     """Words that lists of names have, too."""
-    counted = _rows().get(code, "").partition(" ~ ")[2].split()
-    named = _named().get(code, "").partition(" ~ ")[2].split()
+    counted, named = (row.partition(" ~ ")[2].split() for row in (_counted(code), _named(code)))
     return frozenset((*counted, *map(fold_word, named)))

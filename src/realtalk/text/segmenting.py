@@ -30,7 +30,6 @@ _HAN_SIGN = regex.compile(r"\p{Han}")
 _SIGN = regex.compile(r"\X")
 _ENDING = regex.compile(r"[\p{Hiragana}--[はがのをにでともへやかねよな]]", regex.V1)
 _NO_BEGINNING = regex.compile(r"[っんーゃゅょぁぃぅぇぉをゎ]")
-_CLUSTER = regex.compile(r"\X")
 _LONGEST, _LONGEST_HAN = 7, 4  # signs of a word
 _LEAST = 3  # uses
 _COHESION = 2.0  # times as often as its parts meet by chance, in powers of e
@@ -74,16 +73,16 @@ class Segmenter:
 
     def words(self, run: str) -> list[str]:
         """The run in words; signs that belong to none are left out."""
-        found: list[str] = []
+        words: list[str] = []
         for part in _PARTS.findall(run):
             if _WHOLE.fullmatch(part):
-                found.append(part)
+                words.append(part)
                 continue
-            signs = _CLUSTER.findall(part)
-            if found and _HAN_SIGN.fullmatch(found[-1]) and _ENDING.match(part):
-                found[-1] += signs.pop(0)  # 好 き, of one word
-            found += self._cut(signs)
-        return [word for word in found if word in self._scores or not _SIGN.fullmatch(word)]
+            signs = _SIGN.findall(part)
+            if words and _HAN_SIGN.fullmatch(words[-1]) and _ENDING.match(part):
+                words[-1] += signs.pop(0)  # 好 き, of one word
+            words += self._cut(signs)
+        return [word for word in words if word in self._scores or not _SIGN.fullmatch(word)]
 
     def _cut(self, signs: list[str]) -> list[str]:
         best = [0.0, *([-math.inf] * len(signs))]
@@ -109,7 +108,7 @@ def _learned_from(runs: Mapping[str, int]) -> list[tuple[list[str], int]]:
     size = sum(map(len, runs))
     some = list(runs.items())[:: 1 + size // _MOST]
     return [
-        (_CLUSTER.findall(part), uses)
+        (_SIGN.findall(part), uses)
         for run, uses in some
         for part in _PARTS.findall(run)
         if not _WHOLE.fullmatch(part)
@@ -125,7 +124,7 @@ def _spans(signs: list[str]) -> Iterator[tuple[int, int]]:
 
 def _holds_together(piece: str, counts: Counter[str], total: int) -> bool:
     """Whether its signs meet more often than by chance, wherever it is cut in two."""
-    signs = _CLUSTER.findall(piece)
+    signs = _SIGN.findall(piece)
     if len(signs) == 1:
         return _HAN_SIGN.match(piece) is not None
     if _NO_BEGINNING.match(piece):

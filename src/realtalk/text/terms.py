@@ -27,7 +27,7 @@ import regex
 from realtalk.text.folding import TOKEN, fold, fold_word, graphemes, parts
 from realtalk.text.inflection import ends, stems, without_prefix
 from realtalk.text.languages import ENGLISH, languages_in
-from realtalk.text.wordlists import data_text
+from realtalk.text.wordlists import language_lines
 from realtalk.text.words import plain_words
 
 ReadWords: TypeAlias = Callable[[str], list[str]]
@@ -54,8 +54,8 @@ def reading(texts: Sequence[str]) -> ReadWords:
 
 @cache
 def _common() -> Mapping[str, frozenset[str]]:
-    lines = (line.split() for line in data_text("realtalk.text", "common_words.txt").splitlines())
-    return {code: frozenset(map(fold_word, words)) for code, *words in lines}
+    lines = language_lines("realtalk.text", "common_words.txt")
+    return {code: frozenset(map(fold_word, words.split())) for code, words in lines.items()}
 
 
 def common_words(languages: Iterable[str]) -> frozenset[str]:
@@ -90,15 +90,16 @@ class Terms:
 
     def pieces(self, text: str) -> list[str]:
         """Every piece of four letters, a short word whole; in scripts without spaces, pairs."""
-        found: list[str] = []
-        for is_run, token in _tokens(text):
+        pieces: list[str] = []
+        tokens = [(token.lastgroup == "run", token[0]) for token in TOKEN.finditer(text)]
+        for is_run, token in (*tokens, *((False, number) for number in _NUMBER.findall(text))):
             if is_run:
-                found += self._pairs(token)
+                pieces += self._pairs(token)
             elif word := self._word(token):
                 padded = f"_{word}_"
                 last = max(1, len(padded) - _PIECE + 1)
-                found += [padded[at : at + _PIECE] for at in range(last)]
-        return found
+                pieces += [padded[at : at + _PIECE] for at in range(last)]
+        return pieces
 
     def _word(self, token: str) -> str:
         """The word folded, without an Arabic article before it; "" where it says little."""
@@ -135,14 +136,6 @@ def _is_form(key: str, word: str, few: bool) -> bool:
     )
 
 
-def _tokens(text: str) -> Iterator[tuple[bool, str]]:
-    """Words and numbers, and runs of scripts that have no spaces, each marked as such."""
-    for token in TOKEN.finditer(text):
-        yield token.lastgroup == "run", token[0]
-    for number in _NUMBER.findall(text):
-        yield False, number
-
-
 def _is_run(word: str) -> bool:
-    found = TOKEN.match(word)
-    return found is not None and found.lastgroup == "run" and graphemes(word) > 1
+    token = TOKEN.match(word)
+    return token is not None and token.lastgroup == "run" and graphemes(word) > 1

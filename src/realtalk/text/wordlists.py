@@ -12,6 +12,7 @@ phrases("hello | good morning |\\nhi there") → ["hello", "good morning", "hi t
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -24,8 +25,16 @@ _HEADING = re.compile(r"^\[([a-z ]+)\]\n", re.MULTILINE)
 
 def data_text(package: str, name: str) -> str:
     """A text file of a package, without the lines that are comments."""
-    text = files(package).joinpath(name).read_text("utf-8")
+    data = files(package).joinpath(name).read_bytes()
+    text = (gzip.decompress(data) if name.endswith(".gz") else data).decode("utf-8")
     return re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
+
+
+@cache
+def language_lines(package: str, name: str) -> Mapping[str, str]:
+    """The lines of a file by the language that each begins with."""
+    rows = (line.partition(" ") for line in data_text(package, name).splitlines())
+    return {code: words for code, _, words in rows}
 
 
 @cache
