@@ -83,4 +83,4 @@ class Authors:
             ]
             if beside:
                 taken.add(min(beside, key=lambda each: abs(plain.time[each] - plain.time[row])))
-        return [forest.texts[row] for row in own], [forest.texts[row] for row in sorted(taken)]
+        return [forest.text(row) for row in own], [forest.text(row) for row in sorted(taken)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
+from dataclasses import replace
+from datetime import UTC, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ def deep() -> Corpus:
     ("task", "rules"),
     [
         ("sentiment", protocol(shots=2)),
-        pytest.param("impact", protocol(leaks=("later-comments",)), marks=pytest.mark.slow),
-        pytest.param("next_text", RELEASED, marks=pytest.mark.slow),
+        ("impact", protocol(leaks=("later-comments",))),
+        ("next_text", RELEASED),
     ],
 )
 def test_a_chain_of_100_000(deep: Corpus, task: str, rules: Protocol) -> None:
@@ -67,24 +68,7 @@ def test_every_reply_of_a_deep_chain_costs_the_same() -> None:
     assert work(4000) < 6 * work(1000)
 
 
-def test_a_deep_file_is_read_and_sampled(tmp_path: Path) -> None:
-    depth = 5_000
-    head = '{"mara":[{"title":"t","content":"x","author":"mara","score":1,"__sub__":"s",'
-    head += '"timestamp":"2021-01-01T00:00:00Z","comments":['
-    parts = [
-        f'{{"body":"turn {n}","author":"{("mara", "theo")[n % 2]}","score":"{n % 7 - 3}",'
-        f'"timestamp":{1_609_459_300 + n},"replies":['
-        for n in range(depth)
-    ]
-    text = head + "".join(parts) + "]}" * depth + "]}]}"
-    path = tmp_path / "deep.json.gz"
-    path.write_bytes(gzip.compress(text.encode()))
-    samples = make_samples(open_reading(path).reading.corpus, "impact", limit=5)
-    assert len(samples.targets) > depth // 2
-    assert {target.score for target in samples.targets} == {-3, -2, -1, 0, 1, 2, 3}
-
-
-def test_circles_are_left_out_and_counted() -> None:
+def test_what_has_no_right_reading_is_left_out_and_counted() -> None:
     circle = thread(
         "circle",
         said("p", "mara", 0, SECRET),
@@ -92,21 +76,18 @@ def test_circles_are_left_out_and_counted() -> None:
         said("b", "mara", 2, SECRET, 1, "a"),
     )
     twins = thread("twins", said("p", "mara", 0, "x"), said("p", "theo", 1, SECRET, 1, "p"))
-    samples = make_samples(forum(circle, twins, *small_forum().chats), "sentiment")
+    good = small_forum().chats
+    samples = make_samples(forum(circle, twins, thread("empty"), *good, good[0]), "sentiment")
     assert len(samples.targets) == 13
     assert samples.counts.left_out == {
         "answers itself through its replies": 1,
         "two messages have one id": 1,
+        "has no message": 1,
+        "two threads have one id": 1,
     }
     with pytest.raises(RealtalkError, match="no thread that can be read") as caught:
         make_samples(forum(circle), "sentiment")
     assert SECRET not in str(caught.value)
-
-
-def test_threads_without_messages_or_with_one_id_are_left_out() -> None:
-    corpus = forum(thread("empty"), *small_forum().chats, small_forum().chats[0])
-    left_out = make_samples(corpus, "impact").counts.left_out
-    assert left_out == {"has no message": 1, "two threads have one id": 1}
 
 
 def test_missing_authors_are_nobody() -> None:
@@ -181,26 +162,15 @@ def test_html_and_other_hostile_text(text: str) -> None:
 
 
 def test_times_with_and_without_a_zone_are_compared() -> None:
-    from datetime import UTC, timedelta, timezone
-
     east = timezone(timedelta(hours=9))
     plain = [
         said("p", "mara", 0, "post"),
         *(said(f"r{n}", "theo", n, "r", 1, "p") for n in (1, 2, 3)),
     ]
     zoned = [
-        Message(
-            message.id,
-            message.speaker,
-            message.time and message.time.replace(tzinfo=UTC).astimezone(east),
-            message.text,
-            reply_to=message.reply_to,
-            extra=message.extra,
-        )
-        for message in plain
+        replace(each, time=each.time and each.time.replace(tzinfo=UTC).astimezone(east))
+        for each in plain
     ]
-    keys = [
-        [target.comment for target in make_samples(forum(thread("t", *each)), "impact").targets]
-        for each in (plain, zoned, [plain[0], *zoned[1:]])
-    ]
-    assert keys[0] == ["r1", "r2", "r3"] and keys[1] == keys[0] and keys[2] == keys[0]
+    for messages in (plain, zoned, [plain[0], *zoned[1:]]):
+        samples = make_samples(forum(thread("t", *messages)), "impact")
+        assert [target.comment for target in samples.targets] == ["r1", "r2", "r3"]

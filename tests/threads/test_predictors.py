@@ -9,7 +9,7 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, _parted
+from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, parted
 from realtalk.threads.features import COUNTS, Outcomes, counts, texts
 from realtalk.threads.predictors import (
     BASELINES,
@@ -19,12 +19,16 @@ from realtalk.threads.predictors import (
     person_shown,
     refuse_unfit,
 )
-from realtalk.threads.values import TASKS, Case, Protocol, Task
-from thread_items import START, item, shown
+from realtalk.threads.values import Case, Protocol, Task
+from thread_items import item, shown
 
 
 def _values(found: list[Answer[Value]]) -> list[object]:
     return [each.value for each in found]
+
+
+def _counted(sample: Case, known: Outcomes) -> dict[str, float]:
+    return dict(zip(COUNTS, counts(sample, known), strict=True))
 
 
 def test_a_blinded_sample_holds_nothing_of_the_truth() -> None:
@@ -48,11 +52,12 @@ def test_whose_history_is_shown() -> None:
 
 def test_outcomes_are_those_before_the_moment_only() -> None:
     known = Outcomes([item(3, -2.0), item(1, 5.0), item(2, None), item(1, 9.0, user="otto")])
-    assert [each.score for each in known.before("mara", item(3, 0).target.time)] == [5.0]
-    assert [each.score for each in known.before("mara", item(4, 0).target.time)] == [5.0, -2.0]
-    assert known.before("mara", START) == []
-    assert known.before(None, item(9, 0).target.time) == ()
-    assert known.before("nobody", item(9, 0).target.time) == ()
+
+    def before(sample: Case) -> list[float]:
+        return [outcome.score for outcome in known.before(sample)]
+
+    assert [before(item(hours, 0)) for hours in (0, 3, 4)] == [[], [5.0], [5.0, -2.0]]
+    assert before(item(9, 0, user="nobody")) == before(item(9, 0, setting="np-conv")) == []
     assert known.median == 5.0
     assert known.positive == pytest.approx(2 / 3)
 
@@ -138,7 +143,7 @@ def test_counts_are_of_what_is_shown() -> None:
     known = Outcomes([item(1, 5.0), item(2, -1.0)])
     talk = (shown("a post", "mara", 0, title="Cats"), shown("who?", hours=2))
     sample = item(3, 8.0, text="WHY? see www.cats.org", conversation=talk)
-    found = dict(zip(COUNTS, counts(sample, known), strict=True))
+    found = _counted(sample, known)
     assert found["questions"] == pytest.approx(np.log(2))
     assert found["links"] == 1.0
     assert found["capitals"] == pytest.approx(3 / 16)
@@ -152,26 +157,26 @@ def test_counts_are_of_what_is_shown() -> None:
     assert counts(blinded(sample), known).tolist() == list(found.values())
     assert texts(sample) == ("WHY? see www.cats.org", "who?", "Cats")
     assert texts(item(3, 8.0, text="x " * 200))[0] == " ".join(["x"] * 64)
-    alone = dict(zip(COUNTS, counts(item(3, 8.0, setting="p-nonconv"), known), strict=True))
+    alone = _counted(item(3, 8.0, setting="p-nonconv"), known)
     assert alone["depth"] == alone["minutes_since_post"] == 0.0
 
 
 def test_few_earlier_replies_count_little_beside_everybodys() -> None:
     others = [item(at, -1.0, user=f"u{at}") for at in range(8)]
     known = Outcomes([item(1, 7.0), item(2, 7.0), *others])
-    found = dict(zip(COUNTS, counts(item(9, None), known), strict=True))
+    found = _counted(item(9, None), known)
     assert found["earlier_positive"] == pytest.approx((2 + 5 * 0.2) / (2 + 5))
     log = (2 * np.log(8) - 8 * np.log(2)) / 10
     assert found["earlier_log"] == pytest.approx((2 * np.log(8) + 5 * log) / 7)
-    new = dict(zip(COUNTS, counts(item(9, None, user="new"), known), strict=True))
+    new = _counted(item(9, None, user="new"), known)
     assert (new["earlier_positive"], new["earlier_log"]) == pytest.approx((0.2, log))
 
 
 def test_the_moment_is_a_turn_of_the_clock_and_a_weekend() -> None:
     known = Outcomes([item(1, 1.0)])
-    rows = [dict(zip(COUNTS, counts(item(24 * day, None), known), strict=True)) for day in range(7)]
+    rows = [_counted(item(24 * day, None), known) for day in range(7)]
     assert [row["weekend"] for row in rows] == [0.0] * 5 + [1.0] * 2  # from a Monday on
-    early, late = (dict(zip(COUNTS, counts(item(at, None), known), strict=True)) for at in (-8, 4))
+    early, late = (_counted(item(at, None), known) for at in (-8, 4))
     assert (early["hour_sin"], early["hour_cos"]) == pytest.approx((0.0, 1.0))  # midnight
     assert (late["hour_sin"], late["hour_cos"]) == pytest.approx((0.0, -1.0))  # noon
 
@@ -181,11 +186,10 @@ def test_what_chooses_is_measured_by_what_came_before_it() -> None:
     table = np.zeros((50, 1), np.float32)
     table[:40, 0] = [1.0, 3.0] * 20
     table[40:, 0] = 102.0
-    cut, early, late, whole = _parted(table)
-    assert cut == len(early) == 40 and len(late) == 10
+    early, late = parted(table)
+    assert len(early) == 40 and len(late) == 10
     assert (early.mean(), early.std()) == pytest.approx((0.0, 1.0), abs=1e-6)
     assert late[:, 0].tolist() == pytest.approx([100.0] * 10)
-    assert whole[0][0] == pytest.approx(22.0)
 
 
 def _planted(task: Task, n: int, seed: int) -> list[Case]:
@@ -255,12 +259,10 @@ def test_predictors_by_name() -> None:
         make_predictor("mean", {"scal": "raw"})
     with pytest.raises(RealtalkError, match="'majority' has no setting 'x'"):
         make_predictor("majority", {"x": "1"})
-    clean, open_ = Protocol(), Protocol(with_scores=True)
+    clean = Protocol()
     with pytest.raises(RealtalkError, match="mean does not do next_text"):
         refuse_unfit(Mean(), "next_text", clean)
     with pytest.raises(RealtalkError, match="`with_scores=True`"):
         refuse_unfit(Parent(), "sentiment", clean)
-    refuse_unfit(Parent(), "sentiment", open_)
+    refuse_unfit(Parent(), "sentiment", Protocol(with_scores=True))
     refuse_unfit(Parent(), "next_text", clean)
-    for task in TASKS:
-        refuse_unfit(Majority(), task, clean)

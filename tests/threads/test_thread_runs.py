@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import random
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,14 +12,12 @@ import pytest
 
 from judge_server import Call, JudgeServer
 from judge_server import Reply as ServerReply
-from killed_runs import kill_at, started
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.formats.opening import open_reading
-from realtalk.threads.baselines import Regression
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
@@ -105,46 +101,6 @@ def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-SCRIPT = """
-import sys
-from pathlib import Path
-from realtalk.formats.opening import open_reading
-from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.baselines import Regression
-from realtalk.threads.sampling import make_samples
-
-class Small(Regression):
-    at_once = 16
-
-corpus = open_reading("sample-threads").reading.corpus
-samples = make_samples(corpus, "impact")
-made = Small(texts=False)
-run_threads(corpus, ThreadTask(samples, ("p-conv", "p-nonconv")), made, Path(sys.argv[1]))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_a_killed_run_goes_on_to_equal_rows(corpus: Corpus, tmp_path: Path) -> None:
-    class Small(Regression):
-        at_once = 16
-
-    steady, killed = tmp_path / "steady", tmp_path / "killed"
-    whole = ThreadTask(make_samples(corpus, "impact"), ("p-conv", "p-nonconv"))
-    run_threads(corpus, whole, Small(texts=False), steady)
-    aim = random.randrange(1, 320)  # a different row every time
-    path = killed / "rows.jsonl"
-    there = kill_at(aim, SCRIPT, killed)
-    assert there.count(b"\n") == aim
-    partly = Run.load(killed)
-    assert any("of 320 predictions" in note for note in partly.cautions)
-    assert started(SCRIPT, killed).wait() == 0
-    assert path.read_bytes().startswith(there)  # what was there is kept as it was
-    rows = pl.read_parquet(killed / "rows.parquet")
-    assert rows.height == 320
-    assert rows.equals(pl.read_parquet(steady / "rows.parquet"))
-
-
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 @pytest.mark.usefixtures("_silenced")
@@ -179,9 +135,8 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
         bad = sum(row["domain"] == "Entrepreneur" for row in first.rows)
         odd = sum(row["domain"] == "Art" for row in first.rows)
         assert bad and odd, "the draw must hold both"
-        assert scores.unscored == {
-            **{"provider error (400)": bad, "neither positive nor negative": odd}
-        }
+        reasons = {"provider error (400)": bad, "neither positive nor negative": odd}
+        assert scores.unscored == reasons
         assert scores.scored == 12 - bad - odd
         assert scores.overall["accuracy"].n + scores.overall["accuracy"].left_out == 12
         assert scores.strict["accuracy"].n == 12
@@ -195,20 +150,3 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
     # The truth is in no prompt: neither words that were not given, nor a score.
     for call in server.calls:
         assert "score:" not in call.prompt.lower()
-
-
-def test_replies_that_one_side_lacks_are_counted(
-    corpus: Corpus, samples: Samples, tmp_path: Path
-) -> None:
-    fewer = make_samples(corpus, "sentiment", limit=10)
-    runs = [
-        run_threads(
-            corpus, ThreadTask(asked, ("p-conv",)), make_predictor("majority"), tmp_path / name
-        )
-        for name, asked in (("many", samples), ("few", fewer))
-    ]
-    many, few = ({row["sample"] for row in run.rows} for run in runs)
-    found = runs[0].changes(runs[1])["p-conv"]
-    assert found.alone == (len(many - few), len(few - many))
-    assert found.alone[0] >= 50
-    assert found.changes["accuracy"].n == len(many & few)

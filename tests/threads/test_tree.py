@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +10,6 @@ from hypothesis import strategies as st
 
 from realtalk.chat import Chat, Message, Session, pack_extra
 from realtalk.errors import RealtalkError
-from realtalk.formats.published.reddit import FORMAT
-from realtalk.formats.reading import ReadOptions
-from realtalk.formats.source import Source
 from realtalk.threads import Comment, Post, Thread
 from tries import tries
 
@@ -39,8 +35,6 @@ def test_the_tree() -> None:
         **{"p": 0, "a": 1, "b": 2},
         **{"c": 1, "d": 3, "e": 2},
     }
-    assert [comment.id for comment in thread.replies_by("by b")] == ["b"]
-    assert thread.replies_by("by p") == ()
     assert thread.notes == ()
     with pytest.raises(RealtalkError, match="message zz"):
         thread.path("zz")
@@ -117,12 +111,3 @@ def test_walk_is_depth_first_and_complete(choices: list[int]) -> None:
         assert thread.depth(id_) == thread.depth(parent) + 1 == len(thread.path(id_)) - 1
         between = walked[place[parent] + 1 : place[id_]]
         assert all(parent in [node.id for node in thread.path(other)] for other in between)
-
-
-def test_real_threads_keep_their_order(data: Path) -> None:
-    source = Source.open(data / "reddit" / "rumoureval.json")
-    for chat in FORMAT.read(source, ReadOptions()).corpus.chats:
-        thread = Thread.from_chat(chat)
-        assert [node.id for node in thread.walk()] == [message.id for message in chat.messages]
-        assert thread.post.title
-        assert thread.post.domain

@@ -259,6 +259,7 @@ def predict(
     from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.predictors import make_predictor
     from realtalk.threads.sampling import Draw
+    from realtalk.threads.values import protocol as protocol_named
 
     place = as_path(out)
     named = settings_named(setting)
@@ -267,26 +268,19 @@ def predict(
     asked = {**given, "budget": budget, "prompts": folder, "seed": seed}
     made = make_predictor(*predictor_of(predictor, settings, asked))
     spread = value_object(Engine, engine)
-    draw = Draw(
-        task=task,
-        protocol=protocol,
+    rules = protocol_named(
+        protocol,
         leaks=tuple(leaks),
         with_scores=with_scores,
         split=split,
-        history=history,
+        chosen=history,
         shots=shots,
-        limit=limit,
-        train_limit=train_limit,
-        seed=seed,
     )
+    draw = Draw(task, rules, limit, train_limit, seed)
     chats = as_corpus(corpus, reading, progress)
     drawn = ThreadTask(draw.samples(chats, progress), named, draw.record)
-    if not spread:
-        return run_threads(chats, drawn, made, place, fresh=fresh, progress=progress)
-    from realtalk.threads.by_engine import predict_by
-
-    chosen = spread.chosen()
-    return predict_by(chats, drawn, made, chosen, place, fresh=fresh, progress=progress)
+    chosen = spread.chosen() if spread else None
+    return run_threads(chats, drawn, made, place, engine=chosen, fresh=fresh, progress=progress)
 
 
 def compare(

@@ -84,19 +84,17 @@ def samples(
         rt.threads.samples("sample-threads")
     """
     from realtalk.threads.sampling import Draw
+    from realtalk.threads.values import protocol as protocol_named
 
-    draw = Draw(
-        task=task,
-        protocol=protocol,
+    rules = protocol_named(
+        protocol,
         leaks=tuple(leaks),
         with_scores=with_scores,
         split=split,
-        history=history,
+        chosen=history,
         shots=shots,
-        limit=limit,
-        train_limit=train_limit,
-        seed=seed,
     )
+    draw = Draw(task, rules, limit, train_limit, seed)
     return SampleCounts(draw.samples(as_reading(corpus, reading, progress).tables, progress))
 
 
@@ -133,8 +131,9 @@ def prompt(
     from realtalk.threads.prompting import load_prompts
     from realtalk.threads.prompting import prompt as write
     from realtalk.threads.sampling import Draw
+    from realtalk.threads.values import protocol
 
-    drawn = Draw(task=task, shots=shots, seed=seed).samples(
+    drawn = Draw(task, protocol(shots=shots), seed=seed).samples(
         as_reading(corpus, reading, progress).tables, progress
     )
     found = drawn.of(settings_named(setting)[0], "test")

@@ -118,7 +118,7 @@ def read_answer(task: Task, text: str) -> Answer[Value]:
 
 
 def _label(said: str) -> Answer[Value]:
-    labels = {found.lower() for found in _LABEL.findall(said)}
+    labels = {label.lower() for label in _LABEL.findall(said)}
     if not labels:
         return Answer(None, "neither positive nor negative")
     if len(labels) > 1:
@@ -129,15 +129,13 @@ def _label(said: str) -> Answer[Value]:
 
 
 def _number(said: str) -> Answer[Value]:
-    found: dict[float, None] = {}
-    for match in _NUMBER.finditer(said.translate(_MINUS)):
-        digits = match[0].replace(",", "").rstrip("kK")
-        found[float(digits) * (1000 if match[1] else 1)] = None
-    if not found:
-        return Answer(None, "no number")
-    if len(found) > 1:
-        return Answer(None, "several numbers")
-    return Answer(next(iter(found)))
+    numbers = {
+        float(match[0].replace(",", "").rstrip("kK")) * (1000 if match[1] else 1)
+        for match in _NUMBER.finditer(said.translate(_MINUS))
+    }
+    if len(numbers) != 1:
+        return Answer(None, "several numbers" if numbers else "no number")
+    return Answer(numbers.pop())
 
 
 def _text(said: str) -> Answer[Value]:

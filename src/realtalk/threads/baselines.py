@@ -36,49 +36,51 @@ from realtalk.metrics.similarity import cosines
 from realtalk.metrics.statistics import Array
 from realtalk.metrics.sums import CLASSIFICATION, confusion, signed_exp, signed_log
 from realtalk.registry import suggest
-from realtalk.threads.features import Outcome, Outcomes, counts, texts
-from realtalk.threads.predictors import Value, person_shown
+from realtalk.threads.features import Outcomes, counts, texts
+from realtalk.threads.predictors import Value
 from realtalk.threads.values import TASKS, Case, Part, Task
 from realtalk.threads.vectors import Vectors
 
 _SCALES = ("log", "raw", "median")
 
 
-class _Baseline(PlainSolver):
-    """What the baselines have in common; a subclass may have settings or learn."""
+class Baseline(PlainSolver):
+    """What the baselines have in common; a subclass may have settings or learn more."""
 
     tasks: tuple[Task, ...] = TASKS
+    _known: Outcomes  # of the replies of the train part
 
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
 
-
-class _FromOutcomes(_Baseline):
-    """Learns what became of the replies of the train part."""
-
-    _learned: Outcomes | None = None
+    def encodes(self, cases: Iterable[Case], part: Part) -> Iterable[str]:  # noqa: ARG002
+        """The texts of cases that it will encode, where they are of that part."""
+        return ()
 
     def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:  # noqa: ARG002
-        self._learned = Outcomes(learning)
+        self._known = Outcomes(learning)
 
-    @property
-    def _known(self) -> Outcomes:
-        if self._learned is None:
-            raise ValueError("prepare comes first")
-        return self._learned
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
+        return [self._answer(sample) for sample in shown]
+
+    def _answer(self, sample: Case) -> Answer[Value]:
+        """The best there is without looking: what became of most replies."""
+        known = self._known
+        if sample.task == "next_text":
+            if known.commonest is None:
+                raise RealtalkError("no reply of the train part has words")
+            return Answer(known.commonest)
+        known.need_scores()
+        return Answer(known.positive > 0.5 if sample.task == "sentiment" else known.median)
 
 
-class Majority(_FromOutcomes):
-    """One answer for all, the best there is without looking."""
+class Majority(Baseline):
+    """One answer for all."""
 
     name = "majority"
 
-    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
-        known = self._known
-        return [Answer(_overall(known, sample.task)) for sample in shown]
 
-
-class Parent(_Baseline):
+class Parent(Baseline):
     """What is answered, taken for the answer. Knows nothing without the conversation."""
 
     name = "parent"
@@ -86,24 +88,21 @@ class Parent(_Baseline):
     def needs_scores(self, task: Task) -> bool:
         return task != "next_text"
 
-    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
-        return [_of_parent(sample) for sample in shown]
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
+        """Nothing is learned."""
+
+    def _answer(self, sample: Case) -> Answer[Value]:
+        if not sample.conversation:
+            return Answer(None, "the parent is not shown")
+        parent = sample.conversation[-1]
+        if sample.task == "next_text":
+            return _words(parent.text.strip() or parent.title, "the parent has no words")
+        if parent.score is None:
+            return Answer(None, "the parent's score is hidden or unknown")
+        return _outcome(sample, parent.score)
 
 
-def _of_parent(sample: Case) -> Answer[Value]:
-    if not sample.conversation:
-        return Answer(None, "the parent is not shown")
-    parent = sample.conversation[-1]
-    if sample.task == "next_text":
-        words = parent.text.strip() or parent.title.strip()
-        return Answer(words or None, "" if words else "the parent has no words")
-    if parent.score is None:
-        return Answer(None, "the parent's score is hidden or unknown")
-    value: Value = parent.score > 0 if sample.task == "sentiment" else float(parent.score)
-    return Answer(value)
-
-
-class Mean(_FromOutcomes):
+class Mean(Baseline):
     """The mean outcome of the shown person's earlier replies; of everybody's where there is none.
 
     `scale` is where scores are averaged: log (the signed log), raw, or median for the median.
@@ -125,21 +124,17 @@ class Mean(_FromOutcomes):
         super().prepare(learning, progress)
         self._known.need_scores()
 
-    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
-        known = self._known
-        return [Answer(self._value(known, sample)) for sample in shown]
-
-    def _value(self, known: Outcomes, sample: Case) -> Value:
-        earlier = known.before(person_shown(sample), sample.target.time)
-        scores = np.array([each.score for each in earlier]) if earlier else known.scores
+    def _answer(self, sample: Case) -> Answer[Value]:
+        earlier = [outcome.score for outcome in self._known.before(sample)]
+        scores = np.array(earlier) if earlier else self._known.scores
         if sample.task == "sentiment":
-            return bool((scores > 0).mean() > 0.5)
+            return Answer(bool((scores > 0).mean() > 0.5))
         if self._scale == "log":
-            return float(signed_exp(signed_log(scores).mean()))
-        return float(scores.mean() if self._scale == "raw" else np.median(scores))
+            return Answer(float(signed_exp(signed_log(scores).mean())))
+        return Answer(float(scores.mean() if self._scale == "raw" else np.median(scores)))
 
 
-class Nearest(_FromOutcomes):
+class Nearest(Baseline):
     """Copies the shown person's reply that is nearest in meaning.
 
     For an outcome: nearest to the reply itself, among those of the train part. For words: the one
@@ -156,64 +151,52 @@ class Nearest(_FromOutcomes):
         return {"encoder": self._vectors.version}
 
     def encodes(self, cases: Iterable[Case], part: Part) -> Iterator[str]:
-        """The texts that it will encode; of words to be written, what is shown before them."""
+        """Of words to be written, what is shown before them."""
         for case in cases:
             if case.task != "next_text":
                 yield case.text or ""
             elif part == "test":
-                if case.conversation:
-                    yield case.conversation[-1].text
-                yield from (each.text for each in case.history)
+                yield from (entry.text for entry in (*case.conversation[-1:], *case.history))
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
-        known = self._known
-        words = [self._texts(known, sample) for sample in shown]
-        self._vectors.add((text for asked, found in words for text in (asked, *found)), progress)
-        return [
-            self._copied(known, sample, asked, found)
-            for sample, (asked, found) in zip(shown, words, strict=True)
-        ]
+        pairs = [self._texts(sample) for sample in shown]
+        self._vectors.add((text for query, pool in pairs for text in (query, *pool)), progress)
+        return super().solve(shown, progress)
 
-    def _texts(self, known: Outcomes, sample: Case) -> tuple[str, list[str]]:
+    def _texts(self, sample: Case) -> tuple[str, list[str]]:
         """What to be near to, and what is to choose from."""
         if sample.task == "next_text":
-            asked = sample.conversation[-1].text if sample.conversation else ""
-            return asked, [each.text for each in sample.history]
-        return sample.text or "", [each.text for each in _earlier(known, sample)]
+            query = sample.conversation[-1].text if sample.conversation else ""
+            return query, [entry.text for entry in sample.history]
+        return sample.text or "", [outcome.text for outcome in self._known.before(sample)]
 
-    def _copied(
-        self, known: Outcomes, sample: Case, asked: str, found: Sequence[str]
-    ) -> Answer[Value]:
-        if not found:
+    def _answer(self, sample: Case) -> Answer[Value]:
+        query, pool = self._texts(sample)
+        if not pool:
             if sample.task == "next_text":
                 return Answer(None, "no history is shown")
-            return Answer(_overall(known, sample.task))
-        place = len(found) - 1
-        if asked.strip():
-            near = cosines(self._vectors.of(found), self._vectors.of([asked])[0])
+            return super()._answer(sample)
+        place = len(pool) - 1
+        if query.strip():
+            near = cosines(self._vectors.of(pool), self._vectors.of([query])[0])
             # Of equals the latest.
-            place = len(found) - 1 - int(np.argmax(near[::-1]))
+            place -= int(np.argmax(near[::-1]))
         if sample.task == "next_text":
-            words = found[place].strip()
-            return Answer(words or None, "" if words else "nothing to copy")
-        score = _earlier(known, sample)[place].score
-        return Answer(score > 0 if sample.task == "sentiment" else score)
+            return _words(pool[place], "nothing to copy")
+        return _outcome(sample, self._known.before(sample)[place].score)
 
 
-def _earlier(known: Outcomes, sample: Case) -> Sequence[Outcome]:
-    return known.before(person_shown(sample), sample.target.time)
+def _words(text: str, reason: str) -> Answer[Value]:
+    words = text.strip()
+    return Answer(words) if words else Answer(None, reason)
 
 
-def _overall(known: Outcomes, task: Task) -> Value:
-    if task == "next_text":
-        if known.commonest is None:
-            raise RealtalkError("no reply of the train part has words")
-        return known.commonest
-    known.need_scores()
-    return known.positive > 0.5 if task == "sentiment" else known.median
+def _outcome(sample: Case, score: float) -> Answer[Value]:
+    return Answer(score > 0 if sample.task == "sentiment" else float(score))
 
 
 Rows: TypeAlias = npt.NDArray[np.float32]
+Truth: TypeAlias = npt.NDArray[np.bool_]
 
 _HELD = 0.2  # the latest share of the train part, which chooses
 _ALPHAS = (10.0, 100.0, 1e3, 1e4, 1e5)  # of the ridge
@@ -227,18 +210,19 @@ class _Learned:
     """A fitted model with what its inputs are measured by."""
 
     model: Any
-    centre: Rows
-    scale: Rows
+    scale: Scale
     threshold: float = 0.5  # of the chance of yes, at or below which it is no
     ends: tuple[float, float] = (-np.inf, np.inf)  # of the signed log that was ever seen
 
 
-class Regression:
+class Regression(Baseline):
     """Learns once a setting. `texts=false` leaves the vectors out, `counts=false` the counts."""
 
     name = "regression"
-    version = "1"
     tasks: tuple[Task, ...] = ("sentiment", "impact")
+    _domains: tuple[str, ...]
+    _columns: tuple[int, ...]  # of texts: reply, parent, post, those that are shown
+    _learned: _Learned
 
     def __init__(self, *, texts: bool = True, counts: bool = True) -> None:
         if not (texts or counts):
@@ -246,21 +230,13 @@ class Regression:
         self._texts = texts
         self._counts = counts
         self._vectors = Vectors()
-        self._known: Outcomes | None = None
-        self._domains: tuple[str, ...] = ()
-        self._columns: tuple[int, ...] = ()  # of texts: reply, parent, post, those that are shown
-        self._learned: _Learned | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        found: dict[str, Any] = {"texts": self._texts, "counts": self._counts}
-        return {**found, "encoder": self._vectors.version} if self._texts else found
-
-    def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
-        return False
+        encoder = {"encoder": self._vectors.version} if self._texts else {}
+        return {"texts": self._texts, "counts": self._counts, **encoder}
 
     def encodes(self, cases: Iterable[Case], part: Part) -> Iterator[str]:  # noqa: ARG002
-        """The texts that it will encode."""
         for case in cases if self._texts else ():
             yield from texts(case)
 
@@ -274,7 +250,7 @@ class Regression:
                 f"{len(solved)} solved replies are too few to learn from",
                 fix=f"a regression wants {_FEWEST}; take majority or mean",
             )
-        self._known = Outcomes(solved)
+        super().prepare(solved)
         self._domains = tuple(sorted({sample.target.domain for sample in solved}))
         self._columns = tuple(
             place for place in range(3) if any(texts(sample)[place].strip() for sample in solved)
@@ -290,24 +266,18 @@ class Regression:
         )
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
-        if self._learned is None:
-            raise ValueError("prepare comes first")
         if not shown:
             return []
         learned = self._learned
-        table = (self._table(shown, progress) - learned.centre) / learned.scale
-        values: list[Value]
+        table = learned.scale.measure(self._table(shown, progress))
         if shown[0].task == "sentiment":
             chances = learned.model.predict_proba(table)[:, 1]
-            values = [bool(chance > learned.threshold) for chance in chances]
-        else:
-            told = np.clip(learned.model.predict(table).astype(np.float64), *learned.ends)
-            values = [float(value) for value in signed_exp(told)]
-        return [Answer(value) for value in values]
+            return [Answer(bool(chance > learned.threshold)) for chance in chances]
+        logs = np.clip(learned.model.predict(table).astype(np.float64), *learned.ends)
+        return [Answer(float(value)) for value in signed_exp(logs)]
 
     def _table(self, samples: Sequence[Case], progress: Progress) -> Rows:
         """One line per sample."""
-        assert self._known is not None
         parts: list[Rows] = []
         if self._counts:
             lines = [
@@ -317,75 +287,84 @@ class Regression:
             parts.append(np.array(lines, dtype=np.float32))
         if self._texts:
             shown = [texts(sample) for sample in samples]
-            columns = [[each[place] for each in shown] for place in self._columns]
+            columns = [[some[place] for some in shown] for place in self._columns]
             self._vectors.add((text for column in columns for text in column), progress)
             parts += [self._vectors.of(column) for column in columns]
         return np.concatenate(parts, axis=1)
 
 
-def _measured(table: Rows) -> tuple[Rows, Rows]:
-    centre, scale = table.mean(axis=0), table.std(axis=0)
-    # What never changes here says nothing: 0 throughout, whatever it is later.
-    return centre, np.where(scale > 1e-6, scale, np.float32(np.inf)).astype(np.float32)
+class Scale:
+    """What the lines of a table are measured by."""
+
+    def __init__(self, table: Rows) -> None:
+        self._centre, spread = table.mean(axis=0), table.std(axis=0)
+        # What never changes here says nothing: 0 throughout, whatever it is later.
+        self._spread = np.where(spread > 1e-6, spread, np.float32(np.inf)).astype(np.float32)
+
+    def measure(self, table: Rows) -> Rows:
+        measured: Rows = (table - self._centre) / self._spread
+        return measured
 
 
-def _parted(table: Rows) -> tuple[int, Rows, Rows, tuple[Rows, Rows]]:
-    """Where the held part begins, and both parts measured by the earlier one."""
+def parted(table: Rows) -> tuple[Rows, Rows]:
+    """All but the latest fifth, and that, which chooses; both measured by the earlier part."""
     cut = int(len(table) * (1 - _HELD))
-    centre, scale = _measured(table[:cut])
-    whole = _measured(table)
-    return cut, (table[:cut] - centre) / scale, (table[cut:] - centre) / scale, whole
+    scale = Scale(table[:cut])
+    return scale.measure(table[:cut]), scale.measure(table[cut:])
 
 
 def _ridge(table: Rows, truth: Array) -> _Learned:
     from sklearn.linear_model import Ridge
 
-    cut, early, late, (centre, scale) = _parted(table)
+    early, late = parted(table)
     aims = truth.astype(np.float32)
+    cut, scale = len(early), Scale(table)
 
     def error(alpha: float) -> float:
         model = Ridge(alpha=alpha, solver="cholesky").fit(early, aims[:cut])
         return float(np.abs(model.predict(late) - aims[cut:]).mean())
 
     best = min(_ALPHAS, key=error)
-    model = Ridge(alpha=best, solver="cholesky").fit((table - centre) / scale, aims)
-    return _Learned(model, centre, scale, ends=(float(truth.min()), float(truth.max())))
+    model = Ridge(alpha=best, solver="cholesky").fit(scale.measure(table), aims)
+    return _Learned(model, scale, ends=(float(truth.min()), float(truth.max())))
 
 
-def _classified(table: Rows, truth: npt.NDArray[np.bool_]) -> _Learned:
-    cut, early, late, (centre, scale) = _parted(table)
-    if truth.all() or not truth.any():
+def _classified(table: Rows, truth: Truth) -> _Learned:
+    if not _varied(truth):
         raise RealtalkError(
             "every reply of the train part has the same class",
             fix="take more replies, or the predictor majority",
         )
+    early, late = parted(table)
+    before, after = truth[: len(early)], truth[len(early) :]
+    scale = Scale(table)
     chosen, threshold = _INVERSE[0], 0.5
-    if _varied(truth[:cut]) and _varied(truth[cut:]):
-        tried = []
-        for inverse in _INVERSE:
-            chances = _logistic(inverse, early, truth[:cut]).predict_proba(late)[:, 1]
-            tried.append((*_best_cut(chances, truth[cut:]), inverse))
-        _, threshold, chosen = max(tried)
-    model = _logistic(chosen, (table - centre) / scale, truth)
-    return _Learned(model, centre, scale, threshold)
+    if _varied(before) and _varied(after):
+        _, threshold, chosen = max(
+            (
+                *_best_cut(_logistic(inverse, early, before).predict_proba(late)[:, 1], after),
+                inverse,
+            )
+            for inverse in _INVERSE
+        )
+    return _Learned(_logistic(chosen, scale.measure(table), truth), scale, threshold)
 
 
-def _varied(truth: npt.NDArray[np.bool_]) -> bool:
+def _varied(truth: Truth) -> bool:
     return bool(truth.any() and not truth.all())
 
 
-def _logistic(inverse: float, table: Rows, truth: npt.NDArray[np.bool_]) -> Any:
+def _logistic(inverse: float, table: Rows, truth: Truth) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=inverse, class_weight="balanced", max_iter=500, tol=1e-3)
     return model.fit(table, truth)
 
 
-def _best_cut(chances: Array, truth: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _best_cut(chances: Array, truth: Truth) -> tuple[float, float]:
     """The highest MCC that a threshold reaches, and the threshold."""
     cuts = np.unique(np.quantile(chances, np.linspace(0, 1, _CUTS + 2)[1:-1]))
-    said = chances[None, :] > cuts[:, None]
-    parts = np.stack([confusion(truth, row).sum(axis=0) for row in said])
+    parts = np.stack([confusion(truth, chances > cut).sum(axis=0) for cut in cuts])
     reached = np.nan_to_num(CLASSIFICATION["mcc"](parts), nan=-1.0)
     best = int(np.argmax(reached))
     return float(reached[best]), float(cuts[best])

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
@@ -27,7 +28,7 @@ from realtalk.files.progress import Progress, silent
 from realtalk.threads.pictures import draw_runs
 from realtalk.threads.predictors import Predictor, Value, blinded, refuse_unfit
 from realtalk.threads.published import TABLE, published_gain
-from realtalk.threads.sampling import Samples, make_samples
+from realtalk.threads.sampling import Draw, Samples
 from realtalk.threads.scoring import COLUMNS, HEADLINE, READING, TEXT_SCORES, ReplyScorer, scores_of
 from realtalk.threads.values import (
     SETTINGS,
@@ -36,11 +37,14 @@ from realtalk.threads.values import (
     Target,
     Task,
     known_task,
+    outcome_in_words,
     stored_protocol,
 )
 
+if TYPE_CHECKING:
+    from realtalk.engine.jobs import Backend
+
 KIND = "thread tasks"
-_Given: TypeAlias = Sequence[Sample[Case, Target]]
 _NEEDED = ("task", "settings", "protocol", "test")  # settings that a table reads
 
 
@@ -112,15 +116,15 @@ class ThreadTask(Benchmark[Case, Target, Value]):
         progress: Progress = silent,
     ) -> Iterator[Stage[Case, Target]]:
         for setting in self.shown_settings:
-            yield Stage(
-                setting,
-                _Shown(self.samples.of(setting, "test", progress)),
-                lambda setting=setting: self.samples.of(setting, "train", progress),  # type: ignore[misc]
-            )
+            samples = [
+                Sample(case.key, case.target.user, setting, blinded(case), case.target)
+                for case in self.samples.of(setting, "test", progress)
+            ]
+            yield Stage(setting, samples, partial(self.samples.of, setting, "train", progress))
 
     def score(
         self,
-        samples: _Given,
+        samples: Sequence[Sample[Case, Target]],
         answers: Sequence[Answer[Value]],
         progress: Progress = silent,  # noqa: ARG002
     ) -> list[Row]:
@@ -129,12 +133,9 @@ class ThreadTask(Benchmark[Case, Target, Value]):
     def truths(self) -> Iterator[Stage[None, Target]]:
         """As `stages`, with nothing to show: conversations and histories are not made."""
         for setting in self.shown_settings:
+            targets = self.samples.part("test")
             yield Stage(
-                setting,
-                [
-                    Sample(target.key, target.user, setting, None, target)
-                    for target in self.samples.part("test")
-                ],
+                setting, [Sample(each.key, each.user, setting, None, each) for each in targets]
             )
 
     def stored_answer(self, sample: Sample[Any, Target], row: Row) -> Answer[Value] | None:
@@ -148,11 +149,7 @@ class ThreadTask(Benchmark[Case, Target, Value]):
     def target(self, sample: Sample[Case, Target]) -> str:
         if self.samples.task == "next_text":
             return sample.truth.text
-        if sample.truth.score is None:
-            return "unknown"
-        if self.samples.task == "impact":
-            return f"{sample.truth.score:g}"
-        return "positive" if sample.truth.positive else "negative"
+        return outcome_in_words(self.samples.task, sample.truth.score)
 
     def about(self, sample: Sample[Case, Target]) -> dict[str, str]:
         return {"domain": sample.truth.domain}
@@ -168,13 +165,11 @@ class ThreadTask(Benchmark[Case, Target, Value]):
     def name_of(cls, settings: Mapping[str, Any]) -> str:
         """The predictor, its model, and what is not clean about it."""
         predictor, protocol = settings["solver"], settings["protocol"]
-        parts = [str(predictor["name"])]
-        given = predictor["settings"]
-        if given.get("model"):
-            parts.append(str(given["model"]))
-        if given.get("scale") and settings["task"] == "impact":
-            parts.append(f"({given['scale']})")
-        parts += [f"(no {name})" for name in ("texts", "counts") if given.get(name) is False]
+        parts = [super().name_of(settings)]
+        options = predictor["settings"]
+        if options.get("scale") and settings["task"] == "impact":
+            parts.append(f"({options['scale']})")
+        parts += [f"(no {name})" for name in ("texts", "counts") if options.get(name) is False]
         if protocol["protocol"] != "clean":
             parts.append(f"[{protocol['protocol']}]")
         elif protocol["with_scores"]:
@@ -290,40 +285,26 @@ def predictions(name: str, task: Task, rows: Sequence[Row], *notes: str) -> Run:
     return Run(ThreadTask, settings, rows, title=name)
 
 
-class _Shown(_Given):
-    """Cases as samples, made when they are asked for; what is shown of them is blinded."""
-
-    def __init__(self, cases: Sequence[Case]) -> None:
-        self._cases = cases
-
-    def __len__(self) -> int:
-        return len(self._cases)
-
-    @overload
-    def __getitem__(self, index: int) -> Sample[Case, Target]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Sample[Case, Target]]: ...
-    def __getitem__(self, index: int | slice) -> Sample[Case, Target] | list[Sample[Case, Target]]:
-        if isinstance(index, slice):
-            return [_sample(case) for case in self._cases[index]]
-        return _sample(self._cases[index])
-
-
-def _sample(case: Case) -> Sample[Case, Target]:
-    return Sample(case.key, case.target.user, case.setting, blinded(case), case.target)
-
-
 def run_threads(
     corpus: Corpus,
     task: ThreadTask,
     predictor: Predictor,
     folder: Path | None = None,
     *,
+    engine: Backend | None = None,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> Run:
-    """Predicts and scores what the folder does not have yet; in memory without a folder."""
+    """Predicts and scores what the folder does not have yet; in memory without a folder.
+
+    With an engine texts are encoded by its workers first.
+    """
     task.refuse_predictor(predictor, corpus)
+    if engine is not None:
+        from realtalk.threads.by_engine import encode_ahead
+
+        encode_ahead(corpus, task, predictor, engine, folder, fresh=fresh, progress=progress)
+        fresh = False
     return running.run(task, corpus, predictor, folder, fresh=fresh, progress=progress)
 
 
@@ -334,23 +315,14 @@ def rescore_threads(
 
     The corpus is read only where the task's rows keep scores.
     """
-    found = Run.load(folder, KIND)
-    task = task_of(found)
+    run = Run.load(folder, KIND)
+    task = task_of(run)
     if not keeps_scores(scores_of(task), COLUMNS):
-        return Rescored(len(found.rows), 0, {}, 0, stored=False)
-    chats = corpus()
-    drawn: Mapping[str, Any] = found.settings.get("chosen") or {}
-    samples = make_samples(
-        chats,
-        task,
-        protocol=stored_protocol(found.settings["protocol"]),
-        limit=drawn.get("limit"),
-        train_limit=drawn.get("train_limit"),
-        seed=drawn.get("seed", 0),
-        progress=progress,
-    )
-    replies = ThreadTask(samples, found.settings["settings"], drawn)
-    return rescore(found, replies, replies.truths(), progress)
+        return Rescored(len(run.rows), 0, {}, 0, stored=False)
+    drawn: Mapping[str, Any] = run.settings.get("chosen") or {}
+    draw = Draw(task, stored_protocol(run.settings["protocol"]), **drawn)
+    replies = ThreadTask(draw.samples(corpus(), progress), run.settings["settings"], drawn)
+    return rescore(run, replies, replies.truths(), progress)
 
 
 def best_of(runs: Sequence[Run]) -> Run:
@@ -379,8 +351,7 @@ def _best(rows: Sequence[Row], task: Task) -> Row:
     if task == "next_text":
         best = dict(good[0])
         for name in TEXT_SCORES:
-            known = [row[name] for row in good if row[name] is not None]
-            best[name] = max(known) if known else None
+            best[name] = max((row[name] for row in good if row[name] is not None), default=None)
         return best
     truth = good[0]["truth"]
     if task == "sentiment":

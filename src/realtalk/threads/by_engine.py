@@ -1,29 +1,22 @@
-"""A run of thread tasks whose texts are encoded by workers before it begins.
+"""Texts of a run of thread tasks, encoded by workers before it begins.
 
-    predict_by(corpus, task, predictor, Processes(4), Path("out"))
-    → with the rows that `run_threads` writes
-    encode_by(foreseen_texts(samples, settings, predictor), Processes(4), Path("out/.texts"))
+    encode_ahead(corpus, task, Regression(), Processes(4), Path("out"))   # before run_threads
+    foreseen_texts(samples, ("p-conv",), Regression())    → {"phew": None, "did you sleep": None, …}
+    encode_by(texts, Processes(4), Path("out/.texts"))
     → how many texts were encoded, a thousand at a time; those that the cache had are not counted
 
 Learning and predicting stay in one process: a regression is learned from all replies at once, and
 its sums would differ in their last bits if it were cut in pieces. What comes before, encoding, is
-nearly all of the time, and there every text stands for itself.
-
-A run of thread tasks → the texts that it is going to encode, as far as they are known before.
-
-    foreseen_texts(samples, ("p-conv",), Regression())    → {"phew": None, "did you sleep": None, …}
-
-Encoding is what a run spends its time on, and a text's vector depends on the text alone: whoever
-encodes these first (by_engine.py) leaves the run the rest. Not foreseen are texts that
-only the run's own choices name: the writings of strangers that nearness chooses, and predicted
-words. A text that is missing here is encoded by the run itself.
+nearly all of the time, and there every text stands for itself: a vector depends on the text alone.
+Not foreseen are texts that only the run's own choices name: the writings of strangers that
+nearness chooses, and predicted words. A text that is missing here is encoded by the run itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import orjson
@@ -33,43 +26,43 @@ from realtalk.engine.jobs import Backend, Job
 from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
-from realtalk.evals.run import Run
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path, private_folder, write_bytes
 from realtalk.metrics.similarity import encoder_shipped, shipped_encoder
-from realtalk.threads.benchmark import ThreadTask, run_threads
+from realtalk.threads.baselines import Baseline
 from realtalk.threads.predictors import BASELINES, Predictor
 from realtalk.threads.sampling import Samples
-from realtalk.threads.values import PARTS, Case, Part, Setting
+from realtalk.threads.values import PARTS, Setting
 from realtalk.threads.vectors import shipped_store
+
+if TYPE_CHECKING:
+    from realtalk.threads.benchmark import ThreadTask
 
 _JOB = "encoding texts"
 _PLACE = ".texts"
 _AT_ONCE = 1024  # texts of a block: some seconds of work
 
 
-def predict_by(
+def encode_ahead(
     corpus: Corpus,
     task: ThreadTask,
     predictor: Predictor,
     engine: Backend,
-    folder: Path | None = None,
+    folder: Path | None,
     *,
     fresh: bool = False,
     progress: Progress = silent,
-) -> Run:
-    """Encodes by an engine, then runs as ever; rows and settings are those of `run_threads`."""
+) -> None:
+    """Encodes what a run will need, by an engine; the run's rows are the same without."""
     if predictor.name not in BASELINES:
         raise RealtalkError(
             "an engine splits what needs no language model",
             fix="leave `engine=` out, or take one of " + ", ".join(BASELINES),
         )
-    task.refuse_predictor(predictor, corpus)
     running.claim(task, corpus, predictor, folder, fresh=fresh)
     with workplace(folder, _PLACE, engine) as place:
         texts = foreseen_texts(task.samples, task.shown_settings, predictor, progress)
         encode_by(texts, engine, place, fresh=fresh, progress=progress)
-        return run_threads(corpus, task, predictor, folder, progress=progress)
 
 
 class BlockEncoder:
@@ -100,25 +93,23 @@ def encode_by(
     """
     version = shipped_encoder().version
     store = shipped_store(version)
-    wanted = [text for text in texts if _is_whole(text)]
     missing: list[str] = []
-    for start in range(0, len(wanted), _AT_ONCE):
-        block = wanted[start : start + _AT_ONCE]
+    for block in _blocks([text for text in texts if _is_whole(text)]):
         known = store.get(block)
         missing += [text for text in block if text not in known]
-    blocks = [missing[start : start + _AT_ONCE] for start in range(0, len(missing), _AT_ONCE)]
-    inputs = []
+    blocks = _blocks(missing)
     private_folder(place / "texts")
-    for number, block in enumerate(blocks, 1):
-        path = place / "texts" / f"{number:06}.json"
-        inputs.append(write_bytes(path, orjson.dumps(block)))
-    job = Job(_JOB, tuple(inputs), BlockEncoder, place / "vectors", {"encoder": version}, ".npy")
+    inputs = tuple(
+        write_bytes(place / "texts" / f"{number:06}.json", orjson.dumps(block))
+        for number, block in enumerate(blocks, 1)
+    )
+    job = Job(_JOB, inputs, BlockEncoder, place / "vectors", {"encoder": version}, ".npy")
     report = run_job(job, engine, fresh=fresh, progress=progress)
     if report.problems:
+        where, problem = report.problems[0]
         raise RealtalkError(
-            f"{len(report.problems):,} files of texts could not be encoded, this one: "
-            f"{report.problems[0][1]}",
-            where=report.problems[0][0],
+            f"{len(report.problems):,} files of texts could not be encoded, this one: {problem}",
+            where=where,
             fix="run it again with the same `out=`: what is done stays",
         )
     for row, block in zip(report.rows, blocks, strict=True):
@@ -126,21 +117,13 @@ def encode_by(
     return len(missing)
 
 
+def _blocks(texts: Sequence[str]) -> list[Sequence[str]]:
+    return [texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE)]
+
+
 def _is_whole(text: str) -> bool:
     """Whether a text can be written: some that people posted end in half of an emoji."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-@runtime_checkable
-class Encoding(Protocol):
-    """A predictor that encodes texts."""
-
-    def encodes(self, cases: Iterable[Case], part: Part) -> Iterator[str]:
-        """The texts of cases that it will encode, where they are of that part."""
+    return text == text.encode(errors="ignore").decode()
 
 
 def foreseen_texts(
@@ -150,16 +133,14 @@ def foreseen_texts(
     progress: Progress = silent,
 ) -> dict[str, None]:
     """Each text once, in the order in which it is first needed; those without words are none."""
-    found: dict[str, None] = {}
+    baseline = cast(Baseline, predictor)
+    texts: dict[str, None] = {}
     for setting in settings:
         for part in PARTS:
             progress(0, 0, f"looking for texts of {setting}, {part}")
             near = samples.near_texts(setting, part)
-            cases = samples.of(setting, part)
-            read = predictor.encodes(cases, part) if isinstance(predictor, Encoding) else ()
-            for texts in (near, read):
-                found.update((text, None) for text in texts if text.strip())
+            read = baseline.encodes(samples.of(setting, part), part)
+            texts |= dict.fromkeys((*near, *read))
     if samples.task == "next_text" and encoder_shipped():
-        told = (target.text for target in samples.part("test"))
-        found.update((text, None) for text in told if text.strip())
-    return found
+        texts |= dict.fromkeys(target.text for target in samples.part("test"))
+    return {text: None for text in texts if text.strip()}

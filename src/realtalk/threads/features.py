@@ -10,7 +10,7 @@ person's, so are these. The moment of writing is known in every setting.
 Solved samples → what became of a person's replies before a moment.
 
     known = Outcomes(train)
-    known.before("mara", time)      → (Outcome(time, "phew", 2.0), …), oldest first
+    known.before(sample)            → [Outcome(time, "phew", 2.0), …], oldest first
     known.median, known.mean_log    → over everybody, for those of whom nothing is known
 
 Only replies written strictly before the moment count: also for the train part itself, where a
@@ -27,6 +27,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -50,19 +51,18 @@ class Outcomes:
     """By person and time. Replies without a score are not in it."""
 
     def __init__(self, samples: Iterable[Case]) -> None:
-        found: dict[str, list[Outcome]] = {}
+        self._by_person: dict[str, list[Outcome]] = {}
         texts: Counter[str] = Counter()
-        for sample in samples:
-            target = sample.target
+        for target in (sample.target for sample in samples):
             texts[target.text.strip()] += 1
             if target.score is not None:
-                made = Outcome(target.time, target.text, float(target.score))
-                found.setdefault(target.user, []).append(made)
-        for replies in found.values():
-            replies.sort(key=lambda each: (each.time, each.text))
-        self._by_person = found
-        self._times = {who: [each.time for each in kept] for who, kept in found.items()}
-        self.scores = np.array([each.score for kept in found.values() for each in kept])
+                outcome = Outcome(target.time, target.text, float(target.score))
+                self._by_person.setdefault(target.user, []).append(outcome)
+        for outcomes in self._by_person.values():
+            outcomes.sort(key=attrgetter("time", "text"))
+        self.scores = np.array(
+            [outcome.score for outcomes in self._by_person.values() for outcome in outcomes]
+        )
         del texts[""]
         self.commonest = min(texts, key=lambda text: (-texts[text], text)) if texts else None
 
@@ -78,10 +78,6 @@ class Outcomes:
         return float(np.median(self.scores))
 
     @cached_property
-    def mean(self) -> float:
-        return float(self.scores.mean())
-
-    @cached_property
     def mean_log(self) -> float:
         return float(signed_log(self.scores).mean())
 
@@ -90,11 +86,10 @@ class Outcomes:
         """The share of scores above 0."""
         return float((self.scores > 0).mean())
 
-    def before(self, person: str | None, moment: datetime) -> Sequence[Outcome]:
-        """What the person wrote before that moment, with its outcome, oldest first."""
-        if person is None or person not in self._by_person:
-            return ()
-        return self._by_person[person][: bisect_left(self._times[person], moment)]
+    def before(self, sample: Case) -> Sequence[Outcome]:
+        """What the person shown wrote before the reply, with its outcome, oldest first."""
+        outcomes = self._by_person.get(person_shown(sample) or "", [])
+        return outcomes[: bisect_left(outcomes, sample.target.time, key=attrgetter("time"))]
 
 
 COUNTS = (
@@ -151,24 +146,23 @@ def _cut(text: str) -> str:
 
 def counts(sample: Case, known: Outcomes) -> Array:
     """The counts in the order of COUNTS."""
-    found = [*_of_text(sample.text), *_of_conversation(sample), *_of_moment(sample)]
+    numbers = [*_of_text(sample.text or ""), *_of_conversation(sample), *_of_moment(sample)]
     hint = {"positive": 1.0, "negative": -1.0}.get(sample.hint, 0.0)  # what a leak gives away
-    return np.array([*found, *_of_person(sample, known), hint], dtype=np.float64)
+    return np.array([*numbers, *_of_person(sample, known), hint], dtype=np.float64)
 
 
-def _of_text(given: str | None) -> list[float]:
-    text = given or ""
+def _of_text(text: str) -> list[float]:
     letters, capitals = sum(map(str.isalpha, text)), sum(map(str.isupper, text))
     return [
         math.log1p(len(text.split())),
         math.log1p(text.count("?")),
         math.log1p(text.count("!")),
-        float(bool(_LINK.search(text))),
+        _LINK.search(text) is not None,
         capitals / letters if letters else 0.0,
-        float(bool(_QUOTE.search(text))),
+        _QUOTE.search(text) is not None,
         math.log1p(text.count("\n")),
-        float(bool(_THANKS.search(text))),
-        float(bool(text.strip())),
+        _THANKS.search(text) is not None,
+        bool(text.strip()),
     ]
 
 
@@ -177,20 +171,19 @@ def _of_conversation(sample: Case) -> list[float]:
     if not path:
         return [0.0] * 12
     post, parent = path[0], path[-1]
-    score = parent.score
     return [
         math.log1p(len(path)),
-        float(len(path) == 1),
-        float(post.author == who),
-        math.log1p(sum(each.author == who for each in path[1:])),
-        float(parent.author == who),
+        len(path) == 1,
+        post.author == who,
+        math.log1p(sum(shown.author == who for shown in path[1:])),
+        parent.author == who,
         _minutes(parent, sample),
         _minutes(post, sample),
         math.log1p(len(parent.text.split())),
         math.log1p(len(post.text.split())),
-        math.log1p(len({each.author for each in path})),
-        0.0 if score is None else _log(score),
-        float(score is not None),
+        math.log1p(len({shown.author for shown in path})),
+        _log(parent.score or 0.0),
+        parent.score is not None,
     ]
 
 
@@ -204,7 +197,7 @@ def _minutes(earlier: Shown, sample: Case) -> float:
 def _of_moment(sample: Case) -> list[float]:
     time = sample.target.time
     turn = 2 * math.pi * (time.hour + time.minute / 60) / 24
-    return [math.sin(turn), math.cos(turn), float(time.weekday() >= 5)]
+    return [math.sin(turn), math.cos(turn), time.weekday() >= 5]
 
 
 def _log(score: float) -> float:
@@ -213,17 +206,16 @@ def _log(score: float) -> float:
 
 
 def _of_person(sample: Case, known: Outcomes) -> list[float]:
-    shown: Sequence[Shown] = sample.history
-    words = sum(len(each.text.split()) for each in shown) / len(shown) if shown else 0.0
-    earlier = known.before(person_shown(sample), sample.target.time)
-    scores = [each.score for each in earlier]
-    n = len(scores)
+    shown = sample.history
+    words = sum(len(entry.text.split()) for entry in shown) / len(shown) if shown else 0.0
+    scores = [outcome.score for outcome in known.before(sample)]
+    weight = len(scores) + _PRIOR
     log, positive = known.mean_log, known.positive
     return [
         math.log1p(len(shown)),
         math.log1p(words),
-        math.log1p(n),
-        (sum(map(_log, scores)) + _PRIOR * log) / (n + _PRIOR),
-        (sum(score > 0 for score in scores) + _PRIOR * positive) / (n + _PRIOR),
-        _log(scores[-1]) if n else log,
+        math.log1p(len(scores)),
+        (sum(map(_log, scores)) + _PRIOR * log) / weight,
+        (sum(score > 0 for score in scores) + _PRIOR * positive) / weight,
+        _log(scores[-1]) if scores else log,
     ]

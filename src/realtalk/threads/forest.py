@@ -27,7 +27,6 @@ of them is right.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +34,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -83,19 +82,19 @@ class Thread:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        seen = {self.post.id}
+        ids = Counter((self.post.id, *(comment.id for comment in self.comments)))
         for comment in self.comments:
-            if comment.id in seen:
+            if ids[comment.id] > 1:
                 raise RealtalkError("two messages have one id", where=self._at(comment.id))
-            seen.add(comment.id)
         for comment in self.comments:
-            if comment.parent not in seen:
+            if comment.parent not in ids:
                 raise RealtalkError(
                     "answers a message that is not there", where=self._at(comment.id)
                 )
-        if len(self._depths) != len(seen):
-            lost = next(comment.id for comment in self.comments if comment.id not in self._depths)
-            raise RealtalkError("answers itself through its replies", where=self._at(lost))
+            if comment.id not in self._depths:
+                raise RealtalkError(
+                    "answers itself through its replies", where=self._at(comment.id)
+                )
 
     def _at(self, id: str) -> str:
         return f"thread {self.id}, message {id}"
@@ -107,31 +106,23 @@ class Thread:
         if not messages:
             raise RealtalkError("has no message", where=f"chat {chat.id}")
         ids = {message.id for message in messages}
-        root = next((message for message in messages if message.reply_to is None), None)
-        if root is None:
-            root = next((message for message in messages if message.reply_to not in ids), None)
-        if root is None:
+        loose = [message for message in messages if message.reply_to not in ids]
+        if not loose:
             raise RealtalkError("its messages answer one another in a circle", where=chat.id)
-        comments = []
-        orphans = 0
-        for message in messages:
-            if message is root:
-                continue
-            parent = message.reply_to
-            if parent is None or parent not in ids:
-                parent = root.id
-                orphans += 1
-            comments.append(
-                Comment(
-                    message.id,
-                    parent,
-                    message.speaker,
-                    message.time,
-                    message.text,
-                    _score(message),
-                    message.deleted,
-                )
+        root = next((message for message in loose if message.reply_to is None), loose[0])
+        comments = tuple(
+            Comment(
+                message.id,
+                message.reply_to if message.reply_to in ids else root.id,
+                message.speaker,
+                message.time,
+                message.text,
+                _score(message),
+                message.deleted,
             )
+            for message in messages
+            if message is not root
+        )
         about = unpack_extra(chat.extra)
         post = Post(
             root.id,
@@ -143,59 +134,50 @@ class Thread:
             _score(root),
             root.deleted,
         )
+        orphans = len(loose) - 1
         notes = (f"{orphans:,} without a parent in the chat answer the post",) if orphans else ()
-        return Thread(chat.id, post, tuple(comments), notes)
+        return Thread(chat.id, post, comments, notes)
 
     @cached_property
     def by_id(self) -> Mapping[str, Post | Comment]:
         """The post and every comment, by id."""
-        found: dict[str, Post | Comment] = {self.post.id: self.post}
-        found.update((comment.id, comment) for comment in self.comments)
-        return found
+        entries: list[Post | Comment] = [self.post, *self.comments]
+        return {entry.id: entry for entry in entries}
 
     @cached_property
-    def _children(self) -> Mapping[str, tuple[Comment, ...]]:
-        found: dict[str, list[Comment]] = {}
+    def _children(self) -> Mapping[str, list[Comment]]:
+        children: dict[str, list[Comment]] = {}
         for comment in self.comments:
-            found.setdefault(comment.parent, []).append(comment)
-        return {parent: tuple(replies) for parent, replies in found.items()}
+            children.setdefault(comment.parent, []).append(comment)
+        return children
 
     @cached_property
     def _depths(self) -> Mapping[str, int]:
         """Of everything that can be reached from the post; a circle cannot."""
-        found = {self.post.id: 0}
-        ahead = [self.post.id]
-        while ahead:
-            parent = ahead.pop()
-            for comment in self._children.get(parent, ()):
-                if comment.id not in found:
-                    found[comment.id] = found[parent] + 1
-                    ahead.append(comment.id)
-        return found
+        depths = {self.post.id: 0}
+        for node in self.walk():
+            for comment in self._children.get(node.id, ()):
+                depths[comment.id] = depths[node.id] + 1
+        return depths
 
-    def _known(self, id: str) -> Post | Comment:
-        found = self.by_id.get(id)
-        if found is None:
+    def _entry(self, id: str) -> Post | Comment:
+        if id not in self.by_id:
             raise RealtalkError("no such message", where=self._at(id))
-        return found
+        return self.by_id[id]
 
     def children(self, id: str) -> tuple[Comment, ...]:
         """What answers a message directly, in order."""
-        self._known(id)
-        return self._children.get(id, ())
+        return tuple(self._children.get(self._entry(id).id, ()))
 
     def depth(self, id: str) -> int:
         """Steps from the post, which is at 0."""
-        self._known(id)
-        return self._depths[id]
+        return self._depths[self._entry(id).id]
 
     def path(self, id: str) -> tuple[Post | Comment, ...]:
         """The trajectory from the post to a message, both included."""
-        node = self._known(id)
-        steps: list[Post | Comment] = [node]
-        while isinstance(node, Comment):
-            node = self.by_id[node.parent]
-            steps.append(node)
+        steps = [self._entry(id)]
+        while isinstance(node := steps[-1], Comment):
+            steps.append(self.by_id[node.parent])
         return tuple(reversed(steps))
 
     def walk(self) -> Iterator[Post | Comment]:
@@ -205,10 +187,6 @@ class Thread:
             node = ahead.pop()
             yield node
             ahead.extend(reversed(self._children.get(node.id, ())))
-
-    def replies_by(self, author: str) -> tuple[Comment, ...]:
-        """An author's comments, in order; the post is not one."""
-        return tuple(comment for comment in self.comments if comment.author == author)
 
 
 def _score(message: Message) -> float | None:
@@ -241,176 +219,150 @@ class Forest:
     """One row per post or comment; rows of one thread stand together, its post first."""
 
     threads: tuple[str, ...]
-    domains: tuple[str, ...]  # of a thread
-    titles: tuple[str, ...]
+    entries: tuple[Post | Comment, ...]
+    names: tuple[str, ...]  # of an author
+    left_out: Mapping[str, int]  # reason → threads
     posts: Whole  # a thread's first row; one more at the end
     thread: Whole  # of a row
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    stamps: tuple[datetime | None, ...]
-    names: tuple[str, ...]  # of an author
     parent: Whole  # a row, -1 for a post
     depth: Whole
     author: Whole  # -1 for nobody
     time: Whole
+    page: Whole  # where a row stands depth-first: each comment before its answers
     score: Real  # nan where unknown
     gone: Truth  # deleted, or without text
-    left_out: Mapping[str, int]  # reason → threads
 
     @staticmethod
     def grow(chats: Iterable[Chat], progress: Progress = silent, total: int = 0) -> Forest:
         """Reads threads one by one."""
-        kept: dict[str, Post] = {}  # by thread
+        starts: dict[str, int] = {}  # by thread
         names: dict[str, int] = {}
         left_out: Counter[str] = Counter()
-        posts, thread, parent, depth, author, time = (array("q") for _ in range(6))
-        score = array("d")
-        ids: list[str] = []
-        texts: list[str] = []
-        stamps: list[datetime | None] = []
-        gone: list[bool] = []
-        for done, chat in enumerate(chats, 1):
-            if done % _EVERY == 0:
-                progress(done, total, "threads")
+        entries: list[Post | Comment] = []
+        numbers: list[tuple[int, ...]] = []
+        for count, chat in enumerate(chats, 1):
+            if count % _EVERY == 0:
+                progress(count, total, "threads")
             try:
                 tree = Thread.from_chat(chat)
             except RealtalkError as error:
                 left_out[error.what] += 1
                 continue
-            if tree.id in kept:
+            if tree.id in starts:
                 left_out["two threads have one id"] += 1
                 continue
-            entries: list[Post | Comment] = [tree.post, *tree.comments]
-            posts.append(len(ids))
-            rows = {entry.id: row for row, entry in enumerate(entries, len(ids))}
-            for entry in entries:
-                thread.append(len(kept))
-                ids.append(entry.id)
-                texts.append(entry.text)
-                stamps.append(entry.time)
-                parent.append(rows[entry.parent] if isinstance(entry, Comment) else -1)
-                depth.append(tree.depth(entry.id))
-                name = entry.author
-                author.append(-1 if is_nobody(name) else names.setdefault(name, len(names)))
-                time.append(ticks(entry.time))
-                score.append(np.nan if entry.score is None else entry.score)
-                gone.append(entry.deleted or not entry.text.strip())
-            kept[tree.id] = tree.post
-        posts.append(len(ids))
+            start = len(entries)
+            rows = {id: row for row, id in enumerate(tree.by_id, start)}
+            page = {node.id: place for place, node in enumerate(tree.walk(), start)}
+            for entry in tree.by_id.values():
+                nobody = is_nobody(entry.author)
+                numbers.append(
+                    (
+                        len(starts),
+                        rows[entry.parent] if isinstance(entry, Comment) else -1,
+                        tree.depth(entry.id),
+                        -1 if nobody else names.setdefault(entry.author, len(names)),
+                        ticks(entry.time),
+                        page[entry.id],
+                    )
+                )
+            starts[tree.id] = start
+            entries += tree.by_id.values()
+        thread, parent, depth, author, time, order = np.array(numbers, np.int64).reshape(-1, 6).T
+        scores = (np.nan if entry.score is None else entry.score for entry in entries)
         return Forest(
-            tuple(kept),
-            tuple(post.domain for post in kept.values()),
-            tuple(post.title for post in kept.values()),
-            np.array(posts, np.int64),
-            np.array(thread, np.int64),
-            tuple(ids),
-            tuple(texts),
-            tuple(stamps),
+            tuple(starts),
+            tuple(entries),
             tuple(names),
-            np.array(parent, np.int64),
-            np.array(depth, np.int64),
-            np.array(author, np.int64),
-            np.array(time, np.int64),
-            np.array(score, np.float64),
-            np.array(gone, np.bool_),
             dict(left_out),
+            np.array([*starts.values(), len(entries)], np.int64),
+            thread,
+            parent,
+            depth,
+            author,
+            time,
+            order,
+            np.fromiter(scores, np.float64, len(entries)),
+            np.array([entry.deleted or not entry.text.strip() for entry in entries], np.bool_),
         )
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.entries)
 
     @cached_property
     def plain(self) -> Plain:
-        """The columns for who looks at one number at a time, which takes numpy five times as long.
+        """The columns for who looks at one number at a time, for which numpy is slow."""
+        columns = (self.thread, self.parent, self.author, self.time)
+        return Plain(*(column.tolist() for column in columns))
 
-        Lists would be as fast, but hold a value of Python for every number.
-        """
-        return Plain(
-            _plain(self.thread),
-            _plain(self.parent),
-            _plain(self.author),
-            _plain(self.time),
-            array("q", map(len, self.texts)),
-        )
+    def text(self, row: int) -> str:
+        return self.entries[row].text
+
+    def key(self, row: int) -> str:
+        """A reply's name: thread/comment."""
+        return f"{self.threads[self.plain.thread[row]]}/{self.entries[row].id}"
 
     def name(self, row: int) -> str:
         """Who wrote a row, as the source says."""
         author = self.plain.author[row]
         return self.names[author] if author >= 0 else "[deleted]"
 
+    def rows_of(self, row: int) -> tuple[int, int]:
+        """Where the thread of a row begins and ends."""
+        thread = self.plain.thread[row]
+        return int(self.posts[thread]), int(self.posts[thread + 1])
+
+    def post(self, row: int) -> Post:
+        """What the thread of a row is about."""
+        return cast(Post, self.entries[self.rows_of(row)[0]])
+
     def path(self, row: int, most: int) -> list[int]:
         """Rows from the post to the parent: the post, and the nearest `most` - 1 of the others."""
-        found: list[int] = []
+        rows: list[int] = []
         parent = self.plain.parent
-        post = int(self.posts[self.plain.thread[row]])
+        post, _ = self.rows_of(row)
         at = parent[row]
-        while at >= 0 and at != post and len(found) < most - 1:
-            found.append(at)
+        while at > post and len(rows) < most - 1:
+            rows.append(at)
             at = parent[at]
         if row != post:
-            found.append(post)
-        found.reverse()
-        return found
+            rows.append(post)
+        return rows[::-1]
 
     def around(self, row: int, most: int) -> list[int]:
         """The nearest rows of the thread, whenever written, but for the row and its answers.
 
-        Near is meant in the order of the page: each comment before its answers.
+        Near is meant in the order of the page, which is theirs.
         """
-        order, place, after = self._page
-        start, stop = (int(self.posts[self.thread[row] + more]) for more in (0, 1))
-        first, last = int(place[row]), int(after[row])
-        half = most // 2
-        chosen = [*order[max(start, first - half) : first], *order[last : min(stop, last + half)]]
-        return [int(each) for each in chosen]
-
-    def placed(self, rows: Iterable[int]) -> list[int]:
-        """Rows of one thread in the order of the page, each once."""
-        place = self._page[1]
-        return sorted(set(rows), key=lambda row: int(place[row]))
+        start, stop = self.rows_of(row)
+        first, half = int(self.page[row]), most // 2
+        beside = self.order[first + 1 : stop]
+        answers = int(np.argmax(np.append(self.depth[beside], -1) <= self.depth[row]))
+        before = self.order[max(start, first - half) : first]
+        return [*before.tolist(), *beside[answers : answers + half].tolist()]
 
     @cached_property
-    def _page(self) -> tuple[Whole, Whole, Whole]:
-        """Rows depth-first; each row's place there, and the place after its last answer."""
-        children: list[list[int]] = [[] for _ in range(len(self))]
-        for row, parent in enumerate(self.parent.tolist()):
-            if parent >= 0:
-                children[parent].append(row)
-        order: list[int] = []
-        for post in self.posts[:-1].tolist():
-            ahead = [post]
-            while ahead:
-                row = ahead.pop()
-                order.append(row)
-                ahead.extend(reversed(children[row]))
-        place = np.empty(len(self), np.int64)
-        place[order] = np.arange(len(self))
-        sizes = np.ones(len(self), np.int64).tolist()
-        for row in reversed(order):  # answers before what they answer
-            parent = int(self.parent[row])
-            if parent >= 0:
-                sizes[parent] += sizes[row]
-        return np.array(order, np.int64), place, place + np.array(sizes, np.int64)
+    def order(self) -> Whole:
+        """Rows as they stand on the page."""
+        return np.argsort(self.page)
 
     def shown(self, row: int, with_score: bool = False) -> Shown:
         """A row as a model sees it; the same value every time, for it is seen by many."""
-        found = self._shown.get((row, with_score))
-        if found is None:
-            thread = self.plain.thread[row]
-            title = self.titles[thread] if self.plain.parent[row] < 0 else ""
-            text = self.texts[row]
-            score = float(self.score[row]) if with_score else None
-            found = self._shown[row, with_score] = Shown(
-                self.ids[row],
-                self.threads[thread],
+        if (row, with_score) not in self._shown:
+            entry = self.entries[row]
+            title = entry.title if isinstance(entry, Post) else ""
+            score = float(self.score[row])
+            self._shown[row, with_score] = Shown(
+                entry.id,
+                self.threads[self.plain.thread[row]],
                 self.name(row),
-                self.stamps[row],
-                "" if text == title else text,
+                entry.time,
+                "" if entry.text == title else entry.text,
                 title,
-                None if score is None or np.isnan(score) else score,
+                score if with_score and not np.isnan(score) else None,
                 int(self.depth[row]),
             )
-        return found
+        return self._shown[row, with_score]
 
     @cached_property
     def _shown(self) -> dict[tuple[int, bool], Shown]:
@@ -421,35 +373,32 @@ class Forest:
         usable = np.flatnonzero((self.author >= 0) & (self.time != NO_TIME) & ~self.gone)
         order = usable[np.lexsort((usable, self.time[usable], self.author[usable]))]
         author, thread = self.author[order], self.thread[order]
-        places = np.arange(len(order))
         new = np.ones(len(order), np.bool_)
         new[1:] = (author[1:] != author[:-1]) | (thread[1:] != thread[:-1])
-        runs = np.maximum.accumulate(np.where(new, places, 0))
+        runs = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
         starts = np.searchsorted(author, np.arange(len(self.names) + 1))
-        return _Writings(
-            _plain(order), _plain(self.time[order]), _plain(thread), _plain(runs), _plain(starts)
-        )
+        columns = (order, self.time[order], thread, runs, starts)
+        return _Writings(*(column.tolist() for column in columns))
 
     def written(self, author: int, cutoff: int | None, apart_from: int, most: int) -> list[int]:
         """The last rows that an author wrote before a time, in all threads but one, oldest first.
 
         Deleted and empty ones are none. Equal times count as not before; None is no cutoff.
         """
-        found: list[int] = []
-        kept = self._writings
-        start, stop = kept.starts[author], kept.starts[author + 1]
+        rows: list[int] = []
+        writings = self._writings
+        start, stop = writings.starts[author], writings.starts[author + 1]
         if cutoff is not None:
-            stop = bisect_left(kept.times, cutoff, start, stop)
+            stop = bisect_left(writings.times, cutoff, start, stop)
         at = stop - 1
-        while at >= start and len(found) < most:
-            if kept.thread[at] == apart_from:
+        while at >= start and len(rows) < most:
+            if writings.thread[at] == apart_from:
                 # Past the whole run: 100,000 replies in one thread are one step.
-                at = kept.runs[at] - 1
+                at = writings.runs[at] - 1
                 continue
-            found.append(kept.order[at])
+            rows.append(writings.order[at])
             at -= 1
-        found.reverse()
-        return found
+        return rows[::-1]
 
     def written_in(self, author: int, thread: int, cutoff: int | None, most: int) -> list[int]:
         """The same within one thread, its post left out: the conversation begins with it."""
@@ -461,45 +410,38 @@ class Forest:
     @cached_property
     def _of_thread(self) -> Mapping[tuple[int, int], list[int]]:
         """Comments by thread and author, oldest first."""
-        found: dict[tuple[int, int], list[int]] = {}
+        comments: dict[tuple[int, int], list[int]] = {}
         plain = self.plain
         for row in self._writings.order:
             if plain.parent[row] >= 0:
-                found.setdefault((plain.thread[row], plain.author[row]), []).append(row)
-        return found
+                comments.setdefault((plain.thread[row], plain.author[row]), []).append(row)
+        return comments
 
     def times_of(self, nth: int) -> tuple[list[int], list[int]]:
         """When authors had written so much: times in order, and whose they are."""
-        kept = self._writings
-        found = sorted(
-            (kept.times[start + nth - 1], author)
-            for author, (start, stop) in enumerate(pairwise(kept.starts))
+        writings = self._writings
+        reached = sorted(
+            (writings.times[start + nth - 1], author)
+            for author, (start, stop) in enumerate(pairwise(writings.starts))
             if stop - start >= nth
         )
-        return [time for time, _ in found], [author for _, author in found]
+        return [time for time, _ in reached], [author for _, author in reached]
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(NamedTuple):
     """Columns of the forest as plain numbers."""
 
-    thread: array[int]
-    parent: array[int]
-    author: array[int]
-    time: array[int]
-    length: array[int]  # characters of the text
+    thread: list[int]
+    parent: list[int]
+    author: list[int]
+    time: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Writings:
+class _Writings(NamedTuple):
     """Rows that a named author wrote at a known time, by author, then time."""
 
-    order: array[int]
-    times: array[int]
-    thread: array[int]
-    runs: array[int]  # where the run of one thread began that a place stands in
-    starts: array[int]  # of an author; one more at the end
-
-
-def _plain(column: Whole) -> array[int]:
-    return array("q", column.astype(np.int64, copy=False).tobytes())
+    order: list[int]
+    times: list[int]
+    thread: list[int]
+    runs: list[int]  # where the run of one thread began that a place stands in
+    starts: list[int]  # of an author; one more at the end

@@ -19,7 +19,7 @@ to be chosen. A text is encoded once, for all settings and runs (vectors.py).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -45,7 +45,6 @@ class Histories:
         self._task = task
         self._any_time = "later-history" in rules.leaks
         self._own_thread = "own-thread-only" in rules.leaks
-        self._any_comment = "later-comments" in rules.leaks
         self._near = rules.chosen == "near"
         self._by_number: dict[int, tuple[list[int], list[int]]] = {}
         self._strangers: dict[int, int | None] = {}
@@ -53,46 +52,46 @@ class Histories:
 
     def own(self, row: int, talk: bool) -> list[int]:
         """The user's; `talk` says whether the conversation is shown."""
-        plain = self._forest.plain
+        plain, most = self._forest.plain, self._rules.history
         author, thread = plain.author[row], plain.thread[row]
-        if not self._own_thread:
-            return self._chosen(row, self._elsewhere(author, row, self._pool), talk)
-        if not talk and self._task != "next_text":
+        if not most:
             return []
-        if not talk:
-            # As the released code does there: other posts, at any time where that leak is on.
-            found = self._elsewhere(author, row, len(self._forest))
-            posts = [each for each in found if plain.parent[each] < 0]
-            return posts[-self._rules.history :] if self._rules.history else []
-        cutoff = None if self._any_comment else plain.time[row]
-        rows = self._forest.written_in(author, thread, cutoff, self._rules.history + 1)
-        return [each for each in rows if each != row][-self._rules.history :]
+        if not self._own_thread:
+            return self._chosen(row, self._elsewhere(author, row, self._pool), talk, most)
+        if talk:
+            cutoff = None if "later-comments" in self._rules.leaks else plain.time[row]
+            rows = self._forest.written_in(author, thread, cutoff, most + 1)
+            return [each for each in rows if each != row][-most:]
+        if self._task != "next_text":
+            return []
+        # As the released code does there: other posts, at any time where that leak is on.
+        rows = self._elsewhere(author, row, len(self._forest))
+        return [each for each in rows if plain.parent[each] < 0][-most:]
 
     def number(self, row: int, talk: bool) -> int:
         """How many the user's are. None of them is chosen for that."""
         if self._own_thread:
             return len(self.own(row, talk))
-        author = self._forest.plain.author[row]
-        return len(self._elsewhere(author, row, self._rules.history))
+        return len(self._elsewhere(self._forest.plain.author[row], row, self._rules.history))
 
     def shown(
         self, row: int, *, own: bool, talk: bool, ready: Callable[[], None] = lambda: None
     ) -> History:
         """What a sample shows. `ready` is called before the first choice."""
         forest, scored = self._forest, self._rules.shows_scores
+        prepare = ready if self._near else lambda: None
 
         def person() -> str | None:
-            count = self.number(row, talk)
-            if own or not count:
-                return forest.name(row) if count else None
-            if self._near:
-                ready()
+            if not self.number(row, talk):
+                return None
+            if own:
+                return forest.name(row)
+            prepare()
             stranger = self.stranger(row)
             return None if stranger is None else forest.names[stranger]
 
         def entries() -> tuple[Shown, ...]:
-            if self._near:
-                ready()
+            prepare()
             rows = (self.own if own else self.strange)(row, talk)
             return tuple(forest.shown(each, scored) for each in rows)
 
@@ -114,7 +113,7 @@ class Histories:
         """
         if row not in self._strangers:
             own = self.own(row, talk=True) or self.own(row, talk=False)
-            self._strangers[row] = self._found(row, own) if own else None
+            self._strangers[row] = self._alike(row, own) if own else None
         return self._strangers[row]
 
     def prepare(
@@ -123,10 +122,8 @@ class Histories:
         """Encodes at once all texts that nearness will need for these targets."""
         if not self._near:
             return
-        users: list[int | None] = [self._forest.plain.author[row] for row in rows]
-        if not self._own_thread:
-            # With strangers the choice with conversation: it decides who the stranger is.
-            self._vectors.add(self._compared(rows, users, talk or strangers), progress)
+        # With strangers the choice with conversation: it decides who the stranger is.
+        self._vectors.add(self.near_texts(rows, talk or strangers), progress)
         if strangers:
             others = [self.stranger(row) for row in rows]
             self._vectors.add(self._compared(rows, others, talk), progress)
@@ -150,7 +147,7 @@ class Histories:
             pool = self._elsewhere(author, row, self._pool)
             if len(pool) > self.number(row, talk) > 0:
                 needed |= {query, *pool}
-        return [self._forest.texts[each] for each in sorted(needed)]
+        return [self._forest.text(each) for each in sorted(needed)]
 
     @property
     def _pool(self) -> int:
@@ -166,26 +163,19 @@ class Histories:
         if self._task != "next_text":
             return row
         parent = self._forest.plain.parent[row] if talk else -1
-        return parent if parent >= 0 and self._forest.texts[parent].strip() else None
+        return parent if parent >= 0 and self._forest.text(parent).strip() else None
 
-    def _chosen(
-        self, row: int, pool: Sequence[int], talk: bool, count: int | None = None
-    ) -> list[int]:
-        most = self._rules.history if count is None else count
+    def _chosen(self, row: int, pool: Sequence[int], talk: bool, most: int) -> list[int]:
         query = self._query(row, talk) if self._near else None
-        if not most:
-            return []
         if query is None or len(pool) <= most:
             return list(pool[-most:])
-        texts = self._forest.texts
         # The query with the pool: what is not known yet is encoded together.
-        self._vectors.add([texts[each] for each in (query, *pool)])
-        lines, asked = ([texts[each] for each in rows] for rows in (pool, (query,)))
-        near = cosines(self._vectors.of(lines), self._vectors.of(asked)[0])
-        best = np.argsort(-near, kind="stable")[:most]
+        vectors = self._vectors.of([self._forest.text(each) for each in (query, *pool)])
+        best = np.argsort(-cosines(vectors[1:], vectors[0]), kind="stable")[:most]
         return [pool[place] for place in sorted(best.tolist())]
 
-    def _found(self, row: int, own: Sequence[int]) -> int | None:
+    def _alike(self, row: int, own: Sequence[int]) -> int | None:
+        """Who had written as much by then, in texts as long."""
         plain, count = self._forest.plain, len(own)
         if count not in self._by_number:
             self._by_number[count] = self._forest.times_of(count)
@@ -193,8 +183,7 @@ class Histories:
         stop = len(times) if self._any_time else bisect_left(times, plain.time[row])
         path = self._forest.path(row, self._rules.conversation)
         present = {plain.author[each] for each in (*path, row)}
-        length = sum(map(plain.length.__getitem__, own))
-        best: tuple[int, int, int] | None = None  # short by, length apart, place
+        ranks: list[tuple[int, int, int]] = []  # short by, length apart, place
         fit = 0
         for at in range(stop - 1, max(-1, stop - 1 - _ASKED), -1):
             if authors[at] in present:
@@ -202,13 +191,14 @@ class Histories:
             rows = self._elsewhere(authors[at], row, count)
             if not rows:
                 continue
-            apart = abs(sum(map(plain.length.__getitem__, rows)) - length)
-            found = (count - len(rows), apart, at)
-            best = found if best is None else min(best, found)
+            ranks.append((count - len(rows), abs(self._length(rows) - self._length(own)), at))
             fit += len(rows) == count
             if fit == _FIT:
                 break
-        return None if best is None else authors[best[2]]
+        return authors[min(ranks)[2]] if ranks else None
+
+    def _length(self, rows: Sequence[int]) -> int:
+        return sum(len(self._forest.text(row)) for row in rows)
 
 
 class History(Sequence[Shown]):
@@ -239,16 +229,8 @@ class History(Sequence[Shown]):
     def __getitem__(self, index: int | slice) -> Shown | tuple[Shown, ...]:
         return self.entries[index]
 
-    def __iter__(self) -> Iterator[Shown]:
-        return iter(self.entries)
-
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, History):
-            return self.entries == other.entries
-        return self.entries == other if isinstance(other, tuple) else NotImplemented
+        return isinstance(other, Sequence) and self.entries == tuple(other)
 
     def __hash__(self) -> int:
         return hash(self.entries)
-
-    def __repr__(self) -> str:
-        return f"History({self.entries!r})"

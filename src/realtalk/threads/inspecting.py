@@ -18,6 +18,7 @@ from realtalk.threads.asking import BUDGET, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.sampling import Draw
 from realtalk.threads.values import known_setting
+from realtalk.threads.values import protocol as protocol_named
 
 
 @task(name="threads")
@@ -41,17 +42,15 @@ def threads(
     `replies` draws so many of the test part without looking at their outcome (`--limit` of
     Inspect takes the first ones). `leaks` are names with commas, on top of the protocol's.
     """
-    draw = Draw(
-        task=task,
-        protocol=protocol,
+    rules = protocol_named(
+        protocol,
         leaks=tuple(part.strip() for part in leaks.split(",") if part.strip()),
         with_scores=with_scores,
         split=split,
-        history=history,
+        chosen=history,
         shots=shots,
-        limit=replies,
-        seed=seed,
     )
+    draw = Draw(task, rules, replies, seed=seed)
     shown = known_setting(setting)
     corpus = open_reading(path).reading.corpus
     model = LlmPredictor(

@@ -18,7 +18,7 @@ from realtalk.describe.figures import styled
 from realtalk.evals.run import Run
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.scoring import HEADLINES, SCORES
-from realtalk.threads.values import SETTINGS, TASKS
+from realtalk.threads.values import SETTINGS, TASKS, Task
 
 _SIZE = 420
 _LABEL = 1.13  # where a domain's name stands, beyond the rim
@@ -38,46 +38,38 @@ def draw_runs(runs: Sequence[Run]) -> dict[str, Any]:
         same = [run for run in runs if run.settings["task"] == task]
         if len(same) == 1:
             lines = {name: scores.slices for name, scores in same[0].variants.items()}
-            drawn = _charts(lines, HEADLINES[task], f"{task}, {same[0].name}")
-            charts |= {f"{task}-{name}": chart for name, chart in drawn.items()}
+            charts |= _charts(lines, task, task, same[0].name)
             continue
         for setting in SETTINGS:
-            kept = [run for run in same if setting in run.variants]
-            lines = {run.name: run.variants[setting].slices for run in kept}
-            drawn = _charts(lines, HEADLINES[task], f"{task}, {setting}") if kept else {}
-            charts |= {f"{task}-{setting}-{name}": chart for name, chart in drawn.items()}
+            lines = {
+                run.name: run.variants[setting].slices for run in same if setting in run.variants
+            }
+            charts |= _charts(lines, task, f"{task}-{setting}", setting)
     return charts
 
 
-def _charts(lines: Lines, names: Sequence[str], what: str) -> dict[str, Any]:
-    domains = list(dict.fromkeys(domain for found in lines.values() for domain in found))
+def _charts(lines: Lines, task: Task, prefix: str, subject: str) -> dict[str, Any]:
+    domains = list(dict.fromkeys(domain for slices in lines.values() for domain in slices))
     charts: dict[str, Any] = {}
-    for name in names if len(domains) >= _FEWEST else ():
-        points = _points(lines, domains, name)
+    for name in HEADLINES[task] if len(domains) >= _FEWEST else ():
+        points = [
+            {
+                "line": line,
+                "domain": domain or "(none)",
+                "spoke": spoke,
+                "value": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "n": estimate.n,
+            }
+            for line, slices in lines.items()
+            for spoke, domain in enumerate(domains)
+            if (estimate := slices.get(domain, {}).get(name)) and estimate.value is not None
+        ]
         if points:
-            charts[name] = _chart(points, domains, list(lines), f"{SCORES[name].title}: {what}")
+            title = f"{SCORES[name].title}: {task}, {subject}"
+            charts[f"{prefix}-{name}"] = _chart(points, domains, list(lines), title)
     return charts
-
-
-def _points(lines: Lines, domains: Sequence[str], name: str) -> list[dict[str, Any]]:
-    points = []
-    for line, found in lines.items():
-        for domain in domains:
-            value = found.get(domain, {}).get(name)
-            if value is None or value.value is None:
-                continue
-            points.append(
-                {
-                    "line": line,
-                    "domain": domain or "(none)",
-                    "spoke": domains.index(domain),
-                    "value": value.value,
-                    "low": value.low,
-                    "high": value.high,
-                    "n": value.n,
-                }
-            )
-    return points
 
 
 def _chart(
@@ -97,7 +89,7 @@ def _chart(
     closed = [
         {**point, "step": part}
         for line in lines
-        for part, point in enumerate(_round([each for each in points if each["line"] == line]))
+        for part, point in enumerate(_round([point for point in points if point["line"] == line]))
     ]
     rings = [
         {"ring": ring, "step": part, **at(part * len(domains) / 72, ring / count)}
@@ -117,51 +109,46 @@ def _chart(
         for place, domain in enumerate(domains)
     ]
     scale = alt.Scale(domain=[-1.4, 1.4])
-    x, y = alt.X("x:Q", axis=None, scale=scale), alt.Y("y:Q", axis=None, scale=scale)
-    colour = alt.Color(
-        "line:N",
-        title=None,
-        scale=alt.Scale(
-            domain=list(lines), range=[_COLOURS[i % len(_COLOURS)] for i in range(len(lines))]
-        ),
-    )
+    axes = {
+        "x": alt.X("x:Q", axis=None, scale=scale),
+        "y": alt.Y("y:Q", axis=None, scale=scale),
+    }
+
+    def by_line(channel: Any, values: Sequence[Any]) -> Any:
+        chosen = [values[number % len(values)] for number in range(len(lines))]
+        return channel("line:N", title=None, scale=alt.Scale(domain=list(lines), range=chosen))
+
+    def chart(values: list[dict[str, Any]]) -> Any:
+        return alt.Chart(alt.InlineData(values=values))
+
+    colour = by_line(alt.Color, _COLOURS)
     # Lines that lie on one another (settings that change nothing) stay visible by their dashes.
-    dash = alt.StrokeDash(
-        "line:N",
-        title=None,
-        scale=alt.Scale(domain=list(lines), range=[_DASHES[i % 4] for i in range(len(lines))]),
-    )
-    order = alt.Order("step:Q")
-    shown = [alt.Tooltip("line:N"), alt.Tooltip("domain:N")]
-    shown += [alt.Tooltip(f"{each}:Q", format=".3f") for each in ("value", "low", "high")]
-    shown += [alt.Tooltip("n:Q", format=",")]
-    grid = alt.Chart(alt.InlineData(values=rings)).mark_line(color="#dddddd", strokeWidth=1)
-    rays = alt.Chart(alt.InlineData(values=spokes)).mark_line(color="#dddddd", strokeWidth=1)
-    data = alt.InlineData(values=closed)
-    names = [
-        alt.Chart(alt.InlineData(values=[each for each in labels if each["side"] == side]))
-        .mark_text(fontSize=12, color="#333333", align=side)
-        .encode(x=x, y=y, text="text:N")
-        for side in sorted({each["side"] for each in labels})
+    dash = by_line(alt.StrokeDash, _DASHES)
+    order, outward = alt.Order("step:Q"), alt.Order("end:Q")
+    tooltip = [
+        *(alt.Tooltip(f"{name}:N") for name in ("line", "domain")),
+        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")),
+        alt.Tooltip("n:Q", format=","),
     ]
-    sizes = alt.Chart(alt.InlineData(values=marks)).mark_text(
-        fontSize=10, color="#888888", align="left", dx=4
-    )
+    grid = {"color": "#dddddd", "strokeWidth": 1}
+    line, dot = {"strokeWidth": 2.5}, {"filled": True, "size": 60, "opacity": 1}
+    sizes = {"fontSize": 10, "color": "#888888", "align": "left", "dx": 4}
     layers = (
-        grid.encode(x=x, y=y, detail="ring:N", order=order),
-        rays.encode(x=x, y=y, detail="domain:N", order=alt.Order("end:Q")),
-        alt.Chart(data)
-        .mark_line(strokeWidth=2.5)
-        .encode(x=x, y=y, color=colour, strokeDash=dash, order=order),
-        alt.Chart(data)
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(x=x, y=y, color=colour, tooltip=shown),
-        *names,
-        sizes.encode(x=x, y=y, text="text:N"),
+        chart(rings).mark_line(**grid).encode(**axes, detail="ring:N", order=order),
+        chart(spokes).mark_line(**grid).encode(**axes, detail="domain:N", order=outward),
+        chart(closed).mark_line(**line).encode(**axes, color=colour, strokeDash=dash, order=order),
+        chart(closed).mark_point(**dot).encode(**axes, color=colour, tooltip=tooltip),
+        *(
+            chart([label for label in labels if label["side"] == side])
+            .mark_text(fontSize=12, color="#333333", align=side)
+            .encode(**axes, text="text:N")
+            for side in sorted({label["side"] for label in labels})
+        ),
+        chart(marks).mark_text(**sizes).encode(**axes, text="text:N"),
     )
-    whole = alt.layer(*layers).properties(width=_SIZE, height=_SIZE)
+    layered = alt.layer(*layers).properties(width=_SIZE, height=_SIZE)
     note = f"{sum(p['n'] for p in points if p['line'] == lines[0]):,} replies; centre {low:.3g}"
-    return styled(whole, title, [f"{note}, rim {high:.3g}"])
+    return styled(layered, title, [f"{note}, rim {high:.3g}"])
 
 
 def _rings(values: Sequence[float]) -> tuple[float, float, float]:

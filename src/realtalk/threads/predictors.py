@@ -77,8 +77,7 @@ def person_shown(sample: Case) -> str | None:
 
 BASELINES = ("majority", "parent", "mean", "nearest", "regression")  # need no language model
 _PLACES = {
-    **within("realtalk.threads.baselines", {name: name.title() for name in BASELINES[:4]}),
-    "regression": "realtalk.threads.baselines:Regression",
+    **within("realtalk.threads.baselines", {name: name.title() for name in BASELINES}),
     "llm": "realtalk.threads.asking:LlmPredictor",
 }
 PREDICTORS: Registry[Callable[..., Predictor]] = Registry("predictor", _PLACES)

@@ -26,7 +26,7 @@ from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.prompts import load_prompts as load
-from realtalk.threads.values import Case, Shown, SolvedExample, Task
+from realtalk.threads.values import Case, Shown, SolvedExample, Task, outcome_in_words
 
 __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
 
@@ -64,8 +64,43 @@ def _ours() -> Prompts:
 def prompt(sample: Case, budget: int | None = None, prompts: Prompts | None = None) -> str:
     """The whole text; of at most `budget` tokens where one is given."""
     wording = prompts or _ours()
-    page = _ShownPage(sample, wording)
-    return page.whole() if budget is None else page.fitted(budget)
+    text = (sample.text or "").strip()
+    sections = {
+        "examples": [_example(example, sample.task) for example in sample.examples],
+        "history": [_entry(shown, "- ") for shown in sample.history],
+        "conversation": _talk(sample.conversation),
+    }
+    if budget is None:
+        whole = {name: list(map(str, entries)) for name, entries in sections.items()}
+        return _written(sample, wording, text, whole)
+    # The frame of each section is paid for whether or not its entries stay.
+    frame = {name: [""] for name, entries in sections.items() if entries}
+    room = budget - _cost(_written(sample, wording, "", frame))
+    if room < _LEAST:
+        raise RealtalkError(
+            f"a budget of {budget:,} tokens is too small for the prompt",
+            fix=f"allow at least {budget - room + _LEAST:,}",
+        )
+    text = _cut(text, max(_LEAST, room // 2))
+    room -= _cost(text)
+    examples = _latest(sections["examples"], room // 3)
+    room -= sum(map(_cost, examples))
+    talk = _ends(sections["conversation"], room * 2 // 3 if sections["history"] else room)
+    room -= sum(map(_cost, talk))
+    history = _latest(sections["history"], room)
+    lines = {"examples": examples, "history": history, "conversation": talk}
+    return _written(sample, wording, text, lines)
+
+
+def _written(sample: Case, wording: Prompts, text: str, lines: Mapping[str, Sequence[str]]) -> str:
+    names = {"user": sample.target.user, "forum": sample.target.domain or _NO_FORUM}
+    sections = {
+        name: "\n" + wording.fill(name, entries="\n".join(some), **names) + "\n"
+        for name, some in lines.items()
+        if some
+    }
+    hint = f"\n{wording.fill('hint', sign=sample.hint)}\n" if sample.hint else ""
+    return wording.fill(sample.task, text=text, hint=hint, **sections, **names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,69 +121,6 @@ class _Entry:
 
     def __str__(self) -> str:
         return f"{self.head}{self.text}{self.tail}"
-
-
-class _ShownPage:
-    """A sample's sections, put together whole or within a budget."""
-
-    def __init__(self, sample: Case, wording: Prompts) -> None:
-        self._sample = sample
-        self._wording = wording
-        self._text = (sample.text or "").strip()
-        self._examples = [_example(each, sample.task) for each in sample.examples]
-        self._history = [_entry(each, "- ") for each in sample.history]
-        self._conversation = _talk(sample.conversation)
-
-    def whole(self) -> str:
-        return self._written(
-            self._text,
-            [*map(str, self._examples)],
-            [*map(str, self._history)],
-            [*map(str, self._conversation)],
-        )
-
-    def fitted(self, budget: int) -> str:
-        # The frame of each section is paid for whether or not its entries stay.
-        frame = self._written(
-            "",
-            [""] if self._examples else [],
-            [""] if self._history else [],
-            [""] if self._conversation else [],
-        )
-        room = budget - _cost(frame)
-        if room < _LEAST:
-            raise RealtalkError(
-                f"a budget of {budget:,} tokens is too small for the prompt",
-                fix=f"allow at least {budget - room + _LEAST:,}",
-            )
-        text = _cut(self._text, max(_LEAST, room // 2))
-        room -= _cost(text)
-        solved = _latest(self._examples, room // 3)
-        room -= sum(map(_cost, solved))
-        talk = _ends(self._conversation, room * 2 // 3 if self._history else room)
-        room -= sum(map(_cost, talk))
-        return self._written(text, solved, _latest(self._history, room), talk)
-
-    def _written(
-        self,
-        text: str,
-        examples: Sequence[str],
-        history: Sequence[str],
-        conversation: Sequence[str],
-    ) -> str:
-        sample, fill = self._sample, self._wording.fill
-        names = {"user": sample.target.user, "forum": sample.target.domain or _NO_FORUM}
-        sections = {
-            name: "\n" + fill(name, entries="\n".join(entries), **names) + "\n"
-            for name, entries in (
-                ("examples", examples),
-                ("history", history),
-                ("conversation", conversation),
-            )
-            if entries
-        }
-        hint = f"\n{fill('hint', sign=sample.hint)}\n" if sample.hint else ""
-        return fill(sample.task, text=text, hint=hint, **sections, **names)
 
 
 def _cost(text: str) -> int:
@@ -174,29 +146,25 @@ def _cut(text: str, most: int) -> str:
 
 def _latest(entries: Sequence[_Entry], room: int) -> list[str]:
     """The last entries that fit."""
-    kept = _fitting(entries, range(len(entries) - 1, -1, -1), room)
-    return [kept[at] for at in sorted(kept)]
+    return _fitting(entries, range(len(entries))[::-1], room)
 
 
 def _ends(entries: Sequence[_Entry], room: int) -> list[str]:
     """The last entry, the first, then from the end backwards, as they fit."""
-    order = [*range(len(entries) - 1, -1, -1)]
-    if len(order) > 2:
-        order = [order[0], order[-1], *order[1:-1]]
-    kept = _fitting(entries, order, room)
-    return [kept[at] for at in sorted(kept)]
+    order = [*range(len(entries))][::-1]
+    return _fitting(entries, [*order[:1], *order[1:][-1:], *order[1:-1]], room)
 
 
-def _fitting(entries: Sequence[_Entry], order: Iterable[int], room: int) -> dict[int, str]:
-    kept: dict[int, str] = {}
+def _fitting(entries: Sequence[_Entry], order: Iterable[int], room: int) -> list[str]:
+    lines: dict[int, str] = {}
     for at in order:
         # None takes more than half of what is left: one long text is not to stand for all.
         line = entries[at].cut(max(room // 2, min(room, _LEAST)))
         if not line:
             break
-        kept[at] = line
+        lines[at] = line
         room -= _cost(line)
-    return kept
+    return [lines[at] for at in sorted(lines)]
 
 
 def _entry(shown: Shown, head: str) -> _Entry:
@@ -224,10 +192,4 @@ def _example(example: SolvedExample, task: Task) -> _Entry:
     text = " ".join(example.text.split())
     if task == "next_text":
         return _Entry(head, text)
-    if example.score is None:
-        answer = "unknown"
-    elif task == "impact":
-        answer = f"{example.score:g}"
-    else:
-        answer = "positive" if example.score > 0 else "negative"
-    return _Entry(head, text, f" → {answer}")
+    return _Entry(head, text, f" → {outcome_in_words(task, example.score)}")

@@ -15,23 +15,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 COLUMNS: tuple[str, ...] = tuple(_FILE["columns"])
-SIZE: Mapping[str, int] = MappingProxyType(_FILE["size"])
-DOMAINS: tuple[str, ...] = tuple(_FILE["domains"])
-TABLE: Mapping[str, Mapping[str, Mapping[str, float]]] = MappingProxyType(
-    {
-        model: MappingProxyType(
-            {
-                setting: MappingProxyType(dict(zip(COLUMNS, values, strict=True)))
-                for setting, values in settings.items()
-            }
-        )
-        for model, settings in _FILE["table"].items()
+TABLE: Mapping[str, Mapping[str, Mapping[str, float]]] = {
+    model: {
+        setting: dict(zip(COLUMNS, values, strict=True)) for setting, values in settings.items()
     }
-)
+    for model, settings in _FILE["table"].items()
+}
 
 
 def published_gain(model: str, column: str) -> float:

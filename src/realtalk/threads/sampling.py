@@ -16,7 +16,7 @@ count_tables(counts)    → [("what there is to predict", ("what", "count"), row
 
 Options as people give them → the replies to be predicted, drawn by these rules.
 
-    draw = Draw(task="sentiment", protocol="clean", limit=200)    # refused at once where wrong
+    draw = Draw("sentiment", protocol("clean"), limit=200)    # refused at once where wrong
     draw.samples(corpus)     → Samples; also of a corpus' tables, with less memory
     draw.record              → {"limit": 200, "train_limit": None, "seed": 0}
 
@@ -27,11 +27,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any, overload
+from functools import cache, cached_property, partial
+from typing import Any, TypeAlias, overload
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
@@ -40,9 +40,10 @@ from realtalk.formats.store import chats_in
 from realtalk.formats.tables import Tables
 from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.histories import Histories
-from realtalk.threads.targets import Chosen, choose, cut_short, key, next_largest
+from realtalk.threads.targets import Chosen, choose, cut_short, next_largest
 from realtalk.threads.values import (
     CLEAN,
+    PARTS,
     Case,
     Counts,
     Part,
@@ -54,7 +55,6 @@ from realtalk.threads.values import (
     Task,
     known_setting,
     known_task,
-    protocol,
 )
 
 _BLOCK = 256  # samples whose texts are embedded at once
@@ -81,47 +81,47 @@ class Samples:
         """The targets of one part, in order."""
         return tuple(target for target in self.targets if target.part == part)
 
+    def _places_of(self, part: Part | None) -> list[int]:
+        return [at for at, each in enumerate(self.targets) if part is None or each.part == part]
+
     def of(
         self, setting: str, part: Part | None = None, progress: Progress = silent
     ) -> SettingSamples:
         """A setting's samples in the order of `targets`; each is made when it is asked for."""
-        places = [
-            at for at, target in enumerate(self.targets) if part is None or target.part == part
-        ]
-        return SettingSamples(self, known_setting(setting), places, progress)
+        return SettingSamples(self, known_setting(setting), self._places_of(part), progress)
 
     @cached_property
     def counts(self) -> Counts:
         """What was there, what was taken, and why the rest was not."""
-        forest, chosen = self._forest, self._chosen
-        test = self.part("test")
-        train = [target.score for target in self.part("train") if target.score is not None]
-        labels = Counter("positive" if score > 0 else "negative" for score in train)
-        without = sum(
-            not self._histories.number(row, talk=True)
-            for row, tested in zip(self._rows, chosen.test.tolist(), strict=True)
-            if tested
-        )
-        shares = {
-            "train": _positive(self.part("train")),
-            "test": _positive(test),
-            "all": _positive(self.targets),
+        forest = self._forest
+        parts = {part: self.part(part) for part in PARTS} | {"all": self.targets}
+        scores = {
+            part: [target.score for target in some if target.score is not None]
+            for part, some in parts.items()
         }
+        labels = Counter("positive" if score > 0 else "negative" for score in scores["train"])
+        without = sum(
+            not self._histories.number(self._rows[at], talk=True) for at in self._places_of("test")
+        )
         return Counts(
             threads=len(forest.threads),
             comments=int((forest.parent >= 0).sum()),
             users=len({target.user for target in self.targets}),
-            train=len(self.targets) - len(test),
-            test=len(test),
-            positive={part: share for part, share in shares.items() if share is not None},
+            train=len(parts["train"]),
+            test=len(parts["test"]),
+            positive={
+                part: sum(score > 0 for score in some) / len(some)
+                for part, some in scores.items()
+                if some
+            },
             weights={
-                label: len(train) / (2 * labels[label])
+                label: len(scores["train"]) / (2 * labels[label])
                 for label in ("positive", "negative")
                 if labels[label]
             },
-            domains=dict(sorted(Counter(target.domain for target in test).items())),
+            domains=dict(sorted(Counter(target.domain for target in parts["test"]).items())),
             without_history=without,
-            skipped=chosen.skipped,
+            skipped=self._chosen.skipped,
             left_out=forest.left_out,
         )
 
@@ -153,68 +153,67 @@ class Samples:
 
     def near_texts(self, setting: Setting, part: Part) -> list[str]:
         """The texts that are compared to choose history by nearness, but for strangers'."""
-        chosen = zip(self._rows, self.targets, strict=True)
-        rows = [row for row, target in chosen if target.part == part]
+        rows = [self._rows[at] for at in self._places_of(part)]
         talk = setting.endswith("-conv") or setting.startswith("np")
         return self._histories.near_texts(rows, talk)
 
     def _target(self, row: int, part: Part) -> Target:
-        forest = self._forest
-        thread, stamp = forest.plain.thread[row], forest.stamps[row]
-        assert stamp is not None  # a reply without a time is not eligible
+        forest, entry = self._forest, self._forest.entries[row]
+        assert entry.time is not None  # a reply without a time is not eligible
         return Target(
-            key(forest, row),
-            forest.threads[thread],
-            forest.ids[row],
+            forest.key(row),
+            forest.threads[forest.plain.thread[row]],
+            entry.id,
             forest.name(row),
-            forest.domains[thread],
-            stamp,
-            forest.texts[row],
-            _known(forest.score[row]),
+            forest.post(row).domain,
+            entry.time,
+            entry.text,
+            _finite(forest.score[row]),
             int(forest.depth[row]),
             part,
-            _known(forest.score[forest.plain.parent[row]]),
+            _finite(forest.score[forest.plain.parent[row]]),
         )
+
+    def _shown(self, rows: Iterable[int]) -> tuple[Shown, ...]:
+        return tuple(self._forest.shown(row, self.protocol.shows_scores) for row in rows)
+
+    @property
+    def _is_flat(self) -> bool:
+        return "flat-tree" in self.protocol.leaks and self.task != "next_text"
+
+    def _earlier(self, rows: Iterable[int], row: int) -> list[int]:
+        time = self._forest.plain.time
+        return [each for each in rows if NO_TIME < time[each] < time[row]]
 
     def _conversation(self, row: int) -> tuple[Shown, ...]:
         forest, rules = self._forest, self.protocol
         rows = forest.path(row, rules.conversation)
-        scored = rules.shows_scores
-        if "flat-tree" in rules.leaks and self.task != "next_text":
+        if self._is_flat:
             # The released prompt prints the post's score and not the parent's.
-            shown = [forest.shown(each, scored and at == 0) for at, each in enumerate(rows)]
-            return cut_short(tuple(shown))
-        if "later-comments" in rules.leaks:
-            # The rest of the page between the post and the way down to the parent, which is last.
-            rest = forest.placed({*forest.around(row, rules.conversation)} - {*rows})
-            rows = [*rows[:1], *rest, *rows[1:]] if len(rows) > 1 else [*rest, *rows]
-        else:
-            time = forest.plain.time
-            rows = [each for each in rows if NO_TIME < time[each] < time[row]]
-        return tuple(forest.shown(each, scored) for each in rows)
+            parents = tuple(forest.shown(each) for each in rows[1:])
+            return cut_short((*self._shown(rows[:1]), *parents))
+        if "later-comments" not in rules.leaks:
+            return self._shown(self._earlier(rows, row))
+        # The rest of the page between the post and the way down to the parent, which is last.
+        way = set(rows)
+        rest = [each for each in forest.around(row, rules.conversation) if each not in way]
+        first = 1 if len(rows) > 1 else 0
+        return self._shown((*rows[:first], *rest, *rows[first:]))
 
     def _in_any_case(self, row: int) -> tuple[Shown, ...]:
         """What the leak `post-always-shown` shows of a conversation that is not to be shown."""
-        rules, forest = self.protocol, self._forest
-        if "post-always-shown" not in rules.leaks:
+        if "post-always-shown" not in self.protocol.leaks:
             return ()
-        path = forest.path(row, rules.conversation)
+        post, *others = self._forest.path(row, self.protocol.conversation)
         if self.task != "next_text":
-            return cut_short((forest.shown(path[0], rules.shows_scores),))
-        ends = path if len(path) == 1 else [path[0], path[-1]]
-        return tuple(forest.shown(each, rules.shows_scores) for each in ends)
+            return cut_short(self._shown((post,)))
+        return self._shown((post, *others[-1:]))
 
     def _before(self, row: int, target: int) -> tuple[Shown, ...]:
         """What an example answered, without the target where that is among it."""
-        forest, rules = self._forest, self.protocol
-        rows = [
-            each
-            for each in forest.path(row, min(rules.conversation, _NEAREST))
-            if each != target and NO_TIME < forest.time[each] < forest.time[row]
-        ]
-        shown = tuple(forest.shown(each, rules.shows_scores) for each in rows)
-        flat = "flat-tree" in rules.leaks and self.task != "next_text"
-        return cut_short(shown) if flat else shown
+        rows = self._forest.path(row, min(self.protocol.conversation, _NEAREST))
+        shown = self._shown(each for each in self._earlier(rows, row) if each != target)
+        return cut_short(shown) if self._is_flat else shown
 
     def _examples(self, row: int, own: bool, talk: bool) -> tuple[SolvedExample, ...]:
         if "example-by-outcome" in self.protocol.leaks:
@@ -224,10 +223,10 @@ class Samples:
         forest = self._forest
         return tuple(
             SolvedExample(
-                key(forest, each),
+                forest.key(each),
                 self._before(each, row) if talk else (),
-                forest.texts[each],
-                _known(forest.score[each]),
+                forest.text(each),
+                _finite(forest.score[each]),
             )
             for each in rows
         )
@@ -239,7 +238,7 @@ class Samples:
             return []
         forest, plain = self._forest, self._forest.plain
         known = {plain.author[row], self._histories.stranger(row)}
-        rows = self._learned[forest.domains[plain.thread[row]]]
+        rows = self._learned[forest.post(row).domain]
         stop = bisect_left(rows, plain.time[row], key=plain.time.__getitem__)
         found: list[int] = []
         for each in reversed(rows[max(0, stop - _LOOKED_AT) : stop]):
@@ -254,29 +253,24 @@ class Samples:
     @cached_property
     def _learned(self) -> dict[str, list[int]]:
         """The train part by domain, oldest first."""
-        forest, rows = self._forest, self._chosen.learned
-        found: dict[str, list[int]] = {domain: [] for domain in forest.domains}
-        for row in rows.tolist():
-            found[forest.domains[forest.plain.thread[row]]].append(row)
-        return found
+        learned: dict[str, list[int]] = defaultdict(list)
+        for row in self._chosen.learned.tolist():
+            learned[self._forest.post(row).domain].append(row)
+        return learned
 
     def _solved_by_outcome(self, row: int, own: bool) -> list[int]:
         """As released: from the same thread, or for np from the next target's thread."""
+        plain, others = self._forest.plain, [row]
         if not own:
-            at = self._places[row]
-            others = (self._rows[(at + step) % len(self._rows)] for step in range(1, 9))
-            apart = (self._forest.author[row], self._forest.thread[row])
-            row = next(
-                (
-                    each
-                    for each in others
-                    if self._forest.author[each] != apart[0]
-                    and self._forest.thread[each] != apart[1]
-                ),
-                -1,
-            )
-        found = None if row < 0 else next_largest(self._forest, row, self.task)
-        return [] if found is None else [found]
+            after = range(self._places[row] + 1, self._places[row] + 9)
+            others = [
+                each
+                for each in (self._rows[at % len(self._rows)] for at in after)
+                if plain.author[each] != plain.author[row]
+                and plain.thread[each] != plain.thread[row]
+            ]
+        best = next_largest(self._forest, others[0], self.task) if others else None
+        return [] if best is None else [best]
 
     @cached_property
     def _places(self) -> dict[int, int]:
@@ -314,18 +308,49 @@ class SettingSamples(Sequence[Case]):
     def __iter__(self) -> Iterator[Case]:
         for start in range(0, len(self._places), _BLOCK):
             block = self._places[start : start + _BLOCK]
-            ready = self._once(block)
+            # The whole block is prepared when the first of its histories is chosen.
+            ready = cache(partial(self._samples.prepare, block, self.setting, self._progress))
             for place in block:
                 yield self._samples.make(place, self.setting, ready)
 
-    def _once(self, block: Sequence[int]) -> Callable[[], None]:
-        """Prepares the whole block when the first of its histories is chosen."""
 
-        @cache
-        def ready() -> None:
-            self._samples.prepare(block, self.setting, self._progress)
+@dataclass(frozen=True)
+class Draw:
+    """Which replies are to be predicted, and by which rules; checked when it is made.
 
-        return ready
+    `limit` and `train_limit` keep so many test and train targets, drawn by `seed` and id.
+    """
+
+    task: str
+    rules: Protocol = CLEAN
+    limit: int | None = None
+    train_limit: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn before anything is read."""
+        known_task(self.task)
+        for name, value in self.record.items():
+            option = name.replace("_", " ")
+            if value is not None and value < 1 and name != "seed":
+                raise RealtalkError(f"the {option} must be 1 or more, not {value}")
+            if value is not None and not -(2**63) <= value < 2**63:
+                raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
+
+    @property
+    def record(self) -> dict[str, int | None]:
+        """How the samples were drawn, for a run's settings."""
+        return {"limit": self.limit, "train_limit": self.train_limit, "seed": self.seed}
+
+    def samples(self, corpus: Corpus | Tables, progress: Progress = silent) -> Samples:
+        """Targets chosen by the rules, with what each setting shows of them."""
+        task = known_task(self.task)
+        chats = corpus.chats if isinstance(corpus, Corpus) else chats_in(corpus)
+        forest = Forest.grow(chats, progress, len(corpus.chats))
+        if not forest.threads:
+            raise RealtalkError("holds no thread that can be read", where=corpus.name)
+        chosen = choose(forest, task, self.rules, self.limit, self.train_limit, self.seed)
+        return Samples(forest, task, self.rules, chosen)
 
 
 def make_samples(
@@ -338,89 +363,19 @@ def make_samples(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Samples:
-    """Targets chosen by the protocol, with what each setting shows of them.
-
-    `limit` and `train_limit` keep so many test and train targets, drawn by `seed` and id.
-    """
-    wanted = known_task(task)
-    chats = corpus.chats if isinstance(corpus, Corpus) else chats_in(corpus)
-    forest = Forest.grow(chats, progress, len(corpus.chats))
-    if not forest.threads:
-        raise RealtalkError("holds no thread that can be read", where=corpus.name)
-    chosen = choose(forest, wanted, protocol, limit=limit, train_limit=train_limit, seed=seed)
-    return Samples(forest, wanted, protocol, chosen)
+    """The samples of a draw."""
+    return Draw(task, protocol, limit, train_limit, seed).samples(corpus, progress)
 
 
-def _known(score: float) -> float | None:
+def _finite(score: float) -> float | None:
     return float(score) if math.isfinite(score) else None
 
 
-def _positive(targets: Sequence[Target]) -> float | None:
-    scores = [target.score for target in targets if target.score is not None]
-    return sum(score > 0 for score in scores) / len(scores) if scores else None
+Tabled: TypeAlias = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]
 
 
-@dataclass(frozen=True)
-class Draw:
-    """Which replies are to be predicted, and by which rules; checked when it is made."""
-
-    task: str
-    protocol: str = "clean"
-    leaks: tuple[str, ...] = ()
-    with_scores: bool = False
-    split: str = "user"
-    history: str = "recent"
-    shots: int = 0
-    limit: int | None = None
-    train_limit: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be drawn before anything is read."""
-        limits = {"limit": self.limit, "train limit": self.train_limit}
-        for option, value in limits.items():
-            if value is not None and value < 1:
-                raise RealtalkError(f"the {option} must be 1 or more, not {value}")
-        for option, value in {**limits, "seed": self.seed}.items():
-            if value is not None and not -(2**63) <= value < 2**63:
-                raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
-        self._rules()
-
-    def _rules(self) -> tuple[Task, Protocol]:
-        return known_task(self.task), protocol(
-            self.protocol,
-            leaks=self.leaks,
-            with_scores=self.with_scores,
-            split=self.split,
-            chosen=self.history,
-            shots=self.shots,
-        )
-
-    @property
-    def record(self) -> dict[str, int | None]:
-        """How the samples were drawn, for a run's settings."""
-        return {"limit": self.limit, "train_limit": self.train_limit, "seed": self.seed}
-
-    def samples(self, corpus: Corpus | Tables, progress: Progress = silent) -> Samples:
-        """The replies, drawn."""
-        task, rules = self._rules()
-        return make_samples(
-            corpus,
-            task,
-            protocol=rules,
-            limit=self.limit,
-            train_limit=self.train_limit,
-            seed=self.seed,
-            progress=progress,
-        )
-
-
-def count_tables(counts: Counts) -> list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]]:
+def count_tables(counts: Counts) -> list[Tabled]:
     """(title, headings, rows): what there is, class weights and domains, and what was left."""
-    shares = [
-        (f"{part}: share of scores above 0", round(share, 4))
-        for part, share in counts.positive.items()
-    ]
     sizes: list[tuple[Any, ...]] = [
         ("threads", counts.threads),
         ("comments", counts.comments),
@@ -428,19 +383,22 @@ def count_tables(counts: Counts) -> list[tuple[str, tuple[str, ...], list[tuple[
         ("train replies", counts.train),
         ("test replies", counts.test),
         ("test replies without earlier history", counts.without_history),
-        *shares,
+        *(
+            (f"{part}: share of scores above 0", round(share, 4))
+            for part, share in counts.positive.items()
+        ),
         *((f"class weight, {name}", round(value, 3)) for name, value in counts.weights.items()),
     ]
-    found: list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]] = [
-        ("what there is to predict", ("what", "count"), sizes),
-        ("domains of the test part", ("domain", "replies"), _pairs(counts.domains)),
+    listed: list[tuple[str, tuple[str, ...], Mapping[str, int]]] = [
+        ("domains of the test part", ("domain", "replies"), counts.domains),
+        ("comments not asked about", ("why", "comments"), counts.skipped),
+        ("threads left out", ("why", "threads"), counts.left_out),
     ]
-    if counts.skipped:
-        found.append(("comments not asked about", ("why", "comments"), _pairs(counts.skipped)))
-    if counts.left_out:
-        found.append(("threads left out", ("why", "threads"), _pairs(counts.left_out)))
-    return found
-
-
-def _pairs(counted: Mapping[str, int]) -> list[tuple[Any, ...]]:
-    return [(name or "(none)", count) for name, count in counted.items()]
+    return [
+        ("what there is to predict", ("what", "count"), sizes),
+        *(
+            (title, headings, [(name or "(none)", count) for name, count in counted.items()])
+            for title, headings, counted in listed
+            if counted
+        ),
+    ]

@@ -131,28 +131,21 @@ _DIGITS = {"rmse": 1, "mae": 2}
 
 
 def _score(task: Task, name: str, title: str, published: str = "") -> Score:
-    if task == "sentiment":
-        return Score(
-            name,
-            title,
-            parts=partial(_placed, make=_classes, strict=False),
-            figure=CLASSIFICATION[name],
-            strict=partial(_placed, make=_classes, strict=True),
-            proportion=name == "accuracy",
-            published=published,
-        )
-    if task == "impact":
-        return Score(
-            name,
-            title,
-            better=1 if name == "spearman" else -1,
-            parts=partial(_placed, make=_numbers, strict=False),
-            figure=REGRESSION[name],
-            strict=partial(_placed, make=_numbers, strict=True),
-            digits=_DIGITS.get(name, 3),
-            published=published,
-        )
-    return Score(name, title, parts=column(name), strict=_text_strictly(name), published=published)
+    if task == "next_text":
+        strict = _text_strictly(name)
+        return Score(name, title, parts=column(name), strict=strict, published=published)
+    lines, figures = (_classes, CLASSIFICATION) if task == "sentiment" else (_numbers, REGRESSION)
+    return Score(
+        name,
+        title,
+        better=-1 if task == "impact" and name != "spearman" else 1,
+        parts=partial(_placed, make=lines, strict=False),
+        figure=figures[name],
+        strict=partial(_placed, make=lines, strict=True),
+        proportion=name == "accuracy",
+        digits=_DIGITS.get(name, 3),
+        published=published,
+    )
 
 
 _OF_TASK: Mapping[Task, tuple[Score, ...]] = {
@@ -197,36 +190,35 @@ class ReplyScorer:
     @property
     def settings(self) -> dict[str, str]:
         """What the scores depend on."""
-        found = {"version": SCORING_VERSION}
-        if self._meteor is not None:
-            found["meteor"] = self._meteor.version
-            found["cosine"] = "none" if self._vectors is None else self._vectors.version
-        return found
+        if self._meteor is None:
+            return {"version": SCORING_VERSION}
+        cosine = "none" if self._vectors is None else self._vectors.version
+        return {"version": SCORING_VERSION, "meteor": self._meteor.version, "cosine": cosine}
 
     def rows(self, targets: Sequence[Target], answers: Sequence[Answer[Value]]) -> list[Row]:
         """The columns of each prediction, in order."""
-        made = [
+        rows = [
             _columns(self.task, target, answer)
             for target, answer in zip(targets, answers, strict=True)
         ]
-        if self.task == "next_text":
-            self._compare([row for row in made if row["unscored"] is None is row["untold"]])
-        return made
+        if self._meteor is not None:
+            scored = [row for row in rows if row["unscored"] is None is row["untold"]]
+            self._compare(scored, self._meteor)
+        return rows
 
-    def _compare(self, rows: Sequence[Row]) -> None:
-        assert self._meteor is not None
+    def _compare(self, rows: Sequence[Row], meteor: Meteor) -> None:
         for row in rows:
             said, real = row["answer"], row["truth_text"]
             if (shared := overlap(said, real)) is None:
                 row["left_out"] += [f"{name}: no word" for name in ("rouge_1", "rouge_l")]
             else:
                 row |= {"rouge_1": shared.rouge_1, "rouge_l": shared.rouge_l}
-            row |= {"bleu": bleu(said, real), "meteor": self._meteor.score(said, real)}
+            row |= {"bleu": bleu(said, real), "meteor": meteor.score(said, real)}
             if row["meteor"] is None:
-                row["left_out"].append(f"meteor: {self._meteor.missing or 'no word'}")
-        if self._vectors is None:
-            for row in rows:
+                row["left_out"].append(f"meteor: {meteor.missing or 'no word'}")
+            if self._vectors is None:
                 row["left_out"].append("cosine: no encoder")
+        if self._vectors is None:
             return
         said, real = ([row[name] for row in rows] for name in ("answer", "truth_text"))
         self._vectors.add([*said, *real])
@@ -256,15 +248,11 @@ def _columns(task: Task, target: Target, answer: Answer[Value]) -> Row:
     elif words:
         row["answer"] = str(value)
     else:
-        row |= {"predicted": float(value), "answer": _written(value)}
+        label = "positive" if value else "negative"
+        answered = label if isinstance(value, bool) else str(value)
+        row |= {"predicted": float(value), "answer": answered}
     if words and not target.text.strip():
         row["untold"] = "the reply has no words"
     elif not words and target.score is None:
         row["untold"] = "the reply has no score"
     return row
-
-
-def _written(value: Value) -> str:
-    if isinstance(value, bool):
-        return "positive" if value else "negative"
-    return str(value)

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from realtalk.errors import RealtalkError
-from realtalk.threads.forest import NO_TIME, Forest, Real, Truth, Whole
+from realtalk.threads.forest import NO_TIME, Forest, Truth, Whole
 from realtalk.threads.values import Protocol, Shown, Task
 
 _PEOPLE = 3  # a thread must have more
@@ -47,22 +47,15 @@ def _authors_own(forest: Forest) -> Truth:
 
 def _ranked(forest: Forest, rows: Whole, task: Task) -> Whole:
     """Rows by thread; in each the code's first choice first."""
-    size = _size(forest, rows, task)
+    size = np.zeros(len(rows)) if task == "next_text" else np.abs(forest.score[rows])
     return rows[np.lexsort((rows, -forest.time[rows], -size, forest.thread[rows]))]
-
-
-def _size(forest: Forest, rows: Whole, task: Task) -> Real:
-    if task == "next_text":
-        return np.zeros(len(rows))
-    return np.abs(forest.score[rows])
 
 
 def one_a_thread(forest: Forest, eligible: Whole, task: Task) -> Whole:
     """One target per thread of the eligible rows, where the code asks about the thread at all."""
     own = _authors_own(forest)
     count = len(forest.threads)
-    replies = np.bincount(forest.thread[own], minlength=count)
-    wanted = replies > _REPLIES
+    wanted = np.bincount(forest.thread[own], minlength=count) > _REPLIES
     if task == "next_text":
         wanted &= _branches(forest, own) > _BRANCHES
     else:
@@ -75,28 +68,24 @@ def one_a_thread(forest: Forest, eligible: Whole, task: Task) -> Whole:
     ranked = _ranked(forest, rows, task)
     _, firsts = np.unique(forest.thread[ranked], return_index=True)
     chosen: Whole = ranked[firsts]
-    if task != "next_text":
-        chosen = chosen[np.abs(forest.score[chosen]) > _SCORE]
-    return chosen
+    return chosen if task == "next_text" else chosen[np.abs(forest.score[chosen]) > _SCORE]
 
 
 def _wordless(forest: Forest) -> Truth:
     """Deleted, or a post that has a title only: no target answers one of them."""
-    found = forest.gone.copy()
-    for post, title in zip(forest.posts.tolist(), forest.titles, strict=False):
-        found[post] |= forest.texts[post] == title
-    return found
+    wordless = forest.gone.copy()
+    for row in forest.posts[:-1].tolist():
+        wordless[row] |= forest.text(row) == forest.post(row).title
+    return wordless
 
 
 def _branches(forest: Forest, own: Truth) -> Whole:
     """Answers to the post that were answered and under which the author wrote, a thread."""
-    top = np.full(len(forest), -1, np.int64)
-    for row in np.argsort(forest.depth, kind="stable").tolist():  # parents first
-        if forest.depth[row] == 1:
-            top[row] = row
-        elif forest.depth[row] > 1:
-            top[row] = top[forest.parent[row]]
-    taken = np.unique(top[own & (top >= 0)])
+    order = forest.order
+    top = np.empty_like(order)  # on a page, the last answer to the post above a comment is its own
+    places = np.where(forest.depth[order] == 1, np.arange(len(order)), 0)
+    top[order] = order[np.maximum.accumulate(places)]
+    taken = np.unique(top[own])
     answered = np.isin(taken, forest.parent)
     return np.bincount(forest.thread[taken[answered]], minlength=len(forest.threads))
 
@@ -105,14 +94,12 @@ def halved(forest: Forest, rows: Whole) -> Whole:
     """The rows without the lower half of those that have a positive score."""
     positive = rows[forest.score[rows] > 0]
     ordered = positive[np.lexsort((positive, forest.score[positive]))]
-    dropped = ordered[: len(ordered) // 2]
-    return rows[~np.isin(rows, dropped)]
+    return rows[~np.isin(rows, ordered[: len(ordered) // 2])]
 
 
 def next_largest(forest: Forest, row: int, task: Task) -> int | None:
     """The reply that the code solves as an example: the next choice of the author's thread."""
-    start, stop = (int(forest.posts[forest.thread[row] + more]) for more in (0, 1))
-    rows = np.arange(start, stop)
+    rows = np.arange(*forest.rows_of(row))
     own = (forest.author[rows] == forest.author[row]) & (forest.parent[rows] >= 0)
     own &= ~forest.gone[rows] & (rows != row)
     if task != "next_text":
@@ -123,16 +110,11 @@ def next_largest(forest: Forest, row: int, task: Task) -> int | None:
 
 def cut_short(conversation: tuple[Shown, ...]) -> tuple[Shown, ...]:
     """The post and the parent alone, each cut as the code's prompt cuts it."""
-    if not conversation:
-        return ()
-    post = replace(conversation[0], text=_cut(conversation[0].text, _POST_TEXT))
-    if len(conversation) == 1:
-        return (post,)
-    return (post, replace(conversation[-1], text=_cut(conversation[-1].text, _PARENT_TEXT)))
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most] + "..."
+    ends = conversation if len(conversation) < 2 else (conversation[0], conversation[-1])
+    return tuple(
+        shown if len(shown.text) <= most else replace(shown, text=shown.text[:most] + "...")
+        for shown, most in zip(ends, (_POST_TEXT, _PARENT_TEXT), strict=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +127,10 @@ class Chosen:
     skipped: Mapping[str, int]  # reason → comments
 
 
-def key(forest: Forest, row: int) -> str:
-    """A target's name: thread/comment."""
-    return f"{forest.threads[forest.plain.thread[row]]}/{forest.ids[row]}"
-
-
 def choose(
     forest: Forest,
     task: Task,
     rules: Protocol,
-    *,
     limit: int | None = None,
     train_limit: int | None = None,
     seed: int = 0,
@@ -174,11 +150,13 @@ def choose(
             f"and people who replied {rules.least} times or more",
         )
     rows = rows[np.lexsort((rows, forest.time[rows]))]
-    test = _last_of_all(forest, rows, rules) if rules.split == "global" else None
-    if test is None:
-        test = _last_of_each(forest, rows, rules)
-    keep = _drawn(forest, rows, test, limit, seed, skipped)
-    keep &= _drawn(forest, rows, ~test, train_limit, seed, skipped)
+    test = _last(forest, rows, rules)
+    keep = np.ones(len(rows), np.bool_)
+    for part, most in ((test, limit), (~test, train_limit)):
+        places = np.flatnonzero(part).tolist()
+        if most is not None and len(places) > most:
+            keep[sorted(places, key=lambda at: _lot(forest, int(rows[at]), seed))[most:]] = False
+            skipped["not drawn"] += len(places) - most
     return Chosen(rows[keep], test[keep], rows[~test], dict(skipped))
 
 
@@ -205,44 +183,24 @@ def _less(before: Whole, after: Whole, reason: str, skipped: Counter[str]) -> Wh
     return after
 
 
-def _last_of_each(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
-    """The last share of each user's replies; at least one, and one is left to learn from."""
+def _last(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
+    """The last share of all replies; or of each user's, at least one, with one left to learn."""
+    times = forest.time[rows]
+    if rules.split == "global":
+        after: Truth = times >= times[min(len(rows) - 1, int(len(rows) * (1 - rules.test_share)))]
+        return after
+    places: dict[int, list[int]] = {}
+    for place, author in enumerate(forest.author[rows].tolist()):
+        places.setdefault(author, []).append(place)
     test = np.zeros(len(rows), np.bool_)
-    by_author = np.argsort(forest.author[rows], kind="stable")  # time order stays
-    authors = forest.author[rows][by_author]
-    edges = np.flatnonzero(np.diff(authors, prepend=-2, append=-2))
-    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        own = by_author[start:stop]
-        wanted = max(1, int((stop - start) * rules.test_share + 0.5))
-        first = max(min(1, stop - start - 1), stop - start - wanted)
-        times = forest.time[rows[own]]
-        test[own[times >= times[first]]] = True
+    for own in places.values():
+        wanted = max(1, int(len(own) * rules.test_share + 0.5))
+        first = max(min(1, len(own) - 1), len(own) - wanted)
+        test[own] = times[own] >= times[own[first]]
     return test
 
 
-def _last_of_all(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
-    times = forest.time[rows]
-    first = min(len(rows) - 1, int(len(rows) * (1 - rules.test_share)))
-    after: Truth = times >= times[first]
-    return after
-
-
-def _drawn(
-    forest: Forest, rows: Whole, part: Truth, most: int | None, seed: int, skipped: Counter[str]
-) -> Truth:
-    """All rows, less those of the part that a draw of `most` leaves out."""
-    keep = np.ones(len(rows), np.bool_)
-    places = np.flatnonzero(part)
-    if most is None or len(places) <= most:
-        return keep
-    if most < 0:
-        raise RealtalkError(f"a limit must be 0 or more, not {most}")
-
-    def lot(place: int) -> bytes:
-        name = f"{seed}\0{key(forest, int(rows[place]))}"
-        return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-    ordered = sorted(places.tolist(), key=lot)
-    keep[ordered[most:]] = False
-    skipped["not drawn"] += len(places) - most
-    return keep
+def _lot(forest: Forest, row: int, seed: int) -> bytes:
+    """A draw of the seed and the reply's name alone."""
+    name = f"{seed}\0{forest.key(row)}"
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()

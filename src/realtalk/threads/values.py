@@ -57,7 +57,7 @@ person.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -103,6 +103,15 @@ def known_task(name: str) -> Task:
 def known_setting(name: str) -> Setting:
     """The setting of this name."""
     return _known("setting", name, SETTINGS)
+
+
+def outcome_in_words(task: Task, score: float | None) -> str:
+    """What became of a reply, as the task asks for it."""
+    if score is None:
+        return "unknown"
+    if task == "impact":
+        return f"{score:g}"
+    return "positive" if score > 0 else "negative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +195,9 @@ class Protocol:
 
     def __post_init__(self) -> None:
         for leak in self.leaks:
-            if leak not in LEAKS:
-                raise suggest("leak", leak, list(LEAKS))
-        if self.split not in ("user", "global"):
-            raise suggest("split", self.split, ["user", "global"])
-        if self.chosen not in ("recent", "near"):
-            raise suggest("choice of history", self.chosen, ["recent", "near"])
+            _known("leak", leak, tuple(LEAKS))
+        _known("split", self.split, ("user", "global"))
+        _known("choice of history", self.chosen, ("recent", "near"))
         if not 0 < self.test_share < 1:
             raise RealtalkError(
                 f"a test share of {self.test_share} is not between 0 and 1", where="protocol"
@@ -222,17 +228,8 @@ class Protocol:
     @property
     def settings(self) -> dict[str, str | int | float | bool]:
         """For a run's record, as plain values."""
-        return {
-            "protocol": self.name,
-            "with_scores": self.shows_scores,
-            "split": self.split,
-            "test_share": self.test_share,
-            "least": self.least,
-            "chosen": self.chosen,
-            "history": self.history,
-            "conversation": self.conversation,
-            "shots": self.shots,
-        }
+        values = {name: value for name, value in asdict(self).items() if name != "leaks"}
+        return {"protocol": self.name, **values, "with_scores": self.shows_scores}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,20 +257,16 @@ PROTOCOLS = {"clean": CLEAN, "released": RELEASED}
 
 def protocol(name: str = "clean", *, leaks: tuple[str, ...] = (), **settings: Any) -> Protocol:
     """A protocol by name, with further leaks and settings changed."""
-    found = PROTOCOLS.get(name)
-    if found is None:
-        raise suggest("protocol", name, list(PROTOCOLS))
-    on = {*found.leaks, *leaks}
+    rules = PROTOCOLS[_known("protocol", name, tuple(PROTOCOLS))]
+    on = {*rules.leaks, *leaks}
     ordered = dict.fromkeys(leak for leak in (*LEAKS, *leaks) if leak in on)
-    return replace(found, leaks=tuple(ordered), **settings)
+    return replace(rules, leaks=tuple(ordered), **settings)
 
 
 def stored_protocol(settings: Mapping[str, Any]) -> Protocol:
     """The protocol that a run's settings tell of: the way back from `Protocol.settings`."""
-    name, _, leaks = str(settings["protocol"]).partition("+")
-    known = (
-        PROTOCOLS["released"].leaks if name == "released" else tuple(filter(None, leaks.split("+")))
-    )
+    name, *leaks = str(settings["protocol"]).split("+")
+    known = RELEASED.leaks if name == "released" else leaks
     others = {key: value for key, value in settings.items() if key != "protocol"}
     return Protocol(leaks=tuple(leak for leak in LEAKS if leak in known), **others)
 

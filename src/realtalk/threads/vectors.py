@@ -42,6 +42,7 @@ from realtalk.metrics.similarity import Encoder, shipped_encoder
 Rows: TypeAlias = npt.NDArray[np.float32]
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+_FETCH = "SELECT vector FROM vectors WHERE text = ?"
 _WAIT = 10.0  # seconds for another run's writing
 _PAGE = 8192  # bytes: in smaller ones a vector of 384 numbers takes a page for itself
 
@@ -62,8 +63,7 @@ class VectorStore:
         try:
             with closing(self._opened()) as connection:
                 for text in texts:
-                    asked = "SELECT vector FROM vectors WHERE text = ?"
-                    line = connection.execute(asked, (_key(text),)).fetchone()
+                    line = connection.execute(_FETCH, (_key(text),)).fetchone()
                     if line is not None:
                         vectors[text] = np.frombuffer(line[0], np.float32)
         except (OSError, sqlite3.Error, ValueError, TypeError) as error:
@@ -126,8 +126,7 @@ class Vectors:
     def __init__(self, encoder: Encoder | None = None, store: VectorStore | None = None) -> None:
         self._given = encoder
         self._given_store = store
-        self._places: dict[str, int] = {}
-        self._table: Rows = np.zeros((0, 1), np.float32)  # some lines more than there are places
+        self._known: dict[str, Rows] = {}
 
     @cached_property
     def _encoder(self) -> Encoder:
@@ -146,7 +145,7 @@ class Vectors:
     def add(self, texts: Iterable[str], progress: Progress = silent) -> None:
         """Encodes what is not known yet."""
         new = list(
-            dict.fromkeys(text for text in texts if text.strip() and text not in self._places)
+            dict.fromkeys(text for text in texts if text.strip() and text not in self._known)
         )
         for start in range(0, len(new), _AT_ONCE):
             progress(start, len(new), "encoding texts")
@@ -157,28 +156,19 @@ class Vectors:
     def of(self, texts: Sequence[str]) -> Rows:
         """One line per text."""
         self.add(texts)
-        found = np.zeros((len(texts), self._table.shape[1]), np.float32)
-        known = [at for at, text in enumerate(texts) if text in self._places]
-        found[known] = self._table[[self._places[texts[at]] for at in known]]
-        return found
+        nothing = np.zeros_like(next(iter(self._known.values()), np.zeros(1, np.float32)))
+        lines = [self._known.get(text, nothing) for text in texts]
+        return np.array(lines, np.float32).reshape(len(texts), len(nothing))
 
     def _keep(self, texts: Sequence[str]) -> None:
-        known = {} if self._store is None else dict(self._store.get(texts))
+        known = {} if self._store is None else self._store.get(texts)
+        self._known |= known
         missing = [text for text in texts if text not in known]
         if missing:
-            made = self._encoder.embed(missing)
+            vectors = self._encoder.embed(missing)
             if self._store is not None:
-                self._store.put(missing, made)
-            known.update(zip(missing, made, strict=True))
-        lines = np.stack([known[text] for text in texts])
-        start, stop = len(self._places), len(self._places) + len(lines)
-        if stop > len(self._table):
-            # Twice as long each time: a table of 200,000 is not copied 200 times.
-            longer = np.zeros((max(2 * len(self._table), stop), lines.shape[1]), np.float32)
-            longer[:start] = self._table[:start]
-            self._table = longer
-        self._table[start:stop] = lines
-        self._places |= {text: start + at for at, text in enumerate(texts)}
+                self._store.put(missing, vectors)
+            self._known |= zip(missing, vectors, strict=True)
 
 
 def shipped_store(version: str) -> VectorStore:
