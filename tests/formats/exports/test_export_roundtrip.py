@@ -18,10 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports import (
-    mbox,
-    telegram,
-)
+from realtalk.formats.exports import mbox
 from realtalk.formats.exports.meta import INSTAGRAM, MESSENGER
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.registry import FORMATS
@@ -81,27 +78,6 @@ def millis(moment: datetime) -> int:
     return int(moment.replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def telegram_files(said: list[Said], pieces: bool = False) -> Files:
-    def text(words: str) -> Any:
-        half = len(words) // 2
-        return [words[:half], {"type": "italic", "text": words[half:]}] if pieces else words
-
-    items = [
-        {
-            "id": 100 + index,
-            "type": "message",
-            "date": one.time.isoformat(),
-            "date_unixtime": str(millis(one.time) // 1000 + 7200),
-            "from": NAMES[one.who],
-            "from_id": f"user{one.who}",
-            "text": text(one.text),
-        }
-        | ({} if one.answers is None else {"reply_to_message_id": 100 + one.answers})
-        for index, one in enumerate(said)
-    ]
-    return {"result.json": {"name": "x", "type": "personal_chat", "id": 1, "messages": items}}
-
-
 def meta_files(said: list[Said], part: int = 5) -> Files:
     def broken(text: str) -> str:
         return text.encode("utf-8").decode("latin-1")
@@ -159,7 +135,6 @@ class App:
 
 
 APPS = {
-    "telegram pieces": App(telegram.FORMAT, partial(telegram_files, pieces=True), answers=True),
     "messenger parts": App(MESSENGER, meta_files),
     "instagram parts": App(INSTAGRAM, meta_files),
     "mbox": App(mbox.FORMAT, mbox_file, visible.filter(lambda text: ">" not in text)),

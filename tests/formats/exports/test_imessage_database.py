@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from datetime import datetime
@@ -19,68 +20,46 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from written_apple import database, styled
 
-SECOND = 674_501_382  # 2022-05-17 17:29:42
-
-
-def message(number: int, **values: Any) -> dict[str, Any]:
-    date = (SECOND + number) * 10**9
-    return {"ROWID": number, "guid": f"g{number}", "handle_id": 1, "date": date} | values
-
-
-MESSAGES = [
-    message(1, text="did you sleep"),
-    message(
-        2,
-        is_from_me=1,
-        handle_id=0,
-        attributedBody=styled(f"\ufffclook {'é' * 100}"),
-        thread_originator_guid="g1",
-    ),
-    message(3, associated_message_type=2000, associated_message_guid="p:0/g2"),
-    message(4, associated_message_type=3000, associated_message_guid="p:0/g2"),
-    message(
-        5,
-        associated_message_type=2006,
-        associated_message_guid="bp:g2",
-        associated_message_emoji="🎉",
-    ),
-    message(6, handle_id=2, text="by SMS", date=SECOND + 6),
-    message(7, handle_id=3, text="in a group", date_edited=SECOND * 10**9),
-    message(8, handle_id=3, item_type=2),
-    message(9, handle_id=3, date_edited=SECOND * 10**9),
-    message(10, handle_id=3),
-    message(11, handle_id=0, text="from whom?"),
+# Times count from 2001; 674501382 is 2022-05-17 17:29:42.
+TABLES: dict[str, list[dict[str, Any]]] = json.loads("""{
+"handle": [
+ {"ROWID": 1, "id": "+15550100"}, {"ROWID": 2, "id": "+15550100"},
+ {"ROWID": 3, "id": "theo@example.org"}],
+"chat": [
+ {"ROWID": 1, "chat_identifier": "+15550100", "display_name": ""},
+ {"ROWID": 2, "chat_identifier": "+15550100", "display_name": null},
+ {"ROWID": 3, "chat_identifier": "chat77", "display_name": "Drills"}],
+"chat_handle_join": [
+ {"chat_id": 1, "handle_id": 1}, {"chat_id": 2, "handle_id": 2}, {"chat_id": 3, "handle_id": 1},
+ {"chat_id": 3, "handle_id": 3}],
+"attachment": [
+ {"ROWID": 1, "filename": "~/Library/Messages/Attachments/a/b.heic", "mime_type": "image/heic",
+  "transfer_name": "b.heic"}],
+"message_attachment_join": [{"message_id": 2, "attachment_id": 1}],
+"message": [
+ {"text": "did you sleep"},
+ {"is_from_me": 1, "handle_id": 0, "thread_originator_guid": "g1"},
+ {"associated_message_type": 2000, "associated_message_guid": "p:0/g2"},
+ {"associated_message_type": 3000, "associated_message_guid": "p:0/g2"},
+ {"associated_message_type": 2006, "associated_message_guid": "bp:g2",
+  "associated_message_emoji": "🎉"},
+ {"handle_id": 2, "text": "by SMS", "date": 674501388},
+ {"handle_id": 3, "text": "in a group", "date_edited": 674501382000000000},
+ {"handle_id": 3, "item_type": 2},
+ {"handle_id": 3, "date_edited": 674501382000000000},
+ {"handle_id": 3},
+ {"handle_id": 0, "text": "from whom?"}]
+}""")
+TABLES["message"][1]["attributedBody"] = styled(f"\ufffclook {'é' * 100}")
+TABLES["message"] = [
+    {"ROWID": n, "guid": f"g{n}", "handle_id": 1, "date": (674_501_382 + n) * 10**9} | row
+    for n, row in enumerate(TABLES["message"], 1)
 ]
-TABLES: dict[str, list[dict[str, Any]]] = {
-    "handle": [
-        {"ROWID": 1, "id": "+15550100"},
-        {"ROWID": 2, "id": "+15550100"},
-        {"ROWID": 3, "id": "theo@example.org"},
-    ],
-    "chat": [
-        {"ROWID": 1, "chat_identifier": "+15550100", "display_name": ""},
-        {"ROWID": 2, "chat_identifier": "+15550100", "display_name": None},
-        {"ROWID": 3, "chat_identifier": "chat77", "display_name": "Drills"},
-    ],
-    "chat_handle_join": [
-        {"chat_id": chat, "handle_id": person} for chat, person in ((1, 1), (2, 2), (3, 1), (3, 3))
-    ],
-    "chat_message_join": [
-        {"chat_id": chat, "message_id": number}
-        for chat, numbers in ((1, (1, 2, 3, 4, 5, 11)), (2, (6,)), (3, (7, 8, 9, 10)))
-        for number in numbers
-    ],
-    "attachment": [
-        {
-            "ROWID": 1,
-            "filename": "~/Library/Messages/Attachments/a/b.heic",
-            "mime_type": "image/heic",
-            "transfer_name": "b.heic",
-        }
-    ],
-    "message_attachment_join": [{"message_id": 2, "attachment_id": 1}],
-    "message": MESSAGES,
-}
+TABLES["chat_message_join"] = [
+    {"chat_id": chat, "message_id": number}
+    for chat, numbers in ((1, (1, 2, 3, 4, 5, 11)), (2, (6,)), (3, (7, 8, 9, 10)))
+    for number in numbers
+]
 
 
 def read(path: Path, **options: Any) -> ReadCorpus:

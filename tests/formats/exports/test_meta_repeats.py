@@ -3,7 +3,6 @@ repeat themselves."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -12,7 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from realtalk.formats.opening import open_reading
+import exported
+from exported import messages, texts
 from realtalk.formats.reading import ReadCorpus
 
 START = datetime(2024, 1, 1, 8, 0)
@@ -63,69 +63,52 @@ def with_reactions(thread: Thread, sentence: str, seed: int, *, shown: bool = Fa
     return told
 
 
-def as_json(folder: Path, threads: list[Thread]) -> Path:
+def as_json(number: int, thread: Thread) -> tuple[str, Any]:
     def broken(text: str) -> str:
         return text.encode("utf-8").decode("latin-1")
 
-    for number, thread in enumerate(threads):
-        names = dict.fromkeys(one.who for one in thread)
-        messages: list[dict[str, Any]] = [
-            {
-                "sender_name": broken(one.who),
-                "timestamp_ms": int((one.when - datetime(1970, 1, 1)).total_seconds() * 1000),
-                "content": broken(one.text),
-                "is_geoblocked_for_viewer": False,
-            }
-            | (
-                {"reactions": [{"reaction": broken(e), "actor": broken(w)} for w, e in one.marks]}
-                if one.marks
-                else {}
-            )
-            for one in thread
-        ]
-        export = {
-            "participants": [{"name": broken(name)} for name in names],
-            "messages": messages[::-1],
-            "title": f"chat {number}",
-            "thread_path": f"inbox/t_{number}",
+    items = [
+        {
+            "sender_name": broken(one.who),
+            "timestamp_ms": int((one.when - datetime(1970, 1, 1)).total_seconds() * 1000),
+            "content": broken(one.text),
+            "reactions": [{"reaction": broken(e), "actor": broken(w)} for w, e in one.marks],
         }
-        path = folder / f"your_instagram_activity/messages/inbox/t_{number}/message_1.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(export), "utf-8")
-    return folder
+        for one in reversed(thread)
+    ]
+    people = [{"name": broken(name)} for name in dict.fromkeys(one.who for one in thread)]
+    return "json", {"participants": people, "messages": items, "title": f"chat {number}"}
 
 
-def as_html(folder: Path, threads: list[Thread]) -> Path:
-    for number, thread in enumerate(threads):
-        boxes = []
-        for one in reversed(thread):
-            marks = "".join(f"<li><span>{emoji}{who}</span></li>" for who, emoji in one.marks)
-            marks = f'<ul class="_a6-q">{marks}</ul>' if marks else ""
-            boxes.append(
-                f'<div class="_a6-g"><div class="_a6-h">{one.who}</div><div class="_a6-p"><div>'
-                f"<div></div><div>{one.text}</div><div></div><div>{marks}</div></div></div>"
-                f'<div class="_a6-o">{one.when:%b %d, %Y %I:%M %p}</div></div>'
-            )
-        page = f"<html><head><title>c{number}</title></head><body>{''.join(boxes)}</body></html>"
-        path = folder / f"your_instagram_activity/messages/inbox/t_{number}/message_1.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, "utf-8")
-    return folder
+BOX = """<div class="_a6-g"><div class="_a6-h">{}</div><div class="_a6-p"><div><div></div>
+<div>{}</div><div></div><div>{}</div></div></div>
+<div class="_a6-o">{:%b %d, %Y %I:%M %p}</div></div>
+"""
 
 
-Write = Callable[[Path, list[Thread]], Path]
-WRITERS = [as_json, as_html]
+def as_html(number: int, thread: Thread) -> tuple[str, Any]:
+    boxes = []
+    for one in reversed(thread):
+        marks = "".join(f"<li><span>{emoji}{who}</span></li>" for who, emoji in one.marks)
+        boxes.append(BOX.format(one.who, one.text, f"<ul>{marks}</ul>" if marks else "", one.when))
+    head = f"<head><title>c{number}</title></head>"
+    return "html", f"<html>{head}<body>{''.join(boxes)}</body></html>"
+
+
+Write = Callable[[int, Thread], tuple[str, Any]]
+each_way = pytest.mark.parametrize("write", [as_json, as_html])
 
 
 def read(folder: Path, threads: list[Thread], write: Write) -> ReadCorpus:
-    reading = open_reading(write(folder, threads)).reading
+    files = {"your_instagram_activity/start.txt": ""}
+    for number, thread in enumerate(threads):
+        ending, content = write(number, thread)
+        path = f"your_instagram_activity/messages/inbox/t_{number}/message_1.{ending}"
+        files[path] = content
+    reading = exported.read(folder, files, "instagram")
     assert reading.ledger.total == sum(map(len, threads))
     assert not reading.ledger.leftovers
     return reading
-
-
-def texts(reading: ReadCorpus) -> list[str]:
-    return [m.text for chat in reading.corpus.chats for m in chat.messages]
 
 
 LANGUAGES = {
@@ -142,7 +125,7 @@ LANGUAGES = {
 }
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@each_way
 @pytest.mark.parametrize("sentence", LANGUAGES.values(), ids=LANGUAGES)
 def test_reactions_in_any_language(tmp_path: Path, sentence: str, write: Write) -> None:
     said = [small_talk(name, 12, seed) for seed, name in enumerate(FRIENDS)]
@@ -152,7 +135,7 @@ def test_reactions_in_any_language(tmp_path: Path, sentence: str, write: Write) 
     assert reading.ledger.system == sum(map(len, told)) - sum(map(len, said)) > 100
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@each_way
 @pytest.mark.parametrize("sentence", [LANGUAGES["Filipino"], LANGUAGES["Swahili"]])
 def test_reactions_of_one_person(tmp_path: Path, sentence: str, write: Write) -> None:
     said = small_talk("ann.b", 30, 7)
@@ -163,7 +146,7 @@ def test_reactions_of_one_person(tmp_path: Path, sentence: str, write: Write) ->
     assert any(line.endswith(note) for line in reading.notes)
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@each_way
 def test_an_emoji_at_the_end_that_was_given_to_a_message_close_by(
     tmp_path: Path, write: Write
 ) -> None:
@@ -197,7 +180,7 @@ GREETINGS = [
 ]
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@each_way
 @pytest.mark.parametrize(
     ("sentence", "people", "days", "a_day"), GREETINGS, ids=[one[0] for one in GREETINGS]
 )
@@ -219,7 +202,7 @@ def test_people_who_repeat_themselves(
     assert reading.ledger.system == 0
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@each_way
 def test_lovers_vary_what_they_say(tmp_path: Path, write: Write) -> None:
     forms = ["love you so much {e}"] * 12 + ["love you so much", "Love you so much {e}!", "i {e}"]
     choice = random.Random(2)
@@ -236,7 +219,7 @@ def test_lovers_vary_what_they_say(tmp_path: Path, write: Write) -> None:
     assert reading.ledger.system == 0
 
 
-@pytest.mark.parametrize("write", WRITERS)
+@each_way
 def test_a_bot_says_what_it_says(tmp_path: Path, write: Write) -> None:
     alarms = [
         Told(
@@ -276,7 +259,7 @@ ENGLISH = [
 
 
 @pytest.mark.parametrize("text", ENGLISH)
-@pytest.mark.parametrize("write", WRITERS)
+@each_way
 def test_english_sentences(tmp_path: Path, text: str, write: Write) -> None:
     who = "ann.b" if text.startswith("ann.b changed") else OWNER
     told = [Told("ann.b", "hi", START), Told(who, text, START), Told(OWNER, "video chat?", START)]
@@ -296,8 +279,7 @@ def test_english_sentences(tmp_path: Path, text: str, write: Write) -> None:
 )
 def test_words_for_a_film_are_no_text(tmp_path: Path, words: str, body: str) -> None:
     told = [Told("ann.b", body.format(words), START), Told(OWNER, "nice", START + LATER)]
-    [chat] = read(tmp_path, [told], as_html).corpus.chats
-    first, _ = chat.messages
+    first, _ = messages(read(tmp_path, [told], as_html))
     assert first.text == ("look" if "look" in body else "")
     assert [file.kind for file in first.attachments] == ["video"]
 

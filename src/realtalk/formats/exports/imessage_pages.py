@@ -279,30 +279,28 @@ def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
 _GUID = re.compile(r"message-guid=([\w:./-]{1,100})")
 # The exporter leaves out the end of this tag.
 _AUDIO = re.compile(r'<audio [^<>"]{0,100}src="([^"<>]{1,1000})"')
-# What the text inside of such a class is.
+# What a text is, and the classes that it stands in.
 _PARTS = {
-    "timestamp": "time",
-    "sender": "sender",
-    "bubble": "text",
-    "subject": "subject",
-    "tapback": "tapback",
-    "reaction": "tapback",
-    "sticker_tapback": "tapback",
-    "unsent": "unsent",
-    "edited": "edited",
-    "name": "title",
-    "caption": "caption",
-    "subcaption": "caption",
-    "transcription": "transcription",
-    "shareplay": "shared",
-    "shared_location": "shared",
-    "attachment_error": "lost",
-    "app_error": "lost",
-    "deleted": "deleted",
-    "expressive": "effect",
-    "reply_context": "context",
-    "reply_anchor": "context",
-    "app": "app",
+    name: part
+    for part, names in {
+        "time": "timestamp",
+        "sender": "sender",
+        "text": "bubble",
+        "subject": "subject",
+        "tapback": "tapback reaction sticker_tapback",
+        "unsent": "unsent",
+        "edited": "edited",
+        "title": "name",
+        "caption": "caption subcaption",
+        "transcription": "transcription",
+        "shared": "shareplay shared_location",
+        "lost": "attachment_error app_error",
+        "deleted": "deleted",
+        "effect": "expressive",
+        "context": "reply_context reply_anchor",
+        "app": "app",
+    }.items()
+    for name in names.split()
 }
 _WHOLE = ("title", "time", "sender")  # parts that are one piece
 _FILES = {"img": "image", "video": "video", "source": "video", "audio": "audio"}

@@ -18,7 +18,7 @@ Signal names a message by the millisecond it was sent, so that is its id and wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -141,10 +141,10 @@ def _with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
         if account := text_at(mention, "mentionAci", "mentionUuid"):
             shown = people.get(account) or text_at(mention, "replacementText")
             names.append(f"@{shown}" if shown else _MENTIONED)
-    parts = text.split(_MENTIONED)
-    if len(parts) != len(names) + 1:
+    if text.count(_MENTIONED) != len(names):
         return text  # which of them is meant cannot be told
-    return parts[0] + "".join(name + part for name, part in zip(names, parts[1:], strict=True))
+    shown_names = iter(names)
+    return re.sub(_MENTIONED, lambda _: next(shown_names), text)
 
 
 def _joined(part: Fields, *keys: str) -> str:
@@ -240,32 +240,28 @@ _DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", 
 
 def is_signal_json(member: Member) -> bool:
     """Whether a file has one of the three layouts."""
-    return _layout(member) != ""
+    return _reader(member) is not None
 
 
-def _layout(member: Member) -> str:
+def _reader(member: Member) -> Callable[[Member, Zone], list[Draft]] | None:
+    """What reads the layout that a file has."""
     keys = head_keys(member)
     first = head_text(member).lstrip()[:1]
     if first == "{" and ("chatItem" in keys or {"version", "backupTimeMs"} <= keys):
-        return "frames"
+        return _frames
     exported = {"date", "sender", "body", "attachments"} <= keys
     if first == "{" and exported and "messages" not in keys:
-        return "lines"
-    if "conversationId" in keys and len(keys & _DESKTOP) > 1 and keys & {"body", "type"}:
-        return "desktop"
-    return ""
+        return _exported
+    desktop = "conversationId" in keys and len(keys & _DESKTOP) > 1 and keys & {"body", "type"}
+    return _desktop if desktop else None
 
 
 def drafts(member: Member, options: ReadOptions) -> list[Draft]:
     """The chats of one file."""
-    tz = zone(options.timezone)
-    layout = _layout(member)
-    if layout == "frames":
-        return _frames(member, tz)
-    return _desktop(member, tz) if layout == "desktop" else [_exported(member, tz)]
+    return (_reader(member) or _exported)(member, zone(options.timezone))
 
 
-def _exported(member: Member, tz: Zone) -> Draft:
+def _exported(member: Member, tz: Zone) -> list[Draft]:
     folder = member.folder.rsplit("/", 1)[-1]
     draft = Draft(folder if member.stem == "data" and folder else member.stem)
     for where, item in _objects(member, draft):
@@ -292,7 +288,7 @@ def _exported(member: Member, tz: Zone) -> Draft:
         told = item.get("call") is True or item.get("missed") is True
         entry.call = told or is_call(entry)
         draft.add(entry)
-    return draft
+    return [draft]
 
 
 def is_call(entry: Entry) -> bool:

@@ -224,19 +224,29 @@ class _TelegramPage(PageWalker[_Place]):
         return " ".join("".join(self._title).split())
 
     def _start(self, tag: Tag) -> None:
-        attributes = tag.attributes
-        classes = frozenset(attributes.get("class", "").split())
+        named = tag.attributes
+        classes = frozenset(named.get("class", "").split())
         around = self._open.here or _Place()
-        if tag.name == "div" and "message" in classes and self._bubble is None:
-            if "service" in classes:
+        bubble, address = self._bubble, named.get("href", "")
+        if bubble is None:
+            if tag.name == "div" and {"message", "service"} <= classes:
                 # The lines between two days are of the page, not of the chat.
-                self.notices += not attributes.get("id", "").startswith("message-")
-            elif "default" in classes:
-                self._bubble = _Bubble(attributes.get("id", "").removeprefix("message"))
+                self.notices += not named.get("id", "").startswith("message-")
+            elif tag.name == "div" and {"message", "default"} <= classes:
+                self._bubble = _Bubble(named.get("id", "").removeprefix("message"))
                 self._depth = len(self._open)
                 around = _Place()  # what is around a message does not tell what is in it
-        elif self._bubble is not None:
-            self._look(self._bubble, tag.name, classes, attributes, around)
+        elif {"date", "pull_right"} <= classes:
+            bubble.date = named.get("title", "")
+        elif tag.name == "br" and around.part == "text":
+            bubble.parts["text"].append("\n")
+        elif tag.name == "a" and "reply_to" in around.around:
+            bubble.reply = address
+        elif "media" in classes or classes & _WRAPS.keys():
+            kind = next((kind for name, kind in _FILES.items() if name in classes), "")
+            bubble.files.append(_File(kind, address))
+        elif tag.name == "a" and around.part == "text" and address.startswith("http"):
+            bubble.files.append(_File("link", address))
         self._open.enter(tag.name, around.inside(classes))
         if tag.is_alone:
             self._end(tag.name)
@@ -272,28 +282,6 @@ class _TelegramPage(PageWalker[_Place]):
             bubble.parts[part].append(data.strip().removeprefix("- "))
         else:
             bubble.parts[part].append(data if part == "text" else words)
-
-    def _look(
-        self,
-        bubble: _Bubble,
-        tag: str,
-        classes: frozenset[str],
-        attributes: dict[str, str],
-        at: _Place,
-    ) -> None:
-        """What a tag inside of a message says by itself."""
-        address = attributes.get("href", "")
-        if "date" in classes and "pull_right" in classes:
-            bubble.date = attributes.get("title", "")
-        elif tag == "br" and at.part == "text":
-            bubble.parts["text"].append("\n")
-        elif tag == "a" and "reply_to" in at.around:
-            bubble.reply = address
-        elif "media" in classes or classes & _WRAPS.keys():
-            kind = next((kind for name, kind in _FILES.items() if name in classes), "")
-            bubble.files.append(_File(kind, address))
-        elif tag == "a" and at.part == "text" and address.startswith("http"):
-            bubble.files.append(_File("link", address))
 
 
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})

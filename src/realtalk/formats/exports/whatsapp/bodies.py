@@ -72,21 +72,18 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         | text.is_in(_LINES.implode())
     )
     messages = messages.with_row_index("place")
-    some = messages.filter(candidate).select("place", "text", "speaker")
-    nothing = pl.lit([], dtype=_ATTACHMENT)
-    if not some.height:
-        no = pl.lit(False)
-        return messages.drop("place").with_columns(
-            system=no, call=no, edited=no, deleted=no, attachments=nothing
-        )
     ordinary = messages.filter(~text.str.contains(rf"^{_MARKS}*{_MARK}"))["speaker"]
-    judged = _judge(some, ordinary.drop_nulls().unique(), bracketed=bracketed)
+    judged = _judge(
+        messages.filter(candidate).select("place", "text", "speaker"),
+        ordinary.drop_nulls().unique(),
+        bracketed=bracketed,
+    )
     return (
         messages.join(judged, on="place", how="left", maintain_order="left")
         .with_columns(
             pl.coalesce("said", "text").alias("text"),
             pl.col("system", "call", "edited", "deleted").fill_null(False),
-            pl.col("attachments").fill_null(nothing),
+            pl.col("attachments").fill_null(pl.lit([], dtype=_ATTACHMENT)),
         )
         .drop("place", "said")
     )
@@ -196,20 +193,16 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
         once=col.marked & col.whole.str.contains(wording.VIEW_ONCE),
     )
     some = some.with_columns(
-        kind=pl.when(col.deleted)
-        .then(None)
-        .when(col.by_angles)
-        .then(_kind(col.a_name))
-        .when(col.by_words)
-        .then(_kind(col.w_name))
-        .when(col.omitted.is_not_null())
-        .then(col.omitted)
-        .when(col.trailing.is_not_null())
-        .then(col.trailing)
-        .when(col.located)
-        .then(pl.lit("location"))
-        .when((col.placeholder & ~col.edited) | col.once)
-        .then(pl.lit("media")),
+        kind=pl.when(~col.deleted).then(
+            pl.coalesce(
+                pl.when(col.by_angles).then(_kind(col.a_name)),
+                pl.when(col.by_words).then(_kind(col.w_name)),
+                "omitted",
+                "trailing",
+                pl.when(col.located).then(pl.lit("location")),
+                pl.when((col.placeholder & ~col.edited) | col.once).then(pl.lit("media")),
+            )
+        ),
         name=pl.when(col.by_angles)
         .then(pl.coalesce("pages", "a_name"))
         .when(col.by_words)
@@ -220,10 +213,11 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
     )
     by_mark = pl.lit(bracketed) & col.marked & ~col.poll & ~col.edited
     system = ~col.deleted & (_is_one_of("whole", wording.UNSENT | wording.CALLED) | by_mark)
-    some = some.with_columns(system=col.kind.is_null() & system)
-    call = col.system & (_is_one_of("whole", wording.CALLED) | line.str.contains(wording.CALLS))
-    some = some.with_columns(call=call)
-    return some.select("place", "system", "call", "edited", "deleted", _attachments(), said=_said())
+    system &= col.kind.is_null()
+    call = system & (_is_one_of("whole", wording.CALLED) | line.str.contains(wording.CALLS))
+    return some.select(
+        "place", "edited", "deleted", _attachments(), system=system, call=call, said=_said()
+    )
 
 
 def _is_one_of(name: str, phrases: frozenset[str]) -> pl.Expr:
@@ -237,12 +231,10 @@ def _lookup(phrase: pl.Expr) -> pl.Expr:
 
 
 def _kind(name: pl.Expr) -> pl.Expr:
-    kind_of_name = pl.lit("file")
-    for kind, pattern in reversed(_KINDS.items()):
-        kind_of_name = (
-            pl.when(name.str.contains(pattern)).then(pl.lit(kind)).otherwise(kind_of_name)
-        )
-    return kind_of_name
+    kinds = (
+        pl.when(name.str.contains(pattern)).then(pl.lit(kind)) for kind, pattern in _KINDS.items()
+    )
+    return pl.coalesce(*kinds, pl.lit("file"))
 
 
 def _attachments() -> pl.Expr:

@@ -178,8 +178,7 @@ def _most_used(sample: list[str]) -> _Shape | None:
     alike: dict[tuple[str, ...], list[re.Match[str]]] = defaultdict(list)
     for line in sample:
         if match := _header(line, _IN_PYTHON[:2]):
-            beside = "before" if match["pre"] else "after" if match["post"] else ""
-            alike[(*_literals(match), _wide(match), beside)].append(match)
+            alike[(*_varying(match), *_literals(match), _wide(match))].append(match)
     if not alike:
         return None
     most = max(alike.values(), key=len)
@@ -190,47 +189,35 @@ def _shape(match: re.Match[str], words: set[str]) -> _Shape | None:
     """The exact pattern of headers like this one, with one of these words beside the time."""
     header = match[0][: match.start("rest")]
     ascii_only = header == header.translate(_FROM_OTHER_DIGITS)
-    digit = "[0-9]" if ascii_only else r"\d"
     wide = _wide(match)
-    widths = {"a": "{1,2}", "c": "{1,2}", wide: "{4}"}
+    widths = dict.fromkeys("abch", "{1,2}") | dict.fromkeys(("m", "s"), "{2}") | {wide: "{4}"}
+    patterns = {name: ("[0-9]" if ascii_only else r"\d") + width for name, width in widths.items()}
     word = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-    open_, s1, s2, mid, ts, ss, gap, close = map(re.escape, _literals(match))
-    pattern = (
-        rf"^(?P<lead>{_M}){open_}(?P<a>{digit}{widths['a']}){s1}(?P<b>{digit}{{1,2}}){s2}"
-        rf"(?P<c>{digit}{widths['c']}){mid}"
-        + (f"(?P<pre>{word})" if match["pre"] else "")
-        + rf"(?P<h>{digit}{{1,2}}){ts}(?P<m>{digit}{{2}})"
-        + (rf"{ss}(?P<s>{digit}{{2}})" if match["s"] else "")
-        + gap
-        + (f"(?P<post>{word})" if match["post"] else "")
-        + close
-    )
-    exact = re.match(pattern, match[0])
-    if exact is None or exact.end() != match.start("rest"):
+    *literals, close = map(re.escape, _literals(match))
+    pattern = f"^(?P<lead>{_M})"
+    for literal, name in zip(literals, _varying(match), strict=True):
+        pattern += f"{literal}(?P<{name}>{patterns.get(name, word)})"
+    exact = re.match(pattern + close, header)
+    if exact is None or exact.end() != len(header):
         return None
     half = bool(match["pre"] or match["post"])
     family = _family(match["open"], match["s1"], wide, match["mid"], half, match["ts"], match["ss"])
-    fixed = exact.end() - sum(len(group or "") for group in exact.groups())
-    return _Shape(pattern, family, match["open"], wide, half, fixed, ascii_only)
+    fixed = len(header) - sum(map(len, exact.groups()))
+    return _Shape(pattern + close, family, match["open"], wide, half, fixed, ascii_only)
 
 
-def _literals(match: re.Match[str]) -> tuple[str, ...]:
-    """What stands between the numbers, marks included; then before and after a word."""
-    line = match[0]
+def _varying(match: re.Match[str]) -> list[str]:
+    """What differs from header to header: the numbers, and a word beside the time."""
+    return [name for name in ("a", "b", "c", "pre", "h", "m", "s", "post") if match[name]]
+
+
+def _literals(match: re.Match[str]) -> list[str]:
+    """What stands before each of these, marks included, and behind the last."""
+    line, names = match[0], _varying(match)
     lead = len(line) - len(re.sub(f"^{_M}", "", line))
-    hour_or_word = match.start("pre") if match["pre"] else match.start("h")
-    last = match.end("s") if match["s"] else match.end("m")
-    word = match.start("post") if match["post"] else last
-    return (
-        line[lead : match.start("a")],
-        line[match.end("a") : match.start("b")],
-        line[match.end("b") : match.start("c")],
-        line[match.end("c") : hour_or_word],
-        line[match.end("h") : match.start("m")],
-        line[match.end("m") : match.start("s")] if match["s"] else "",
-        line[last:word],
-        line[match.end("post") if match["post"] else last : match.start("rest")],
-    )
+    ends = [lead, *(match.end(name) for name in names)]
+    starts = [*(match.start(name) for name in names), match.start("rest")]
+    return [line[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
 def _wide(match: re.Match[str]) -> str:
@@ -321,16 +308,14 @@ def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
     frame = frame.with_columns(pl.col(_NUMBERS).cast(pl.Int32, strict=False)).with_columns(
         hour=pl.col("h"), minute=pl.col("m"), second=pl.col("s").fill_null(0)
     )
-    for name in ("pre", "post"):
-        if name in frame.columns:
-            clocks = frame.select("hour", name).unique()
-            hours = [
-                None if hour is None else hour_of_day(hour, word) for hour, word in clocks.rows()
-            ]
-            clocks = clocks.with_columns(pl.Series("turned", hours, pl.Int32))
-            frame = frame.join(clocks, on=["hour", name], how="left", maintain_order="left")
-            frame = frame.with_columns(hour=pl.col("turned")).drop("turned")
-    return frame
+    clock = ["hour", *(name for name in ("pre", "post") if name in frame.columns)]
+    if len(clock) == 1:
+        return frame
+    clocks = frame.select(clock).unique().drop_nulls()
+    hours = [hour_of_day(hour, *words) for hour, *words in clocks.iter_rows()]
+    clocks = clocks.with_columns(turned=pl.Series(hours, dtype=pl.Int32))
+    frame = frame.join(clocks, on=clock, how="left", maintain_order="left")
+    return frame.with_columns(hour="turned")
 
 
 def _parted(frame: pl.DataFrame) -> pl.DataFrame:

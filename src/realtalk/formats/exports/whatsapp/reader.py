@@ -93,10 +93,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     heads = heads.select("row", "time", "sender", "text", "rest", "part")
     heads = _with_speakers(_joined(heads, text.blocks, text.count))
     heads = _once(_roles(classify(heads, bracketed=bracketed)))
-    ledger = _ledger(heads, text.count, name)
-    if cut:
-        end = Leftover(f"{name}:{text.count + 1}", _CUT)
-        ledger = Ledger.sum((ledger, Ledger("lines", 1, 0, 0, (end,))))
+    ledger = _ledger(heads, text.count, name, cut=cut)
     messages = heads.filter(pl.col("role") == "message")
     if not messages.height:
         raise RealtalkError("the file holds no message", where=where)
@@ -252,14 +249,16 @@ def _group_name(heads: pl.DataFrame) -> str | None:
     return str(name) if about_group and notices.height * 5 >= own.height else None
 
 
-def _ledger(heads: pl.DataFrame, total: int, name: str) -> Ledger:
-    early = int(heads["row"][0])
-    leftovers = [Leftover(f"{name}:{row + 1}", _EARLY) for row in range(early)]
+def _ledger(heads: pl.DataFrame, total: int, name: str, *, cut: bool) -> Ledger:
+    left = [(row, _EARLY) for row in range(heads["row"][0])]
+    others = heads.filter(~pl.col("role").is_in(["message", "system"]))
+    for row, length, role in others.select("row", "length", "role").iter_rows():
+        left += [(row + step, role) for step in range(length)]
+    left += [(total, _CUT)] * cut
+    leftovers = tuple(Leftover(f"{name}:{row + 1}", reason) for row, reason in left)
     sums = dict(heads.group_by("role").agg(pl.col("length").sum()).iter_rows())
-    left = heads.filter(~pl.col("role").is_in(["message", "system"]))
-    for row, length, role in left.select("row", "length", "role").iter_rows():
-        leftovers += [Leftover(f"{name}:{row + 1 + step}", role) for step in range(length)]
-    return Ledger("lines", total, sums.get("message", 0), sums.get("system", 0), tuple(leftovers))
+    said, system = sums.get("message", 0), sums.get("system", 0)
+    return Ledger("lines", total + cut, said, system, leftovers)
 
 
 _HEAD = 1 << 14
