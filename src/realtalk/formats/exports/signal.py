@@ -204,8 +204,10 @@ def _markdown(entry: Entry) -> None:
     ]
     extra: Fields = reactions((emoji, [name], 1) for name, _, emoji in pairs)
     text = _REACTIONS.sub("", text)
-    files = [attached(path, name=name) for name, path in _FILE.findall(text)]
-    text = _FILE.sub("", text)
+    files: list[Attachment] = []
+    if "](" in text:  # else a text of nothing but brackets would be searched at each of them
+        files += [attached(path, name=name) for name, path in _FILE.findall(text)]
+        text = _FILE.sub("", text)
     files += [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]
     text = _STICKER.sub("", text)
     quote = _QUOTE.match(text, 1)  # below an empty first line; what stands there was typed
