@@ -136,7 +136,7 @@ def test_two_exports_of_one_group_are_one_chat(tmp_path: Path) -> None:
     cases = {"two": {"": ITEMS[:1], " ": ITEMS[1:2]}, "apart": {"1": ITEMS[:2], "2": ITEMS[:2]}}
     for folder, groups in cases.items():
         for group, items in groups.items():
-            as_json(tmp_path / folder, items, f"{group}.json", groupId=group.strip())
+            as_json(tmp_path / folder, items, f"a{group}.json", groupId=group.strip())
         assert len(open_reading(tmp_path / folder).reading.corpus.chats) == 2
 
 

@@ -13,50 +13,25 @@ import pytest
 from hypothesis import given, settings
 
 from corpus_strategies import corpora
-from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.convokit import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check
 from tries import tries
 
-START = 1_772_474_400  # 2026-03-02 18:00 UTC
-UTTERANCES: list[dict[str, Any]] = [
-    {
-        "id": "u1",
-        "conversation_id": "u1",
-        "speaker": "mara",
-        "text": "anyone up?",
-        "reply-to": None,
-        "timestamp": START,
-        "meta": {"score": 3},
-        "vectors": [],
-    },
-    {
-        "id": "u2",
-        "conversation_id": "u1",
-        "speaker": "theo",
-        "text": "yes",
-        "reply-to": "u1",
-        "timestamp": str(START + 60.5),
-        "meta": {},
-        "vectors": ["bert"],
-    },
-    {
-        "id": "u3",
-        "conversation_id": "u1",
-        "speaker": "mara",
-        "text": "still?",
-        "reply-to": "u2",
-        "timestamp": START + 86_400,
-        "meta": {},
-    },
-    {"id": "v1", "conversation_id": "v1", "speaker": "juno", "text": "hm", "timestamp": None},
-]
-OLD = [
-    {"id": "a", "root": "a", "user": "mara", "text": "hey", "reply_to": None, "timestamp": START},
-    {"id": "b", "root": "a", "user": "theo", "text": "ho", "reply_to": "a", "timestamp": START},
-]
+UTTERANCES: list[dict[str, Any]] = json.loads("""[
+    {"id": "u1", "conversation_id": "u1", "speaker": "mara", "text": "anyone up?",
+     "reply-to": null, "timestamp": 1772474400, "meta": {"score": 3}, "vectors": []},
+    {"id": "u2", "conversation_id": "u1", "speaker": "theo", "text": "yes",
+     "reply-to": "u1", "timestamp": "1772474460.5", "meta": {}, "vectors": ["bert"]},
+    {"id": "u3", "conversation_id": "u1", "speaker": "mara", "text": "still?",
+     "reply-to": "u2", "timestamp": 1772560800, "meta": {}},
+    {"id": "v1", "conversation_id": "v1", "speaker": "juno", "text": "hm", "timestamp": null}]""")
+OLD = json.loads("""[
+    {"id": "a", "root": "a", "user": "mara", "text": "hey", "reply_to": null, "timestamp": 0},
+    {"id": "b", "root": "a", "user": "theo", "text": "ho", "reply_to": "a", "timestamp": 0}]""")
 
 
 def _folder(path: Path, utterances: list[Any], **files: Any) -> Path:
@@ -90,34 +65,29 @@ def _written(corpus: Corpus, path: Path) -> Path:
     return path
 
 
-def test_one_chat_a_conversation_with_its_own_ids(folder: Path) -> None:
-    corpus = _read(folder).corpus
-    night, lone = corpus.chats
-    assert (corpus.name, corpus.format) == ("small-corpus", "convokit")
-    assert (night.id, night.speakers) == ("u1", ("mara", "theo"))
-    assert [(m.id, m.reply_to) for m in night.messages] == [
-        ("u1", None),
-        ("u2", "u1"),
-        ("u3", "u2"),
-    ]
-    assert [len(s.messages) for s in night.sessions] == [2, 1]
-    assert night.by_id["u2"].time == datetime(2026, 3, 2, 18, 1, 0, 500_000)
-    assert [message.time for message in lone.messages] == [None]
+def test_one_chat_a_conversation_with_its_own_ids_and_meta(folder: Path) -> None:
+    reading = _read(folder)
+    assert (reading.corpus.name, reading.corpus.format) == ("small-corpus", "convokit")
+    check(
+        reading,
+        """
+        u1 (mara, theo) {"convokit":{"corpus":{"made
+            by":"nobody"},"speakers":{"mara":{"meta":{"age":31},"vectors":[]}}},"title":"night"}
+        session 1, 2026-03-02 18:00:00
+        u1 2026-03-02 18:00:00 mara: anyone up?
+            {"score":3}
+        u2 2026-03-02 18:01:00.500000 theo, to u1: yes
+            {"convokit":{"vectors":["bert"]}}
+        session 2, 2026-03-03 18:00:00
+        u3 2026-03-03 18:00:00 mara, to u2: still?
+        v1 (juno)
+        session 1, None
+        v1 None juno: hm
+        4 entries = 4 in messages + 0 system + 0 left over
+        """,
+    )
     wide = _read(folder, ReadOptions(gap=timedelta(days=3))).corpus.chats[0]
-    assert [[m.id for m in s.messages] for s in wide.sessions] == [["u1", "u2", "u3"]]
-
-
-def test_meta_is_kept(folder: Path) -> None:
-    night = _read(folder).corpus.chats[0]
-    assert unpack_extra(night.by_id["u1"].extra) == {"score": 3}
-    assert unpack_extra(night.by_id["u2"].extra) == {"convokit": {"vectors": ["bert"]}}
-    assert unpack_extra(night.extra) == {
-        "title": "night",
-        "convokit": {
-            "speakers": {"mara": {"meta": {"age": 31}, "vectors": []}},
-            "corpus": {"made by": "nobody"},
-        },
-    }
+    assert [len(session.messages) for session in wide.sessions] == [3]
 
 
 def test_the_way_back_is_plain_convokit(folder: Path, tmp_path: Path) -> None:
@@ -128,7 +98,7 @@ def test_the_way_back_is_plain_convokit(folder: Path, tmp_path: Path) -> None:
     assert "realtalk" not in (out / "utterances.jsonl").read_text()
     needed = {"id", "conversation_id", "text", "speaker", "meta", "reply-to", "timestamp"}
     assert all(needed <= set(line) for line in lines)
-    assert [line["timestamp"] for line in lines] == [START, START + 60.5, START + 86_400, None]
+    assert [line["timestamp"] for line in lines] == [1772474400, 1772474460.5, 1772560800, None]
     speakers = json.loads((out / "speakers.json").read_text())
     assert speakers["mara"] == {"meta": {"age": 31}, "vectors": []}
     assert set(speakers) == {"mara", "theo", "juno"}
@@ -141,12 +111,16 @@ def test_the_way_back_is_plain_convokit(folder: Path, tmp_path: Path) -> None:
 def test_the_older_names(tmp_path: Path) -> None:
     path = _folder(tmp_path / "old", OLD, users={"mara": {"age": 31}})
     assert FORMAT.sniff(Source.open(path))
-    (chat,) = _read(path).corpus.chats
-    assert [(m.id, m.speaker, m.reply_to) for m in chat.messages] == [
-        ("a", "mara", None),
-        ("b", "theo", "a"),
-    ]
-    assert unpack_extra(chat.extra) == {"convokit": {"speakers": {"mara": {"age": 31}}}}
+    check(
+        _read(path),
+        """
+        a (mara, theo) {"convokit":{"speakers":{"mara":{"age":31}}}}
+        session 1, 1970-01-01 00:00:00
+        a 1970-01-01 00:00:00 mara: hey
+        b 1970-01-01 00:00:00 theo, to a: ho
+        2 entries = 2 in messages + 0 system + 0 left over
+        """,
+    )
     corpus = _read(path).corpus
     assert _read(_written(corpus, tmp_path / "new" / "old")).corpus == corpus
 
@@ -178,14 +152,23 @@ def test_odd_lines_are_left_over(tmp_path: Path) -> None:
     path = _folder(tmp_path / "odd", [UTTERANCES[0], twice, {"id": "x"}, 7])
     with (path / "utterances.jsonl").open("a") as file:
         file.write('\n{"broken\n')
-    reading = _read(path)
-    assert [m.id for m in reading.corpus.chats[0].messages] == ["u1", "u1~2"]
-    assert [left.where for left in reading.ledger.leftovers] == [
-        "utterances.jsonl:3",
-        "utterances.jsonl:4",
-        "utterances.jsonl:6",
-    ]
-    assert len(reading.notes) == 2
+    check(
+        _read(path),
+        """
+        u1 (mara)
+        session 1, 2026-03-02 18:00:00
+        u1 2026-03-02 18:00:00 mara: anyone up?
+            {"score":3}
+        u1~2 None mara: anyone up?
+            {"score":3}
+        5 entries = 2 in messages + 0 system + 3 left over
+        utterances.jsonl:3: has no id or no speaker
+        utterances.jsonl:4: has no id or no speaker
+        utterances.jsonl:6: has no id or no speaker
+        1 time stamps could not be read; those messages have none
+        1 utterances repeat an id and got a new one
+        """,
+    )
 
 
 def test_a_folder_without_utterances_is_an_error(tmp_path: Path) -> None:

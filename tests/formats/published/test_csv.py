@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.published.csv import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check
 from tries import tries
 
 PLAIN = 'From,Date,Message,Mood\nMara,2026-03-02 18:03,"hey, ""you""\nup?",\nTheo,,no,tired\n'
@@ -40,15 +42,24 @@ def _saved(path: Path, text: str, encoding: str = "utf-8") -> Path:
     return path
 
 
+def written(path: Path, *sessions: Session) -> tuple[Path, ...]:
+    assert FORMAT.write is not None
+    people = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
+    return FORMAT.write(Corpus("x", "csv", (Chat("c", people, sessions),)), path)
+
+
 def test_quoted_cells_over_several_lines(tmp_path: Path) -> None:
-    reading = _read(_saved(tmp_path / "x.csv", PLAIN))
-    (chat,) = reading.corpus.chats
-    assert [(m.id, m.speaker, m.time, m.text) for m in chat.messages] == [
-        ("D1:1", "Mara", datetime(2026, 3, 2, 18, 3), 'hey, "you"\nup?'),
-        ("D1:2", "Theo", None, "no"),
-    ]
-    assert unpack_extra(chat.by_id["D1:2"].extra) == {"Mood": "tired"}
-    assert (reading.ledger.total, reading.ledger.in_messages, reading.ledger.system) == (4, 3, 1)
+    check(
+        _read(_saved(tmp_path / "x.csv", PLAIN)),
+        """
+        x (Mara, Theo)
+        session 1, 2026-03-02 18:03:00
+        D1:1 2026-03-02 18:03:00 Mara: hey, "you"⏎up?
+        D1:2 None Theo: no
+            {"Mood":"tired"}
+        4 lines = 3 in messages + 1 system + 0 left over
+        """,
+    )
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -102,10 +113,19 @@ def test_date_and_time_in_two_columns(tmp_path: Path) -> None:
 
 def test_rows_without_speaker_and_ragged_rows(tmp_path: Path) -> None:
     text = 'user,text\n,"two\nlines"\nMara\n\nTheo,b,more\n'
-    reading = _read(_saved(tmp_path / "x.csv", text))
-    assert [m.text for m in reading.corpus.chats[0].messages] == ["", "b"]
-    assert [left.where for left in reading.ledger.leftovers] == ["x.csv:2", "x.csv:3"]
-    assert (reading.ledger.total, reading.ledger.system) == (6, 2)
+    check(
+        _read(_saved(tmp_path / "x.csv", text)),
+        """
+        x (Mara, Theo)
+        session 1, None
+        D1:1 None Mara:
+        D1:2 None Theo: b
+            {"(more)":"more"}
+        6 lines = 2 in messages + 2 system + 2 left over
+        x.csv:2: has no speaker
+        x.csv:3: has no speaker
+        """,
+    )
 
 
 def test_columns_that_cannot_be_mapped_are_listed(tmp_path: Path) -> None:
@@ -126,37 +146,16 @@ def test_messages_survive_writing(tmp_path: Path, ending: str) -> None:
     )
     later = (Message("D5:1", "Mara", datetime(2026, 3, 2, 18, 4), "=1+1"),)
     sessions = (Session(1, messages[0].time, messages), Session(5, later[0].time, later))
-    corpus = Corpus("x", "csv", (Chat("c", ("Mara", "Theo"), sessions),))
-    assert FORMAT.write is not None
-    (path,) = FORMAT.write(corpus, tmp_path / f"x{ending}")
-    (chat,) = _read(path).corpus.chats
-    assert unpack_extra(chat.by_id["D1:2"].extra) == {"attachments": "a.jpg"}
-    kept = [(s.number, [(m.id, m.speaker, m.time, m.text) for m in s.messages]) for s in sessions]
-    assert kept == [
-        (s.number, [(m.id, m.speaker, m.time, m.text) for m in s.messages]) for s in chat.sessions
-    ]
-    assert [(m.reply_to, m.edited, m.deleted) for m in chat.messages] == [
-        (None, True, False),
-        ("D1:1", False, True),
-        (None, False, False),
-    ]
+    (path,) = written(tmp_path / f"x{ending}", *sessions)
+    named = replace(messages[1], attachments=(), extra='{"attachments":"a.jpg"}')
+    expected = (replace(sessions[0], messages=(messages[0], named)), sessions[1])
+    assert _read(path).corpus.chats == (Chat("c", ("Mara", "Theo"), expected),)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv"])
 def test_a_spreadsheet_takes_no_text_for_a_formula(tmp_path: Path, ending: str) -> None:
-    texts = [
-        "=1+1",
-        "+49 170",
-        "-5",
-        "@all",
-        "\t=1",
-        "\r=1",
-        "'=1",
-        "''@x",
-        "'tis fine",
-        "hey",
-        "＝1",
-    ]
+    formulas = ["=1+1", "+49 170", "-5", "@all", "\t=1", "\r=1", "'=1", "''@x", "＝1"]
+    texts = [*formulas, "hey", "'tis fine"]
     said = tuple(
         Message(f"D1:{n}", "=Mara" if n % 2 else "Theo", None, text)
         for n, text in enumerate(texts, 1)
@@ -168,8 +167,8 @@ def test_a_spreadsheet_takes_no_text_for_a_formula(tmp_path: Path, ending: str) 
         rows = list(csv.reader(file, delimiter="," if ending == ".csv" else "\t"))
     assert not [cell for row in rows for cell in row if cell.startswith(tuple("=+-@\t\r\n＝"))]
     assert _read(path).corpus == corpus
-    calm = Corpus("y", "csv", (Chat("y", ("Theo",), (Session(1, None, said[9:10]),)),))
-    assert b"apostrophe" not in FORMAT.write(calm, tmp_path)[0].read_bytes()
+    (calm,) = written(tmp_path, Session(1, None, said[9:10]))
+    assert b"apostrophe" not in calm.read_bytes()
 
 
 def test_apostrophes_of_other_tables_stay(tmp_path: Path) -> None:
@@ -184,11 +183,9 @@ def test_apostrophes_of_other_tables_stay(tmp_path: Path) -> None:
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
 def test_any_text_survives_writing(texts: list[str]) -> None:
     messages = tuple(Message(f"D1:{n}", "Mara", None, text) for n, text in enumerate(texts, 1))
-    corpus = Corpus("x", "csv", (Chat("c", ("Mara",), (Session(1, None, messages),)),))
-    assert FORMAT.write is not None
     with tempfile.TemporaryDirectory() as folder:
-        (path,) = FORMAT.write(corpus, Path(folder) / "x.csv")
-        assert _read(path).corpus == corpus
+        (path,) = written(Path(folder) / "x.csv", Session(1, None, messages))
+        assert _read(path).corpus.chats[0].sessions == (Session(1, None, messages),)
 
 
 def test_reactions_come_back(tmp_path: Path) -> None:
@@ -197,14 +194,12 @@ def test_reactions_come_back(tmp_path: Path) -> None:
         Message("D1:1", "Mara", None, "hi", extra=pack_extra(marks)),
         Message("D1:2", "Theo", None, "yes"),
     )
-    corpus = Corpus("x", "csv", (Chat("x", ("Mara", "Theo"), (Session(1, None, said),)),))
-    assert FORMAT.write is not None
-    (path,) = FORMAT.write(corpus, tmp_path)
+    (path,) = written(tmp_path, Session(1, None, said))
     back = _read(path).corpus.chats[0].messages
     assert back == said
     assert back[0].reactions == (Reaction("❤", ("Theo", 'Ann "A"'), 3),)
-    plain = Corpus("y", "csv", (Chat("y", ("Theo",), (Session(1, None, said[1:]),)),))
-    assert b"reactions" not in FORMAT.write(plain, tmp_path)[0].read_bytes()
+    (plain,) = written(tmp_path, Session(1, None, said[1:]))
+    assert b"reactions" not in plain.read_bytes()
 
 
 def test_a_column_of_reactions_that_is_not_ours_stays_text(tmp_path: Path) -> None:

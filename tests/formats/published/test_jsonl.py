@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 
 from corpus_strategies import corpora
-from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.jsonl import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check
 from tries import tries
 
 FOREIGN: list[dict[str, Any]] = [
@@ -43,20 +44,9 @@ def test_one_message_a_line_with_all_fields(tmp_path: Path) -> None:
     assert path.name == "family.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["type"] for line in lines] == ["corpus", "chat", "session", "message"]
-    assert lines[3] == {
-        "type": "message",
-        "chat": "c",
-        "session": 1,
-        "id": "D1:1",
-        "speaker": "Mara",
-        "time": "2026-03-02T18:03:00",
-        "text": "hey",
-        "attachments": [],
-        "reply_to": None,
-        "edited": False,
-        "deleted": False,
-        "extra": "",
-    }
+    assert lines[3] == json.loads("""{"type": "message", "chat": "c", "session": 1, "id": "D1:1",
+        "speaker": "Mara", "time": "2026-03-02T18:03:00", "text": "hey", "attachments": [],
+        "reply_to": null, "edited": false, "deleted": false, "extra": ""}""")
     reading = _read(path)
     assert reading.corpus == corpus
     assert (reading.ledger.total, reading.ledger.in_messages, reading.ledger.system) == (4, 1, 3)
@@ -93,17 +83,22 @@ def test_a_later_layout_is_refused(tmp_path: Path) -> None:
 
 def test_common_keys_are_recognised(tmp_path: Path) -> None:
     reading = _read(_saved(tmp_path / "family.jsonl", FOREIGN))
-    (chat,) = reading.corpus.chats
-    assert (reading.corpus.format, chat.id, chat.speakers) == ("jsonl", "family", ("Mara", "Theo"))
-    assert [(m.id, m.time, m.text) for m in chat.messages] == [
-        ("D1:1", datetime(2026, 3, 2, 18, 3), "hey"),
-        ("D1:2", datetime(2026, 3, 2, 18, 4, 30), "hi\nthere"),
-        ("D2:1", datetime(2026, 3, 3, 9, 0), ""),
-    ]
-    assert unpack_extra(chat.by_id["D1:1"].extra) == {"likes": 2}
-    assert (
-        len(_read(tmp_path / "family.jsonl", gap=timedelta(days=2)).corpus.chats[0].sessions) == 1
+    assert reading.corpus.format == "jsonl"
+    check(
+        reading,
+        """
+        family (Mara, Theo)
+        session 1, 2026-03-02 18:03:00
+        D1:1 2026-03-02 18:03:00 Mara: hey
+            {"likes":2}
+        D1:2 2026-03-02 18:04:30 Theo: hi⏎there
+        session 2, 2026-03-03 09:00:00
+        D2:1 2026-03-03 09:00:00 Mara:
+        3 lines = 3 in messages + 0 system + 0 left over
+        """,
     )
+    (wide,) = _read(tmp_path / "family.jsonl", gap=timedelta(days=2)).corpus.chats
+    assert len(wide.sessions) == 1
 
 
 def test_named_and_nested_keys(tmp_path: Path) -> None:
@@ -114,14 +109,20 @@ def test_named_and_nested_keys(tmp_path: Path) -> None:
     ]
     path = _saved(tmp_path / "x.jsonl", rows)
     columns = (("speaker", "who.n"), ("text", "what"), ("time", "t"), ("reply_to", "ref"))
-    reading = _read(path, columns=columns)
-    first, second = reading.corpus.chats
-    assert (first.id, second.id) == ("x", "y")
-    assert [(m.id, m.reply_to, m.time) for m in first.messages] == [
-        ("m1", None, datetime(2026, 3, 2, 18, 0)),
-        ("m2", "m1", datetime(2026, 3, 2, 18, 1)),
-    ]
-    assert reading.notes == ("1 time stamps could not be read; those messages have none",)
+    check(
+        _read(path, columns=columns),
+        """
+        x (Theo, Mara)
+        session 1, 2026-03-02 18:00:00
+        m1 2026-03-02 18:00:00 Theo: a
+        m2 2026-03-02 18:01:00 Mara, to m1: b
+        y (Theo)
+        session 1, None
+        m1 None Theo: c
+        3 lines = 3 in messages + 0 system + 0 left over
+        1 time stamps could not be read; those messages have none
+        """,
+    )
 
 
 def test_sessions_of_the_file_are_kept(tmp_path: Path) -> None:
@@ -130,12 +131,18 @@ def test_sessions_of_the_file_are_kept(tmp_path: Path) -> None:
         {"speaker": "b", "text": "y", "session": 3},
         {"speaker": "a", "text": "z", "session": 7},
     ]
-    (chat,) = _read(_saved(tmp_path / "x.jsonl", rows)).corpus.chats
-    assert [(s.number, [m.text for m in s.messages]) for s in chat.sessions] == [
-        (3, ["y"]),
-        (7, ["x", "z"]),
-    ]
-    assert [m.id for m in chat.messages] == ["D3:1", "D7:1", "D7:2"]
+    check(
+        _read(_saved(tmp_path / "x.jsonl", rows)),
+        """
+        x (b, a)
+        session 3, None
+        D3:1 None b: y
+        session 7, None
+        D7:1 None a: x
+        D7:2 None a: z
+        3 lines = 3 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_unknown_keys_are_listed_in_the_error(tmp_path: Path) -> None:
@@ -153,13 +160,9 @@ def test_unknown_keys_are_listed_in_the_error(tmp_path: Path) -> None:
 def test_lines_that_are_no_message(tmp_path: Path) -> None:
     path = _saved(tmp_path / "x.jsonl", [*FOREIGN, 5, {"Body": "who?"}])
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes() + b"\n{broken\n")
-    reading = _read(path)
-    assert (reading.ledger.total, reading.ledger.in_messages, reading.ledger.system) == (7, 3, 1)
-    assert [left.where for left in reading.ledger.leftovers] == [
-        "x.jsonl:4",
-        "x.jsonl:5",
-        "x.jsonl:7",
-    ]
+    ledger = _read(path).ledger
+    assert (ledger.total, ledger.in_messages, ledger.system) == (7, 3, 1)
+    assert " ".join(left.where for left in ledger.leftovers) == "x.jsonl:4 x.jsonl:5 x.jsonl:7"
 
 
 @settings(max_examples=tries(100), deadline=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,55 +13,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_strategies import corpora
-from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_extra
+from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.locomo import FORMAT
 from realtalk.formats.questions import known_categories, name_of, number_of
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check_chat
 from tries import tries
 
-SAMPLE: dict[str, Any] = {
-    "qa": [
-        {"question": "When?", "answer": 2022, "evidence": ["D1:1; D1:2"], "category": 2},
-        {"question": "Why?", "answer": "rain", "evidence": ["D9:9"], "category": 1},
-        {"question": "Who?", "evidence": ["D1:2"], "category": 5, "adversarial_answer": "Theo"},
-    ],
-    "conversation": {
-        "speaker_a": "Mara",
-        "speaker_b": "Theo",
-        "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [
-            {"speaker": "Theo", "dia_id": "D1:1", "text": "look at this"},
-            {
-                "speaker": "Mara",
-                "dia_id": "D1:2",
-                "text": "",
-                "img_url": ["https://example.org/a.jpg"],
-                "blip_caption": "a grey cat",
-                "query": "cat",
-                "re-download": True,
-            },
-            {"speaker": "Mara", "dia_id": "D1:3", "text": "x", "img_url": "https://example.org/b"},
-            {"speaker": "Mara", "dia_id": "D1:4", "text": "y", "blip_caption": "a boat"},
-        ],
-        "session_2_date_time": "12:05 am on 1 June, 2023",
-        "session_2": [],
-        "session_3_date_time": "9:00 am on 2 June, 2023",
-    },
-    "event_summary": {
-        "events_session_1": {"Mara": ["Mara finds a cat."], "Theo": [], "date": "8 May, 2023"},
-        "events_session_2": {"Mara": [], "Theo": [], "date": "another day"},
-    },
-    "observation": {
-        "session_1_observation": {
-            "Theo": [["Theo looks.", "D1:1"]],
-            "Mara": [["Mara has a cat.", "D1:2, D1:3"], ["Mara sails.", ["D1:3", "D1:4"]]],
-        }
-    },
-    "session_summary": {"session_1_summary": "They talk about a cat."},
-    "sample_id": "conv-1",
-}
+SAMPLE: dict[str, Any] = json.loads("""{"qa": [
+    {"question": "When?", "answer": 2022, "evidence": ["D1:1; D1:2"], "category": 2},
+    {"question": "Why?", "answer": "rain", "evidence": ["D9:9"], "category": 1},
+    {"question": "Who?", "evidence": ["D1:2"], "category": 5, "adversarial_answer": "Theo"}],
+"conversation": {"speaker_a": "Mara", "speaker_b": "Theo",
+    "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [
+        {"speaker": "Theo", "dia_id": "D1:1", "text": "look at this"},
+        {"speaker": "Mara", "dia_id": "D1:2", "text": "", "img_url": ["https://example.org/a.jpg"],
+         "blip_caption": "a grey cat", "query": "cat", "re-download": true},
+        {"speaker": "Mara", "dia_id": "D1:3", "text": "x", "img_url": "https://example.org/b"},
+        {"speaker": "Mara", "dia_id": "D1:4", "text": "y", "blip_caption": "a boat"}],
+    "session_2_date_time": "12:05 am on 1 June, 2023", "session_2": [],
+    "session_3_date_time": "9:00 am on 2 June, 2023"},
+"event_summary": {
+    "events_session_1": {"Mara": ["Mara finds a cat."], "Theo": [], "date": "8 May, 2023"},
+    "events_session_2": {"Mara": [], "Theo": [], "date": "another day"}},
+"observation": {"session_1_observation": {"Theo": [["Theo looks.", "D1:1"]],
+    "Mara": [["Mara has a cat.", "D1:2, D1:3"], ["Mara sails.", ["D1:3", "D1:4"]]]}},
+"session_summary": {"session_1_summary": "They talk about a cat."},
+"sample_id": "conv-1"}""")
 
 
 def _read(path: Path) -> ReadCorpus:
@@ -87,42 +66,38 @@ def test_ids_come_from_the_file_or_the_sample(tmp_path: Path) -> None:
     assert (listed.name, listed.format) == ("locomo2", "locomo")
 
 
-def test_sessions_have_dates_and_messages_have_none(chat: Chat) -> None:
-    assert [(s.number, s.time) for s in chat.sessions] == [
-        (1, datetime(2023, 5, 8, 13, 56)),
-        (2, datetime(2023, 6, 1, 0, 5)),
-    ]
-    assert all(message.time is None for message in chat.messages)
-    assert chat.speakers == ("Theo", "Mara")
-
-
-def test_pictures(chat: Chat) -> None:
-    first, second, third = [message.attachments for message in chat.messages][1:]
-    assert first == (Attachment("image", "", "https://example.org/a.jpg", "a grey cat"),)
-    assert second == (Attachment("image", url="https://example.org/b"),)
-    assert third == (Attachment("image", caption="a boat"),)
-    assert unpack_extra(chat.by_id["D1:2"].extra) == {"query": "cat", "re-download": True}
-
-
-def test_questions(chat: Chat) -> None:
-    when, why, who = chat.questions
-    assert (when.id, when.answer, when.category) == ("Q1", "2022", "temporal")
-    assert when.evidence == ("D1:1", "D1:2")
-    assert unpack_extra(when.extra) == {"answer": 2022}
-    assert (why.evidence, why.unresolved, why.stated) == ((), ("D9:9",), ("D9:9",))
-    assert (who.answer, who.category) == (None, "adversarial")
-    assert unpack_extra(who.extra) == {"adversarial_answer": "Theo"}
-
-
-def test_notes_become_events(chat: Chat) -> None:
-    told = [(e.kind, e.session, e.speaker, e.text, e.date, e.evidence) for e in chat.events]
-    assert told == [
-        ("event", 1, "Mara", "Mara finds a cat.", "8 May, 2023", ()),
-        ("observation", 1, "Theo", "Theo looks.", "", ("D1:1",)),
-        ("observation", 1, "Mara", "Mara has a cat.", "", ("D1:2", "D1:3")),
-        ("observation", 1, "Mara", "Mara sails.", "", ("D1:3", "D1:4")),
-        ("summary", 1, None, "They talk about a cat.", "", ()),
-    ]
+def test_all_of_a_sample(chat: Chat) -> None:
+    check_chat(
+        chat,
+        """
+        Chat_1_Mara_Theo (Theo, Mara) {"conversation":{"session_3_date_time":"9:00 am on 2 June,
+            2023","speaker_a":"Mara","speaker_b":"Theo"},"event_summary":{"events_session_2":{"M
+            ara":[],"Theo":[],"date":"another day"}},"observation":{"absent":["session_2_observa
+            tion"]},"sample":{"sample_id":"conv-1"}}
+        session 1, 2023-05-08 13:56:00
+        D1:1 None Theo: look at this
+        D1:2 None Mara:
+            image  https://example.org/a.jpg a grey cat
+            {"query":"cat","re-download":true}
+        D1:3 None Mara: x
+            image  https://example.org/b
+            {"img_url":"https://example.org/b"}
+        D1:4 None Mara: y
+            image   a boat
+        session 2, 2023-06-01 00:05:00
+        event 1 of Mara (8 May, 2023): Mara finds a cat.
+        observation 1 of Theo: Theo looks. D1:1
+        observation 1 of Mara: Mara has a cat. D1:2 D1:3 {"stated":"D1:2, D1:3"}
+        observation 1 of Mara: Mara sails. D1:3 D1:4
+        summary 1 of None: They talk about a cat.
+        Q1 temporal: When? 2022
+            D1:1, D1:2 |  | D1:1; D1:2 None {"answer":2022}
+        Q2 multi_hop: Why? rain
+             | D9:9 | D9:9 None
+        Q3 adversarial: Who? None
+            D1:2 |  | D1:2 None {"adversarial_answer":"Theo"}
+        """,
+    )
 
 
 @pytest.mark.parametrize("value", [SAMPLE, [SAMPLE]])
@@ -200,19 +175,14 @@ def test_any_chat_survives_the_layout(corpus: Corpus, listed: bool) -> None:
 
 
 def test_categories_by_format() -> None:
-    assert [name_of("locomo", number) for number in (1, "5", 7, None)] == [
-        "multi_hop",
-        "adversarial",
-        "7",
-        "",
-    ]
-    assert (name_of("realtalk", 3), name_of("locomo", 3)) == ("commonsense", "open_domain")
+    names = [name_of("locomo", number) for number in (1, "5", 7, None, 3)]
+    assert names == ["multi_hop", "adversarial", "7", "", "open_domain"]
+    assert name_of("realtalk", 3) == "commonsense"
     assert name_of("longmemeval", "multi-session") == "multi_session"
     for format_ in ("realtalk", "locomo"):
         for name in known_categories(format_):
             assert name_of(format_, number_of(format_, name)) == name
-    assert number_of("locomo", "commonsense") is None
-    assert number_of("locomo", "7") == 7
+    assert (number_of("locomo", "commonsense"), number_of("locomo", "7")) == (None, 7)
     assert "knowledge_update" in known_categories("longmemeval")
     assert known_categories("whatsapp") == frozenset()
 

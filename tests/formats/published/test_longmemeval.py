@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +14,16 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.published.longmemeval import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check
 
-ITEM: dict[str, Any] = {
-    "question_id": "q1",
-    "question_type": "temporal-reasoning",
-    "question": "How many plants?",
-    "answer": 3,
-    "question_date": "2023/10/02 (Mon) 04:40",
+ITEM: dict[str, Any] = json.loads("""{"question_id": "q1", "question_type": "temporal-reasoning",
+    "question": "How many plants?", "answer": 3, "question_date": "2023/10/02 (Mon) 04:40",
     "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/04/11 (Tue) 07:47", "soon"],
     "haystack_session_ids": ["late", "early", "undated"],
-    "haystack_sessions": [
-        [{"role": "assistant", "content": "three", "has_answer": True}],
-        [
-            {"role": "user", "content": "I have plants", "has_answer": False},
-            {"role": "assistant", "content": "nice"},
-        ],
-        [],
-    ],
-    "answer_session_ids": ["late", "gone"],
-}
+    "haystack_sessions": [[{"role": "assistant", "content": "three", "has_answer": true}],
+        [{"role": "user", "content": "I have plants", "has_answer": false},
+         {"role": "assistant", "content": "nice"}], []],
+    "answer_session_ids": ["late", "gone"]}""")
 
 
 def _read(path: Path) -> ReadCorpus:
@@ -46,31 +36,22 @@ def _saved(path: Path, value: Any) -> Path:
 
 
 def test_one_chat_a_question_in_time_order(tmp_path: Path) -> None:
-    reading = _read(_saved(tmp_path / "lme.json", [ITEM]))
-    (chat,) = reading.corpus.chats
-    assert (chat.id, chat.speakers) == ("q1", ("user", "assistant"))
-    assert [(s.number, s.time and s.time.month, len(s.messages)) for s in chat.sessions] == [
-        (1, 4, 2),
-        (2, None, 0),
-        (3, 5, 1),
-    ]
-    assert [message.id for message in chat.messages] == ["D1:1", "D1:2", "D3:1"]
-    assert unpack_extra(chat.extra) == {
-        "order": [2, 3, 1],
-        "session_ids": ["early", "undated", "late"],
-    }
-    assert reading.ledger.total == 3
-
-
-def test_the_question(tmp_path: Path) -> None:
-    (chat,) = _read(_saved(tmp_path / "lme.json", [ITEM])).corpus.chats
-    (question,) = chat.questions
-    assert (question.category, question.answer) == ("temporal_reasoning", "3")
-    assert question.evidence == ("D3:1",)
-    assert question.stated == ("late", "gone")
-    assert question.unresolved == ("gone",)
-    assert question.asked == datetime(2023, 10, 2, 4, 40)
-    assert unpack_extra(question.extra) == {"answer": 3}
+    check(
+        _read(_saved(tmp_path / "lme.json", [ITEM])),
+        """
+        q1 (user, assistant) {"order":[2,3,1],"session_ids":["early","undated","late"]}
+        session 1, 2023-04-11 07:47:00
+        D1:1 None user: I have plants
+        D1:2 None assistant: nice
+        session 2, None
+        session 3, 2023-05-20 02:21:00
+        D3:1 None assistant: three
+            {"has_answer":true}
+        q1 temporal_reasoning: How many plants? 3
+            D3:1 | gone | late, gone 2023-10-02 04:40:00 {"answer":3}
+        3 entries = 3 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_abstention_and_repeated_ids(tmp_path: Path) -> None:

@@ -3,79 +3,60 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from realtalk.chat import Alias, Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.check import check
 from realtalk.formats.published.realtalk import FORMAT
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.registry import FORMATS, detect
 from realtalk.formats.source import Source
+from shown import check_chat
 
-PHOTO = "00000007-PHOTO-2026-03-02-18-05-01"
+# A chat with every quirk of the published files.
+PUBLISHED = """{"name": {"speaker_1": "Noor", "speaker_2": "Sam Quill"},
+"session_1": [
+    {"clean_text": "hi! what's your name?", "speaker": "Noor", "date_time": "02.03.2026, 18:03:12",
+     "img_file": [], "img_url": [], "dia_id": "D1:1"},
+    {"clean_text": "I'm Bram. you?", "speaker": "Sam Quill", "date_time": "02.03.2026, 18:04:00",
+     "img_file": [], "img_url": [], "dia_id": "D1:2"},
+    {"clean_text": "the river  today", "speaker": "Noor", "date_time": "02.03.2026, 18:05:20",
+     "img_file": ["7-PHOTO-2026_opt.jpg", "7-PHOTO-2026.jpg"], "img_url": [], "dia_id": "D1:4",
+     "blip_caption": "a river with boats"}],
+"events_session_1": {
+    "agent_a": [{"sub-event": "Noor walks.", "date": "", "id": "E", "caused_by": []}],
+    "agent_b": [{"sub-event": "", "date": "", "id": "Е", "caused_by": []}]},
+"session_2": [
+    {"clean_text": "ok", "speaker": "Sam Quill", "date_time": "03.03.2026, 09:00:00",
+     "img_file": [], "img_url": [], "dia_id": "D1:9"}],
+"events_session_2": {"agent_a": [], "agent_b": []},
+"session_1_date_time": "02.03.2026, 18:03:12", "session_2_date_time": "03.03.2026, 09:00:00",
+"qa": [
+    {"question": "When did Nour see boats?", "answer": "02.03.2026", "evidence": ["D1:4."],
+     "category": 2},
+    {"question": "Who is Bram?", "answer": "Sam", "evidence": ["D1:2;D1:3"], "category": 1},
+    {"question": "Why?", "answer": "Because.", "evidence": [], "category": 9}]}"""
 
 
-def message(id_: str, speaker: str, text: str, time: str, **more: Any) -> dict[str, Any]:
-    return {
-        "clean_text": text,
-        "speaker": speaker,
-        "date_time": time,
-        "img_file": more.pop("img_file", []),
-        "img_url": more.pop("img_url", []),
-        "dia_id": id_,
-        **more,
-    }
+def message(id_: str, speaker: str, text: str, time: str) -> dict[str, Any]:
+    return {"clean_text": text, "speaker": speaker, "date_time": time, "dia_id": id_}
 
 
-def published() -> dict[str, Any]:
-    """A chat with every quirk of the published files."""
-    return {
-        "name": {"speaker_1": "Noor", "speaker_2": "Sam Quill"},
-        "session_1": [
-            message("D1:1", "Noor", "hi! what's your name?", "02.03.2026, 18:03:12"),
-            message("D1:2", "Sam Quill", "I'm Bram. you?", "02.03.2026, 18:04:00"),
-            message(
-                "D1:4",
-                "Noor",
-                "the river  today",
-                "02.03.2026, 18:05:20",
-                img_file=[f"{PHOTO}_opt.jpg", f"{PHOTO}.jpg"],
-                blip_caption="a river with boats",
-            ),
-        ],
-        "events_session_1": {
-            "agent_a": [{"sub-event": "Noor walks.", "date": "", "id": "E", "caused_by": []}],
-            "agent_b": [{"sub-event": "", "date": "", "id": "Е", "caused_by": []}],
-        },
-        "session_2": [message("D1:9", "Sam Quill", "ok", "03.03.2026, 09:00:00")],
-        "events_session_2": {"agent_a": [], "agent_b": []},
-        "session_1_date_time": "02.03.2026, 18:03:12",
-        "session_2_date_time": "03.03.2026, 09:00:00",
-        "qa": [
-            {
-                "question": "When did Nour see boats?",
-                "answer": "02.03.2026",
-                "evidence": ["D1:4."],
-                "category": 2,
-            },
-            {
-                "question": "Who is Bram?",
-                "answer": "Sam",
-                "evidence": ["D1:2;D1:3"],
-                "category": 1,
-            },
-            {"question": "Why?", "answer": "Because.", "evidence": [], "category": 9},
-        ],
-    }
+def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """The folder with a chat in which something else stands."""
+    data = json.loads(PUBLISHED)
+    change(data)
+    (folder / "Chat_2_Noor_Sam.json").write_text(json.dumps(data), "utf-8")
+    return folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "Chat_2_Noor_Sam.json").write_text(json.dumps(published()), "utf-8")
+    (tmp_path / "Chat_2_Noor_Sam.json").write_text(PUBLISHED, "utf-8")
     return tmp_path
 
 
@@ -85,23 +66,31 @@ def read(path: Path) -> Any:
 
 def test_quirks(folder: Path) -> None:
     assert detect(Source.open(folder)) == "realtalk"
-    chat = read(folder).corpus.chats[0]
-    assert chat.id == "Chat_2_Noor_Sam"
-    assert [session.number for session in chat.sessions] == [1, 2]
-    photo = chat.by_id["D1:4"]
-    assert photo.attachments == (Attachment("image", f"{PHOTO}.jpg", "", "a river with boats"),)
-    assert photo.text == "the river  today"
-    assert [(e.speaker, e.text) for e in chat.events] == [
-        ("Noor", "Noor walks."),
-        ("Sam Quill", ""),
-    ]
-    when, who, why = chat.questions
-    assert (when.category, when.evidence, when.unresolved) == ("temporal", ("D1:4",), ())
-    assert (who.evidence, who.unresolved) == (("D1:2",), ("D1:3",))
-    assert (why.category, why.evidence) == ("9", ())
-    assert Alias("Bram", "Sam Quill", "D1:2") in chat.aliases
-    assert Alias("Sam", "Sam Quill", "name") in chat.aliases
-    assert Alias("Nour", "Noor", "questions") in chat.aliases
+    check_chat(
+        read(folder).corpus.chats[0],
+        """
+        Chat_2_Noor_Sam (Noor, Sam Quill)
+        session 1, 2026-03-02 18:03:12
+        D1:1 2026-03-02 18:03:12 Noor: hi! what's your name?
+        D1:2 2026-03-02 18:04:00 Sam Quill: I'm Bram. you?
+        D1:4 2026-03-02 18:05:20 Noor: the river  today
+            image 7-PHOTO-2026.jpg  a river with boats
+            {"img_file":["7-PHOTO-2026_opt.jpg","7-PHOTO-2026.jpg"]}
+        session 2, 2026-03-03 09:00:00
+        D1:9 2026-03-03 09:00:00 Sam Quill: ok
+        event 1 of Noor: Noor walks.
+        event 1 of Sam Quill:  {"id":"Е"}
+        Q1 temporal: When did Nour see boats? 02.03.2026
+            D1:4 |  | D1:4. None
+        Q2 multi_hop: Who is Bram? Sam
+            D1:2 | D1:3 | D1:2;D1:3 None
+        Q3 9: Why? Because.
+             |  |  None
+        Bram is Sam Quill by D1:2
+        Sam is Sam Quill by name
+        Nour is Noor by questions
+        """,
+    )
 
 
 def test_check_names_every_finding(folder: Path) -> None:
@@ -118,12 +107,12 @@ def test_check_names_every_finding(folder: Path) -> None:
 
 
 def test_check_errors(folder: Path) -> None:
-    data = published()
-    data["session_2"].append(message("D1:9", "Eve", "", "02.03.2026, 10:00:00"))
-    data["session_3"] = []
-    data["qa"].append({"question": " ", "answer": None, "evidence": ["D1:1"], "category": 1})
-    (folder / "Chat_2_Noor_Sam.json").write_text(json.dumps(data), "utf-8")
-    report = check(read(folder).corpus)
+    def spoil(data: dict[str, Any]) -> None:
+        data["session_2"].append(message("D1:9", "Eve", "", "02.03.2026, 10:00:00"))
+        data["session_3"] = []
+        data["qa"].append({"question": " ", "answer": None, "evidence": ["D1:1"], "category": 1})
+
+    report = check(read(changed(folder, spoil)).corpus)
     found = report.counts()
     for rule in ("duplicate-id", "out-of-order", "session-empty", "message-empty"):
         assert found[rule] == 1, rule
@@ -137,15 +126,13 @@ def test_way_back_is_equal_as_data(folder: Path, tmp_path: Path) -> None:
     assert FORMAT.write is not None
     (path,) = FORMAT.write(reading.corpus, out)
     written = json.loads(path.read_text("utf-8"))
-    assert written == published()
+    assert written == json.loads(PUBLISHED)
     assert read(out).corpus.chats == reading.corpus.chats
 
 
 def test_entries_that_are_no_messages_are_left_over(folder: Path) -> None:
-    data = published()
-    data["session_1"] += [7, {"clean_text": "x"}, {"speaker": "Noor", "dia_id": "D1:5"}]
-    (folder / "Chat_2_Noor_Sam.json").write_text(json.dumps(data), "utf-8")
-    ledger = read(folder).ledger
+    odd = [7, {"clean_text": "x"}, {"speaker": "Noor", "dia_id": "D1:5"}]
+    ledger = read(changed(folder, lambda data: data["session_1"].extend(odd))).ledger
     assert (ledger.total, ledger.in_messages, len(ledger.leftovers)) == (7, 4, 3)
     assert ledger.leftovers[0].where == "Chat_2_Noor_Sam.json: session_1[3]"
 
@@ -168,10 +155,8 @@ def test_broken_files_get_one_line(tmp_path: Path, broken: str) -> None:
 
 
 def test_three_speakers_do_not_fit(folder: Path, tmp_path: Path) -> None:
-    data = published()
-    data["session_2"].append(message("D2:2", "Eve", "hm", "03.03.2026, 10:00:00"))
-    (folder / "Chat_2_Noor_Sam.json").write_text(json.dumps(data), "utf-8")
-    corpus = read(folder).corpus
+    third = message("D2:2", "Eve", "hm", "03.03.2026, 10:00:00")
+    corpus = read(changed(folder, lambda data: data["session_2"].append(third))).corpus
     assert corpus.chats[0].speakers == ("Noor", "Sam Quill", "Eve")
     assert FORMAT.write is not None
     with pytest.raises(RealtalkError, match="two"):

@@ -10,32 +10,19 @@ from typing import Any
 
 import pytest
 
-from realtalk.chat import unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.published.reddit import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from shown import check
 
-POST: dict[str, Any] = {
-    "title": "Is it me?",
-    "content": "Nobody waters the plants.",
-    "score": 12,
-    "author": "mara",
-    "timestamp": "2021-11-03T07:37:48Z",
-    "__sub__": "plants",
+POST: dict[str, Any] = json.loads("""{"title": "Is it me?", "content": "Nobody waters the plants.",
+    "score": 12, "author": "mara", "timestamp": "2021-11-03T07:37:48Z", "__sub__": "plants",
     "comments": [
-        {
-            "body": "no",
-            "author": "theo",
-            "replies": [
-                {"body": "phew", "author": "mara", "score": 1, "timestamp": 1635925068},
-            ],
-            "score": "-3",
-            "timestamp": "2021-11-03T08:00:00Z",
-        },
-        {"body": "[removed]", "author": None, "score": None, "timestamp": "", "replies": None},
-    ],
-}
+        {"body": "no", "author": "theo", "replies": [
+            {"body": "phew", "author": "mara", "score": 1, "timestamp": 1635925068}],
+         "score": "-3", "timestamp": "2021-11-03T08:00:00Z"},
+        {"body": "[removed]", "author": null, "score": null, "timestamp": "", "replies": null}]}""")
 BARE = {"title": "Only a title", "content": "", "score": 0, "comments": []}
 
 
@@ -49,31 +36,23 @@ def _saved(path: Path, value: Any) -> Path:
 
 
 def test_a_post_is_a_chat_in_document_order(tmp_path: Path) -> None:
-    reading = _read(_saved(tmp_path / "threads.json", {"mara": [POST]}))
-    (chat,) = reading.corpus.chats
-    assert (chat.id, chat.speakers) == ("post-000001", ("mara", "theo", "[deleted]"))
-    assert [(m.id, m.speaker, m.text, m.reply_to, m.deleted) for m in chat.messages] == [
-        ("D1:1", "mara", "Nobody waters the plants.", None, False),
-        ("D1:2", "theo", "no", "D1:1", False),
-        ("D1:3", "mara", "phew", "D1:2", False),
-        ("D1:4", "[deleted]", "[removed]", "D1:1", True),
-    ]
-    assert [m.extra for m in chat.messages] == [
-        '{"score":12}',
-        '{"score":-3}',
-        '{"score":1}',
-        "",
-    ]
-    assert unpack_extra(chat.extra) == {
-        "title": "Is it me?",
-        "subreddit": "plants",
-        "score": 12,
-        "author": "mara",
-    }
-    (session,) = chat.sessions
-    assert session.time == chat.by_id["D1:1"].time == datetime(2021, 11, 3, 7, 37, 48)
-    assert chat.by_id["D1:3"].time == datetime(2021, 11, 3, 7, 37, 48)
-    assert reading.ledger.total == reading.ledger.in_messages == 4
+    check(
+        _read(_saved(tmp_path / "threads.json", {"mara": [POST]})),
+        """
+        post-000001 (mara, theo, [deleted])
+            {"author":"mara","score":12,"subreddit":"plants","title":"Is it me?"}
+        session 1, 2021-11-03 07:37:48
+        D1:1 2021-11-03 07:37:48 mara: Nobody waters the plants.
+            {"score":12}
+        D1:2 2021-11-03 08:00:00 theo, to D1:1: no
+            {"score":-3}
+        D1:3 2021-11-03 07:37:48 mara, to D1:2: phew
+            {"score":1}
+        D1:4 None [deleted], to D1:1, deleted: [removed]
+        4 entries = 4 in messages + 0 system + 0 left over
+        1 time stamps could not be read; those messages have none
+        """,
+    )
 
 
 def test_all_layouts_say_the_same(tmp_path: Path) -> None:
@@ -107,32 +86,65 @@ def test_entries_are_put_away_on_the_way(
 
 
 def test_a_post_without_text_or_author(tmp_path: Path) -> None:
-    (chat,) = _read(_saved(tmp_path / "x.json", {"juno": [BARE]})).corpus.chats
-    (message,) = chat.messages
-    assert (message.speaker, message.text, message.time) == ("juno", "Only a title", None)
+    check(
+        _read(_saved(tmp_path / "x.json", {"juno": [BARE]})),
+        """
+        post-000001 (juno) {"author":"juno","score":0,"title":"Only a title"}
+        session 1, None
+        D1:1 None juno: Only a title
+            {"score":0}
+        1 entries = 1 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_given_ids_are_kept_and_made_unique(tmp_path: Path) -> None:
     comments = [{"id": "c", "body": "a"}, {"id": "c", "body": "b"}, {"body": "d", "extra": [1]}]
     post = {**POST, "id": "t3_x", "comments": comments, "gilded": True}
-    first, second = _read(_saved(tmp_path / "x.json", [post, post])).corpus.chats
-    assert (first.id, second.id) == ("t3_x", "t3_x~2")
-    assert [m.id for m in first.messages] == ["t3_x", "c", "c~2", "D1:4"]
-    assert {m.reply_to for m in first.messages} == {None, "t3_x"}
-    assert unpack_extra(first.extra)["gilded"] is True
+    check(
+        _read(_saved(tmp_path / "x.json", [post, post])),
+        """
+        t3_x (mara, [deleted]) {"gilded":true,"score":12,"subreddit":"plants","title":"Is it
+            me?"}
+        session 1, 2021-11-03 07:37:48
+        t3_x 2021-11-03 07:37:48 mara: Nobody waters the plants.
+            {"score":12}
+        c None [deleted], to t3_x: a
+        c~2 None [deleted], to t3_x: b
+        D1:4 None [deleted], to t3_x: d
+        t3_x~2 (mara, [deleted]) {"gilded":true,"score":12,"subreddit":"plants","title":"Is it
+            me?"}
+        session 1, 2021-11-03 07:37:48
+        t3_x 2021-11-03 07:37:48 mara: Nobody waters the plants.
+            {"score":12}
+        c None [deleted], to t3_x: a
+        c~2 None [deleted], to t3_x: b
+        D1:4 None [deleted], to t3_x: d
+        8 entries = 8 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_what_is_no_comment_is_left_over(tmp_path: Path) -> None:
     comments = ["t1_a", {}, [], {"replies": [{"body": "kept", "author": "theo"}]}]
-    reading = _read(_saved(tmp_path / "x.json", [{**POST, "comments": comments}, {}, 5]))
-    (chat,) = reading.corpus.chats
-    assert [(m.text, m.deleted, m.reply_to) for m in chat.messages] == [
-        ("Nobody waters the plants.", False, None),
-        ("", True, "D1:1"),
-        ("kept", False, "D1:2"),
-    ]
-    assert len(reading.ledger.leftovers) == 5
-    assert reading.ledger.leftovers[0].where == "x.json: post 1"
+    check(
+        _read(_saved(tmp_path / "x.json", [{**POST, "comments": comments}, {}, 5])),
+        """
+        post-000001 (mara, [deleted], theo) {"score":12,"subreddit":"plants","title":"Is it
+            me?"}
+        session 1, 2021-11-03 07:37:48
+        D1:1 2021-11-03 07:37:48 mara: Nobody waters the plants.
+            {"score":12}
+        D1:2 None [deleted], to D1:1, deleted:
+        D1:3 None theo, to D1:2: kept
+        8 entries = 3 in messages + 0 system + 5 left over
+        x.json: post 1: a bare value where a comment belongs
+        x.json: post 1: has no text, author or time
+        x.json: post 1: a list where a comment belongs
+        x.json: post 2: has no text, author or time
+        x.json: post 3: a bare value where a post belongs
+        """,
+    )
 
 
 def test_the_clock_of_a_time_zone(tmp_path: Path) -> None:
