@@ -61,24 +61,25 @@ from realtalk.formats.source import Member, Source, holding, taken
 # owner of the account among them. Conversations such as "48:calllogs" are lists that the app keeps.
 # A file is an element inside the text; a quotation names the message that it answers.
 
-_CALLS = ("RichText/Media_CallRecording", "RichText/Media_CallTranscript")
-_INVITES = ("RichText/ScheduledCallInvite",)
+_NOTICES = frozenset(
+    f"RichText/{kind}"
+    for kind in ("Media_CallRecording", "Media_CallTranscript", "ScheduledCallInvite")
+)
 _PERSONAL_LISTS = "48:"  # how the app's own lists are numbered: calls, notifications, what is saved
 _NOTES = "48:notes"  # what the owner writes to themselves
 # What kind of file an element or a type of entry is of, by the beginning of its name.
 _KINDS = {
-    "picture": "image",
-    "media_album": "image",
-    "audio": "audio",
-    "media_audio": "audio",
-    "video": "video",
-    "media_video": "video",
-    "media_flik": "sticker",
-    "swift": "link",
-    "media_card": "link",
-    "contacts": "contact",
-    "location": "location",
-    "file": "",
+    begins: kind
+    for kind, names in {
+        "image": "picture media_album",
+        "audio": "audio media_audio",
+        "video": "video media_video",
+        "sticker": "media_flik",
+        "link": "swift media_card",
+        "contact": "contacts",
+        "location": "location",
+    }.items()
+    for begins in names.split()
 }
 
 
@@ -118,9 +119,7 @@ def _begins(content: str) -> bool:
 
 
 def _is_said(kind: str) -> bool:
-    if kind in _CALLS or kind in _INVITES:
-        return False
-    return kind.partition("/")[0] in ("RichText", "Text", "Poll", "")
+    return kind not in _NOTICES and kind.partition("/")[0] in ("RichText", "Text", "Poll", "")
 
 
 def _person(sender: str) -> str:
@@ -167,7 +166,7 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
     gone = bool(text_at(properties, "deletetime"))
     plain = kind == "Text" and not content.startswith("<")
     said = Flat(content) if plain else flat(content, spaced=not kind.endswith("/Html"))
-    files = list(_personal_files(kind, content))
+    files = _personal_files(kind, content)
     marks = (
         (text_at(mark, "key"), [names.get(mri, "") for mri in _users(mark)], len(_users(mark)))
         for mark in objects_at(properties, "emotions")
@@ -192,30 +191,26 @@ def _users(mark: Fields) -> list[str]:
     return [scalar(user.get("mri")) for user in objects_at(mark, "users")]
 
 
-def _personal_files(kind: str, content: str) -> Iterator[Attachment]:
+def _personal_files(kind: str, content: str) -> list[Attachment]:
     """Files stand as elements in the text: <URIObject type="Picture.1" uri="…">."""
     form = kind.partition("/")[2]
-    found: list[Attachment] = []
-    named = ""
+    files: list[Attachment] = []
     for tag in walk(content) if "<URIObject" in content or form not in ("", "Html") else ():
         if not isinstance(tag, Tag) or tag.closes:
             continue
+        fields = tag.attributes
         if tag.name == "uriobject":
-            fields = tag.attributes
-            kinds = (_kind(fields.get("type", "")), _kind(form))
-            found.append(attached(fields.get("uri", ""), next(filter(None, kinds), "file")))
-        elif tag.name == "originalname":
-            named = tag.attributes.get("v", "")
-            if found and named:
-                last = found[-1]
-                found[-1] = attached(last.url, "" if last.kind == "file" else last.kind, named)
+            kind = _kind(fields.get("type", "")) or _kind(form) or "file"
+            files.append(attached(fields.get("uri", ""), kind))
+        elif tag.name == "originalname" and files and (name := fields.get("v", "")):
+            last = files[-1]
+            files[-1] = attached(last.url, "" if last.kind == "file" else last.kind, name)
         elif tag.name in ("location", "c") and _kind(form) in ("location", "contact"):
-            fields = tag.attributes
             title = fields.get("address", "") or fields.get("f", "")
-            found.append(Attachment(_kind(form), title, fields.get("url", "")))
-    if not found and _kind(form):
-        found.append(Attachment(_kind(form)))
-    yield from found
+            files.append(Attachment(_kind(form), title, fields.get("url", "")))
+    if not files and _kind(form):
+        files.append(Attachment(_kind(form)))
+    return files
 
 
 def _kind(name: str) -> str:

@@ -20,7 +20,7 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, is_odd, text_of, zone
-from realtalk.formats.published.record import extra_of, undated_notes
+from realtalk.formats.published.record import LARGEST_SESSION, extra_of, undated_notes
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.sessions import Gap, sorted_by_time, split_at_pauses
 from realtalk.registry import suggest
@@ -33,7 +33,6 @@ _CLOCK = "clock"  # the time of day, where the date is a column of its own
 _MOST_NAMES = 20
 _STAMPS = 1 << 14  # stamps that are remembered: many rows have the same
 _LONGEST_NAME = 30
-_LARGEST_SESSION = 2**31 - 1
 _YES = frozenset({"true", "1", "yes"})
 
 # Best first; compared without case, spaces and punctuation.
@@ -134,7 +133,9 @@ class _Row:
 class TableRows:
     """Rows of one file, gathered and then made into chats."""
 
-    def __init__(self, columns: Mapping[str, str], options: ReadOptions, chat: str) -> None:
+    def __init__(
+        self, columns: Mapping[str, str], options: ReadOptions, chat: str, notes: list[str]
+    ) -> None:
         self._columns = columns
         self._options = options
         self._default = chat
@@ -143,7 +144,7 @@ class TableRows:
             (field, columns[field]) for field in (*_TEXTS, *_FLAGS) if field in columns
         )
         self._rows: dict[str, list[_Row]] = {}
-        self.notes: list[str] = []
+        self._notes = notes
 
     def add(self, row: Mapping[str, Any], where: str) -> str | None:
         """Takes a row, or says why it is no message."""
@@ -179,7 +180,9 @@ class TableRows:
             stamps = [row.stamp for rows in self._rows.values() for row in rows]
             order, proven = date_order([stamp for stamp in stamps if isinstance(stamp, str)])
             if not proven:
-                self.notes.append("dates were read with the day first; `dates=mdy` reads the month")
+                self._notes.append(
+                    "dates were read with the day first; `dates=mdy` reads the month"
+                )
         undated = 0
         chats = []
 
@@ -195,7 +198,7 @@ class TableRows:
             speakers: dict[str, None] = {}
             sessions = _sessions(self._numbered(rows), speakers)
             chats.append(Chat(id_, tuple(speakers), sessions))
-        self.notes += undated_notes(undated)
+        self._notes += undated_notes(undated)
         return chats
 
     def _numbered(self, rows: list[_Row]) -> list[tuple[int, list[_Row]]]:
@@ -247,7 +250,5 @@ def _sessions(
 
 
 def _number(name: str) -> int | None:
-    if name.isascii() and name.isdigit() and len(name) < 11:
-        number = int(name)
-        return number if number <= _LARGEST_SESSION else None
-    return None
+    fits = name.isascii() and name.isdigit() and len(name) < 11 and int(name) <= LARGEST_SESSION
+    return int(name) if fits else None

@@ -91,14 +91,15 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     ledgers: list[Ledger] = []
     notes: list[str] = []
     for member in options.in_turn(members):
-        rows, ledger = _rows(member, options, notes)
+        file_chats, ledger = _read_table(member, options, notes)
+        chats += file_chats
         ledgers.append(ledger)
-        chats += rows.chats()
-        notes += rows.notes
     return gathered(source, "csv", chats, ledgers, notes, unit="lines")
 
 
-def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[TableRows, Ledger]:
+def _read_table(
+    member: Member, options: ReadOptions, notes: list[str]
+) -> tuple[list[Chat], Ledger]:
     data = member.read()
     encoding = _encoding(data)
     if encoding == _GUESSED:
@@ -122,7 +123,7 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Table
             columns = mapped(header, options, member.where)
             reacted = _REACTIONS not in columns.values()  # the user may mean something else
             guards = _GUARDED in header and _GUARDED not in columns.values()
-            rows = TableRows(columns, options, member.stem)
+            rows = TableRows(columns, options, member.stem, notes)
             system += count
         else:
             row: dict[str, Any] = dict(zip(header, cells, strict=False))
@@ -141,7 +142,7 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Table
                 left += [Leftover(f"{member.name}:{place}", reason) for place in places]
     if rows is None:
         raise RealtalkError("has no header line", where=member.where)
-    return rows, Ledger("lines", total, in_messages, system, tuple(left))
+    return rows.chats(), Ledger("lines", total, in_messages, system, tuple(left))
 
 
 def _records(text: IO[str], delimiter: str, member: Member) -> Iterator[tuple[list[str], int, int]]:
@@ -193,7 +194,7 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
         writer = csv.writer(file, delimiter=delimiter)
         reacted = any(m.reactions for chat in corpus.chats for m in chat.messages)
         header = (*_HEADER, _REACTIONS) if reacted else _HEADER
-        guards = any(map(_begin_formulas, _table(corpus, reacted)))
+        guards = any(guarded(cell) != cell for row in _table(corpus, reacted) for cell in row)
         writer.writerow((*header, _GUARDED) if guards else header)
         for row in _table(corpus, reacted):
             safe = [guarded(cell) for cell in row]
@@ -208,10 +209,6 @@ def _table(corpus: Corpus, reacted: bool) -> Iterator[tuple[str, ...]]:
             for message in session.messages:
                 row = (chat.id, str(session.number), *_cells(message))
                 yield (*row, _marks(message.reactions)) if reacted else row
-
-
-def _begin_formulas(row: tuple[str, ...]) -> bool:
-    return any(guarded(cell) != cell for cell in row)
 
 
 def _cells(message: Message) -> tuple[str, ...]:

@@ -49,16 +49,14 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     name, format_ = source.name, "jsonl"
     for member in options.in_turn(members):
         first = next((value for _, value in json_lines(member) if value not in _BLANK), None)
-        reader: _OwnLines | _Foreign
         if isinstance(first, dict) and first.get("type") == "corpus" and "realtalk" in first:
-            reader = _OwnLines(member, first)
+            file_chats, ledger = _read_own(member, first)
             if len(members) == 1:
-                name, format_ = reader.name, reader.format
+                name, format_ = str(first.get("name")), str(first.get("format"))
         else:
-            reader = _Foreign(member, options)
-        chats += reader.chats()
-        ledgers.append(reader.ledger)
-        notes += reader.notes
+            file_chats, ledger = _read_foreign(member, options, notes)
+        chats += file_chats
+        ledgers.append(ledger)
     return gathered(source, format_, chats, ledgers, notes, unit="lines", name=name)
 
 
@@ -81,93 +79,89 @@ class _LinesDraft:
         return replace(self.head, sessions=sessions, events=events, questions=questions)
 
 
-class _OwnLines:
+def _read_own(member: Member, first: Mapping[str, Any]) -> tuple[list[Chat], Ledger]:
     """A file of our own making."""
+    if first.get("realtalk") != _VERSION:
+        raise RealtalkError(
+            "was written by a later version", where=member.where, fix="update realtalk"
+        )
+    drafts: dict[str, _LinesDraft] = {}
+    total = messages = 0
+    left = []
+    for total, value in json_lines(member):
+        where = f"{member.name}:{total}"
+        try:
+            messages += value not in _BLANK and _take(value, drafts, where) == "message"
+        except RealtalkError as error:
+            left.append(Leftover(where, error.what))
+    other = total - messages - len(left)
+    ledger = Ledger("lines", total, messages, other, tuple(left))
+    return [draft.chat() for draft in drafts.values()], ledger
 
-    def __init__(self, member: Member, first: Mapping[str, Any]) -> None:
-        self.name, self.format = str(first.get("name")), str(first.get("format"))
-        self.notes: list[str] = []
-        self._drafts: dict[str, _LinesDraft] = {}
-        total = messages = 0
-        left = []
-        if first.get("realtalk") != _VERSION:
-            raise RealtalkError(
-                "was written by a later version", where=member.where, fix="update realtalk"
-            )
-        for total, value in json_lines(member):
-            where = f"{member.name}:{total}"
-            try:
-                messages += value not in _BLANK and self._take(value, where) == "message"
-            except RealtalkError as error:
-                left.append(Leftover(where, error.what))
-        other = total - messages - len(left)
-        self.ledger = Ledger("lines", total, messages, other, tuple(left))
 
-    def chats(self) -> list[Chat]:
-        return [draft.chat() for draft in self._drafts.values()]
-
-    def _take(self, value: Any, where: str) -> str:
-        kind = value.get("type") if isinstance(value, dict) else None
-        if kind == "corpus":
-            return "corpus"
-        if kind == "chat":
-            head = restored(Chat, {**value, "sessions": []}, where)
-            if head.id in self._drafts:
-                raise RealtalkError("repeats a chat", where=where)
-            self._drafts[head.id] = _LinesDraft(head)
-            return "chat"
-        if not isinstance(kind, str) or kind not in ("session", "message", "event", "question"):
-            raise RealtalkError("is of no known type", where=where)
-        draft = self._drafts.get(str(value.get("chat")))
-        if draft is None:
-            raise RealtalkError("names a chat that no line before it describes", where=where)
-        if kind == "session":
-            session = restored(Session, {**value, "messages": []}, where)
-            draft.times.setdefault(session.number, session.time)
-        elif kind == "message":
-            message = restored(Message, value, where)
-            holder = {"number": value.get("session"), "time": None, "messages": []}
-            number = restored(Session, holder, where).number
-            draft.times.setdefault(number, message.time)
-            draft.messages.setdefault(number, []).append(message)
-        elif kind == "event":
-            draft.events.append(restored(Event, value, where))
-        else:
-            draft.questions.append(restored(Question, value, where))
+def _take(value: Any, drafts: dict[str, _LinesDraft], where: str) -> str:
+    """Adds what a line says to its chat, and answers of which type it is."""
+    kind = str(value.get("type")) if isinstance(value, dict) else ""
+    if kind == "corpus":
         return kind
+    if kind == "chat":
+        head = restored(Chat, {**value, "sessions": []}, where)
+        if head.id in drafts:
+            raise RealtalkError("repeats a chat", where=where)
+        drafts[head.id] = _LinesDraft(head)
+        return kind
+    if kind not in ("session", "message", "event", "question"):
+        raise RealtalkError("is of no known type", where=where)
+    draft = drafts.get(str(value.get("chat")))
+    if draft is None:
+        raise RealtalkError("names a chat that no line before it describes", where=where)
+    if kind == "session":
+        session = restored(Session, {**value, "messages": []}, where)
+        draft.times.setdefault(session.number, session.time)
+    elif kind == "message":
+        message = restored(Message, value, where)
+        holder = {"number": value.get("session"), "time": None, "messages": []}
+        number = restored(Session, holder, where).number
+        draft.times.setdefault(number, message.time)
+        draft.messages.setdefault(number, []).append(message)
+    elif kind == "event":
+        draft.events.append(restored(Event, value, where))
+    else:
+        draft.questions.append(restored(Question, value, where))
+    return kind
 
 
-class _Foreign:
+def _read_foreign(
+    member: Member, options: ReadOptions, notes: list[str]
+) -> tuple[list[Chat], Ledger]:
     """A file of somebody else's with one message per line."""
-
-    def __init__(self, member: Member, options: ReadOptions) -> None:
-        keys: dict[str, None] = {}
-        for number, value in json_lines(member):
-            if number > _FIRST_ROWS:
-                break
-            if isinstance(value, dict):
-                keys.update(dict.fromkeys(_flat(value)))
-        if not keys:
-            raise RealtalkError("does not hold one JSON object per line", where=member.where)
-        columns = mapped(list(keys), options, member.where)
-        self._rows = TableRows(columns, options, member.stem)
-        left = []
-        total = blank = 0
-        for total, value in json_lines(member):
-            where = f"{member.name}:{total}"
-            if value in _BLANK:
-                blank += 1
-            elif not isinstance(value, dict):
-                left.append(Leftover(where, "is not a JSON object"))
-            elif isinstance(value.get(columns["text"]), dict):  # which `_flat` takes apart
-                left.append(Leftover(where, NOT_TEXT))
-            elif (reason := self._rows.add(_flat(value), where)) is not None:
-                left.append(Leftover(where, reason))
-        self.ledger = Ledger("lines", total, total - blank - len(left), blank, tuple(left))
-        self.notes: list[str] = self._rows.notes
-
-    def chats(self) -> list[Chat]:
-        return self._rows.chats()
+    keys: dict[str, None] = {}
+    for number, value in json_lines(member):
+        if number > _FIRST_ROWS:
+            break
+        if isinstance(value, dict):
+            keys.update(dict.fromkeys(_flat(value)))
+    if not keys:
+        raise RealtalkError("does not hold one JSON object per line", where=member.where)
+    columns = mapped(list(keys), options, member.where)
+    rows = TableRows(columns, options, member.stem, notes)
+    left = []
+    total = blank = 0
+    for total, value in json_lines(member):
+        reason: str | None = None
+        where = f"{member.name}:{total}"
+        if value in _BLANK:
+            blank += 1
+        elif not isinstance(value, dict):
+            reason = "is not a JSON object"
+        elif isinstance(value.get(columns["text"]), dict):  # which `_flat` takes apart
+            reason = NOT_TEXT
+        else:
+            reason = rows.add(_flat(value), where)
+        if reason is not None:
+            left.append(Leftover(where, reason))
+    ledger = Ledger("lines", total, total - blank - len(left), blank, tuple(left))
+    return rows.chats(), ledger
 
 
 def _flat(value: Mapping[str, Any]) -> Fields:

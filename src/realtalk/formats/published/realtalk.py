@@ -213,7 +213,7 @@ def _published(chat: Chat) -> Fields:
                 events.setdefault(agent, []).append({**entry, **unpack_extra(event.extra)})
         data[f"events_session_{session.number}"] = events
     for session in chat.sessions:
-        data[f"session_{session.number}_date_time"] = _stamp(session.time)
+        data[f"session_{session.number}_date_time"] = stamp(session.time)
     data["qa"] = [
         {
             "question": question.text,
@@ -231,7 +231,7 @@ def _published_message(message: Message) -> Fields:
     entry: Fields = {
         "clean_text": message.text,
         "speaker": message.speaker,
-        "date_time": extra.get("date_time") or _stamp(message.time),
+        "date_time": extra.get("date_time") or stamp(message.time),
         "img_file": extra.get("img_file") or [a.name for a in message.attachments if a.name],
         "img_url": [a.url for a in message.attachments if a.url],
         "dia_id": message.id,
@@ -242,7 +242,8 @@ def _published_message(message: Message) -> Fields:
     return entry
 
 
-def _stamp(time: datetime | None) -> str:
+def stamp(time: datetime | None) -> str:
+    """`parse_time` backwards; "" for none."""
     return "" if time is None else time.strftime(TIME)
 
 

@@ -86,7 +86,7 @@ def undated_notes(count: int) -> tuple[str, ...]:
 
 KEY = "realtalk"  # where a foreign layout carries what it has no field for
 _DEEPEST = 200  # the JSON writer stops at 254, and layouts wrap an extra in a few levels
-_LARGEST_SESSION = 2**31 - 1  # what the stored column holds
+LARGEST_SESSION = 2**31 - 1  # what the stored column holds
 
 T = TypeVar("T", Message, Session, Event, Question, Alias, Attachment, Chat)
 
@@ -144,7 +144,7 @@ _UNFIT = (TypeError, ValueError, RecursionError, AttributeError)  # what a decod
 
 
 def _exactly(kind: type[Any], value: Any) -> Any:
-    if type(value) is not kind or (kind is int and abs(value) > _LARGEST_SESSION):
+    if type(value) is not kind or (kind is int and abs(value) > LARGEST_SESSION):
         raise TypeError
     return value
 

@@ -41,7 +41,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.writing import atomic_path, file_stems
 from realtalk.formats.aliases import learn
 from realtalk.formats.limits import VARIABLE, Allowance, Measure, raised
-from realtalk.formats.published.realtalk import TIME, parse_time
+from realtalk.formats.published.realtalk import parse_time, stamp
 from realtalk.formats.published.record import gathered
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
@@ -50,7 +50,7 @@ from realtalk.text.calendars import MONTHS
 
 # The first sheet of an .xlsx file as rows of text.
 #
-#     first_rows(data, "annotate.xlsx")
+#     first_rows(member)
 #     → [(None, "Mara", None, "Theo", "Date, Time"), ("D1:1", "hey", None, None, "2026-03-02 …"), …]
 #
 # The library lays a sheet out as a full rectangle of cells, so a few kilobytes with one cell far
@@ -65,12 +65,13 @@ _CELL = re.compile(rb"<(?:\w+:)?c\b")
 _PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]{0,9})([0-9]{0,9})""")
 
 
-def first_rows(data: bytes, where: str, limit: int | None = None) -> list[tuple[str | None, ...]]:
+def first_rows(member: Member, limit: int | None = None) -> list[tuple[str | None, ...]]:
     """The rows of the first sheet, or the first `limit`, all of one width; dates in ISO form."""
     import fastexcel
 
+    data = member.read()
     try:
-        _check_parts(data, where)
+        _check_parts(data, member.where)
         sheet = fastexcel.read_excel(data).load_sheet(
             0, header_row=None, n_rows=limit, dtypes="string"
         )
@@ -78,7 +79,7 @@ def first_rows(data: bytes, where: str, limit: int | None = None) -> list[tuple[
     except RealtalkError:
         raise
     except (fastexcel.FastExcelError, *UNPACKING_ERRORS) as error:
-        raise RealtalkError("not a readable .xlsx file", where=where) from error
+        raise RealtalkError("not a readable .xlsx file", where=member.where) from error
 
 
 def _check_parts(data: bytes, where: str) -> None:
@@ -134,21 +135,9 @@ def _column(letters: bytes) -> int:
 # Message text is data: a text that begins with "=" is written as text, never as a formula.
 
 
-@dataclass(frozen=True)
-class Headings:
-    """The words of the layout, shared by reader and writer."""
-
-    time: str = "Date, Time"
-    events: str = "Events"
-    question: str = "Question"
-    answer: str = "Answer"
-    evidence: str = "Evidence"
-    category: str = "Category"
-    attachments: str = "Attachments"
-
-
-HEADINGS = Headings()
-ASKED = (HEADINGS.question, HEADINGS.answer, HEADINGS.evidence, HEADINGS.category)
+# The words of the layout, shared by reader and writer.
+_TIME, _EVENTS, _ATTACHMENTS = "Date, Time", "Events", "Attachments"
+_ASKED = ("Question", "Answer", "Evidence", "Category")
 _CELL_LIMIT = 32_767  # Excel's; openpyxl would cut the text silently
 
 
@@ -177,19 +166,21 @@ def _write_chat(chat: Chat, path: Path) -> Path:
     from openpyxl.utils import get_column_letter
 
     columns = _layout_columns(chat)
-    rows = list(
-        _filled_rows(chat, columns)
-    )  # all of them first: a text that does not fit stops here
+    # All of them first: a text that does not fit stops here.
+    rows = [
+        ({place: _cell_value(value, chat) for place, value in values.items() if value}, heavy)
+        for values, heavy in _layout(chat, columns)
+    ]
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sheet1")
     widths = {f"text {name}": 52 for name in chat.speakers}
-    widths |= {HEADINGS.question: 36, HEADINGS.answer: 36, HEADINGS.time: 20}
+    widths |= {_ASKED[0]: 36, _ASKED[1]: 36, _TIME: 20}
     for name, width in widths.items():
         sheet.column_dimensions[get_column_letter(columns[name] + 1)].width = width
     sheet.freeze_panes = "A2"
     wrap, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
     for values, heavy in rows:
-        cells: list[Any] = [None] * (columns[HEADINGS.attachments] + 1)
+        cells: list[Any] = [None] * (columns[_ATTACHMENTS] + 1)
         for place, value in values.items():
             cell = WriteOnlyCell(sheet, value=value)
             if isinstance(value, str):
@@ -204,35 +195,31 @@ def _write_chat(chat: Chat, path: Path) -> Path:
     return path
 
 
-def _filled_rows(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any], bool]]:
-    """Cells by place, and whether the row is a heading."""
-    for values, heavy in _layout(chat, columns):
-        filled = {place: value for place, value in values.items() if value not in (None, "")}
-        for place, value in filled.items():
-            if isinstance(value, str):
-                if len(value) > _CELL_LIMIT:
-                    raise RealtalkError(
-                        f"a text of {len(value):,} characters does not fit a cell "
-                        f"({_CELL_LIMIT:,} at most)",
-                        where=f"chat {chat.id}",
-                        fix="export with `to=realtalk` or jsonl",
-                    )
-                filled[place] = escape(value)
-        yield filled, heavy
+def _cell_value(value: Any, chat: Chat) -> Any:
+    """What a cell can hold of a value; a text that does not fit is an error."""
+    if not isinstance(value, str):
+        return value
+    if len(value) > _CELL_LIMIT:
+        raise RealtalkError(
+            f"a text of {len(value):,} characters does not fit a cell ({_CELL_LIMIT:,} at most)",
+            where=f"chat {chat.id}",
+            fix="export with `to=realtalk` or jsonl",
+        )
+    return escape(value)
 
 
 def _layout(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any], bool]]:
-    head = {columns[name]: name for name in (HEADINGS.time, *ASKED, HEADINGS.attachments)}
+    head = {columns[name]: name for name in (_TIME, *_ASKED, _ATTACHMENTS)}
     yield head | {columns[f"text {name}"]: name for name in chat.speakers}, True
-    dated = columns[HEADINGS.time] - 1
+    dated = columns[_TIME] - 1
     if len(chat.speakers) > 1:
         dated = columns[f"text {chat.speakers[1]}"]  # where the published sheets have it
     questions = deque(chat.questions)
     for session in chat.sessions:
         yield {}, False
-        yield {1: f"Session {session.number}", dated: _stamp(session.time)}, True
+        yield {1: f"Session {session.number}", dated: stamp(session.time)}, True
         yield {}, False
-        yield {0: HEADINGS.events} | _event_cells(chat, session.number, columns), False
+        yield {0: _EVENTS} | _event_cells(chat, session.number, columns), False
         yield {}, False
         for message in session.messages:
             cells = _message_cells(message, columns)
@@ -247,14 +234,10 @@ def _layout_columns(chat: Chat) -> dict[str, int]:
     """Two columns per speaker, then the published layout's order and gaps."""
     columns = {f"text {name}": 2 * place + 1 for place, name in enumerate(chat.speakers)}
     time = 2 * len(chat.speakers)
-    columns[HEADINGS.time] = time
-    columns |= {name: time + 3 + place for place, name in enumerate(ASKED)}
-    columns[HEADINGS.attachments] = time + 8
+    columns[_TIME] = time
+    columns |= {name: time + 3 + place for place, name in enumerate(_ASKED)}
+    columns[_ATTACHMENTS] = time + 8
     return columns
-
-
-def _stamp(time: datetime | None) -> str | None:
-    return None if time is None else time.strftime(TIME)
 
 
 def _event_cells(chat: Chat, session: int, columns: dict[str, int]) -> dict[int, Any]:
@@ -272,11 +255,11 @@ def _event_cells(chat: Chat, session: int, columns: dict[str, int]) -> dict[int,
 def _message_cells(message: Message, columns: dict[str, int]) -> dict[int, Any]:
     place = columns[f"text {message.speaker}"]
     cells: dict[int, Any] = {place - 1: message.id, place: message.text}
-    cells[columns[HEADINGS.time]] = _stamp(message.time)
+    cells[columns[_TIME]] = stamp(message.time)
     # A row without text is a photo's, unless something stands here.
     if message.attachments or not message.text:
         files = [asdict(file) for file in message.attachments]
-        cells[columns[HEADINGS.attachments]] = orjson.dumps({"attachments": files}).decode()
+        cells[columns[_ATTACHMENTS]] = orjson.dumps({"attachments": files}).decode()
     return cells
 
 
@@ -287,7 +270,7 @@ def _question_cells(question: Question, columns: dict[str, int]) -> dict[int, An
         ", ".join(question.stated or question.evidence),
         number_of("realtalk", question.category) or question.category,
     )
-    return {columns[name]: cell for name, cell in zip(ASKED, cells, strict=True)}
+    return {columns[name]: cell for name, cell in zip(_ASKED, cells, strict=True)}
 
 
 _ID = re.compile(r"D\d+:\d+")
@@ -322,7 +305,7 @@ class _SheetDraft:
 
 
 def _is_ours(member: Member) -> bool:
-    rows = _rows(member, limit=1)
+    rows = first_rows(member, limit=1)
     return bool(rows) and _columns(rows[0]) is not None
 
 
@@ -334,13 +317,9 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     return gathered(source, "realtalk", chats, ledgers)
 
 
-def _rows(member: Member, limit: int | None = None) -> list[tuple[str | None, ...]]:
-    return first_rows(member.read(), member.where, limit)
-
-
 def _columns(header: Sequence[Any]) -> _Columns | None:
     named = {_plain(value).casefold(): place for place, value in enumerate(header) if value}
-    time = named.get(HEADINGS.time.casefold())
+    time = named.get(_TIME.casefold())
     if time is None:
         return None
     speakers = [(_plain(header[place]), place) for place in range(1, time) if header[place]]
@@ -348,11 +327,11 @@ def _columns(header: Sequence[Any]) -> _Columns | None:
 
 
 def _chat(member: Member) -> tuple[Chat, Ledger]:
-    rows = _rows(member)
+    rows = first_rows(member)
     columns = _columns(rows[0]) if rows else None
     if columns is None:
         raise RealtalkError(
-            f"the first row has no '{HEADINGS.time}' after the speakers", where=member.where
+            f"the first row has no '{_TIME}' after the speakers", where=member.where
         )
     drafts: list[_SheetDraft] = []
     events: list[Event] = []
@@ -360,21 +339,23 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     leftovers: list[Leftover] = []
     total = system = 0
     for line, row in enumerate(rows[1:], 2):
-        question_cells += _asked(row, columns)
+        asked = tuple(columns.cell(row, name) for name in _ASKED)
+        if asked[0] is not None:
+            question_cells.append(asked)
         if all(value is None for value in row[: columns.time + 1]):
             continue
         total += 1
         where = f"{member.name}: row {line}"
         if session := _session_of(row, columns):
             # A continuation repeats the date of what it continues: its first message tells.
-            stamp = None if session[1] else _first_time(row[2 : columns.time])
-            drafts.append(_SheetDraft(len(drafts) + 1, stamp))
+            times = () if session[1] else map(_moment, row[2 : columns.time])
+            drafts.append(_SheetDraft(len(drafts) + 1, next(filter(None, times), None)))
             system += 1
         elif _plain(row[0]).casefold() == _DONE:
             system += 1
         elif not drafts:
             leftovers.append(Leftover(where, "stands before the first session"))
-        elif _plain(row[0]).casefold() == HEADINGS.events.casefold():
+        elif _plain(row[0]).casefold() == _EVENTS.casefold():
             events += _events(row, columns, drafts[-1].number)
             system += 1
         elif not _take(row, columns, drafts[-1]):
@@ -395,28 +376,24 @@ def _session_of(row: Sequence[Any], columns: _Columns) -> re.Match[str] | None:
     return _SESSION.fullmatch(_plain(row[1])) if row[columns.time] is None else None
 
 
-def _first_time(cells: Sequence[Any]) -> datetime | None:
-    return next(filter(None, map(_moment, cells)), None)
-
-
 def _take(row: Sequence[Any], columns: _Columns, draft: _SheetDraft) -> bool:
     """A message or photo row into the session; False where it is neither."""
-    stamp = _moment(row[columns.time])
+    time = _moment(row[columns.time])
     for speaker, place in columns.speakers:
         id_ = _plain(row[place - 1])
         if not _ID.fullmatch(id_):
             continue
         text = row[place]
-        kept = _kept(columns.cell(row, HEADINGS.attachments))
-        if text is None and kept is None:
-            draft.photos.append((id_, stamp))
+        files = _files(columns.cell(row, _ATTACHMENTS))
+        if text is None and files is None:
+            draft.photos.append((id_, time))
         else:
-            draft.messages.append(Message(id_, speaker, stamp, text or "", kept or ()))
+            draft.messages.append(Message(id_, speaker, time, text or "", files or ()))
         return True
     return False
 
 
-def _kept(cell: Any) -> tuple[Attachment, ...] | None:
+def _files(cell: Any) -> tuple[Attachment, ...] | None:
     """What our own sheets keep beside a message; another sheet's remark is not ours to read."""
     try:
         files = orjson.loads(str(cell))["attachments"] if cell else None
@@ -437,10 +414,10 @@ def _session(draft: _SheetDraft) -> Session:
 def _with_photos(draft: _SheetDraft) -> Iterator[Message]:
     """Photos go to the message nearest in time, the earlier one where two are equally near."""
     photos_of: dict[int, list[str]] = {}
-    for id_, stamp in draft.photos:
+    for id_, time in draft.photos:
         if draft.messages:
             far = [
-                (abs((m.time - stamp).total_seconds()) if m.time and stamp else float("inf"), at)
+                (abs((m.time - time).total_seconds()) if m.time and time else float("inf"), at)
                 for at, m in enumerate(draft.messages)
             ]
             photos_of.setdefault(min(far)[1], []).append(id_)
@@ -466,12 +443,6 @@ def _events(row: Sequence[Any], columns: _Columns, session: int) -> Iterator[Eve
             id_, text = (mark, text) if colon else (line, line)
             extra = pack_extra({} if id_ == "E" else {"id": id_})
             yield Event(session, speaker, text.strip(), extra=extra)
-
-
-def _asked(row: Sequence[Any], columns: _Columns) -> Iterator[tuple[Any, ...]]:
-    cells = tuple(columns.cell(row, name) for name in ASKED)
-    if cells[0] is not None:
-        yield cells
 
 
 def _questions(rows: Sequence[tuple[Any, ...]], ids: set[str]) -> Iterator[Question]:
