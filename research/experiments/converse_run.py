@@ -91,7 +91,8 @@ class Run:
         self.out.mkdir(parents=True, exist_ok=True)
         self.began = time.perf_counter()
         self.base_name = given.base.name.removesuffix(".gguf")  # a stem would end at "0.5b"
-        self.pace = ChatPace.load(given.pace)
+        pace = json.loads(given.pace.read_text("utf-8"))
+        self.pace = ChatPace(pace.pop("source"), **{name: tuple(pace[name]) for name in pace})
         settings = {"way": "bm25"} if given.memory == "retrieved" else {}
         self.remember = reminder(make_memory(given.memory, settings), Budget(words=given.budget))
         self.base = load(base_folder(given.base, self.out), device=given.device)

@@ -142,7 +142,7 @@ def rows(
     labeller: Known | None,
 ) -> Iterator[dict[str, str]]:
     for task in tasks:
-        own = OwnTurns(task.learning, examples) if examples or styled else None
+        own = OwnTurns(task.learning) if examples or styled else None
         guide = None
         if examples:
             guide = Guide(task.learning, described=False, examples=examples, own=own)

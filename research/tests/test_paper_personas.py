@@ -15,9 +15,16 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
+from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.benchmark import KIND, READING, PersonaBenchmark, run_persona
-from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_8, PublishedSpeaker
+from realtalk.persona.choosing import (
+    PUBLISHED_SCORES,
+    TABLE_2,
+    TABLE_8,
+    PublishedSpeaker,
+    published_choice,
+)
 from realtalk.persona.scoring import COLUMNS, SCORES
 from realtalk.persona.turns import tasks
 from realtalk.persona.values import make_simulator
@@ -198,3 +205,26 @@ def test_more_context_that_helps_is_seen(tmp_path: Path) -> None:
     pl.read_parquet(rows).with_columns(pl.lit(1.0).alias("emotion")).write_parquet(rows)
     found = figure_7(tmp_path)
     assert str(found.verdict) == "differs: 10 sessions against 1: better with more: emotion (tuned)"
+
+
+def test_the_published_average_is_that_of_the_published_speakers() -> None:
+    for title, side in (("without fine-tuning", "without"), ("with fine-tuning", "tuned")):
+        for name, mean in TABLE_2[title].mean.items():
+            values = [getattr(row, side)[name] for row in TABLE_8]
+            assert sum(values) / len(values) == pytest.approx(mean, abs=0.0051)
+
+
+def test_most_of_what_is_learned_on_realtalk_is_later_than_the_tested_turn(data: Path) -> None:
+    """Table 8's chats ran side by side: what the page says of time."""
+    corpus = open_reading(str(data / "realtalk")).reading.corpus
+    chats = {chat.id: chat for chat in corpus.chats}
+    later = {}
+    for who in corpus.speakers:
+        chosen = published_choice(who, [chat.id for chat in corpus.chats if who in chat.speakers])
+        assert chosen is not None
+        learned = [m.time for m in chats[chosen[0]].messages if m.speaker == who and m.time]
+        tested = [turn.messages[0].time for turn in chats[chosen[1]].turns if turn.speaker == who]
+        pairs = [(one, other) for one in tested for other in learned if one is not None]
+        later[who] = sum(other > one for one, other in pairs) / len(pairs)
+    assert 0.55 < sum(later.values()) / len(later) < 0.65
+    assert round(later["Kevin"], 2) == 0.86 and round(later["Emi"], 2) == 0.82

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
@@ -19,18 +18,24 @@ import pytest
 import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
-from realtalk.api.conversing import printed
-from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.chat import Chat, Corpus, Event, Message, Session, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from realtalk.formats.registry import FORMATS
 from realtalk.memory.plain import Events, Recent
 from realtalk.memory.remembering import reminder
 from realtalk.memory.values import Budget
 from realtalk.pages.writers import says_simulated
-from realtalk.persona.cast import ChatPace, PlannedTurn, draw_roles, draw_turns, load_cast, pace_of
+from realtalk.persona import conversation
+from realtalk.persona.cast import (
+    PlannedTurn,
+    draw_roles,
+    draw_turns,
+    load_cast,
+    pace_of,
+    printed_pace,
+)
 from realtalk.persona.conversation import Side, SimulatedChat, SimulatedChats, converse, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
@@ -86,7 +91,6 @@ def test_a_pace_is_what_chats_show() -> None:
     pace = pace_of(ines(sessions=3))
     assert set(pace.turns) == {6} and set(pace.bursts) == {1} and set(pace.gaps) == {60.0}
     assert pace.sessions == (1, 1, 1, 1, 1, 1) and set(pace.starts) == {9 * 60 + 1}
-    assert ChatPace.from_json(json.loads(json.dumps(pace.to_json()))) == pace
     turns = draw_turns(pace, days=5, begins=MONDAY, seed="x")
     assert [turn.session for turn in turns] == [n for n in range(1, 6) for _ in range(6)]
     assert turns[0].time == datetime(2025, 1, 6, 9, 1) and turns[6].time.day == 7
@@ -119,10 +123,13 @@ def test_bursts_and_silent_days_are_drawn_too() -> None:
     assert times == sorted(times)
     few = draw_turns(pace, days=1, begins=MONDAY, seed="0")
     assert few and all(turn.time.date() == MONDAY for turn in few)  # never nothing
+    untimed = Session(1, None, (Message("1", "A", None, "hi"), Message("2", "B", None, "ho")))
+    with pytest.raises(RealtalkError, match="x: no chat shows when people answer"):
+        pace_of(Corpus("x", "jsonl", (Chat("c", ("A", "B"), (untimed,)),)))
 
 
 def test_without_a_corpus_the_papers_figures_are_drawn_from() -> None:
-    pace = printed()
+    pace = printed_pace()
     minutes = [gap / 60 for gap in pace.gaps]
     assert median(minutes) == pytest.approx(2.22, abs=0.02)
     assert fmean(minutes) == pytest.approx(20.98, abs=0.1)
@@ -133,12 +140,6 @@ def test_without_a_corpus_the_papers_figures_are_drawn_from() -> None:
     assert "Table 1" in pace.source and "§5.1" in pace.source
 
 
-def test_chats_without_times_show_no_pace() -> None:
-    untimed = Session(1, None, (Message("1", "A", None, "hi"), Message("2", "B", None, "ho")))
-    with pytest.raises(RealtalkError, match="x: no chat shows when people answer"):
-        pace_of(Corpus("x", "jsonl", (Chat("c", ("A", "B"), (untimed,)),)))
-
-
 # Who
 
 
@@ -146,9 +147,6 @@ def test_people_are_ours_and_nobody_is_in_two_chats() -> None:
     cast = load_cast()
     assert len(cast.personas) >= 10 and len(cast.events) >= 40
     assert len(set(cast.events)) == len(cast.events)
-    ages = [each.age for each in cast.personas]
-    assert min(ages) < 21 and max(ages) > 65
-    assert len({each.place for each in cast.personas}) == len(cast.personas)
     roles = draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=1)
     names = [role.persona.name for pair in roles for role in pair]
     assert len(set(names)) == 14
@@ -193,18 +191,21 @@ def test_a_prompt_tells_who_what_happened_and_what_was_said() -> None:
     partner = (names - {last.speaker}).pop()
     assert partner in last.about and last.speaker in names
     assert "You send one message." in last.about
-    happened = {text for side in each.sides if side.role for _, text in side.role.events}
-    told = [text for text in happened if text in last.about]
-    own = next(side.role for side in each.sides if side.name == last.speaker)
-    assert own is not None and 0 < len(told) <= 3
-    assert all(text in {event for _, event in own.events} for text in told)
+    own, other = (
+        {text: day for day, text in side.role.events}
+        for side in sorted(each.sides, key=lambda side: side.name != last.speaker)
+        if side.role
+    )
+    assert 0 < sum(text in last.about for text in own) <= 3
+    assert not any(text in last.about for text in other)
     asked = text_of(last)
     assert last.about in asked and last.context[-1].text in asked
     assert "neither is an assistant" in asked and "{" not in asked
     # What happens later is not known yet.
     early = next(prompt for prompt in writer.shown if prompt.speaker == last.speaker)
     assert early.time is not None
-    assert not [text for day, text in own.events if day > early.time.date() and text in early.about]
+    later = [text for text, day in own.items() if day > early.time.date()]
+    assert later and not any(text in early.about for text in later)
 
 
 def test_earlier_sessions_are_recalled_within_the_budget() -> None:
@@ -224,18 +225,17 @@ def test_the_memory_that_is_named_is_asked_with_what_was_said() -> None:
     chat = ines().chats[0]
     seen = reminder(Recent(), Budget(words=12))(chat)("and the bread?", NOON)
     assert seen == tuple(message.id for message in chat.messages[-len(seen) :]) and len(seen) == 1
+    told = replace(chat, events=(Event(1, "Ines", "The oven broke."),))
     with pytest.raises(RealtalkError, match="the memory events shows no messages"):
-        from dataclasses import replace
-
-        from realtalk.chat import Event
-
-        told = replace(chat, events=(Event(1, "Ines", "The oven broke."),))
         reminder(Events(), Budget(words=12))(told)("and the bread?", NOON)
 
 
-def test_the_present_session_is_shown_as_far_as_words_reach() -> None:
+def test_the_present_session_is_shown_as_far_as_words_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conversation, "PRESENT_WORDS", 12)
     planned = [PlannedTurn(1, at % 2, NOON + timedelta(minutes=at)) for at in range(30)]
-    each = SimulatedChat("c", (Side("A"), Side("B")), planned, None, present_words=12)
+    each = SimulatedChat("c", (Side("A"), Side("B")), planned)
     for number in range(20):
         each.add(Answer(f"one two three {number}"))
     assert [turn.text.split()[-1] for turn in each.prompt().context] == ["17", "18", "19"]
@@ -308,18 +308,12 @@ def test_chats_are_an_ordinary_corpus_and_marked_wherever_they_go(tmp_path: Path
         assert all(name.endswith(" (simulated)") for name in chat.speakers)
         assert {message.extra for message in chat.messages} == {'{"simulated":"numbered"}'}
         assert all(event.speaker in chat.speakers for event in chat.events) and chat.events
-    for name in ("jsonl", "csv", "locomo", "convokit"):
-        write = FORMATS[name].write
-        assert write is not None
-        paths = write(held, tmp_path / name)
-        written = "".join(path.read_text("utf-8") for path in paths if path.suffix != ".xlsx")
-        assert "(simulated)" in written, name
     assert open_to_others(tmp_path / "out") == {}
     assert rt.stats(tmp_path / "out").total("messages") == len(corpus.frame)
     assert not rt.check(tmp_path / "out").counts().get("order")
 
 
-@pytest.mark.parametrize("most", [1, 17, 40])
+@pytest.mark.parametrize("most", [1, 17])
 def test_a_run_that_was_stopped_ends_in_the_same_chats(tmp_path: Path, most: int) -> None:
     whole = converse(conversations(), (Numbered(), Numbered()))
     stopped = Numbered(most)
@@ -335,48 +329,24 @@ def test_a_run_that_was_stopped_ends_in_the_same_chats(tmp_path: Path, most: int
     assert not again.shown
 
 
-_SCRIPT = """
-import sys, time
-from itertools import pairwise
-from pathlib import Path
-import realtalk as rt
-from realtalk.persona import conversation, simulators
+def test_a_killed_run_ends_in_the_same_chats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies in the folder in the midst of a run is what a kill leaves there."""
+    monkeypatch.setattr(conversation, "_EVERY", 0.0)
 
-conversation._EVERY = 0.0
-solve = simulators.Constant.solve
-told = 0
+    class Copying(Numbered):
+        def solve(self, *given: Any) -> list[Answer[str]]:
+            if 30 < len(self.shown) < 33:
+                shutil.copytree(tmp_path / "whole", tmp_path / "killed", dirs_exist_ok=True)
+            return super().solve(*given)
 
-def slowly(self, shown, progress=None):
-    global told
-    told += len(shown)
-    if told > 30:
-        Path(sys.argv[2]).touch()
-        time.sleep(60)
-    return solve(self, shown)
-
-if len(sys.argv) > 2:
-    simulators.Constant.solve = slowly
-rt.persona.converse(simulator="constant", settings={"says": "well. yes!"}, days=3, chats=2,
-                    out=sys.argv[1], memory="recent", like="sample")
-"""
-
-
-def test_a_killed_run_ends_in_the_same_chats(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", _SCRIPT]
-    child = subprocess.Popen([*command, str(tmp_path / "killed"), str(tmp_path / "halted")])
-    while not (tmp_path / "halted").exists():
-        assert child.poll() is None, "it ended too early"
-        time.sleep(0.02)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    writer, rest = Copying(), Numbered()
+    whole = converse(conversations(), (writer, writer), out=tmp_path / "whole")
     half = open_reading(str(tmp_path / "killed")).reading.corpus
-    subprocess.run([*command, str(tmp_path / "killed")], check=True)
-    subprocess.run([*command, str(tmp_path / "whole")], check=True)
-    killed, whole = (
-        open_reading(str(tmp_path / name)).reading.corpus for name in ("killed", "whole")
-    )
-    assert killed.chats == whole.chats
     assert 0 < len(half.frame) < len(whole.frame)
+    assert converse(conversations(), (rest, rest), out=tmp_path / "killed") == whole
+    assert len(rest.shown) < len(writer.shown)
 
 
 def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
@@ -404,12 +374,11 @@ def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
 def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     given: dict[str, Any] = {"corpus": ines(), "days": 2, "like": ines(), "memory": "none"}
     other = {"speaker": "Juno"}
+    begin = partial(rt.persona.converse, simulator="retrieve", speaker="ines")
     with pytest.raises(RealtalkError, match="no consent to write as Ines"):
-        rt.persona.converse(simulator="retrieve", speaker="Ines", other=other, **given)
+        begin(other=other, **given)
     with pytest.raises(RealtalkError, match="no consent to write as Juno"):
-        rt.persona.converse(
-            simulator="retrieve", speaker="ines", consent="self", other=other, **given
-        )
+        begin(consent="self", other=other, **given)
     asked: list[str] = []
 
     def answer(line: str) -> str:
@@ -417,12 +386,9 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
         return "given"
 
     given["settings"] = {"by": "words"}
-    agreeing: dict[str, Any] = {"speaker": "Juno", "consent": answer}
     out = tmp_path / "out"
-    corpus = rt.persona.converse(
-        simulator="retrieve", speaker="Ines", consent="self", other=agreeing, out=out, **given
-    )
-    (chat,) = corpus.chats
+    agreeing: dict[str, Any] = {**other, "consent": answer}
+    (chat,) = begin(consent="self", other=agreeing, out=out, **given).chats
     assert chat.speakers == ("Ines (simulated)", "Juno (simulated)") and len(asked) == 1
     about = unpack_extra(chat.extra)["simulated"]
     kept = [(each["speaker"], each["answer"]) for each in about["consent"]]
@@ -430,9 +396,7 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     known = {turn.text for each in ines().chats for turn in each.turns}
     assert {turn.text for turn in chat.turns} <= known
     # What was said once is not asked again.
-    rt.persona.converse(
-        simulator="retrieve", speaker="Ines", other={"speaker": "Juno"}, out=out, **given
-    )
+    begin(other=other, out=out, **given)
     assert len(asked) == 1
 
 
@@ -486,14 +450,12 @@ def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
 
 
 def test_the_command(run: Any, tmp_path: Path) -> None:
-    words: tuple[str, ...] = (
-        *("persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none"),
-    )
-    words += ("--like", "sample", "--chats", "2")
+    words = ["persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none"]
+    words += ["--like", "sample", "--chats", "2"]
     status, _, err = run(*words)
     assert status == 0 and "nothing was stored: --out DIR stores it" in err
     assert not (tmp_path / "conversations").exists()
-    words += ("--out", "conversations")
+    words += ["--out", "conversations"]
     status, out, err = run(*words)
     assert status == 0, err
     assert "Chat_simulated_1_" in out and "wrote conversations; every message is marked" in err

@@ -6,7 +6,6 @@ import io
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +20,16 @@ from realtalk.errors import RealtalkError
 from realtalk.persona.datasets import FORMS, TuningRow, build_tuning_set
 
 BEGIN = datetime(2026, 5, 4, 9, 0)
-# What the documents of each tool say that a row must be, in our words (docs/guide.md names them).
-SCHEMAS = {
-    "LLaMA-Factory sharegpt": ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
-    "Axolotl sharegpt": ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
-    "TRL messages": ("messages", "messages", "role", "content", ("user", "assistant")),
-    "WeClone messages": ("messages", "messages", "role", "content", ("user", "assistant")),
-}
 
 
-def corpus_of(*said: tuple[str, str], pauses: tuple[int, ...] = ()) -> Corpus:
-    """One chat; a new session begins at each of the places in `pauses`."""
-    messages = [
+def corpus_of(*said: tuple[str, str]) -> Corpus:
+    """One chat of one session."""
+    messages = tuple(
         Message(f"D1:{at}", who, BEGIN + timedelta(minutes=at), text)
         for at, (who, text) in enumerate(said)
-    ]
-    cuts = [0, *pauses, len(messages)]
-    parts = [tuple(messages[a:b]) for a, b in pairwise(cuts)]
-    sessions = tuple(Session(number, BEGIN, part) for number, part in enumerate(parts, 1))
+    )
     people = tuple(dict.fromkeys(who for who, _ in said))
-    return Corpus("dock", "jsonl", (Chat("Dock", people, sessions),))
+    return Corpus("dock", "jsonl", (Chat("Dock", people, (Session(1, BEGIN, messages),)),))
 
 
 def group() -> Corpus:
@@ -85,6 +74,8 @@ def test_names_stay_in_a_group_and_edges_are_counted() -> None:
         "turns of others without a reply": 1,
     }
     assert made.rows[0]["system"] == "You are Ines, chatting with Tobias and Juno."
+    with pytest.raises(RealtalkError, match="Ines replies to nobody"):
+        build_tuning_set(corpus_of(("Ines", "hello?"), ("Juno", "hm")), "Ines")
 
 
 def test_deleted_messages_and_nobody_are_left_out() -> None:
@@ -109,8 +100,7 @@ def test_a_wordless_picture_splits_nobody_and_a_caption_is_text() -> None:
 
 
 def test_rows_hold_as_many_exchanges_as_allowed() -> None:
-    said = [(who, f"{who} {at}") for at in range(3) for who in ("Juno", "Ines")]
-    chats = corpus_of(*said)
+    chats = corpus_of(*((who, f"{who} {at}") for at in range(3) for who in ("Juno", "Ines")))
     parts = build_tuning_set(chats, "Ines", exchanges=2).rows
     assert [len(row["conversations"]) for row in parts] == [4, 2]
     alone = build_tuning_set(chats, "Ines", "alpaca").rows
@@ -123,23 +113,27 @@ def test_rows_hold_as_many_exchanges_as_allowed() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_conversations_are_as_the_tool_documents_them(name: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "column", "role", "text", "sides"),
+    [
+        # As LLaMA-Factory and Axolotl document it, and as TRL and WeClone do, in our words
+        # (docs/guide.md names them).
+        ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
+        ("messages", "messages", "role", "content", ("user", "assistant")),
+    ],
+)
+def test_conversations_are_as_the_tools_document_them(
+    form: str, column: str, role: str, text: str, sides: tuple[str, str]
+) -> None:
     """A list of objects with exactly a role and a text; user and assistant in turn, user first."""
-    form, column, role, text, (user, assistant) = SCHEMAS[name]
     for chats in (ines(), group(), rt.read("sample")):
         for row in build_tuning_set(chats, chats.speakers[0], form).rows:
-            said = row[column]
-            if said[0][role] == "system":  # TRL and LLaMA-Factory take it as the first message
-                assert said[0][text] and form == "messages"
-                said = said[1:]
-            assert len(said) >= 2 and len(said) % 2 == 0
-            for at, each in enumerate(said):
-                assert set(each) == {role, text}
-                assert each[role] == (user, assistant)[at % 2]
-                assert isinstance(each[text], str) and each[text].strip()
-            assert set(row) - {column} <= {"system"}
-            assert all(isinstance(row[key], str) for key in set(row) - {column})
+            said = row.pop(column)
+            if form == "messages":  # TRL and LLaMA-Factory take it as the first message
+                assert said[0][role] == "system" and said.pop(0)[text]
+            assert [each[role] for each in said] == [*sides] * (len(said) // 2) and said
+            assert all(set(each) == {role, text} and each[text].strip() for each in said)
+            assert set(row) <= {"system"} and all(isinstance(each, str) for each in row.values())
 
 
 def test_alpaca_is_as_the_tools_document_it() -> None:
@@ -147,12 +141,10 @@ def test_alpaca_is_as_the_tools_document_it() -> None:
     for chats in (ines(), group(), rt.read("sample")):
         for row in build_tuning_set(chats, chats.speakers[0], "alpaca", exchanges=3).rows:
             assert list(row) == ["instruction", "input", "output", "system", "history"]
-            assert all(isinstance(row[key], str) for key in list(row)[:4])
             assert row["instruction"].strip() and row["output"].strip()
-            assert all(
-                isinstance(pair, list) and len(pair) == 2 and all(isinstance(t, str) for t in pair)
-                for pair in row["history"]
-            )
+            texts = [text for pair in row.pop("history") for text in pair]
+            assert len(texts) % 2 == 0
+            assert all(isinstance(text, str) for text in (*texts, *row.values()))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -171,25 +163,14 @@ def test_every_reply_is_written_once_and_the_file_is_one_table(form: str, tmp_pa
     assert mode(tmp_path / "made.jsonl") == 0o600
 
 
-def test_who_is_who_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "realtalk")
-    out = tmp_path / "made.jsonl"
-    rt.persona.export_dataset("sample", speaker="mara", out=out)
-    assert caplog.messages[-2:] == [
-        "Chat_1_Mara_Theo: assistant Mara (118 replies), user Theo",
-        "Chat_2_Mara_Juno: assistant Mara (114 replies), user Juno",
-    ]
-    assert out.exists()
-
-
 @pytest.mark.slow
 def test_redacted_rows_name_nobody(tmp_path: Path) -> None:
     out = tmp_path / "made.jsonl"
     made = rt.persona.export_dataset(
-        "sample", speaker="Theo", redacted=True, names=["plum"], out=out
+        "sample", speaker="Theo", redacted=True, names=["Halvern"], out=out
     )
     text = out.read_text("utf-8")
-    assert not any(name in text for name in ("Mara", "Theo", "Juno", "plum "))
+    assert not any(name in text for name in ("Mara", "Theo", "Juno", "Halvern"))
     assert made.speaker.startswith("Person")
     assert made.rows[0]["system"].startswith(f"You are {made.speaker}, chatting with Person")
 
@@ -211,11 +192,6 @@ def test_what_is_wrong_is_said(
         )
     assert line in str(raised.value)
     assert not (tmp_path / "x").exists()
-
-
-def test_somebody_who_answers_nobody_is_refused() -> None:
-    with pytest.raises(RealtalkError, match="Ines replies to nobody"):
-        build_tuning_set(corpus_of(("Ines", "hello?"), ("Juno", "hm")), "Ines")
 
 
 def test_the_command_shows_and_writes(run: Any, tmp_path: Path) -> None:

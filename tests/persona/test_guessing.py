@@ -40,12 +40,10 @@ CORPUS = guessable()
 def lineups(seed: int = 0, **simulated: Any) -> list[TurnLineup]:
     task = guess_task()
     draw = LineupDraw(CORPUS, simulated=simulated, seed=seed)
-    found = [
-        draw.lineup(turn, test=task.test, learn=task.learning.chat.id, wanted=FOUR)
-        for turn in task.turns
-    ]
-    assert all(found)
-    return [each for each in found if each is not None]
+    where: Any = {"test": task.test, "learn": task.learning.chat.id, "wanted": FOUR}
+    found = [lineup for turn in task.turns if (lineup := draw.lineup(turn, **where))]
+    assert len(found) == len(task.turns)
+    return found
 
 
 def test_one_of_four_is_real_and_nothing_later_is_shown() -> None:
@@ -58,7 +56,7 @@ def test_one_of_four_is_real_and_nothing_later_is_shown() -> None:
         assert lineup.replies[lineup.place].text == lineup.turn.text
         assert lineup.shown.replies == tuple(texts)
         shown = {turn.text for turn in lineup.turn.prompt.context}
-        place = int(lineup.turn.id.partition("#")[2])
+        place = lineup.turn.prompt.place
         for reply in lineup.replies:
             if reply.origin != "real":
                 assert reply.text not in shown and said.get(reply.text, -1) < place
@@ -90,7 +88,7 @@ def test_length_tells_nothing() -> None:
         return Chat(id_, (one, other), (Session(1, when, messages),))
 
     chats = (talk("a", "Ines", "Juno"), talk("b", "Pavel", "Rosa"), talk("c", "Juno", "Rosa"))
-    draw = LineupDraw(rt.Corpus("x", "realtalk", chats))
+    draw = LineupDraw(rt.Corpus("x", "realtalk", chats), simulated={})
     ranks: Counter[int] = Counter()
     for turn in speaker_turns(chats[0], "Ines", 1, 200):
         lineup = draw.lineup(turn, test=chats[0], learn=None, wanted=FOUR)
@@ -117,7 +115,7 @@ def test_without_others_there_is_no_line_up() -> None:
     alone = rt.Corpus("two", "realtalk", CORPUS.chats[1:2])
     task = guess_task()
     first = task.turns[0]
-    draw = LineupDraw(alone)
+    draw = LineupDraw(alone, simulated={})
     assert draw.lineup(first, test=task.test, learn=None, wanted=FOUR) is None
     with pytest.raises(RealtalkError, match="no turn can stand beside three other replies"):
         GuessBenchmark(alone, [replace(task, turns=(first,))])

@@ -23,14 +23,20 @@ from realtalk.persona.benchmark import run_persona
 from realtalk.persona.scoring import COLUMNS
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
-from realtalk.persona.values import PersonaTask, TurnPrompt
+from realtalk.persona.values import PersonaTask, Simulator, TurnPrompt
 
 CORPUS = ines(4)
 
 
 def the_task(**context: int) -> PersonaTask:
-    choice = ines_choice()
-    return tasks_of(CORPUS, [choice], **context)[0]
+    return tasks_of(CORPUS, [ines_choice()], **context)[0]
+
+
+def run_task(
+    simulator: Simulator, folder: Path, task: PersonaTask | None = None, limit: int | None = None
+) -> Run:
+    scorer = light_scorer(CORPUS)
+    return run_persona(CORPUS, [task or the_task()], simulator, folder, scorer=scorer, limit=limit)
 
 
 class Stopping(Constant):
@@ -55,15 +61,15 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     task = the_task()
     first, then = Stopping(8), Stopping(None)
     with pytest.raises(KeyboardInterrupt):
-        run_persona(CORPUS, [task], first, tmp_path / "a", scorer=light_scorer(CORPUS))
+        run_task(first, tmp_path / "a")
     with pytest.raises(RealtalkError, match="no scores yet"):
         Run.load(tmp_path / "a")
-    run = run_persona(CORPUS, [task], then, tmp_path / "a", scorer=light_scorer(CORPUS))
+    run = run_task(then, tmp_path / "a")
     assert len(first.asked) == 8 and first.asked + then.asked == [t.id for t in task.turns]
-    whole = run_persona(CORPUS, [task], Stopping(None), tmp_path / "b", scorer=light_scorer(CORPUS))
+    whole = run_task(Stopping(None), tmp_path / "b")
     assert list(run.rows) == list(whole.rows) and list(run.facts) == list(whole.facts)
     again = Stopping(None)
-    run_persona(CORPUS, [task], again, tmp_path / "a", scorer=light_scorer(CORPUS))
+    run_task(again, tmp_path / "a")
     assert again.asked == []
 
 
@@ -80,29 +86,20 @@ class Failing(Constant):
         return [Answer(None, "timeout"), *found[1:]] if self.fails else found
 
 
-def test_what_failed_is_tried_again_and_scored(tmp_path: Path) -> None:
-    task = the_task()
-    run = run_persona(CORPUS, [task], Failing(True), tmp_path, scorer=light_scorer(CORPUS))
-    assert run.variants[""].unscored == {"timeout": 1}
-    run = run_persona(CORPUS, [task], Failing(False), tmp_path, scorer=light_scorer(CORPUS))
-    assert run.variants[""].unscored == {}
-    assert run.variants[""].scored == len(task.turns)
-
-
-def test_facts_follow_the_rows_after_a_kill(tmp_path: Path) -> None:
-    task = the_task()
-    first = run_persona(CORPUS, [task], Failing(True), tmp_path, scorer=light_scorer(CORPUS))
+def test_what_failed_is_tried_again_and_facts_follow_the_rows(tmp_path: Path) -> None:
+    first = run_task(Failing(True), tmp_path)
     stale = (tmp_path / "groups.jsonl").read_bytes()
-    then = run_persona(CORPUS, [task], Failing(False), tmp_path, scorer=light_scorer(CORPUS))
+    then = run_task(Failing(False), tmp_path)
+    assert first.variants[""].unscored == {"timeout": 1} and not then.variants[""].unscored
     assert [fact["scored"] for fact in (*first.facts, *then.facts)] == [11, 12]
     for left in (stale, b""):  # killed after the last row, before what is known of the speaker
         (tmp_path / "groups.jsonl").write_bytes(left)
-        run = run_persona(CORPUS, [task], Failing(False), tmp_path, scorer=light_scorer(CORPUS))
+        run = run_task(Failing(False), tmp_path)
         assert list(run.rows) == list(then.rows) and list(run.facts) == list(then.facts)
 
 
 def test_files_are_whole_and_other_settings_are_refused(tmp_path: Path) -> None:
-    run_persona(CORPUS, [the_task()], Constant(), tmp_path, scorer=light_scorer(CORPUS))
+    run_task(Constant(), tmp_path)
     frame = pl.read_parquet(tmp_path / "rows.parquet")
     assert frame.schema == run_schema(COLUMNS) and frame["answer"].unique().to_list() == ["ok"]
     assert pl.read_parquet(tmp_path / "groups.parquet")["group"].to_list() == ["Ines"]
@@ -110,25 +107,20 @@ def test_files_are_whole_and_other_settings_are_refused(tmp_path: Path) -> None:
     assert kept["chats"] == {"Ines": ["Oven", "Boat"]}
     assert kept["context"] == {"context_sessions": 3, "context_tokens": 1500}
     with pytest.raises(RealtalkError, match="context_sessions is 3 there, 1 now"):
-        run_persona(
-            CORPUS,
-            [the_task(context_sessions=1)],
-            Constant(),
-            tmp_path,
-            scorer=light_scorer(CORPUS),
-        )
+        run_task(Constant(), tmp_path, the_task(context_sessions=1))
 
 
 def test_runs_of_one_speaker_are_not_joined_twice(tmp_path: Path) -> None:
-    run = run_persona(CORPUS, [the_task()], Constant(), tmp_path, scorer=light_scorer(CORPUS))
-    assert joined("constant", [run]).rows == run.rows and len(run) == 12
+    run = run_task(Constant(), tmp_path, limit=3)
+    assert [row["sample"] for row in run.rows] == ["Boat#1", "Boat#3", "Boat#5"]
+    assert joined("constant", [run]).rows == run.rows
     with pytest.raises(RealtalkError, match="Ines is also in"):
         joined("constant", [run, run])
 
 
 def test_a_shared_run_has_its_scores_and_no_text(tmp_path: Path) -> None:
     task = the_task()
-    run = run_persona(CORPUS, [task], Constant(), tmp_path / "run", scorer=light_scorer(CORPUS))
+    run = run_task(Constant(), tmp_path / "run")
     copy = run.share(tmp_path / "shared")
     assert copy.to_json() == run.to_json()
     assert copy.settings == run.settings and list(copy.versions) == list(run.versions) != []
@@ -144,13 +136,6 @@ def test_a_shared_run_has_its_scores_and_no_text(tmp_path: Path) -> None:
         run.share(tmp_path / "shared")
     with pytest.raises(RealtalkError, match="is not empty"):
         run.share(tmp_path / "run" / "run.json")
-
-
-def test_a_limit_takes_the_first_turns(tmp_path: Path) -> None:
-    run = run_persona(
-        CORPUS, [the_task()], Constant(), tmp_path, scorer=light_scorer(CORPUS), limit=3
-    )
-    assert [row["sample"] for row in run.rows] == ["Boat#1", "Boat#3", "Boat#5"]
 
 
 @cache

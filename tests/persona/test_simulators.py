@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from judge_server import Call, JudgeServer, Reply
 from persona_chats import RuleLabeller, ines, ines_choice
 from realtalk.errors import RealtalkError
+from realtalk.persona.benchmark import PersonaBenchmark
+from realtalk.persona.generation import Writer
 from realtalk.persona.prompting import cleaned, messages, shown, text_of
 from realtalk.persona.simulators import Nearness
-from realtalk.persona.styles import Guide, describe_style
+from realtalk.persona.styles import EXAMPLES, Guide, OwnTurns, describe_style, example_count
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import (
-    SIMULATORS,
     ContextTurn,
     Learning,
     PersonaTask,
     TurnPrompt,
     make_simulator,
 )
+from tiny_models import needs_torch, save_tiny_model
 
 # The engine that asks models leaves streams to the garbage collector: not ours to mend.
 pytestmark = [
@@ -30,9 +34,8 @@ pytestmark = [
 ]
 
 
-def the_task() -> PersonaTask:
-    choice = ines_choice()
-    return tasks_of(ines(), [choice])[0]
+def the_task(**context: int) -> PersonaTask:
+    return tasks_of(ines(), [ines_choice()], **context)[0]
 
 
 def a_prompt(*said: tuple[str, str], session: int = 1) -> TurnPrompt:
@@ -40,14 +43,11 @@ def a_prompt(*said: tuple[str, str], session: int = 1) -> TurnPrompt:
     return TurnPrompt("C#9", "C", session, "Ines", None, context)
 
 
-def test_copy_repeats_the_others_and_not_oneself() -> None:
+def test_copy_repeats_the_others_and_a_constant_says_what_it_is_told() -> None:
     copy = make_simulator("copy")
     found = copy.solve([a_prompt(("Juno", "hey"), ("Ines", "me")), a_prompt(("Ines", "me"))])
     assert (found[0].value, found[1].value) == ("hey", None)
     assert found[1].unscored == "nobody else speaks in the context"
-
-
-def test_constant_says_what_it_is_told() -> None:
     assert make_simulator("constant").solve([a_prompt()])[0].value == "ok"
     told = make_simulator("constant", {"says": "fine"})
     assert told.solve([a_prompt()])[0].value == "fine" and told.settings == {"says": "fine"}
@@ -61,12 +61,6 @@ def test_retrieve_gives_the_turn_of_the_nearest_context(way: str) -> None:
     asked = a_prompt(("Tobias", "did you phone the mechanic about it?"))
     text = simulator.solve([asked])[0].value
     assert text is not None and text.startswith("haha yes, he comes on monday")
-
-
-@pytest.mark.parametrize("way", ["words", "encoder"])
-def test_the_central_text_is_like_the_others(way: str) -> None:
-    texts = ["the ferry leaves at nine", "haha ok see you", "haha ok", "haha ok, see you there"]
-    assert Nearness(way).central(texts) in {1, 2, 3}
 
 
 @pytest.mark.parametrize("way", ["words", "encoder"])
@@ -110,10 +104,6 @@ def test_mistakes_are_named(name: str, settings: dict[str, str], said: str) -> N
         make_simulator(name, settings)
 
 
-def test_every_name_is_there() -> None:
-    assert [*SIMULATORS][:5] == ["copy", "constant", "common", "retrieve", "llm"]
-
-
 def test_a_prompt_shows_sessions_with_dates_and_no_more() -> None:
     turn = the_task().turns[4]
     text = shown(turn.prompt)
@@ -123,11 +113,8 @@ def test_a_prompt_shows_sessions_with_dates_and_no_more() -> None:
     assert text in whole and "You are Ines" in whole and "chatting with Juno" in whole
     assert turn.text not in whole
     assert "{" not in whole.replace(text, "")
-
-
-def test_a_chat_about_placeholders_stays_as_it_is() -> None:
-    prompt = a_prompt(("Juno", "put {style} and {context} there"))
-    assert "put {style} and {context} there" in text_of(prompt, "short words")
+    braces = "put {style} and {context} there"
+    assert braces in text_of(a_prompt(("Juno", braces)), "short words")
 
 
 @pytest.mark.parametrize(
@@ -164,12 +151,12 @@ def test_a_guide_shows_turns_from_places_like_this() -> None:
     task = the_task()
     guide = Guide(task.learning, examples=2, by="words", labeller=RuleLabeller())
     prompt = task.turns[3].prompt
-    text = guide.text(prompt)
+    (text,) = guide.texts([prompt])
     assert guide.style and text.startswith(guide.style) and text.count("\n- ") == 2
     assert "boatx" not in text and "ovenx" in text
     assert guide.texts(task.prompts)[3] == text
     bare = Guide(task.learning, examples=0, by="words", labeller=RuleLabeller())
-    assert bare.style and bare.text(prompt) == bare.style
+    assert bare.style and bare.texts([prompt]) == [bare.style]
 
 
 def test_emoji_are_counted() -> None:
@@ -190,15 +177,8 @@ def test_a_model_is_asked_once_a_turn_and_failures_have_reasons(tmp_path: Path) 
         return "Ines: haha sure\nJuno: Very well."
 
     with JudgeServer(rule) as server:
-        simulator = make_simulator(
-            "llm",
-            {
-                "model": "openai-api/test/rule",
-                "base_url": server.url,
-                "cache": tmp_path,
-                "connections": 1,
-            },
-        )
+        place = {"base_url": server.url, "cache": tmp_path, "connections": 1}
+        simulator = make_simulator("llm", {"model": "openai-api/test/rule", **place})
         simulator.prepare(task.learning)
         found = simulator.solve(task.prompts[:3])
         asked = server.prompts()
@@ -209,21 +189,118 @@ def test_a_model_is_asked_once_a_turn_and_failures_have_reasons(tmp_path: Path) 
     assert not [text for text in truths[2:] if text in "".join(asked)]
 
 
-def test_a_styled_prompt_tells_how_the_speaker_writes(tmp_path: Path) -> None:
-    task = the_task()
+@pytest.mark.parametrize(
+    ("given", "told", "count", "name"),
+    [
+        ({"style": True}, True, EXAMPLES, "styled"),
+        ({"examples": "3"}, False, 3, "retrieved"),
+    ],
+)
+def test_a_model_is_told_how_the_speaker_writes_or_shown_it(
+    tmp_path: Path, given: dict[str, Any], told: bool, count: int, name: str
+) -> None:
+    task = the_task(context_sessions=1)
     with JudgeServer(lambda _: "haha") as server:
-        simulator = make_simulator(
-            "llm",
-            {
-                "model": "openai-api/test/rule",
-                "base_url": server.url,
-                "cache": tmp_path,
-                "style": True,
-                "by": "words",
-            },
-        )
+        place = {"base_url": server.url, "cache": tmp_path, "by": "words"}
+        simulator = make_simulator("llm", {"model": "openai-api/test/rule", **place, **given})
         simulator.prepare(task.learning)
         simulator.solve(task.prompts[:1])
         asked = server.prompts()[0]
-    assert "Ines usually writes" in asked and "Messages that Ines wrote to somebody else" in asked
-    assert simulator.settings["style"] is True
+    assert ("Ines usually writes" in asked) is told and len(lines_of(asked)) == count
+    assert simulator.settings["examples"] == count and simulator.settings["style"] is told
+    about = {"solver": {"name": "llm", "settings": dict(simulator.settings)}}
+    assert PersonaBenchmark.name_of(about) == f"llm openai-api/test/rule {name}"
+
+
+# A speaker's own turns in the prompt
+
+
+def lines_of(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.startswith("- ")]
+
+
+def test_a_tested_turn_is_shown_turns_of_the_learned_chat_alone() -> None:
+    task = the_task(context_sessions=1)
+    for text in OwnTurns(task.learning, "words").texts(task.prompts, 3):
+        lines = lines_of(text)
+        assert len(lines) == 3
+        said = [turn.text for turn in task.learning.turns]
+        assert all(any(line.endswith(own) for own in said) for line in lines)
+
+
+def test_the_nearest_context_comes_first() -> None:
+    task = the_task(context_sessions=1)
+    learned = task.learning.turns[5]
+    asked = replace(learned.prompt, chat="elsewhere")  # the same words in another chat
+    (text,) = OwnTurns(task.learning, "words").texts([asked], 2)
+    assert lines_of(text)[0].endswith(learned.text)
+
+
+def test_a_learned_turn_is_never_shown_what_its_prompt_shows() -> None:
+    task = the_task(context_sessions=1)
+    prompts = [turn.prompt for turn in task.learning.turns]
+    texts = OwnTurns(task.learning, "words").texts(prompts, 50)
+    for turn, text in zip(task.learning.turns, texts, strict=True):
+        seen = {turn.prompt.session, *(each.session for each in turn.prompt.context)}
+        open_to_it = [each for each in task.learning.turns if each.prompt.session not in seen]
+        assert len(lines_of(text)) == len(open_to_it)
+        assert turn.text not in text or any(turn.text in each.text for each in open_to_it)
+    assert any(lines_of(text) for text in texts)
+
+
+def test_whoever_may_be_shown_nothing_gets_the_plain_prompt() -> None:
+    task = the_task(context_sessions=1)
+    everything = {turn.prompt.session for turn in task.learning.turns}
+    prompt = task.learning.turns[0].prompt
+    shown = tuple(replace(prompt.context[0], session=number) for number in everything)
+    prompt = replace(prompt, context=shown)
+    guide = Guide(task.learning, described=False, examples=4, by="words")
+    assert guide.style == "" and guide.texts([prompt]) == [""]
+
+
+def test_how_many_are_shown_where_no_number_is_given() -> None:
+    assert (example_count(True, None), example_count(False, None)) == (EXAMPLES, 0)
+    assert (example_count(True, 0), example_count(False, 8)) == (0, 8)
+    with pytest.raises(RealtalkError, match="examples must be 0 or more, not -1"):
+        make_simulator("llm", {"model": "a/b", "examples": "-1"})
+
+
+@needs_torch
+def test_an_adapter_writes_with_the_prompts_it_learned_with(tmp_path: Path) -> None:
+    import torch
+
+    from realtalk.persona.pretrained import load
+    from realtalk.persona.tuned import training_set
+    from realtalk.persona.tuning import TuneSettings, tune
+
+    torch.set_num_threads(1)
+    task = the_task(context_sessions=1)
+    texts = [text_of(turn.prompt) for turn in task.learning.turns]
+    folder = save_tiny_model(tmp_path / "tiny", texts, window=4096)
+    base = load(folder, device="cpu")
+    plain, _ = training_set(str(folder), base, task.learning)
+    shown, about = training_set(str(folder), base, task.learning, 2, "words")
+    guide = Guide(task.learning, described=False, examples=2, by="words")
+    prompts = [turn.prompt for turn in task.learning.turns]
+    asked = [
+        text_of(each, style) for each, style in zip(prompts, guide.texts(prompts), strict=True)
+    ]
+    writer = Writer(base.tokenizer)
+    assert [each.prompt for each in shown] == [
+        writer.prompt([{"role": "user", "content": text}]) for text in asked
+    ]
+    assert [each.reply for each in shown] == [each.reply for each in plain]
+    tune(base, shown, tmp_path / "ines", TuneSettings(epochs=1, rank=2), about=about)
+    given = {"adapter": tmp_path / "ines", "device": "cpu", "max_tokens": 4}
+    tuned = make_simulator("tuned", given)
+    tuned.prepare(task.learning)
+    found = tuned.solve(task.prompts[:2])
+    longer = guide.texts(task.prompts[:2])
+    assert [each.cost.tokens_in for each in found] == [
+        len(writer.prompt([{"role": "user", "content": text_of(prompt, style)}]))
+        for prompt, style in zip(task.prompts[:2], longer, strict=True)
+    ]
+    assert tuned.settings["examples"] == 2
+    make_simulator("tuned", {**given, "examples": 2}).prepare(task.learning)
+    with pytest.raises(RealtalkError, match="trained with examples 2, not 5"):
+        make_simulator("tuned", {**given, "examples": 5}).prepare(task.learning)

@@ -11,9 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +30,12 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
 from realtalk.pages.writers import says_simulated
 from realtalk.persona.prompting import messages
-from realtalk.persona.talking import Consent, Talk, agreed, known, question
+from realtalk.persona.talking import Consent, Talk, agreed, question
 from realtalk.persona.turns import own_learning
 from realtalk.persona.values import Settings, TurnPrompt
-from tiny_models import save_tiny_model
+from tiny_models import needs_torch, save_tiny_model
 
-needs_torch = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("torch", "transformers", "peft")),
-    reason="torch, transformers and peft are not installed (the extra 'train')",
-)
+COPY = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
 YES = Consent("Ines", "self", "2026-05-04")
 
 
@@ -65,6 +62,10 @@ def talking(out: Path | None = None, **settings: Any) -> tuple[Talk, Recorder]:
     recorder = Recorder()
     chat = ines().chats[1]
     return Talk(chat, "Ines", "Juno", recorder, YES, out=out, **settings), recorder
+
+
+def begin(chats: Corpus | None = None, simulator: str = "constant", **given: Any) -> Talk:
+    return rt.persona.talk(chats or ines(), speaker="ines", simulator=simulator, **given)
 
 
 def nobody_asks(asked: str) -> str:
@@ -144,22 +145,11 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
         asked.append(line)
         return " Given "
 
-    out = tmp_path / "talk"
-    settings = {"says": "aye"}
-    talk = rt.persona.talk(
-        ines(), speaker="ines", simulator="constant", consent=answer, settings=settings, out=out
-    )
+    talk = begin(consent=answer, out=tmp_path / "talk")
     assert asked == [question("Ines")] and asked[0].count("Ines") == 5
-    assert talk.say("is it dry?") == "aye"
-    again = rt.persona.talk(
-        ines(),
-        speaker="Ines",
-        simulator="constant",
-        consent=nobody_asks,
-        settings=settings,
-        out=out,
-    )
-    assert again.say("well?") == "aye"
+    assert talk.say("is it dry?") == "ok"
+    again = begin(consent=nobody_asks, out=tmp_path / "talk")
+    assert again.say("well?") == "ok" and again.consent == talk.consent
     about = unpack_extra(again.corpus.chats[0].extra)["simulated"]
     assert about["consent"]["answer"] == "given"
 
@@ -167,79 +157,53 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
 def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     for answer in ("", "no", "maybe"):
         with pytest.raises(RealtalkError, match=r"no consent to write as Ines; .*`consent=self`"):
-            rt.persona.talk(
-                ines(), speaker="Ines", simulator="constant", consent=answer, out=tmp_path / "talk"
-            )
+            begin(consent=answer, out=tmp_path / "talk")
     assert not (tmp_path / "talk").exists()
-    agreed("Ines", "self", tmp_path)
-    assert known("Ines", tmp_path) == agreed("Ines", "self")
-    assert known("Juno", tmp_path) is None  # another person is asked for again
-    (tmp_path / "consent.json").write_text("[]", "utf-8")
-    with pytest.raises(RealtalkError, match="not a consent"):
-        known("Ines", tmp_path)
 
 
 @pytest.mark.parametrize(
     ("answer", "meaning"),
     [
+        ("self", "Ines does this as themselves."),
         ("research", "Ines agreed to a study that published the chat, not to a model that writes"),
         ("fictional", "Ines is invented."),
     ],
 )
-def test_a_published_and_an_invented_person_have_answers_of_their_own(
-    tmp_path: Path, answer: str, meaning: str
-) -> None:
-    out = tmp_path / "talk"
-    talk = rt.persona.talk(
-        ines(),
-        speaker="Ines",
-        simulator="constant",
-        consent=answer,
-        settings={"says": "aye"},
-        out=out,
-    )
-    assert talk.consent.meaning.startswith(meaning)
-    talk.say("is it dry?")
-    (chat,) = open_reading(str(out)).reading.corpus.chats
-    kept = unpack_extra(chat.extra)["simulated"]["consent"]
-    assert kept["answer"] == answer and kept["meaning"] == talk.consent.meaning
-    again = rt.persona.talk(
-        ines(), speaker="Ines", simulator="constant", consent=nobody_asks, out=out
-    )
-    assert again.consent == talk.consent
-    agreed("Ines", answer, tmp_path)
-    assert known("Ines", tmp_path) == talk.consent
-
-
-def test_a_consent_that_was_kept_before_meanings_were_is_known(tmp_path: Path) -> None:
+def test_a_consent_is_kept_with_the_adapter(tmp_path: Path, answer: str, meaning: str) -> None:
+    consent = agreed("Ines", answer, tmp_path)
+    assert consent.meaning.startswith(meaning)
+    assert agreed("Ines", nobody_asks, tmp_path) == consent
+    with pytest.raises(RealtalkError, match="no consent to write as Juno"):
+        agreed("Juno", "", tmp_path)  # another person is asked for again
+    # One that was kept before meanings were.
     held = {"speaker": "Ines", "answer": "given", "day": "2026-05-04"}
     (tmp_path / "consent.json").write_text(json.dumps(held), "utf-8")
-    assert known("Ines", tmp_path) == Consent("Ines", "given", "2026-05-04")
+    assert agreed("Ines", nobody_asks, tmp_path) == Consent("Ines", "given", "2026-05-04")
+    (tmp_path / "consent.json").write_text("[]", "utf-8")
+    with pytest.raises(RealtalkError, match="not a consent"):
+        agreed("Ines", "self", tmp_path)
 
 
 def test_a_mistyped_answer_is_told_the_nearest(run: Any) -> None:
-    words: tuple[str, ...] = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
-    status, _, err = run(*words, "--consent", "fiction")
+    status, _, err = run(*COPY, "--consent", "fiction")
     assert status == 2 and "no consent to write as Theo" in err
     said = " ".join(err.split())
     assert "did you mean 'fictional'?" in said and "of a published study --consent research" in said
 
 
 def test_who_is_who_in_a_talk() -> None:
-    chats = ines()
-    begin: Callable[..., Talk] = lambda **given: rt.persona.talk(  # noqa: E731
-        chats, speaker="Ines", simulator="copy", consent="self", **given
-    )
-    assert begin(chat="Oven").partner == "Tobias"
-    assert begin(chat="Boat", partner="Uma").partner == "Uma"
-    with pytest.raises(RealtalkError, match="known: Oven, Boat"):
-        begin(chat="Dock")
-    with pytest.raises(RealtalkError, match="Ines cannot talk to Ines"):
-        begin(partner="Ines")
-    oven = chats.chats[0]
+    assert begin(consent="self", chat="Oven").partner == "Tobias"
+    assert begin(consent="self", chat="Boat", partner="Uma").partner == "Uma"
+    oven = ines().chats[0]
     group = Corpus("dock", "jsonl", (replace(oven, speakers=(*oven.speakers, "Juno")),))
-    with pytest.raises(RealtalkError, match=r"2 others speak in the chat.*`partner=NAME`"):
-        rt.persona.talk(group, speaker="Ines", simulator="copy", consent="self")
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"chat": "Dock"}, "known: Oven, Boat"),
+        ({"partner": "Ines"}, "Ines cannot talk to Ines"),
+        ({"chats": group}, r"2 others speak in the chat.*`partner=NAME`"),
+    ]
+    for given, line in wrong:
+        with pytest.raises(RealtalkError, match=line):
+            begin(consent="self", **given)
 
 
 # The command
@@ -248,8 +212,7 @@ def test_who_is_who_in_a_talk() -> None:
 def test_lines_of_a_pipe_are_answered(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    words: tuple[str, ...] = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
-    words += ("--out", "talks/theo")
+    words = (*COPY, "--out", "talks/theo")
     monkeypatch.setattr(sys, "stdin", io.StringIO("hello\n"))
     status, out, err = run(*words)
     assert status == 2 and "no consent to write as Theo" in err and out == ""
@@ -270,8 +233,7 @@ def test_lines_of_a_pipe_are_answered(
 @pytest.mark.parametrize("end", ["ctrl-d", "ctrl-c"])
 def test_a_terminal_asks_and_is_left_cleanly(end: str, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    words: tuple[str, ...] = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
-    words += ("--out", "talks/theo")
+    words = (*COPY, "--out", "talks/theo")
     child = subprocess.Popen(
         [sys.executable, "-m", "realtalk", *words],
         stdin=theirs,
@@ -325,22 +287,16 @@ def test_a_tuned_speaker_is_shown_as_it_writes_and_keeps_the_consent(tmp_path: P
     texts = [text for turn in turns for text in (turn.text, messages(turn.prompt)[0]["content"])]
     base = save_tiny_model(tmp_path / "tiny", texts, window=4096)
     adapter = tmp_path / "adapters" / "ines"
-    rt.persona.tune(
-        ines(), speaker="Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60
+    train = partial(
+        rt.persona.tune, ines(), speaker="Ines", base=str(base), out=adapter, epochs=1, whole=True
     )
+    train(context_tokens=60)
     settings = {"adapter": adapter.parent, "device": "cpu", "max_tokens": 24}
-    talk = rt.persona.talk(
-        ines(), speaker="Ines", simulator="tuned", consent="self", settings=settings
-    )
+    talk = begin(simulator="tuned", consent="self", settings=settings)
     pieces: list[str] = []
     reply = talk.say("is it dry?", pieces.append)
     assert "".join(pieces) == reply and len([each for each in pieces if each]) > 1
     assert json.loads((adapter / "consent.json").read_text("utf-8"))["answer"] == "self"
-    again = rt.persona.talk(
-        ines(), speaker="Ines", simulator="tuned", consent=nobody_asks, settings=settings
-    )
+    again = begin(simulator="tuned", consent=nobody_asks, settings=settings)
     assert again.say("is it dry?") == reply  # the same, shown or not
-    # The adapter with its consent is still an adapter.
-    rt.persona.tune(
-        ines(), speaker="Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60
-    )
+    train(context_tokens=60)  # the adapter with its consent is still an adapter

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,26 +65,25 @@ def test_rows_come_back_clean_and_in_order(
 
 
 def test_rows_of_something_else_are_refused(tmp_path: Path, learning: Learning) -> None:
-    simulator = WrittenSimulator(rows=saved(tmp_path / "rows.jsonl", HEAD, []))
-    with pytest.raises(RealtalkError, match="nothing was written for Theo"):
-        simulator.prepare(replace(learning, speaker="Theo"))
-    with pytest.raises(RealtalkError, match="another context"):
-        simulator.prepare(replace(learning, settings={"context_sessions": 3}))
-    turned = {**HEAD, "chats": {"Mara": ["Chat_2_Mara_Juno", "Chat_1_Mara_Theo"]}}
-    with pytest.raises(RealtalkError, match="another chat to learn from"):
-        WrittenSimulator(rows=saved(tmp_path / "turned.jsonl", turned, [])).prepare(learning)
-    old = {**HEAD, "prompt_version": "0"}
-    with pytest.raises(RealtalkError, match="another wording"):
-        WrittenSimulator(rows=saved(tmp_path / "old.jsonl", old, [])).prepare(learning)
+    turned = ["Chat_2_Mara_Juno", "Chat_1_Mara_Theo"]
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"chats": {"Theo": turned}}, "nothing was written for Mara"),
+        ({"context": {"context_sessions": 3}}, "another context"),
+        ({"chats": {"Mara": turned}}, "another chat to learn from"),
+        ({"prompt_version": "0"}, "another wording"),
+    ]
+    for change, line in wrong:
+        simulator = WrittenSimulator(rows=saved(tmp_path / "rows.jsonl", {**HEAD, **change}, []))
+        with pytest.raises(RealtalkError, match=line):
+            simulator.prepare(learning)
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "{}\n", '{"simulator": "x"}\n{"id": 3}\n'])
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "rows.jsonl").write_text(text)
-    with pytest.raises(RealtalkError, match="not a file of written turns"):
-        WrittenSimulator(rows=tmp_path / "rows.jsonl")
-    with pytest.raises(RealtalkError, match="not a file of written turns"):
-        WrittenSimulator(rows=tmp_path / "nothing.jsonl")
+    for name in ("rows.jsonl", "nothing.jsonl"):
+        with pytest.raises(RealtalkError, match="not a file of written turns"):
+            WrittenSimulator(rows=tmp_path / name)
 
 
 def test_two_sides_are_cut_to_the_words_that_both_have(

@@ -8,7 +8,7 @@ from pathlib import Path
 from guess_chats import guessable, persona_run
 from realtalk.chat import Chat
 from realtalk.evals.run import Run
-from realtalk.web.guessing import GuessRoom, turn_number
+from realtalk.web.guessing import GuessRoom
 from realtalk.web.library import ChatLibrary
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
@@ -42,4 +42,4 @@ def take(room: GuessRoom, judge: str, origins: list[str]) -> None:
     for lineup, origin in zip(room.rounds(BOAT), origins, strict=False):
         kinds = [reply.origin for reply in lineup.replies]
         chosen = kinds.index(origin) if origin in kinds else lineup.place
-        room.pick(BOAT, turn_number(lineup), judge, room.order(lineup, judge).index(chosen))
+        room.pick(BOAT, lineup.turn.prompt.place, judge, room.order(lineup, judge).index(chosen))

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+needs_torch = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "transformers", "peft")),
+    reason="torch, transformers and peft are not installed (the extra 'train')",
+)
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n"

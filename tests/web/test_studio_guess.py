@@ -18,7 +18,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.pages.report import make_report
 from realtalk.persona.guessing import people_figures
-from realtalk.web.guessing import GuessRoom, turn_number
+from realtalk.web.guessing import GuessRoom
 from studio_server import entered
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -64,7 +64,7 @@ def test_without_a_run_people_are_told_from_people(tmp_path: Path) -> None:
 def test_every_pick_is_kept_at_once_and_gone_on_with(tmp_path: Path) -> None:
     place = tmp_path / "g"
     room = guess_room(place)
-    first = turn_number(room.rounds(BOAT)[0])
+    first = room.rounds(BOAT)[0].turn.prompt.place
     with pytest.raises(RealtalkError, match="says first whether they know the chat"):
         room.pick(BOAT, first, "Ana", 0)
     room.introduce("Ana", knows=True)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
-    from realtalk.persona.cast import ChatPace
     from realtalk.persona.talking import Consent
     from realtalk.persona.values import Learning, Simulator
 
@@ -121,7 +120,7 @@ def converse(
     """
     from realtalk.evals.running import solver_record
     from realtalk.memory.remembering import reminder
-    from realtalk.persona.cast import draw_roles, draw_turns, load_cast, pace_of
+    from realtalk.persona.cast import draw_roles, draw_turns, load_cast, pace_of, printed_pace
     from realtalk.persona.conversation import SimulatedChat, SimulatedChats, refuse_others
     from realtalk.persona.conversation import converse as write
 
@@ -143,7 +142,7 @@ def converse(
     for writer in (first, second):
         _ask_consent(writer, place)
     cast = load_cast(as_path(personas))
-    pace = printed() if like is None else pace_of(as_corpus(like))
+    pace = printed_pace() if like is None else pace_of(as_corpus(like))
     roles = draw_roles(cast, days=days, begins=first_day, chats=chats, seed=seed)
     simulators = _prepared(first, second, progress)
     remember = reminder(remembering, words)
@@ -169,27 +168,6 @@ def converse(
     by = (simulators[0].name, simulators[1].name)
     conversations = SimulatedChats(made, by, record, yes)
     return write(conversations, simulators, out=place, fresh=fresh, progress=progress)
-
-
-def printed() -> ChatPace:
-    """When people write by the figures that the REALTALK paper prints of its chats.
-
-    Response gaps and messages in a row are §5.1's, messages and sessions per chat Table 1's, days
-    per chat Table 5's.
-    """
-    from realtalk.persona.cast import printed_pace
-
-    messages, sessions, days, bursts = 894.4, 21.9, 20, 2.31  # per chat; messages in a row
-    return printed_pace(
-        "REALTALK (arXiv:2502.13270): Table 1, Table 5, §5.1",
-        gap_median=60 * 2.22,
-        gap_mean=60 * 20.98,
-        gap_longest=3600 * 27.90,
-        burst_mean=bursts,
-        burst_most=68,
-        turns_mean=messages / sessions / bursts,
-        sessions_a_day=sessions / days,
-    )
 
 
 def _day(text: str) -> date:
@@ -248,13 +226,12 @@ def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
 
 def _ask_consent(writer: _Writer, out: Path | None) -> None:
     """A person's yes, as for a talk: kept with the adapter, kept in the folder, or asked."""
-    from realtalk.persona.talking import agreed, known, stored_consent
+    from realtalk.persona.talking import agreed
 
     if (who := writer.speaker) is None:
         return
     adapter, _ = adapter_of(writer.name, writer.settings, who)
-    kept = known(who, adapter) or stored_consent(out, who)
-    writer.yes = kept or agreed(who, writer.consent, adapter)
+    writer.yes = agreed(who, writer.consent, adapter, out)
 
 
 def _prepared(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simulator, Simulator]:

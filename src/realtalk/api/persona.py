@@ -248,7 +248,7 @@ def talk(
         rt.persona.talk("sample", speaker="Theo", consent="fictional")
         rt.persona.talk("sample", speaker="Theo", model="realtalk/smollm2", style=True)
     """
-    from realtalk.persona.talking import Talk, agreed, chat_of, known, partner_of, stored_consent
+    from realtalk.persona.talking import Talk, agreed, chat_of, partner_of
     from realtalk.persona.turns import named_speaker
     from realtalk.persona.values import make_simulator
 
@@ -262,7 +262,7 @@ def talk(
     place = as_path(out)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     adapter, about = adapter_of(name, given, who)
-    yes = known(who, adapter) or stored_consent(place, who) or agreed(who, consent, adapter)
+    yes = agreed(who, consent, adapter, place)
     if about:
         context = {key: int(about[key]) for key in context}
     made = make_simulator(name, given)

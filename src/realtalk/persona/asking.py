@@ -94,7 +94,7 @@ class _Guided(LanguageModel[ShownT, ValueT]):
             return ""
         if prompt.speaker not in self._guides:
             raise ValueError("prepare comes first")
-        return self._guides[prompt.speaker][1].text(prompt)
+        return self._guides[prompt.speaker][1].texts([prompt])[0]
 
 
 class LlmSimulator(_Guided[TurnPrompt, str]):

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from realtalk.ei.labels import turn_inputs
 from realtalk.ei.told_apart import sparse_features
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.similarity import Encoder, Rows, shipped_encoder
+from realtalk.metrics.similarity import Encoder, shipped_encoder
 from realtalk.metrics.statistics import SEED, Estimate, wilson
 from realtalk.persona.lineups import Lineup
 from realtalk.persona.simulators import gist, refuse_empty
@@ -201,7 +202,6 @@ class ByMeaningNear(PlainSolver):
             raise suggest("side to be near to", to, list(_TO))
         self._to = to
         self._encoder = encoder or shipped_encoder()
-        self._own: Rows | None = None
         self._texts: list[str] = []
 
     @property
@@ -215,20 +215,17 @@ class ByMeaningNear(PlainSolver):
         self._own = self._encoder.embed(self._texts)
 
     def solve(self, shown: Sequence[Lineup], progress: Progress = silent) -> list[Answer[int]]:
-        if self._own is None:
-            raise ValueError("prepare comes first")
         progress(0, len(shown), "finding the nearest reply")
-        replies = self._encoder.embed([text for each in shown for text in each.replies])
+        vectors = iter(self._encoder.embed([text for each in shown for text in each.replies]))
         contexts = self._encoder.embed([gist(each.prompt) for each in shown])
-        answers, at = [], 0
+        answers = []
         for each, context in zip(shown, contexts, strict=True):
-            own = replies[at : at + len(each.replies)]
-            at += len(each.replies)
-            near = np.zeros(len(own))
+            replies = np.array(list(islice(vectors, len(each.replies))))
+            near = np.zeros(len(replies))
             if self._to != "speaker":
-                near += own @ context
+                near += replies @ context
             if self._to != "context":
-                cosines = own @ self._own.T
+                cosines = replies @ self._own.T
                 for row, text in zip(cosines, each.replies, strict=True):
                     if text in self._texts and len(self._texts) > 1:
                         row[self._texts.index(text)] = -1.0

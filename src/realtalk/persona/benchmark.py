@@ -178,15 +178,14 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
     def reason(cls, row: Row, run: Run) -> str:  # noqa: ARG003
         if row["unscored"] is not None:
             return "no turn"
-        known = [row[name] for name in AGREEMENTS if row[name] is not None]
-        return "feels otherwise" if known and sum(known) / len(known) <= 0.5 else ""
+        agreed = _agreement(row)
+        return "feels otherwise" if agreed is not None and agreed <= 0.5 else ""
 
     @classmethod
     def severity(cls, row: Row, run: Run) -> float:  # noqa: ARG003
         if row["unscored"] is not None:
             return -1.0
-        known = [row[name] for name in AGREEMENTS if row[name] is not None]
-        return float(sum(known) / len(known) + (row["semantic"] or 0.0) / 10)
+        return (_agreement(row) or 0.0) + (row["semantic"] or 0.0) / 10
 
     @classmethod
     def cautions(cls, run: Run) -> list[str]:
@@ -196,19 +195,15 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
     def references(cls, runs: Mapping[str, Run]) -> Iterator[Reference]:
         """What the person and their partner really wrote; and the paper's rows."""
         facts = next(iter(runs.values())).facts
-        kappas = {name: "0.00" for name in WHOLE if name.startswith("kappa")}
-        taken = {
-            end: figure(average(Estimate(**fact[end]).value for fact in facts), 2)
+        kappas = dict.fromkeys(cls.chance, "0.00")
+        ceiling, floor = (
+            figure(average(Estimate(**fact[end]).value for fact in facts), 2)
             for end in ("ceiling", "floor")
-        }
-        person = {
-            **{name: "1.00" if name in kappas else "0.00" for name in WHOLE},
-            "length_ratio": "1.00",
-            "taken_for": taken["ceiling"],
-        }
+        )
+        best = dict.fromkeys(WHOLE, "0.00") | dict.fromkeys(kappas, "1.00")
+        person = {**best, "length_ratio": "1.00", "taken_for": ceiling}
         yield Reference("the person (ceiling)", person, published=False)
-        floor = {"taken_for": taken["floor"]}
-        yield Reference("the partner's real turns", floor, published=False)
+        yield Reference("the partner's real turns", {"taken_for": floor}, published=False)
         yield Reference("chance", {**kappas, "taken_for": "0.50"}, published=False)
         if not all(are_published(run) for run in runs.values()):
             return
@@ -223,9 +218,9 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
         for who in speakers:
             if (row := published_speaker(who)) is None:
                 continue
+            about = {"learn": "-".join(row.learn), "test": "-".join(row.test)}
+            about["consistency"] = f"{row.consistency:.2f}"
             for title, values in (("without", row.without), ("tuned", row.tuned)):
-                about = {"learn": "-".join(row.learn), "test": "-".join(row.test)}
-                about["consistency"] = f"{row.consistency:.2f}"
                 cells = {printed[name]: f"{values[name]:.2f}" for name in PUBLISHED_SCORES}
                 yield Reference(f"Table 8, {title}", {**about, **cells}, part=who)
 
@@ -265,6 +260,12 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
             "gain_and_consistency": linked,
             "notes": [*_measured_apart(first, second), _gain_line(linked)],
         }
+
+
+def _agreement(row: Row) -> float | None:
+    """The share of the labels of both texts that are the same."""
+    known = [row[name] for name in AGREEMENTS if row[name] is not None]
+    return sum(known) / len(known) if known else None
 
 
 def languages_of(run: Run) -> tuple[Languages, ...]:

@@ -2,20 +2,20 @@
 
     found = BertScore("roberta-large")
     found.scores([("see you there", "meet you at the bar")])
-    → [Matched(precision=0.91, recall=0.89, f1=0.90)]
+    → [0.90]
     found.version    → "BERTScore FacebookAI/roberta-large@722cf37b1afa layer 17"
 
 Every token goes with the nearest token of the other text, by the vectors of one of the model's
-layers; cosines are averaged over the prediction (precision) and over the truth (recall). As in
-the first implementation, the marks around a text may be matched with but have no say themselves;
-no weights by rarity, no rescaling. Needs the extra `train`; only weights are fetched, texts stay
-in this process. Without such a model the shipped encoder takes its place (metrics/similarity.py).
+layers; cosines are averaged over the prediction (precision) and over the truth (recall), and the
+score is their F1. As in the first implementation, the marks around a text may be matched with but
+have no say themselves; no weights by rarity, no rescaling. Needs the extra `train`; only weights
+are fetched, texts stay in this process. Without such a model the shipped encoder takes its place
+(metrics/similarity.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from realtalk.ei.hub import (
@@ -53,15 +53,6 @@ LAYERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """BERTScore of one pair."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
 class BertScore:
     """One model, loaded when the first texts come. `layer` counts from 1; known for some models."""
 
@@ -82,16 +73,16 @@ class BertScore:
 
     def scores(
         self, pairs: Sequence[tuple[str, str]], progress: Progress = silent
-    ) -> list[Matched | None]:
+    ) -> list[float | None]:
         """(prediction, truth) → one score each; None where a side has no token of its own."""
-        made: list[Matched | None] = []
+        scores: list[float | None] = []
         for start in range(0, len(pairs), _AT_ONCE):
             part = pairs[start : start + _AT_ONCE]
             texts = list(dict.fromkeys(text.strip() for pair in part for text in pair))
             vectors = dict(zip(texts, self._vectors(texts), strict=True))
-            made += [_matched(vectors[one.strip()], vectors[other.strip()]) for one, other in part]
-            progress(len(made), len(pairs), "BERTScore")
-        return made
+            scores += [_f1(vectors[one.strip()], vectors[other.strip()]) for one, other in part]
+            progress(len(scores), len(pairs), "BERTScore")
+        return scores
 
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
@@ -129,7 +120,7 @@ class BertScore:
         return made
 
 
-def _matched(prediction: tuple[Any, Any], truth: tuple[Any, Any]) -> Matched | None:
+def _f1(prediction: tuple[Any, Any], truth: tuple[Any, Any]) -> float | None:
     (said, own), (real, its_own) = prediction, truth
     if not (own.any() and its_own.any()):
         return None
@@ -137,7 +128,7 @@ def _matched(prediction: tuple[Any, Any], truth: tuple[Any, Any]) -> Matched | N
     precision = float(near.max(dim=1).values[own].mean())
     recall = float(near.max(dim=0).values[its_own].mean())
     total = precision + recall
-    return Matched(precision, recall, 2 * precision * recall / total if total else 0.0)
+    return 2 * precision * recall / total if total else 0.0
 
 
 def _layer(title: str, config: Any, given: int | None) -> int:

@@ -23,21 +23,19 @@ day is left out.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, time, timedelta
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from statistics import NormalDist, fmean
+from statistics import NormalDist
 from typing import Any
 
-from realtalk.chat import Chat, Corpus, turns
+from realtalk.chat import Corpus, turns
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import written_day
 
@@ -93,29 +91,22 @@ class Role:
 
 def load_cast(path: Path | None = None) -> Cast:
     """Ours, or a file's personas; a file without events has ours."""
-    own = _read((files("realtalk.persona") / "cast.toml").read_text("utf-8"), "cast.toml")
-    if path is None:
-        return own
+    ours = Path(__file__).with_name("cast.toml")
+    where = str(path or ours)
     try:
-        given = _read(path.read_text("utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise RealtalkError(
-            "the personas cannot be read", where=str(path), fix="save them as UTF-8 text"
-        ) from error
-    return Cast(given.personas, given.events or own.events)
-
-
-def _read(text: str, where: str) -> Cast:
-    try:
-        told = tomllib.loads(text)
+        given = tomllib.loads((path or ours).read_text("utf-8"))
         personas = []
-        for each in told["personas"]:
+        for each in given["personas"]:
             values = {name: str(each[name]).strip() for name in _FIELDS}
             if not values["name"] or set(each) != set(_FIELDS):
                 raise ValueError
             personas.append(Persona(**{**values, "age": int(each["age"])}))  # type: ignore[arg-type]
-        events = tuple(str(each) for each in told.get("events", ()))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        events = tuple(map(str, given.get("events", ())))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RealtalkError(
+            "the personas cannot be read", where=where, fix="save them as UTF-8 text"
+        ) from error
+    except (KeyError, TypeError, ValueError) as error:
         raise RealtalkError(
             "is no file of personas", where=where, fix=f"write TOML: {_FORM}"
         ) from error
@@ -124,14 +115,14 @@ def _read(text: str, where: str) -> Cast:
         raise RealtalkError(
             "two personas or more are needed, each with a name of its own", where=where
         )
-    return Cast(tuple(personas), events)
+    return Cast(tuple(personas), events or load_cast().events)
 
 
 def draw_roles(
     cast: Cast, *, days: int, begins: date, chats: int, seed: int
 ) -> tuple[tuple[Role, Role], ...]:
     """Two people for each chat, and what happens to them in it."""
-    found = []
+    roles = []
     waiting: list[Persona] = []
     chance = random.Random(f"{seed}/cast")
     for number in range(chats):
@@ -141,23 +132,25 @@ def draw_roles(
         lots = random.Random(f"{seed}/{number}/events")
         coming = list(cast.events)  # each comes once in a chat
         lots.shuffle(coming)
-        pair = []
-        for persona in (waiting.pop(), waiting.pop()):
-            events = [
-                (begins + timedelta(days=day), coming.pop())
-                for day in range(days)
-                if lots.random() < _SHARE and coming
-            ]
-            pair.append(Role(persona, tuple(events)))
-        found.append((pair[0], pair[1]))
-    return tuple(found)
+        one, other = (
+            Role(persona, _draw_events(coming, lots, days, begins))
+            for persona in (waiting.pop(), waiting.pop())
+        )
+        roles.append((one, other))
+    return tuple(roles)
+
+
+def _draw_events(
+    coming: list[str], lots: random.Random, days: int, begins: date
+) -> tuple[tuple[date, str], ...]:
+    return tuple(
+        (begins + timedelta(days=day), coming.pop())
+        for day in range(days)
+        if lots.random() < _SHARE and coming
+    )
 
 
 _BREAK = timedelta(hours=1)  # between two sessions, at least
-_STEPS = 1000  # values that stand for a distribution of which only a paper's figures are known
-# What no paper prints: when a day's first message comes, and how fast one's own next one does.
-_WAKING = (8 * 60, 23 * 60)  # minutes after midnight
-_PAUSE_MEDIAN, _PAUSE_SPREAD = 15.0, 0.9  # seconds; of a logarithmic normal distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,19 +168,6 @@ class ChatPace:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> ChatPace:
-        source = str(told["source"])
-        return cls(source, **{name: tuple(told[name]) for name in _DRAWN})
-
-    @classmethod
-    def load(cls, path: Path) -> ChatPace:
-        """One that was written down, for a machine that has no chats."""
-        return cls.from_json(json.loads(path.read_text("utf-8")))
-
-
-_DRAWN = ("sessions", "starts", "turns", "gaps", "pauses", "bursts")
-
 
 @dataclass(frozen=True, slots=True)
 class PlannedTurn:
@@ -201,104 +181,81 @@ class PlannedTurn:
 
 def pace_of(corpus: Corpus) -> ChatPace:
     """What the chats of a corpus show, those with times."""
-    found: dict[str, list[float]] = {name: [] for name in _DRAWN}
+    counts: dict[str, list[int]] = {"sessions": [], "starts": [], "turns": [], "bursts": []}
+    waits: dict[str, list[float]] = {"gaps": [], "pauses": []}
     for chat in corpus.chats:
-        _observe(chat, found)
-    if not found["gaps"]:
+        begun: Counter[date] = Counter()
+        for session in chat.sessions:
+            timed = [(said.speaker, said.time) for said in session.messages if said.time]
+            if not timed:
+                continue
+            first = timed[0][1]
+            begun[first.date()] += 1
+            counts["starts"].append(first.hour * 60 + first.minute)
+            bursts = [len(turn.messages) for turn in turns(session)]
+            counts["turns"].append(len(bursts))
+            counts["bursts"] += bursts
+            for (writer, moment), (next_writer, later) in pairwise(timed):
+                if later >= moment:
+                    kind = "pauses" if writer == next_writer else "gaps"
+                    waits[kind].append((later - moment).total_seconds())
+        if begun:
+            span = (max(begun) - min(begun)).days + 1
+            counts["sessions"] += [begun[min(begun) + timedelta(days=day)] for day in range(span)]
+    if not waits["gaps"]:
         raise RealtalkError(
             "no chat shows when people answer each other",
             where=corpus.name,
             fix="name one with the times of its messages, or leave `like=` out",
         )
-    whole = {name: tuple(map(int, found[name])) for name in ("sessions", "starts", "turns")}
-    return ChatPace(
-        corpus.name,
-        **whole,
-        gaps=tuple(found["gaps"]),
-        pauses=tuple(found["pauses"]) or (_PAUSE_MEDIAN,),
-        bursts=tuple(map(int, found["bursts"])),
-    )
+    waits["pauses"] = waits["pauses"] or [_PAUSE_MEDIAN]
+    seen: dict[str, list[Any]] = {**counts, **waits}
+    return ChatPace(corpus.name, **{name: tuple(values) for name, values in seen.items()})
 
 
-def _observe(chat: Chat, found: dict[str, list[float]]) -> None:
-    begun: Counter[date] = Counter()
-    for session in chat.sessions:
-        said = [message for message in session.messages if message.time is not None]
-        if not said or said[0].time is None:
-            continue
-        begun[said[0].time.date()] += 1
-        found["starts"].append(said[0].time.hour * 60 + said[0].time.minute)
-        runs = list(turns(session))
-        found["turns"].append(len(runs))
-        found["bursts"] += [len(run.messages) for run in runs]
-        for one, other in pairwise(said):
-            if one.time is None or other.time is None or other.time < one.time:
-                continue
-            kind = "pauses" if one.speaker == other.speaker else "gaps"
-            found[kind].append((other.time - one.time).total_seconds())
-    if begun:
-        first, last = min(begun), max(begun)
-        span = (last - first).days + 1
-        found["sessions"] += [begun[first + timedelta(days=day)] for day in range(span)]
+# What the REALTALK paper prints: response gaps and messages in a row in §5.1, messages and
+# sessions per chat in Table 1, days per chat in Table 5. Times in seconds.
+_MESSAGES, _SESSIONS, _DAYS = 894.4, 21.9, 20  # per chat
+_BURST_MEAN, _BURST_MOST = 2.31, 68
+_GAP_MEDIAN, _GAP_LONGEST = 60 * 2.22, 3600 * 27.90
+_GAP_SPREAD = 2.1741506721755286  # with it, the mean is the printed one of 20.98 minutes
+# What no paper prints: when a day's first message comes, and how fast one's own next one does.
+_WAKING = (8 * 60, 23 * 60)  # minutes after midnight
+_PAUSE_MEDIAN, _PAUSE_SPREAD = 15.0, 0.9
+_STEPS = 1000  # values that stand for a distribution of which only these figures are known
 
 
-def printed_pace(
-    source: str,
-    *,
-    gap_median: float,
-    gap_mean: float,
-    gap_longest: float,
-    burst_mean: float,
-    burst_most: int,
-    turns_mean: float,
-    sessions_a_day: float,
-) -> ChatPace:
-    """The pace of which a paper prints these figures; times in seconds.
+def printed_pace() -> ChatPace:
+    """When people write by the figures that the REALTALK paper prints of its chats.
 
-    Gaps are logarithmic normal with the printed median and mean up to the longest, bursts and
-    turns geometric with the printed mean. The hours of a day, and the pauses within a burst, which
-    are not printed, are ours.
+    Gaps and pauses are logarithmic normal up to the longest, bursts and turns geometric with the
+    printed mean.
     """
-    more = round(_STEPS * (sessions_a_day % 1))
-    least = int(sessions_a_day)
+    a_day = _SESSIONS / _DAYS
+    more = round(_STEPS * (a_day % 1))
     return ChatPace(
-        source,
-        sessions=(least + 1,) * more + (least,) * (_STEPS - more),
+        "REALTALK (arXiv:2502.13270): Table 1, Table 5, §5.1",
+        sessions=(int(a_day) + 1,) * more + (int(a_day),) * (_STEPS - more),
         starts=tuple(range(*_WAKING)),
-        turns=tuple(_geometric(turns_mean, most=10_000)),
-        gaps=tuple(_skewed(gap_median, gap_mean, gap_longest)),
-        pauses=tuple(_lognormal(_PAUSE_MEDIAN, _PAUSE_SPREAD, math.inf)),
-        bursts=tuple(_geometric(burst_mean, most=burst_most)),
+        turns=_geometric(_MESSAGES / _SESSIONS / _BURST_MEAN, most=10_000),
+        gaps=_lognormal(_GAP_MEDIAN, _GAP_SPREAD, _GAP_LONGEST),
+        pauses=_lognormal(_PAUSE_MEDIAN, _PAUSE_SPREAD, math.inf),
+        bursts=_geometric(_BURST_MEAN, most=_BURST_MOST),
     )
 
 
-def _quantiles(inverse: Callable[[float], float]) -> list[float]:
-    return [inverse((step + 0.5) / _STEPS) for step in range(_STEPS)]
+def _quantiles() -> Iterator[float]:
+    return ((step + 0.5) / _STEPS for step in range(_STEPS))
 
 
-def _geometric(mean: float, most: int) -> list[int]:
-    if mean <= 1:
-        return [1]
+def _geometric(mean: float, most: int) -> tuple[int, ...]:
     ends = math.log(1 - 1 / mean)
-    return [min(most, math.ceil(value)) for value in _quantiles(lambda q: math.log(1 - q) / ends)]
+    return tuple(min(most, math.ceil(math.log(1 - q) / ends)) for q in _quantiles())
 
 
-def _lognormal(median: float, spread: float, longest: float) -> list[float]:
-    normal = NormalDist()
-    found = _quantiles(lambda q: median * math.exp(spread * normal.inv_cdf(q)))
-    return [round(min(longest, value), 1) for value in found]
-
-
-def _skewed(median: float, mean: float, longest: float) -> list[float]:
-    """Halves the room for the spread until the values have the mean."""
-    low, high = 0.0, 6.0
-    for _ in range(40):
-        spread = (low + high) / 2
-        if fmean(_lognormal(median, spread, longest)) < mean:
-            low = spread
-        else:
-            high = spread
-    return _lognormal(median, high, longest)
+def _lognormal(median: float, spread: float, longest: float) -> tuple[float, ...]:
+    values = (median * math.exp(spread * NormalDist().inv_cdf(q)) for q in _quantiles())
+    return tuple(round(min(longest, value), 1) for value in values)
 
 
 def draw_turns(pace: ChatPace, *, days: int, begins: date, seed: str) -> tuple[PlannedTurn, ...]:
@@ -327,13 +284,13 @@ def _session(
     pace: ChatPace, chance: random.Random, number: int, start: datetime
 ) -> Sequence[PlannedTurn]:
     side = chance.randrange(2)
-    moment, found = start, []
+    moment, planned = start, []
     for place in range(max(1, chance.choice(pace.turns))):
         if place:
             moment += timedelta(seconds=max(1, round(chance.choice(pace.gaps))))
         more = chance.choice(pace.bursts) - 1
         pauses = tuple(max(1.0, round(each)) for each in chance.choices(pace.pauses, k=more))
-        found.append(PlannedTurn(number, side, moment, pauses))
+        planned.append(PlannedTurn(number, side, moment, pauses))
         moment += timedelta(seconds=sum(pauses))
         side = 1 - side
-    return found
+    return planned

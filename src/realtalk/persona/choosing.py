@@ -115,6 +115,11 @@ class Choice:
     leading: tuple[str, ...]  # the facets that part the two chats most
     consistency: Estimate  # how far the speaker's facets differ between the two chats
 
+    @property
+    def published(self) -> tuple[str, str] | None:
+        """Table 8's chats of the speaker to learn from and to test on, where it has them."""
+        return published_choice(self.speaker, tuple(self.overall))
+
 
 def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice]:
     """A choice for every speaker with two chats or more, in order of appearance."""
@@ -132,27 +137,25 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice
         facet_values = column[np.isfinite(column)]
         if facet_values.size > 1 and facet_values.std(ddof=1) > 0:
             mean[place], width[place] = facet_values.mean(), facet_values.std(ddof=1)
+    scaled = (values - mean) / width
+    finite = [row[np.isfinite(row)] for row in scaled]
+    overall = [float(row.mean()) if row.size else np.nan for row in finite]
     apart = {(each.speaker, *each.chats): each.overall for each in consistency_of(measured)}
     places: dict[str, list[int]] = {}
     for at, each in enumerate(measured):
         places.setdefault(each.speaker.speaker, []).append(at)
-    found = []
+    choices = []
     for speaker, own in places.items():
-        if len(own) < 2 or is_nobody(speaker):
+        known = [at for at in own if np.isfinite(overall[at])]
+        if len(known) < 2 or is_nobody(speaker):
             continue
-        scaled = {at: (values[at] - mean) / width for at in own}
-        finite = {at: scaled[at][np.isfinite(scaled[at])] for at in own}
-        known = [at for at in own if finite[at].size]
-        if len(known) < 2:
-            continue
-        overall = {at: float(finite[at].mean()) if at in known else np.nan for at in own}
         test = min(known, key=overall.__getitem__)
-        others = [at for at in known if at != test]
+        others = (at for at in known if at != test)
         learn = max(others, key=lambda at: measured[at].speaker.turns)
         taught, tested = (measured[at].speaker.chat for at in (learn, test))
         gap = scaled[learn] - scaled[test]
         order = np.argsort(-np.where(np.isfinite(gap), gap, -np.inf))
-        found.append(
+        choices.append(
             Choice(
                 speaker,
                 taught,
@@ -164,12 +167,12 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice
                 apart.get((speaker, taught, tested)) or apart[speaker, tested, taught],
             )
         )
-    if not found:
+    if not choices:
         raise RealtalkError(
             "no speaker has two chats with turns that could be labelled",
             fix="one is needed to learn from and another to be tested on",
         )
-    return found
+    return choices
 
 
 def _sure(learn: ResampledFacets, test: ResampledFacets, mean: Array, width: Array) -> float:
@@ -184,27 +187,24 @@ def _sure(learn: ResampledFacets, test: ResampledFacets, mean: Array, width: Arr
 
 def as_published(choices: Sequence[Choice]) -> list[Choice]:
     """The same speakers with Table 8's chats, where it has them."""
-    made = []
+    printed = []
     for each in choices:
-        told = published_choice(each.speaker, tuple(each.overall))
-        if told is None or told == (each.learn, each.test):
-            made.append(each)
-        else:
-            sure = each.sure if told[1] == each.test else 1 - each.sure
-            made.append(replace(each, learn=told[0], test=told[1], sure=sure))
-    return made
+        learn, test = each.published or (each.learn, each.test)
+        sure = each.sure if test == each.test else 1 - each.sure
+        printed.append(replace(each, learn=learn, test=test, sure=sure))
+    return printed
 
 
 def difference(choice: Choice) -> str:
     """Where a choice is not Table 8's and why, "" where it is or Table 8 has none."""
-    told = published_choice(choice.speaker, tuple(choice.overall))
-    if told is None or told == (choice.learn, choice.test):
+    published = choice.published
+    if published is None or published == (choice.learn, choice.test):
         return ""
-    ours, theirs = choice.overall[choice.test], choice.overall[told[1]]
+    ours, theirs = choice.overall[choice.test], choice.overall[published[1]]
     led = ", ".join(FACETS[name].title.lower() for name in choice.leading)
     return (
-        f"{choice.speaker}: Table 8 tests on {told[1]}, here {choice.test} is lower: overall EI "
-        f"{ours:+.2f} against {theirs:+.2f}, in {choice.sure:.0%} of resamples; lower most in "
+        f"{choice.speaker}: Table 8 tests on {published[1]}, here {choice.test} is lower: overall "
+        f"EI {ours:+.2f} against {theirs:+.2f}, in {choice.sure:.0%} of resamples; lower most in "
         f"{led or 'no one facet'}. The paper's labels come from other models, and it gives no "
         "formula for overall EI"
     )
@@ -212,32 +212,29 @@ def difference(choice: Choice) -> str:
 
 def choice_rows(choices: Sequence[Choice]) -> Grid:
     """One row per speaker: both chats, their overall EI, and Table 8's choice beside it."""
-    told = {each.speaker: published_choice(each.speaker, tuple(each.overall)) for each in choices}
     headings = ["speaker", "learn (C_a)", "test (C_b)", "EI of C_a", "EI of C_b"]
     headings += ["sure", "turns C_a", "turns C_b", "consistency"]
-    published = any(told.values())
-    if published:
+    is_published = any(each.published for each in choices)
+    if is_published:
         headings += ["Table 8 tests on", "its consistency"]
     rows: list[list[str | int | float | None]] = []
     for each in choices:
-        rows.append(
-            [
-                each.speaker,
-                each.learn,
-                each.test,
-                f"{each.overall[each.learn]:+.2f}",
-                f"{each.overall[each.test]:+.2f}",
-                f"{each.sure:.0%}",
-                each.turns[each.learn],
-                each.turns[each.test],
-                None if each.consistency.value is None else f"{each.consistency.value:.2f}",
-            ]
-        )
-        if published:
-            theirs = told[each.speaker]
-            row = published_speaker(each.speaker)
-            rows[-1] += [
-                None if theirs is None else ("same" if theirs[1] == each.test else theirs[1]),
-                None if theirs is None or row is None else f"{row.consistency:.2f}",
-            ]
+        row: list[str | int | float | None] = [
+            each.speaker,
+            each.learn,
+            each.test,
+            f"{each.overall[each.learn]:+.2f}",
+            f"{each.overall[each.test]:+.2f}",
+            f"{each.sure:.0%}",
+            each.turns[each.learn],
+            each.turns[each.test],
+            None if each.consistency.value is None else f"{each.consistency.value:.2f}",
+        ]
+        printed = published_speaker(each.speaker)
+        if each.published and printed:
+            test = each.published[1]
+            row += ["same" if test == each.test else test, f"{printed.consistency:.2f}"]
+        elif is_published:
+            row += [None, None]
+        rows.append(row)
     return Grid(headings, rows)

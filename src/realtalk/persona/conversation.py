@@ -27,11 +27,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from itertools import pairwise
-from operator import itemgetter
+from itertools import accumulate, cycle, pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -80,7 +79,7 @@ class Side:
 
 
 class SimulatedChat:
-    """A chat that comes into being."""
+    """A chat that comes into being; `at` is how many of its `total` turns are done."""
 
     def __init__(
         self,
@@ -88,157 +87,132 @@ class SimulatedChat:
         sides: tuple[Side, Side],
         planned: Sequence[PlannedTurn],
         remember: Remember | None = None,
-        present_words: int = PRESENT_WORDS,
     ) -> None:
         self.id = id_
         self.sides = sides
+        self.at = 0
         self.total = len(planned)
         self.silent: dict[int, str] = {}  # turns that were not answered, and why
         self._planned = planned
         self._remember = remember
-        self._present_words = present_words
-        self._said: dict[int, list[Message]] = {}  # by session
-        self._turn = 0
-        self._recalls: tuple[int, Recall, Mapping[str, ContextTurn]] | None = None
-
-    @property
-    def at(self) -> int:
-        """How many turns are done."""
-        return self._turn
+        self._messages: dict[int, list[Message]] = {}  # by session
+        self._recall: tuple[int, Recall, Mapping[str, ContextTurn]] | None = None
 
     @property
     def done(self) -> bool:
-        return self._turn >= self.total
+        return self.at >= self.total
 
     @property
     def side(self) -> int:
         """Whose turn it is: 0 or 1."""
-        return self._planned[self._turn].side
+        return self._planned[self.at].side
 
     @property
     def chat(self) -> Chat:
         """What was said so far, with what happened to whom."""
         names = tuple(side.name for side in self.sides)
-        return Chat(self.id, names, self._sessions(), self._events())
+        sessions = (
+            Session(number, said[0].time, tuple(said)) for number, said in self._messages.items()
+        )
+        return Chat(self.id, names, tuple(sessions), self._events())
 
     def prompt(self) -> TurnPrompt:
         """What stands before the next turn."""
-        turn = self._planned[self._turn]
-        side = self.sides[turn.side]
-        present = [
-            ContextTurn(turn.session, each.time, each.speaker, each.text)
-            for each in self._turns(turn.session)
-        ]
-        context = (*self._earlier(turn), *_last(present, self._present_words))
+        turn = self._planned[self.at]
+        present: list[ContextTurn] = []
+        words = PRESENT_WORDS
+        for each in reversed(self._turns(turn.session)):
+            words -= count_words(each.text)
+            if words < 0 and present:
+                break
+            present.insert(0, ContextTurn(turn.session, each.time, each.speaker, each.text))
         return TurnPrompt(
-            id=f"{self.id}#{self._turn}",
+            id=f"{self.id}#{self.at}",
             chat=self.id,
             session=turn.session,
-            speaker=side.name,
+            speaker=self.sides[turn.side].name,
             time=turn.time,
-            context=context,
+            context=(*self._earlier(turn), *present),
             about=self._about(turn),
         )
 
     def add(self, answer: Answer[str]) -> None:
         """Takes the next turn; one without words is a silence, and kept as such."""
-        turn = self._planned[self._turn]
+        turn = self._planned[self.at]
         side = self.sides[turn.side]
         text = (answer.value or "").strip()
-        if not text:
-            self.silent[self._turn] = answer.unscored or "no words"
-            last = range(self._turn - _SILENT + 1, self._turn + 1)
-            if all(each in self.silent for each in last):
+        if text:
+            self.silent.pop(self.at, None)  # it was asked again
+            said = self._messages.setdefault(turn.session, [])
+            # Whoever was learned from parts their own messages; the others are given a number.
+            lines = messages_of(text, None if side.role is None else len(turn.pauses) + 1)
+            waits = accumulate(cycle(turn.pauses or (1.0,)), initial=0.0)
+            for line, seconds in zip(lines, waits, strict=False):
+                moment = turn.time + timedelta(seconds=seconds)
+                said.append(Message(f"D{turn.session}:{len(said) + 1}", side.name, moment, line))
+        else:
+            self.silent[self.at] = answer.unscored or "no words"
+            if all(self.at - back in self.silent for back in range(_SILENT)):
                 raise RealtalkError(
-                    f"no answer, {_SILENT} times in a row ({self.silent[self._turn]})",
+                    f"no answer, {_SILENT} times in a row ({self.silent[self.at]})",
                     where=self.id,
                     fix="try another simulator, or call it again: it goes on where it was",
                 )
-        else:
-            self.silent.pop(self._turn, None)  # it was asked again
-            said = self._said.setdefault(turn.session, [])
-            # Whoever was learned from parts their own messages; the others are given a number.
-            lines = messages_of(text, None if side.role is None else len(turn.pauses) + 1)
-            moment, pauses = turn.time, turn.pauses or (1.0,)
-            for place, line in enumerate(lines):
-                if place:
-                    moment += timedelta(seconds=pauses[(place - 1) % len(pauses)])
-                said.append(Message(f"D{turn.session}:{len(said) + 1}", side.name, moment, line))
-        self._turn += 1
+        self.at += 1
 
     def restore(self, chat: Chat, at: int, silent: Mapping[int, str]) -> None:
         """Goes on after what an earlier run wrote, under plain names."""
         if not 0 <= at <= self.total:
             raise RealtalkError("has other turns than these settings give", where=self.id)
-        self._said = {each.number: list(each.messages) for each in chat.sessions}
-        self._turn, self.silent = at, dict(silent)
-
-    def _sessions(self) -> tuple[Session, ...]:
-        return tuple(
-            Session(number, said[0].time, tuple(said)) for number, said in self._said.items()
-        )
+        self._messages = {each.number: list(each.messages) for each in chat.sessions}
+        self.at, self.silent = at, dict(silent)
 
     def _turns(self, session: int) -> list[Turn]:
-        said = self._said.get(session, [])
-        return list(turns(Session(session, None, tuple(said))))
+        return list(turns(Session(session, None, tuple(self._messages.get(session, ())))))
 
     def _events(self) -> tuple[Event, ...]:
         """Each under the first session of its day or later, as far as the chat has come."""
-        begun = {number: said[0].time for number, said in self._said.items()}
-        found = []
+        begun = {number: said[0].time for number, said in self._messages.items()}
+        events = []
         for side in self.sides:
             for day, text in side.role.events if side.role else ():
                 after = (n for n, time in begun.items() if time is not None and time.date() >= day)
                 if (number := next(after, None)) is not None:
-                    found.append(Event(number, side.name, text, date=written_day(day)))
-        return tuple(sorted(found, key=lambda event: event.session))
+                    events.append(Event(number, side.name, text, date=written_day(day)))
+        return tuple(sorted(events, key=lambda event: event.session))
 
     def _about(self, turn: PlannedTurn) -> str:
         role = self.sides[turn.side].role
         if role is None:
             return ""
         partner = self.sides[1 - turn.side].name
-        count = len(turn.pauses) + 1
-        opens = turn.session not in self._said
-        lines = [
-            role.told(turn.time),
-            f"It is {turn.time:%H:%M} now, and you write to your friend {partner}"
-            + (", first and after a while." if opens else "."),
-            "You send one message."
-            if count == 1
-            else f"You send {count} short messages, each on a line of its own.",
-        ]
-        return "\n".join(lines)
-
-    def _earlier(self, turn: PlannedTurn) -> tuple[ContextTurn, ...]:
-        """What is recalled of the sessions before this one."""
-        past = tuple(each for each in self._sessions() if each.number < turn.session)
-        if self._remember is None or not past:
-            return ()
-        if self._recalls is None or self._recalls[0] != turn.session:
-            names = tuple(side.name for side in self.sides)
-            known: Mapping[str, ContextTurn] = {
-                message.id: ContextTurn(each.number, message.time, message.speaker, message.text)
-                for each in past
-                for message in each.messages
-            }
-            self._recalls = (turn.session, self._remember(Chat(self.id, names, past)), known)
-        _, recall, known = self._recalls
-        lately = (self._turns(turn.session) or self._turns(past[-1].number))[-_CUE:]
-        return tuple(
-            known[id_] for id_ in recall("\n".join(each.text for each in lately), turn.time)
+        begins = "" if turn.session in self._messages else ", first and after a while"
+        number = "one message"
+        if turn.pauses:
+            number = f"{len(turn.pauses) + 1} short messages, each on a line of its own"
+        return (
+            f"{role.told(turn.time)}\nIt is {turn.time:%H:%M} now, and you write to your friend "
+            f"{partner}{begins}.\nYou send {number}."
         )
 
-
-def _last(said: Sequence[ContextTurn], words: int) -> list[ContextTurn]:
-    """The last turns that fit; the very last in any case."""
-    kept: list[ContextTurn] = []
-    for each in reversed(said):
-        words -= count_words(each.text)
-        if words < 0 and kept:
-            break
-        kept.append(each)
-    return kept[::-1]
+    def _earlier(self, turn: PlannedTurn) -> Iterator[ContextTurn]:
+        """What is recalled of the sessions before this one."""
+        chat = self.chat
+        past = tuple(each for each in chat.sessions if each.number < turn.session)
+        if self._remember is None or not past:
+            return
+        if self._recall is None or self._recall[0] != turn.session:
+            known: Mapping[str, ContextTurn] = {
+                said.id: ContextTurn(each.number, said.time, said.speaker, said.text)
+                for each in past
+                for said in each.messages
+            }
+            recall = self._remember(replace(chat, sessions=past, events=()))
+            self._recall = (turn.session, recall, known)
+        _, recall, known = self._recall
+        lately = (self._turns(turn.session) or self._turns(past[-1].number))[-_CUE:]
+        for id_ in recall("\n".join(each.text for each in lately), turn.time):
+            yield known[id_]
 
 
 def messages_of(text: str, count: int | None = None) -> list[str]:
@@ -252,15 +226,11 @@ def messages_of(text: str, count: int | None = None) -> list[str]:
         parted = [(len(line), at) for at, line in enumerate(lines) if _SENTENCE.search(line)]
         if not parted:
             break
-        at = max(parted)[1]
-        lines[at : at + 1] = _halves(lines[at])
+        size, at = max(parted)
+        # In two, between the sentences that are nearest to its middle.
+        cut = min(_SENTENCE.finditer(lines[at]), key=lambda gap: abs(gap.start() - size / 2))
+        lines[at : at + 1] = [lines[at][: cut.start()], lines[at][cut.end() :]]
     return lines
-
-
-def _halves(line: str) -> list[str]:
-    """The line in two, between the sentences that are nearest to its middle."""
-    cut = min(_SENTENCE.finditer(line), key=lambda each: abs(each.start() - len(line) / 2))
-    return [line[: cut.start()], line[cut.end() :]]
 
 
 def marked_chat(chat: Chat, by: tuple[str, str], about: Mapping[str, Any]) -> Chat:
@@ -295,7 +265,7 @@ def _each_message(chat: Chat, change: Callable[[Message], Message]) -> Chat:
 
 
 class SimulatedChats:
-    """Chats in the making, and the corpus that they are."""
+    """Chats in the making, and the corpus that they are; `by` is what each side writes with."""
 
     def __init__(
         self,
@@ -305,7 +275,7 @@ class SimulatedChats:
         consents: Sequence[Consent] = (),
     ) -> None:
         self.each = tuple(conversations)
-        self._by = by  # what each side writes with
+        self._by = by
         # As JSON has it, so that what was stored can be compared.
         self._settings = json.loads(json.dumps(settings, default=str))
         self._consents = [asdict(consent) for consent in consents]
@@ -329,9 +299,9 @@ class SimulatedChats:
             raise RealtalkError("holds other chats", where=str(folder), fix=_ELSEWHERE)
         for each in self.each:
             about = unpack_extra(held[each.id].extra).get("simulated", {})
-            there, here = about.get("settings", {}), self._settings
-            for name in {**there, **here}:
-                if there.get(name) != here.get(name):
+            before = about.get("settings", {})
+            for name in {**before, **self._settings}:
+                if before.get(name) != self._settings.get(name):
                     raise RealtalkError(
                         f"was made with another {name}", where=str(folder), fix=_ELSEWHERE
                     )
@@ -365,14 +335,14 @@ def converse(
     try:
         while waiting := [each for each in chats.each if not each.done]:
             # Whoever waits for the same simulator, together; each conversation once.
-            groups = [
-                (simulator, [each for each in waiting if simulators[each.side] is simulator])
-                for simulator in {id(each): each for each in simulators}.values()
-            ]
-            for simulator, some in filter(itemgetter(1), groups):
+            groups: dict[int, list[SimulatedChat]] = {id(each): [] for each in simulators}
+            for each in waiting:
+                groups[id(simulators[each.side])].append(each)
+            for group in filter(None, groups.values()):
                 telling = within(progress, chats.done, chats.total, "turns")
-                answers = simulator.solve([each.prompt() for each in some], telling)
-                for each, answer in zip(some, answers, strict=True):
+                simulator = simulators[group[0].side]
+                answers = simulator.solve([each.prompt() for each in group], telling)
+                for each, answer in zip(group, answers, strict=True):
                     each.add(answer)
             progress(chats.done, chats.total, "turns")
             if out is not None and time.monotonic() - stored > _EVERY:

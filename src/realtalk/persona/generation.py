@@ -26,6 +26,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from realtalk.errors import RealtalkError
@@ -123,16 +124,14 @@ class Sampling:
     repetition_penalty: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.max_new_tokens < 1:
-            raise RealtalkError(f"max_new_tokens must be 1 or more, not {self.max_new_tokens}")
-        if self.temperature < 0:
-            raise RealtalkError(f"temperature must be 0 or more, not {self.temperature}")
-        if not 0 < self.top_p <= 1:
-            raise RealtalkError(f"top_p must be above 0 and at most 1, not {self.top_p}")
-        if not 1 <= self.repetition_penalty <= 10:
-            raise RealtalkError(
-                f"repetition_penalty must be from 1 to 10, not {self.repetition_penalty}"
-            )
+        for name, holds, what in (
+            ("max_new_tokens", self.max_new_tokens >= 1, "1 or more"),
+            ("temperature", self.temperature >= 0, "0 or more"),
+            ("top_p", 0 < self.top_p <= 1, "above 0 and at most 1"),
+            ("repetition_penalty", 1 <= self.repetition_penalty <= 10, "from 1 to 10"),
+        ):
+            if not holds:
+                raise RealtalkError(f"{name} must be {what}, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +241,11 @@ def _batch(
             streamer=None if show is None else _Streamer(show, stops),
         )
     rows = found[:, width:].tolist()
-    return [_written(each.id, new, stops) for each, new in zip(batch, rows, strict=True)]
+    replies = []
+    for each, tokens in zip(batch, rows, strict=True):
+        new = tuple(takewhile(lambda token: token not in stops, tokens))
+        replies.append(Written(each.id, new, ended=len(new) < len(tokens)))
+    return replies
 
 
 class _Streamer:
@@ -299,10 +302,3 @@ def drawn(scores: Any, chances: Any) -> Any:
     place = torch.minimum(place, (shares > 0).sum(-1, keepdim=True) - 1)
     left_out = torch.full_like(scores, -torch.inf)
     return left_out.scatter(-1, order.gather(-1, place), 0.0)
-
-
-def _written(id_: str, tokens: Sequence[int], stops: frozenset[int]) -> Written:
-    for place, token in enumerate(tokens):
-        if token in stops:
-            return Written(id_, tuple(tokens[:place]), ended=True)
-    return Written(id_, tuple(tokens), ended=False)

@@ -27,10 +27,10 @@ are about other turns of these people, judged by these judges.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any
 
@@ -72,7 +72,6 @@ from realtalk.registry import suggest
 GUESSES = "who wrote it"
 PEOPLE = "people"  # the solver of a run that the studio keeps
 _ORIGINS = {"partner": "a partner's", "other": "another speaker's", "simulated": "simulated"}
-_TAKEN = ("partner", "other", "simulated")
 _PEOPLE = {"real": "the person", "partner": "a partner", "other": "another speaker"}
 _ORDER = ("real", "simulated", "partner", "other")
 _MOST_PAIRS = 10  # of judges that are shown one by one
@@ -95,7 +94,7 @@ GUESS_SCORES: tuple[Score, ...] = (
     ),
     *(
         Score(f"took_{name}", f"took {name}", 0, evenly(f"took_{name}"), proportion=True)
-        for name in _TAKEN
+        for name in _ORIGINS
     ),
 )
 # The columns of a guess beyond those of every run; null is unscored.
@@ -155,10 +154,9 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         if limit is not None and limit < 1:
             raise RealtalkError(f"the limit must be 1 or more, not {limit}")
         self._tasks = {task.speaker: task for task in tasks}
-        self._simulated = dict(simulated or {})
-        self._seed = seed
         self._limit = limit
-        draw = LineupDraw(corpus, simulated=self._simulated, seed=seed)
+        self._replies = replies_record(1 + len(FOUR), simulated or {}, seed)
+        draw = LineupDraw(corpus, simulated=simulated or {}, seed=seed)
         self._lineups: dict[str, list[TurnLineup]] = {}
         for task in tasks:
             where: Any = {"test": task.test, "learn": task.learning.chat.id, "wanted": FOUR}
@@ -175,7 +173,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
     def settings(self) -> dict[str, Any]:
         return {
             **tasks_record(self._tasks.values()),
-            "replies": replies_record(1 + len(FOUR), self._simulated, self._seed),
+            "replies": self._replies,
             "limit": self._limit,
         }
 
@@ -288,19 +286,20 @@ def replies_record(
 
 def simulated_texts(runs: Mapping[str, Sequence[Run]]) -> dict[str, SimulatedTexts]:
     """What simulators wrote, by the name of each and by turn."""
-    found: dict[str, SimulatedTexts] = {}
-    for name, several in runs.items():
-        texts: dict[tuple[str, str], str] = {}
-        for run in several:
-            if run.rows and "answer" not in run.rows[0]:
-                raise RealtalkError(
-                    "holds no texts", where=str(run.folder), fix="name the run that it is a copy of"
-                )
-            for row in run.rows:
-                if row["answer"]:
-                    texts[row["group"], row["sample"]] = row["answer"]
-        found[name] = texts
-    return found
+    for run in (run for several in runs.values() for run in several):
+        if run.rows and "answer" not in run.rows[0]:
+            raise RealtalkError(
+                "holds no texts", where=str(run.folder), fix="name the run that it is a copy of"
+            )
+    return {
+        name: {
+            (row["group"], row["sample"]): row["answer"]
+            for run in several
+            for row in run.rows
+            if row["answer"]
+        }
+        for name, several in runs.items()
+    }
 
 
 def run_tasks(corpus: Corpus, runs: Sequence[Run], speaker: str | None = None) -> list[PersonaTask]:
@@ -308,57 +307,55 @@ def run_tasks(corpus: Corpus, runs: Sequence[Run], speaker: str | None = None) -
 
     Runs that tested a speaker in different chats cannot stand in one line-up.
     """
-    found: dict[str, PersonaTask] = {}
+    tasks: dict[str, PersonaTask] = {}
     for run in runs:
-        there = {(row["group"], row["sample"]) for row in run.rows}
+        rows = {(row["group"], row["sample"]) for row in run.rows}
         for task in stored_tasks(corpus, run.settings, run.facts):
-            known = found.get(task.speaker)
-            if known is None:
-                turns = tuple(turn for turn in task.turns if (task.speaker, turn.id) in there)
-                found[task.speaker] = replace(task, turns=turns)
-            elif (known.test.id, known.learning) != (task.test.id, task.learning):
+            first = tasks.setdefault(task.speaker, task)
+            if first is task:
+                turns = tuple(turn for turn in task.turns if (task.speaker, turn.id) in rows)
+                tasks[task.speaker] = replace(task, turns=turns)
+            elif (first.test.id, first.learning) != (task.test.id, task.learning):
                 raise RealtalkError(
                     f"{task.speaker} was tested otherwise in another of the runs",
                     where=str(run.folder),
                     fix="give runs with the same choice of chats and the same contexts",
                 )
-    if not any(task.turns for task in found.values()):
+    shared = [task for task in tasks.values() if task.turns]
+    if not shared:
         raise RealtalkError(
             "the persona runs are not of this corpus", fix="name the corpus that they were of"
         )
-    wanted = [
-        task
-        for task in found.values()
-        if task.turns and (speaker is None or task.speaker.casefold() == speaker.casefold())
-    ]
-    if not wanted:
-        raise suggest("speaker of the persona runs", str(speaker), list(found))
-    return wanted
+    if speaker is not None:
+        shared = [task for task in shared if task.speaker.casefold() == speaker.casefold()]
+        if not shared:
+            raise suggest("speaker of the persona runs", speaker, list(tasks))
+    return shared
 
 
 def guess_row(lineup: TurnLineup, place: int | None) -> Row:
     """The columns of a guess; `place` is the reply that was taken for real, if any was."""
     prompt, replies = lineup.turn.prompt, lineup.replies
-    picked = None if place is None else replies[place]
     row: Row = {
+        **dict.fromkeys(("answer", *GUESS_COLUMNS)),
         "chat": prompt.chat,
         "session": prompt.session,
         "replies": [reply.text for reply in replies],
         "origins": [reply.origin for reply in replies],
         "writers": [reply.writer for reply in replies],
         "truth": LETTERS[lineup.place],
-        "answer": None if place is None else LETTERS[place],
-        "picked": None if picked is None else picked.origin,
-        "writer": None if picked is None else picked.writer,
         "chance": 1 / len(replies),
-        "accuracy": None if picked is None else float(picked.origin == "real"),
-        "judge": None,
-        "knows": None,
-        "at": None,
     }
-    for name in _TAKEN:
-        there_too = picked is not None and name in row["origins"]
-        row[f"took_{name}"] = float(row["picked"] == name) if there_too else None
+    if place is not None:
+        picked = replies[place]
+        row |= {
+            "answer": LETTERS[place],
+            "picked": picked.origin,
+            "writer": picked.writer,
+            "accuracy": float(picked.origin == "real"),
+        }
+        beside = (name for name in _ORIGINS if name in row["origins"])
+        row |= {f"took_{name}": float(picked.origin == name) for name in beside}
     return row
 
 
@@ -408,34 +405,30 @@ class PeopleFigures:
 
 def people_figures(rows: Sequence[Row]) -> PeopleFigures:
     """The figures of guesses by one or more judges."""
-    judges: dict[str, list[Row]] = {}
+    judges: dict[str, list[Row]] = defaultdict(list)
+    by_writer: dict[tuple[str, str], list[Row]] = defaultdict(list)
     rounds: dict[str, None] = {}
-    stood: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["picked"] is None:
             continue
-        one = {**row, "group": f"{row['group']}\0{row['sample']}", "taken": row["accuracy"]}
-        rounds[one["group"]] = None
-        judges.setdefault(row["variant"], []).append(one)
+        guess = {**row, "group": f"{row['group']}\0{row['sample']}", "taken": row["accuracy"]}
+        rounds[guess["group"]] = None
+        judges[row["variant"]].append(guess)
         picked = (row["picked"], _PEOPLE.get(row["picked"], row["writer"]))
         pairs = zip(row["origins"], row["writers"], strict=True)
         for whose in {(origin, _PEOPLE.get(origin, name)) for origin, name in pairs}:
-            stood.setdefault(whose, []).append({**one, "taken": float(whose == picked)})
+            by_writer[whose].append({**guess, "taken": float(whose == picked)})
     taken = []
-    for origin, writer in sorted(stood, key=lambda key: (_ORDER.index(key[0]), key[1])):
-        own = stood[origin, writer]
+    for origin, writer in sorted(by_writer, key=lambda key: (_ORDER.index(key[0]), key[1])):
+        own = by_writer[origin, writer]
         known, strange = ([row for row in own if row["knows"] is side] for side in (True, False))
-        shares: list[Any] = [_share(some) for some in (own, known, strange)]
-        shares.append(_difference(known, strange))
+        shares = [_share(own), _share(known), _share(strange), _difference(known, strange)]
         taken.append(TakenForReal(writer, origin, _chance(own), *shares))
-    return PeopleFigures(
-        tuple(taken),
-        tuple(
-            JudgeRecord(judge, own[-1]["knows"], _share(own), _chance(own))
-            for judge, own in judges.items()
-        ),
-        _agreement(judges, rounds),
-    )
+    records = [
+        JudgeRecord(judge, own[-1]["knows"], _share(own), _chance(own))
+        for judge, own in judges.items()
+    ]
+    return PeopleFigures(tuple(taken), tuple(records), _agreement(judges, rounds))
 
 
 def _share(rows: Sequence[Row]) -> Estimate:
@@ -464,20 +457,20 @@ def _difference(first: Sequence[Row], second: Sequence[Row]) -> Estimate:
 def _agreement(
     judges: Mapping[str, Sequence[Row]], rounds: Iterable[str]
 ) -> tuple[JudgesAgree, ...]:
-    said = {judge: {row["group"]: row["answer"] for row in own} for judge, own in judges.items()}
-    if len(said) < 2:
+    picks = {judge: {row["group"]: row["answer"] for row in own} for judge, own in judges.items()}
+    if len(picks) < 2:
         return ()
-    units = [[own[each] for own in said.values() if each in own] for each in rounds]
-    alpha = JudgesAgree(f"all {len(said)}", "Krippendorff's alpha", krippendorff_alpha(units))
+    units = [[own[each] for own in picks.values() if each in own] for each in rounds]
+    alpha = JudgesAgree(f"all {len(picks)}", "Krippendorff's alpha", krippendorff_alpha(units))
     pairs = [
         JudgesAgree(
             f"{one} and {other}",
             "Cohen's kappa",
-            cohen_kappa(*([said[who].get(each) for each in rounds] for who in (one, other))),
+            cohen_kappa(*([picks[judge].get(each) for each in rounds] for judge in (one, other))),
         )
-        for one, other in combinations(said, 2)
+        for one, other in islice(combinations(picks, 2), _MOST_PAIRS)
     ]
-    return (alpha, *pairs[:_MOST_PAIRS])
+    return (alpha, *pairs)
 
 
 def people_tables(found: PeopleFigures) -> dict[str, Lines]:
@@ -496,19 +489,15 @@ def people_tables(found: PeopleFigures) -> dict[str, Lines]:
         (each.judge, knows[each.knows], each.right.n, figure(each.right), f"{each.chance:.2f}")
         for each in found.judges
     ]
+    agreement: list[tuple[Any, ...]] = [
+        (each.judges, each.measure, _cell(each.figure), each.figure.n) for each in found.agreement
+    ]
     tables: dict[str, Lines] = {
         "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), taken),
         "judges": (("judge", "knows the chat", "guesses", "right", "chance"), judges),
+        "agreement between judges": (("judges", "measure", "agreement", "rounds"), agreement),
     }
-    if found.agreement:
-        tables["agreement between judges"] = (
-            ("judges", "measure", "agreement", "rounds"),
-            [
-                (each.judges, each.measure, _cell(each.figure), each.figure.n)
-                for each in found.agreement
-            ],
-        )
-    return tables
+    return {title: lines for title, lines in tables.items() if lines[1]}
 
 
 def _cell(found: Estimate) -> str | None:

@@ -42,17 +42,18 @@ def persona_simulation(
     other chat. `turns` takes each speaker's first ones (`--limit` of Inspect the first of all).
     """
     corpus = open_reading(path).reading.corpus
-    context: dict[str, Any] = {
-        "context_sessions": context_sessions,
-        "context_tokens": context_tokens,
-    }
-    found = tasks(corpus, **context, speaker=speaker, choice=choice)
-    own = Path(prompts) if prompts else None
-    # Inspect says which model.
-    model = LlmSimulator(model="inspect/any", style=style, prompts=own, seed=seed)
-    return inspect_task(
-        PersonaBenchmark(corpus, found, limit=turns), corpus, model, metadata={"style": style}
+    tested = tasks(
+        corpus,
+        speaker=speaker,
+        choice=choice,
+        context_sessions=context_sessions,
+        context_tokens=context_tokens,
     )
+    folder = Path(prompts) if prompts else None
+    # Inspect says which model.
+    model = LlmSimulator(model="inspect/any", style=style, prompts=folder, seed=seed)
+    benchmark = PersonaBenchmark(corpus, tested, limit=turns)
+    return inspect_task(benchmark, corpus, model, metadata={"style": style})
 
 
 @task
@@ -76,17 +77,14 @@ def persona_guess(
     """
     corpus = open_reading(path).reading.corpus
     runs = [Run.load(simulated, KIND)] if simulated else []
-    context: dict[str, Any] = {
-        "context_sessions": context_sessions,
-        "context_tokens": context_tokens,
-    }
-    found = (
-        run_tasks(corpus, runs, speaker)
-        if runs
-        else tasks(corpus, **context, speaker=speaker, choice=choice)
-    )
+    context: Any = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    if runs:
+        tested = run_tasks(corpus, runs, speaker)
+    else:
+        tested = tasks(corpus, speaker=speaker, choice=choice, **context)
     texts = simulated_texts({run.name: [run] for run in runs})
-    own = Path(prompts) if prompts else None
-    model = LlmGuesser(model="inspect/any", style=style, prompts=own, seed=seed)
-    drawn = GuessBenchmark(corpus, found, simulated=texts, seed=seed, limit=turns)
-    return inspect_task(drawn, corpus, model, metadata={"style": style})
+    model = LlmGuesser(
+        model="inspect/any", style=style, prompts=Path(prompts) if prompts else None, seed=seed
+    )
+    benchmark = GuessBenchmark(corpus, tested, simulated=texts, seed=seed, limit=turns)
+    return inspect_task(benchmark, corpus, model, metadata={"style": style})

@@ -15,15 +15,18 @@ next one stands in; a turn without enough replies has no line-up.
 
 from __future__ import annotations
 
+import heapq
 import math
 import random
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeAlias
 
 from realtalk.chat import Chat, Corpus, is_nobody
-from realtalk.ei.labels import turn_inputs
+from realtalk.ei.labels import TurnInput, turn_inputs
 from realtalk.persona.values import PersonaTurn, TurnPrompt
 
 LINEUPS_VERSION = "1"
@@ -72,14 +75,6 @@ class TurnLineup:
         return next(at for at, reply in enumerate(self.replies) if reply.origin == "real")
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownReply:
-    chat: str
-    place: int
-    speaker: str
-    text: str
-
-
 class LineupDraw:
     """Draws line-ups from the turns of a corpus and from what simulators wrote."""
 
@@ -87,20 +82,18 @@ class LineupDraw:
         self,
         corpus: Corpus,
         *,
-        simulated: Mapping[str, SimulatedTexts] | None = None,
+        simulated: Mapping[str, SimulatedTexts],
         seed: int = 0,
     ) -> None:
-        self._said = sorted(
-            (
-                _KnownReply(each.chat, each.turn, each.speaker, each.text.strip())
-                for each in turn_inputs(corpus)
-                if each.text.strip() and not is_nobody(each.speaker)
-            ),
-            key=lambda each: len(each.text),
+        spoken = (
+            replace(turn, text=turn.text.strip())
+            for turn in turn_inputs(corpus)
+            if turn.text.strip() and not is_nobody(turn.speaker)
         )
-        self._simulated = dict(simulated or {})
+        self._spoken = sorted(spoken, key=_length)
+        self._simulated = simulated
         self._seed = seed
-        self._pools: dict[tuple[str, str | None], dict[str, list[_KnownReply]]] = {}
+        self._pools: dict[tuple[str, str, str | None], dict[str, list[TurnInput]]] = {}
 
     def lineup(
         self,
@@ -121,94 +114,78 @@ class LineupDraw:
         speaker = turn.prompt.speaker
         chance = random.Random(f"{self._seed}/{speaker}/{turn.id}")
         shown = turn.prompt.context if context is None else turn.prompt.context[-context:]
-        taken = {plain_text(each.text) for each in shown} | {plain_text(turn.text)}
-        written = [
+        taken = {plain_text(text) for text in (turn.text, *(each.text for each in shown))}
+        simulated = [
             LineupReply(text, "simulated", name)
             for name, texts in self._simulated.items()
             if (text := texts.get((speaker, turn.id), "").strip())
         ]
-        chance.shuffle(written)
-        place = int(turn.id.rpartition("#")[2])
+        chance.shuffle(simulated)
         pools = self._pools_of(test, learn, speaker)
         about = len(turn.text) * math.exp(chance.gauss(0, _SPREAD))
+
+        def draw(origin: Origin) -> LineupReply | None:
+            if origin == "simulated":
+                fitting = (reply for reply in simulated if plain_text(reply.text) not in taken)
+                return next(fitting, None)
+            size = about * math.exp(chance.gauss(0, _SPREAD))
+            if origin == "partner":
+                earlier = [said for said in pools["before"] if said.turn < turn.prompt.place]
+                near = [*_nearest(earlier, size, taken), *_nearest(pools["partner"], size, taken)]
+                near = sorted(near, key=partial(_distance, size))[:_NEAREST]
+            else:
+                near = _nearest(pools["other"], size, taken)
+                near = near or _nearest(pools["learned"], size, taken)
+            if not near:
+                return None
+            said = chance.choice(near)
+            return LineupReply(said.text, origin, said.speaker)
+
         replies = [LineupReply(turn.text, "real", speaker)]
         for kind in wanted:
-            for origin in (kind, *_STAND_IN):
-                if origin == "simulated":
-                    fitting = (each for each in written if plain_text(each.text) not in taken)
-                    found = next(fitting, None)
-                else:
-                    size = about * math.exp(chance.gauss(0, _SPREAD))
-                    near = _near(origin, pools, place, size, taken)
-                    found = None
-                    if near:
-                        said = chance.choice(near)
-                        found = LineupReply(said.text, origin, said.speaker)
-                if found is not None:
-                    taken.add(plain_text(found.text))
-                    replies.append(found)
-                    break
-            else:
+            reply = next(filter(None, map(draw, (kind, *_STAND_IN))), None)
+            if reply is None:
                 return None
+            taken.add(plain_text(reply.text))
+            replies.append(reply)
         chance.shuffle(replies)
         return TurnLineup(turn, tuple(replies))
 
     def _pools_of(
         self, test: Chat, learn: str | None, speaker: str
-    ) -> dict[str, list[_KnownReply]]:
+    ) -> Mapping[str, Sequence[TurnInput]]:
         """Who said what, by where it may be taken from; each shortest first."""
-        key = (f"{test.id}\0{speaker}", learn)
+        key = (test.id, speaker, learn)
         if key not in self._pools:
-            inside = set(test.speakers)
-            pools: dict[str, list[_KnownReply]] = {
-                name: [] for name in ("before", "partner", "other", "learned")
-            }
-            for said in self._said:
-                partner = said.speaker in inside and said.speaker != speaker
-                if said.chat == test.id:
-                    name = "before" if partner else ""
-                elif said.chat == learn:
-                    name = "" if said.speaker in inside else "learned"
-                else:
-                    name = "partner" if partner else "" if said.speaker in inside else "other"
-                if name:
-                    pools[name].append(said)
-            self._pools[key] = pools
+            pools = self._pools[key] = defaultdict(list)
+            for said in self._spoken:
+                inside = said.speaker in test.speakers
+                if said.speaker != speaker and inside and said.chat != learn:
+                    pools["before" if said.chat == test.id else "partner"].append(said)
+                elif not inside and said.chat != test.id:
+                    pools["learned" if said.chat == learn else "other"].append(said)
         return self._pools[key]
 
 
-def _near(
-    origin: Origin,
-    pools: Mapping[str, list[_KnownReply]],
-    place: int,
-    size: float,
-    taken: Collection[str],
-) -> list[_KnownReply]:
-    """Replies of about that length, from where those of this origin may be taken."""
-    if origin != "partner":
-        return _nearest(pools["other"], size, taken) or _nearest(pools["learned"], size, taken)
-    earlier = [said for said in pools["before"] if said.place < place]
-    near = _nearest(earlier, size, taken) + _nearest(pools["partner"], size, taken)
-    return sorted(near, key=lambda said: abs(len(said.text) - size))[:_NEAREST]
+def _length(said: TurnInput) -> int:
+    return len(said.text)
 
 
-def _nearest(pool: Sequence[_KnownReply], size: float, taken: Collection[str]) -> list[_KnownReply]:
+def _distance(size: float, said: TurnInput) -> float:
+    return abs(len(said.text) - size)
+
+
+def _nearest(pool: Sequence[TurnInput], size: float, taken: Collection[str]) -> list[TurnInput]:
     """Those nearest in length of a pool that is sorted by it, each text once."""
-    after = bisect_left(pool, size, key=lambda said: len(said.text))
-    before = after - 1
-    near: list[_KnownReply] = []
-    seen = set(taken)
-    while len(near) < _NEAREST and (before >= 0 or after < len(pool)):
-        below = size - len(pool[before].text) if before >= 0 else None
-        above = len(pool[after].text) - size if after < len(pool) else None
-        if above is None or (below is not None and below < above):
-            said, before = pool[before], before - 1
-        else:
-            said, after = pool[after], after + 1
-        if (text := plain_text(said.text)) not in seen:
-            seen.add(text)
-            near.append(said)
-    return near
+    at = bisect_left(pool, size, key=_length)
+    near = heapq.merge(pool[at:], reversed(pool[:at]), key=partial(_distance, size))
+    texts: dict[str, TurnInput] = {}
+    for said in near:
+        if (text := plain_text(said.text)) not in taken:
+            texts.setdefault(text, said)
+        if len(texts) == _NEAREST:
+            break
+    return list(texts.values())
 
 
 def plain_text(text: str) -> str:

@@ -43,7 +43,7 @@ from realtalk.ei.labels import (
 )
 from realtalk.evals.values import Answer, Row, Score, evenly, of_groups
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.similarity import Similarity, encoder_shipped
+from realtalk.metrics.similarity import Similar, Similarity, encoder_shipped
 from realtalk.metrics.statistics import (
     Estimate,
     bootstrap_interval,
@@ -276,7 +276,7 @@ class TurnScorer:
         return TurnInput(
             chat=prompt.chat,
             session=prompt.session,
-            turn=int(prompt.id.rpartition("#")[2]),
+            turn=prompt.place,
             speaker=prompt.speaker,
             ids=turn.message_ids,
             time=prompt.time,
@@ -295,34 +295,27 @@ class TurnScorer:
         return {chat.id: chat_encoder(chat) for chat in self._corpus.chats}
 
     def _compare(self, rows: Sequence[Row]) -> None:
-        for row in rows:
-            shared = overlap(row["answer"], row["truth"])
-            if shared is None:
-                row["left_out"] += ["rouge_1: no word", "rouge_l: no word"]
-            else:
-                row |= {"rouge_1": shared.rouge_1, "rouge_l": shared.rouge_l}
-            row["length_ratio"] = length_ratio(row["answer"], row["truth"])
-            if row["length_ratio"] is None:
-                row["left_out"].append("length_ratio: no word")
         pairs = [(row["answer"], row["truth"]) for row in rows]
-        if self._similarity is None:
-            for row in rows:
-                row["left_out"] += ["semantic: no encoder", "cosine: no encoder"]
-        else:
-            for row, near in zip(rows, self._similarity.scores(pairs), strict=True):
-                if near is None:
-                    row["left_out"] += ["semantic: no token", "cosine: no token"]
-                else:
-                    row |= {"semantic": near.f1, "cosine": near.cosine}
-        if self._bertscore is not None:
-            # Instead of the shipped encoder's token matching.
-            for row, matched in zip(rows, self._bertscore.scores(pairs), strict=True):
-                row["left_out"] = [
-                    why for why in row["left_out"] if not why.startswith("semantic:")
-                ]
-                row["semantic"] = None if matched is None else matched.f1
-                if matched is None:
-                    row["left_out"].append("semantic: no token")
+        near: Sequence[Similar | None] = [None] * len(rows)
+        reason = "no encoder"
+        if self._similarity is not None:
+            near, reason = self._similarity.scores(pairs), "no token"
+        matched = None if self._bertscore is None else self._bertscore.scores(pairs)
+        for at, row in enumerate(rows):
+            shared, similar = overlap(*pairs[at]), near[at]
+            row |= {
+                "rouge_1": shared and shared.rouge_1,
+                "rouge_l": shared and shared.rouge_l,
+                "length_ratio": length_ratio(*pairs[at]),
+                "cosine": similar and similar.cosine,
+                # BERTScore stands instead of the shipped encoder's token matching.
+                "semantic": (similar and similar.f1) if matched is None else matched[at],
+            }
+            reasons = dict.fromkeys(("rouge_1", "rouge_l", "length_ratio"), "no word")
+            if matched is None:
+                reasons["semantic"] = reason
+            reasons |= {"cosine": reason, "semantic": reasons.get("semantic", "no token")}
+            row["left_out"] += [f"{it}: {why}" for it, why in reasons.items() if row[it] is None]
 
     def _trial(self, task: PersonaTask) -> Trial:
         key = (task.speaker, task.learning.chat.id, task.test.id)

@@ -87,12 +87,9 @@ class Copy(PlainSolver):
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         answers = []
         for prompt in shown:
-            others = (
-                turn.text for turn in reversed(prompt.context) if turn.speaker != prompt.speaker
-            )
-            text = next(others, None)
-            silence = "nobody else speaks in the context" if text is None else ""
-            answers.append(Answer(text, silence))
+            others = [turn.text for turn in prompt.context if turn.speaker != prompt.speaker]
+            silence = "" if others else "nobody else speaks in the context"
+            answers.append(Answer(others[-1] if others else None, silence))
         return answers
 
 
@@ -114,55 +111,51 @@ class Constant(PlainSolver):
         return [Answer(self._says)] * len(shown)
 
 
-class Common(PlainSolver):
-    """The one turn of the speaker that is most like all of them, every time."""
-
-    name = "common"
+class _FromOwnTurns(PlainSolver):
+    """Repeats turns of the speaker; `by` says what is near."""
 
     def __init__(self, *, by: str = "encoder") -> None:
         self._by = by
         self._near = Nearness(by)
-        self._turn: str | None = None
+        self._texts: list[str] = []
 
     @property
     def settings(self) -> Settings:
         return {"by": self._by, "nearness": self._near.version}
 
-    def prepare(self, learning: Learning, progress: Progress = silent) -> None:  # noqa: ARG002
-        refuse_empty(learning)
-        texts = [turn.text for turn in learning.turns]
-        self._turn = texts[self._near.central(texts)]
-
-    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
-        if self._turn is None:
-            raise ValueError("prepare comes first")
-        return [Answer(self._turn)] * len(shown)
-
-
-class Retrieve(PlainSolver):
-    """What the speaker said where the context was nearest."""
-
-    name = "retrieve"
-
-    def __init__(self, *, by: str = "encoder") -> None:
-        self._by = by
-        self._near = Nearness(by)
-        self._index: Nearest | None = None
-        self._texts: list[str] = []
-
-    @property
-    def settings(self) -> Settings:
-        return {"by": self._by, "nearness": self._near.version, "turns": _TURNS}
-
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         refuse_empty(learning)
         progress(0, 0, f"reading {learning.chat.id}")
         self._texts = [turn.text for turn in learning.turns]
+
+
+class Common(_FromOwnTurns):
+    """The one turn of the speaker that is most like all of them, every time."""
+
+    name = "common"
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        super().prepare(learning, progress)
+        self._texts = [self._texts[self._near.central(self._texts)]]
+
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+        return [Answer(self._texts[0])] * len(shown)
+
+
+class Retrieve(_FromOwnTurns):
+    """What the speaker said where the context was nearest."""
+
+    name = "retrieve"
+
+    @property
+    def settings(self) -> Settings:
+        return {**super().settings, "turns": _TURNS}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        super().prepare(learning, progress)
         self._index = self._near.index([gist(turn.prompt) for turn in learning.turns])
 
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
-        if self._index is None:
-            raise ValueError("prepare comes first")
         progress(0, len(shown), "finding the nearest context")
         ranked = self._index([gist(prompt) for prompt in shown])
         return [Answer(self._texts[places[0]]) for places in ranked]

@@ -1,11 +1,11 @@
 """What a speaker wrote in one chat → how they write, in words that a model can follow.
 
     describe_style(learning)       → "Mara usually writes 11 words at a time (half of the time …"
-    OwnTurns(learning, count=8).texts(prompts)[0]
+    OwnTurns(learning).texts(prompts, 8)[0]
     → "Messages that Mara wrote to somebody else:
        - to “did you sleep at all” Mara answered: lol no
        - to begin with, Mara wrote: guess who is back"
-    Guide(learning).text(prompt)   → both: the style, and messages written in places like this
+    Guide(learning).texts([prompt]) → both: the style, and messages written in places like this
 
 The style is counted from the speaker's turns in the chat to learn from and from the labels of that
 chat; nothing of the tested chat enters.
@@ -25,6 +25,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,10 @@ def _often(hits: Iterable[bool]) -> str:
 
 
 def _word(share: float) -> str:
-    for most, word in ((0.02, "never"), (0.12, "rarely"), (0.35, "sometimes"), (0.65, "often")):
-        if share < most:
-            return word
-    return "nearly always" if share > 0.9 else "mostly"
+    if share > 0.9:
+        return "nearly always"
+    words = {0.02: "never", 0.12: "rarely", 0.35: "sometimes", 0.65: "often"}
+    return next((word for most, word in words.items() if share < most), "mostly")
 
 
 @cache
@@ -127,7 +128,7 @@ def _shares(labels: pl.Series, order: Sequence[str], most: int) -> str:
     return ", ".join(f"{name} ({counts[name] / total:.0%})" for name in names if counts[name])
 
 
-def _phrases(learning: Learning, texts: Sequence[str]) -> tuple[str, ...]:
+def _phrases(learning: Learning, texts: Sequence[str]) -> list[str]:
     """One to three words that the speaker says more often than the others do.
 
     Ranked by the z-score of the log odds with a prior from both sides (Monroe et al. 2008),
@@ -148,12 +149,12 @@ def _phrases(learning: Learning, texts: Sequence[str]) -> tuple[str, ...]:
         odds = math.log(a / (own + 500 - a)) - math.log(b / (rest + 500 - b))
         scored.append((odds / math.sqrt(1 / a + 1 / b), gram))
     taken: list[str] = []
-    for _, gram in sorted(scored, key=lambda each: (-each[0], each[1])):
+    for _, gram in sorted(scored, key=lambda pair: (-pair[0], pair[1])):
         if not any(f" {gram} " in f" {known} " or f" {known} " in f" {gram} " for known in taken):
             taken.append(gram)
         if len(taken) == _PHRASES:
             break
-    return tuple(taken)
+    return taken
 
 
 def _grams(texts: Sequence[str], names: set[str]) -> Counter[str]:
@@ -168,39 +169,35 @@ def _grams(texts: Sequence[str], names: set[str]) -> Counter[str]:
 class OwnTurns:
     """What a speaker wrote elsewhere, found by what was said before it."""
 
-    def __init__(self, learning: Learning, count: int, by: str = "encoder") -> None:
+    def __init__(self, learning: Learning, by: str = "encoder") -> None:
         refuse_empty(learning)
         self._learning = learning
-        self._count = count
         self._index = Nearness(by).index([gist(turn.prompt) for turn in learning.turns])
 
-    def texts(self, prompts: Sequence[TurnPrompt], count: int | None = None) -> list[str]:
-        """Nearest turns first; "" where there is none to show. `count` shows another number."""
-        most = self._count if count is None else count
+    def texts(self, prompts: Sequence[TurnPrompt], count: int) -> list[str]:
+        """So many of the nearest turns, nearest first; "" where there is none to show."""
         ranked = self._index([gist(prompt) for prompt in prompts])
-        found = []
+        shown = []
         for prompt, places in zip(prompts, ranked, strict=True):
             seen = set()  # sessions that the prompt shows, where it is of the learned chat itself
             if prompt.chat == self._learning.chat.id:
                 seen = {prompt.session, *(turn.session for turn in prompt.context)}
-            turns = [self._learning.turns[at] for at in places]
-            found.append(
-                self._text([each for each in turns if each.prompt.session not in seen][:most])
-            )
-        return found
+            turns = (self._learning.turns[at] for at in places)
+            others = (turn for turn in turns if turn.prompt.session not in seen)
+            lines = [self._line(turn) for turn in islice(others, count)]
+            if lines:
+                lines.insert(0, f"Messages that {self._learning.speaker} wrote to somebody else:")
+            shown.append("\n".join(lines))
+        return shown
 
-    def _text(self, turns: Sequence[PersonaTurn]) -> str:
-        who = self._learning.speaker
-        lines = [f"Messages that {who} wrote to somebody else:"] if turns else []
-        for turn in turns:
-            if before := turn.prompt.previous:
-                lines.append(
-                    f"- to \N{LEFT DOUBLE QUOTATION MARK}{_short(before)}"
-                    f"\N{RIGHT DOUBLE QUOTATION MARK} {who} answered: {_short(turn.text)}"
-                )
-            else:
-                lines.append(f"- to begin with, {who} wrote: {_short(turn.text)}")
-        return "\n".join(lines)
+    def _line(self, turn: PersonaTurn) -> str:
+        who, text = self._learning.speaker, _short(turn.text)
+        if not turn.prompt.previous:
+            return f"- to begin with, {who} wrote: {text}"
+        return (
+            f"- to \N{LEFT DOUBLE QUOTATION MARK}{_short(turn.prompt.previous)}"
+            f"\N{RIGHT DOUBLE QUOTATION MARK} {who} answered: {text}"
+        )
 
 
 def _short(text: str) -> str:
@@ -229,14 +226,10 @@ class Guide:
     ) -> None:
         self.style = describe_style(learning, labeller, progress) if described else ""
         self._examples = examples
-        self._own = own or (OwnTurns(learning, examples, by) if examples else None)
-
-    def text(self, prompt: TurnPrompt) -> str:
-        """The style, and what the speaker wrote elsewhere in places like this."""
-        return self.texts([prompt])[0]
+        self._own = own or (OwnTurns(learning, by) if examples else None)
 
     def texts(self, prompts: Sequence[TurnPrompt]) -> list[str]:
-        """As `text`, for many prompts at once."""
+        """The style, and what the speaker wrote elsewhere in places like each prompt's."""
         shown = [""] * len(prompts)
         if self._own is not None:
             shown = self._own.texts(prompts, self._examples)

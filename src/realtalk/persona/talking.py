@@ -12,7 +12,7 @@ By whose leave a model writes as somebody: asked once, by name, and kept with it
 
     question("Mara")                          → "A model will write as Mara. Are you Mara (self), …"
     agreed("Mara", "given", Path("mara"))     → Consent("Mara", "given", "2026-05-04")
-    known("Mara", Path("mara"))               → the same, from mara/consent.json
+    agreed("Mara", "", Path("mara"))          → the same, from mara/consent.json
 
 The answer is kept in the adapter's folder, and with what was said. It is of one name: an adapter
 of somebody else in the same folder asks again.
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -82,38 +82,48 @@ def question(speaker: str) -> str:
     )
 
 
-def read_consent(held: Mapping[str, Any], speaker: str) -> Consent | None:
-    """What was kept, where it is of this person."""
-    name, answer, day = str(held["speaker"]), str(held["answer"]), str(held["day"])
-    return Consent(name, answer, day) if name == speaker and answer in MEANINGS else None
+def agreed(
+    speaker: str,
+    answer: str | Callable[[str], str],
+    adapter: Path | None = None,
+    out: Path | None = None,
+) -> Consent:
+    """The consent that was kept with the adapter or with an earlier talk in `out`, else the answer.
+
+    A function is asked, by name, and returns the answer, which is kept in the adapter's folder;
+    anything but an answer is refused.
+    """
+    for held in (*_with_adapter(adapter), *_with_talk(out)):
+        if held["speaker"] == speaker and held["answer"] in MEANINGS:
+            return Consent(speaker, held["answer"], held["day"])
+    text = (answer if isinstance(answer, str) else answer(question(speaker))).strip().casefold()
+    if text not in MEANINGS:
+        near = difflib.get_close_matches(text, MEANINGS, n=1, cutoff=0.5)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise NoConsent(f"no consent to write as {speaker}", fix=hint + _FIX.format(speaker))
+    consent = Consent(speaker, text, f"{datetime.now():%Y-%m-%d}")
+    if adapter is not None:
+        write_json(adapter / _FILE, asdict(consent))
+    return consent
 
 
-def known(speaker: str, folder: Path | None) -> Consent | None:
-    """What was answered before, where it is of this person."""
-    if folder is None or not (folder / _FILE).is_file():
-        return None
+def _with_adapter(folder: Path | None) -> Iterator[Mapping[str, str]]:
+    if folder is None or not (path := folder / _FILE).is_file():
+        return
     try:
-        return read_consent(json.loads((folder / _FILE).read_text("utf-8")), speaker)
+        held = json.loads(path.read_text("utf-8"))
+        yield {name: str(held[name]) for name in ("speaker", "answer", "day")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RealtalkError(
-            "is not a consent that was kept", where=str(folder / _FILE), fix="remove it"
+            "is not a consent that was kept", where=str(path), fix="remove it"
         ) from error
 
 
-def agreed(speaker: str, answer: str | Callable[[str], str], folder: Path | None = None) -> Consent:
-    """The consent, kept in the folder where there is one; anything but an answer is refused.
-
-    A function is asked, by name, and returns the answer.
-    """
-    said = (answer if isinstance(answer, str) else answer(question(speaker))).strip().casefold()
-    if said not in MEANINGS:
-        near = difflib.get_close_matches(said, MEANINGS, n=1, cutoff=0.5)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise NoConsent(f"no consent to write as {speaker}", fix=hint + _FIX.format(speaker))
-    made = Consent(speaker, said, f"{datetime.now():%Y-%m-%d}")
-    if folder is not None:
-        write_json(folder / _FILE, asdict(made))
-    return made
+def _with_talk(folder: Path | None) -> Iterator[Mapping[str, str]]:
+    if folder is not None and is_stored(folder):
+        for chat in load(folder).corpus.chats:
+            kept = unpack_extra(chat.extra).get("simulated", {}).get("consent", [])
+            yield from kept if isinstance(kept, list) else [kept]  # a list: both are simulated
 
 
 Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
@@ -121,22 +131,21 @@ Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
 
 def chat_of(corpus: Corpus, speaker: str, chat: str | None = None) -> Chat:
     """The chat that is gone on with: the one named, else the speaker's most recent one."""
-    own = [each for each in corpus.chats if speaker in each.speakers and each.messages]
-    if chat is not None:
-        named = [each for each in own if each.id == chat]
-        if not named:
-            raise suggest(f"chat of {speaker}", chat, [each.id for each in own])
-        return named[0]
-    if not own:
+    own = {each.id: each for each in corpus.chats if speaker in each.speakers and each.messages}
+    if chat is None and own:
+        return max(own.values(), key=lambda each: each.messages[-1].time or datetime.min)
+    if chat is None:
         raise RealtalkError(f"{speaker} wrote nothing", where=corpus.name)
-    return max(own, key=lambda each: each.messages[-1].time or datetime.min)
+    if chat not in own:
+        raise suggest(f"chat of {speaker}", chat, list(own))
+    return own[chat]
 
 
 def partner_of(chat: Chat, speaker: str, partner: str | None = None) -> str:
     """Who the person is: as named, else the only other speaker."""
-    others = [name for name in chat.speakers if name != speaker and not is_nobody(name)]
     if partner is not None:
         return partner
+    others = [name for name in chat.speakers if name != speaker and not is_nobody(name)]
     if len(others) != 1:
         raise RealtalkError(
             f"{len(others)} others speak in the chat",
@@ -144,18 +153,6 @@ def partner_of(chat: Chat, speaker: str, partner: str | None = None) -> str:
             fix="say who you are: `partner=NAME`",
         )
     return others[0]
-
-
-def stored_consent(folder: Path | None, speaker: str) -> Consent | None:
-    """The consent that an earlier talk in this folder was held with."""
-    if folder is None or not is_stored(folder):
-        return None
-    for chat in load(folder).corpus.chats:
-        kept = unpack_extra(chat.extra).get("simulated", {}).get("consent", {})
-        for held in kept if isinstance(kept, list) else [kept]:  # of both, where both are simulated
-            if held and (found := read_consent(held, speaker)) is not None:
-                return found
-    return None
 
 
 def keep_corpus(corpus: Corpus, folder: Path) -> None:
@@ -193,8 +190,7 @@ class Talk:
             raise RealtalkError(
                 f"{speaker} cannot talk to {speaker}", fix="name yourself: `partner=NAME`"
             )
-        self.speaker, self.partner = speaker, partner
-        self.consent = consent
+        self.speaker, self.partner, self.consent = speaker, partner, consent
         self._chat, self._simulator, self._out = chat, simulator, out
         self._context = (context_sessions, context_tokens)
         self._id = f"Talk_simulated_{speaker}_{partner}"
@@ -251,20 +247,18 @@ class Talk:
     def _prompt(self) -> TurnPrompt:
         """What stands before the next reply; the unwritten one holds its place."""
         number = max((each.number for each in self._chat.sessions), default=0)
-        here = [
-            replace(each, number=number + at, messages=tuple(map(self._plain, each.messages)))
-            for at, each in enumerate(self._sessions(), 1)
-        ]
-        last = here[-1]
-        open_turn = Message("T:open", self.speaker, last.messages[-1].time, "…")
-        here[-1] = replace(last, messages=(*last.messages, open_turn))
+        *past, present = self._sessions()
+        open_turn = Message("T:open", self.speaker, present.messages[-1].time, "…")
+        present = replace(present, messages=(*present.messages, open_turn))
+        here = (
+            replace(each, number=at, messages=tuple(map(_plain, each.messages)))
+            for at, each in enumerate((*past, present), number + 1)
+        )
         sessions, tokens = self._context
-        recent = tuple(self._chat.sessions[-sessions:])
-        whole = replace(self._chat, sessions=(*recent, *here), events=(), questions=())
-        return speaker_turns(whole, self.speaker, sessions, tokens)[-1].prompt
-
-    def _plain(self, message: Message) -> Message:
-        return replace(message, speaker=message.speaker.removesuffix(MARK))
+        chat = replace(
+            self._chat, sessions=(*self._chat.sessions[-sessions:], *here), events=(), questions=()
+        )
+        return speaker_turns(chat, self.speaker, sessions, tokens)[-1].prompt
 
     def _stored(self) -> tuple[Session, ...]:
         if self._out is None or not self._out.exists():
@@ -277,3 +271,7 @@ class Talk:
                 fix="name another folder with `out=`",
             )
         return held[0].sessions
+
+
+def _plain(message: Message) -> Message:
+    return replace(message, speaker=message.speaker.removesuffix(MARK))

@@ -25,7 +25,7 @@ from realtalk.evals.values import Answer, Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Writer, generate
 from realtalk.persona.pretrained import Pretrained, find, folder_hash, load, settle, with_adapter
-from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages
+from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages, read_message
 from realtalk.persona.tuning import ADAPTER, SETTINGS, read_settings
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 
@@ -80,49 +80,45 @@ class _InProcess:
                 show(message[len(written) :])
                 written = message
 
-        (answer,) = self._answers([prompt], silent, advance)
+        (answer,) = self.solve([prompt], advance=advance)
         if answer.value is not None and answer.value.startswith(written):
             show(answer.value[len(written) :])
         return answer
 
-    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
-        return self._answers(shown, progress)
-
-    def _answers(
+    def solve(
         self,
         shown: Sequence[TurnPrompt],
-        progress: Progress,
+        progress: Progress = silent,
         advance: Callable[[str], None] | None = None,
     ) -> list[Answer[str]]:
+        """One answer per prompt; `advance` is handed what is written of a single one so far."""
         if (base := self._loaded) is None:
             raise ValueError("prepare comes first")
         styles = self._guide.texts(shown) if self._guide else [""] * len(shown)
         writer = Writer(base.tokenizer)
         room = base.window - self.max_tokens
-        asked = {
+        prompts = {
             prompt.id: EncodedPrompt(prompt.id, ids)
             for prompt, style in zip(shown, styles, strict=True)
             if (ids := encoded(writer, prompt, room, style))
         }
-        found = generate(
+        replies = generate(
             base,
-            list(asked.values()),
+            list(prompts.values()),
             writer.stops,
             self._sampling,
             batch_tokens=self.batch_tokens,
             progress=progress,
             show=None if advance is None else lambda ids: advance(writer.text(ids)),
         )
-        written = {each.id: each.ids for each in found}
+        written = {reply.id: reply.ids for reply in replies}
         answers: list[Answer[str]] = []
         for prompt in shown:
             if (reply := written.get(prompt.id)) is None:
                 answers.append(Answer(None, "the prompt does not fit into the model"))
-                continue
-            text = cleaned(writer.text(reply), prompt)
-            reason = "" if text else "empty answer"
-            cost = Cost(tokens_in=len(asked[prompt.id].ids), tokens_out=len(reply))
-            answers.append(Answer(text or None, reason, cost))
+            else:
+                cost = Cost(tokens_in=len(prompts[prompt.id].ids), tokens_out=len(reply))
+                answers.append(replace(read_message(writer.text(reply), prompt), cost=cost))
         return answers
 
 
@@ -174,11 +170,10 @@ class TunedSimulator(_InProcess):
         digest = hashlib.sha256()
         for folder in self._adapters:
             digest.update(hashlib.sha256((folder / ADAPTER).read_bytes()).digest())
-        bases = {str(known["base"]["sha256"]) for known in self._adapters.values()}
-        shown = {_shown(known["about"]) for known in self._adapters.values()} - {0}
-        told: Settings = {"examples": max(shown)} if shown else {}
+        bases = {str(adapter["base"]["sha256"]) for adapter in self._adapters.values()}
+        examples = max(_examples(adapter["about"]) for adapter in self._adapters.values())
         return {
-            **told,
+            **({"examples": examples} if examples else {}),
             "adapters": len(self._adapters),
             "adapters_sha256": digest.hexdigest(),
             "base_sha256": " ".join(sorted(bases)),
@@ -206,12 +201,17 @@ class TunedSimulator(_InProcess):
                 )
         name = self.base or str(about["base"])
         base = load(name, device=self.device, cache=self.cache, progress=progress)
-        refuse_other_base(folder, trained_on, base.sha256)
-        self._guide = _guide(learning, _shown(about), str(about.get("by", "encoder")), progress)
+        if base.sha256 != trained_on["sha256"]:
+            raise RealtalkError(
+                "the adapter was trained on another model",
+                where=str(folder),
+                fix=f"name the right one as base; it was called {trained_on['title']}",
+            )
+        self._guide = _guide(learning, _examples(about), str(about.get("by", "encoder")), progress)
         self._loaded = with_adapter(base, folder)
 
 
-def _shown(about: Mapping[str, Any]) -> int:
+def _examples(about: Mapping[str, Any]) -> int:
     """How many of the speaker's own turns an adapter's prompts have."""
     return int(about.get("examples", 0))
 
@@ -237,12 +237,13 @@ def about_learning(learning: Learning) -> dict[str, Any]:
 def adapters_in(folder: Path) -> dict[Path, dict[str, Any]]:
     """The finished adapters of a folder with their settings: itself, or those inside it."""
     places = [folder] if (folder / SETTINGS).is_file() else sorted(folder.glob("*/"))
-    known = {
-        place: read_settings(place)
+    finished = {
+        place: settings
         for place in places
-        if (place / SETTINGS).is_file() and (place / ADAPTER).is_file()
+        if (place / SETTINGS).is_file()
+        and (place / ADAPTER).is_file()
+        and "result" in (settings := read_settings(place))
     }
-    finished = {place: settings for place, settings in known.items() if "result" in settings}
     if not finished:
         raise RealtalkError(
             "no finished adapter here",
@@ -250,16 +251,6 @@ def adapters_in(folder: Path) -> dict[Path, dict[str, Any]]:
             fix="make one: realtalk persona tune PATH `speaker=NAME` `base=MODEL` `out=DIR`",
         )
     return finished
-
-
-def refuse_other_base(folder: Path, trained_on: Mapping[str, Any], sha256: str) -> None:
-    """Raises where a model is not the one that the adapter in this folder was trained on."""
-    if sha256 != trained_on["sha256"]:
-        raise RealtalkError(
-            "the adapter was trained on another model",
-            where=str(folder),
-            fix=f"name the right one as base; it was called {trained_on['title']}",
-        )
 
 
 def encoded(writer: Writer, prompt: TurnPrompt, room: int, style: str = "") -> tuple[int, ...]:
@@ -277,30 +268,24 @@ def encoded(writer: Writer, prompt: TurnPrompt, room: int, style: str = "") -> t
     return ids
 
 
-def examples_of(
-    writer: Writer, learning: Learning, window: int, guide: Guide | None = None
-) -> list[TrainingExample]:
-    """The turns to learn from, with the prompts of testing; those that do not fit are left out."""
-    prompts = [turn.prompt for turn in learning.turns]
-    styles = guide.texts(prompts) if guide else [""] * len(prompts)
-    made = []
-    for turn, style in zip(learning.turns, styles, strict=True):
-        reply = writer.reply(turn.text)
-        if ids := encoded(writer, turn.prompt, window - len(reply), style):
-            made.append(TrainingExample(turn.id, ids, reply))
-    return made
-
-
 def training_set(
     base: str, loaded: Pretrained, learning: Learning, examples: int = 0, by: str = "encoder"
 ) -> tuple[list[TrainingExample], dict[str, Any]]:
     """What an adapter is trained on, and what is written down of it; `base` as it was named.
 
-    `examples` is how many of the speaker's other turns stand in each prompt.
+    The prompts are those of testing, `examples` of the speaker's other turns in each; turns that
+    do not fit are left out.
     """
     writer = Writer(loaded.tokenizer)
     about = {**about_learning(learning), "base": base, "template": writer.way}
     if examples:
         about |= {"examples": examples, "by": by}
     guide = _guide(learning, examples, by, silent)
-    return examples_of(writer, learning, loaded.window, guide), about
+    prompts = [turn.prompt for turn in learning.turns]
+    styles = guide.texts(prompts) if guide else [""] * len(prompts)
+    learned = []
+    for turn, style in zip(learning.turns, styles, strict=True):
+        reply = writer.reply(turn.text)
+        if ids := encoded(writer, turn.prompt, loaded.window - len(reply), style):
+            learned.append(TrainingExample(turn.id, ids, reply))
+    return learned, about

@@ -65,16 +65,18 @@ def choices_of(
         frame = labels_for(corpus, progress=advance).frame
     else:
         frame = _own(corpus, labels)
-    found = choose(frame)
-    found = as_published(found) if choice == "paper" else found
-    wanted = [each for each in found if speaker is None or _same(each.speaker, speaker)]
-    if not wanted:
+    choices = choose(frame)
+    if choice == "paper":
+        choices = as_published(choices)
+    if speaker is not None:
+        choices = [each for each in choices if each.speaker.casefold() == speaker.casefold()]
+    if not choices:
         raise RealtalkError(
             f"{speaker} has no two chats with turns that could be labelled",
             where=corpus.name,
             fix=_NEEDED,
         )
-    return wanted
+    return choices
 
 
 def _own(corpus: Corpus, labels: pl.DataFrame) -> pl.DataFrame:
@@ -95,18 +97,13 @@ def _own(corpus: Corpus, labels: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _same(one: str, other: str) -> bool:
-    return one.casefold() == other.casefold()
-
-
 def named_speaker(corpus: Corpus, name: str) -> str:
     """The speaker of that name as the corpus spells it, small or capital letters aside."""
-    known = corpus.speakers
-    if name in known:
+    if name in corpus.speakers:
         return name
-    near = [each for each in known if _same(each, name)]
+    near = [each for each in corpus.speakers if each.casefold() == name.casefold()]
     if not near:
-        raise suggest("speaker", name, list(known))
+        raise suggest("speaker", name, list(corpus.speakers))
     return near[0]
 
 
@@ -148,10 +145,9 @@ def tasks_of(
     context_tokens: int = CONTEXT_TOKENS,
 ) -> list[PersonaTask]:
     """As `tasks`, with the choice of chats made before."""
-    _refuse_context(context_sessions, context_tokens)
+    context = _context_settings(context_sessions, context_tokens)
     chats = {chat.id: chat for chat in corpus.chats}
-    settings: Settings = {"context_sessions": context_sessions, "context_tokens": context_tokens}
-    made = []
+    tasks = []
     for each in choices:
         about: Settings = {
             "overall_learn": each.overall[each.learn],
@@ -160,14 +156,15 @@ def tasks_of(
         }
         if each.consistency.value is not None:
             about["consistency"] = each.consistency.value
-        made.append(_task(each.speaker, chats[each.learn], chats[each.test], settings, about))
-    return made
+        tasks.append(_task(each.speaker, chats[each.learn], chats[each.test], context, about))
+    return tasks
 
 
-def _refuse_context(sessions: int, tokens: int) -> None:
+def _context_settings(sessions: int, tokens: int) -> Settings:
     for option, value in (("sessions", sessions), ("tokens", tokens)):
         if value < 1:
             raise RealtalkError(f"a context must be 1 or more {option}, not {value}")
+    return {"context_sessions": sessions, "context_tokens": tokens}
 
 
 def tasks_record(tasks: Iterable[PersonaTask]) -> dict[str, Any]:
@@ -216,7 +213,7 @@ def own_learning(
 
     Of several chats the learning's is a joined one, named "Oven + Boat".
     """
-    _refuse_context(context_sessions, context_tokens)
+    settings = _context_settings(context_sessions, context_tokens)
     chats = [chat for chat in corpus.chats if speaker in chat.speakers]
     turns = [
         turn
@@ -226,19 +223,15 @@ def own_learning(
     ]
     if all(turn.prompt.time is not None for turn in turns):
         turns.sort(key=lambda turn: turn.prompt.time or datetime.min)
-    settings: Settings = {"context_sessions": context_sessions, "context_tokens": context_tokens}
-    return Learning(speaker, _joined(chats), tuple(turns), settings)
-
-
-def _joined(chats: Sequence[Chat]) -> Chat:
-    if len(chats) == 1:
-        return chats[0]
-    sessions = (session for chat in chats for session in chat.sessions)
-    return Chat(
-        " + ".join(chat.id for chat in chats),
-        tuple(dict.fromkeys(name for chat in chats for name in chat.speakers)),
-        tuple(replace(each, number=number) for number, each in enumerate(sessions, 1)),
-    )
+    learned = chats[0]
+    if len(chats) > 1:
+        sessions = (session for chat in chats for session in chat.sessions)
+        learned = Chat(
+            " + ".join(chat.id for chat in chats),
+            tuple(dict.fromkeys(name for chat in chats for name in chat.speakers)),
+            tuple(replace(each, number=number) for number, each in enumerate(sessions, 1)),
+        )
+    return Learning(speaker, learned, tuple(turns), settings)
 
 
 def speaker_turns(

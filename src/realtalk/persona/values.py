@@ -16,14 +16,13 @@ itself alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from realtalk.chat import Chat
-from realtalk.evals.values import Answer, Solver
-from realtalk.files.progress import Progress, silent
+from realtalk.evals.values import Solver
 from realtalk.registry import Registry, make, within
 
 Settings: TypeAlias = dict[str, str | int | float | bool]
@@ -50,6 +49,11 @@ class TurnPrompt:
     time: datetime | None
     context: tuple[ContextTurn, ...]  # oldest first, the last sessions within a token budget
     about: str = ""  # who the speaker is, where nobody wrote as them before: an invented person
+
+    @property
+    def place(self) -> int:
+        """The turn's place in the chat."""
+        return int(self.id.rpartition("#")[2])
 
     @property
     def previous(self) -> str:
@@ -98,24 +102,7 @@ class PersonaTask:
         return tuple(turn.prompt for turn in self.turns)
 
 
-class Simulator(Protocol):
-    """A solver of persona simulation: a way to continue as somebody."""
-
-    name: str
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def settings(self) -> Settings: ...
-
-    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        """Learn who is to be continued; called once per speaker."""
-
-    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
-        """One answer per prompt, in order."""
-
-
+Simulator: TypeAlias = Solver[TurnPrompt, str]  # a way to continue as somebody
 _PLAIN = {"copy": "Copy", "constant": "Constant", "common": "Common", "retrieve": "Retrieve"}
 BASELINES = tuple(_PLAIN)  # need no model
 SIMULATORS: Registry[Callable[..., Simulator]] = Registry(

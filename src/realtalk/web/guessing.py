@@ -168,7 +168,7 @@ class GuessRoom:
             row = mine.get(lineup.turn.id)
             if row is not None:
                 chosen = LETTERS.index(row["answer"])
-                found[turn_number(lineup)] = self.order(lineup, judge).index(chosen)
+                found[lineup.turn.prompt.place] = self.order(lineup, judge).index(chosen)
         return found
 
     @property
@@ -204,7 +204,7 @@ class GuessRoom:
 
     def _lineup(self, chat: Chat, turn: int) -> TurnLineup:
         for lineup in self.rounds(chat):
-            if turn_number(lineup) == turn:
+            if lineup.turn.prompt.place == turn:
                 return lineup
         raise RealtalkError("no such round", where=f"chat {chat.id}", fix="load the page again")
 
@@ -255,11 +255,6 @@ class GuessRoom:
                 with suppress(OSError):
                     stored[0].close()
             raise
-
-
-def turn_number(lineup: TurnLineup) -> int:
-    """The turn's place in its chat."""
-    return int(lineup.turn.id.rpartition("#")[2])
 
 
 def _now() -> str:

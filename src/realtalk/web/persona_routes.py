@@ -28,7 +28,7 @@ from realtalk.web.asking import (
     Visit,
     download,
 )
-from realtalk.web.guessing import CONTEXT, turn_number
+from realtalk.web.guessing import CONTEXT
 from realtalk.web.library import OpenChat
 from realtalk.web.pages import render
 from realtalk.web.talking import TalkRoom
@@ -59,19 +59,19 @@ def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
     """A round as HTML: the one of that number, else the first that is open."""
     room = visit.studio.guess_room
     rounds, mine = room.rounds(open_chat.chat), room.picked(open_chat.chat, visit.me)
-    waiting = [at for at, each in enumerate(rounds) if turn_number(each) not in mine]
+    waiting = [at for at, each in enumerate(rounds) if each.turn.prompt.place not in mine]
     at = number if number is not None else waiting[0] if waiting else len(rounds)
     shown = None
     if rounds and 0 <= at < len(rounds):
         lineup = rounds[at]
         prompt = lineup.turn.prompt
         shown = {
-            "turn": turn_number(lineup),
+            "turn": lineup.turn.prompt.place,
             "speaker": prompt.speaker,
             "session": prompt.session,
             "before": prompt.context[-CONTEXT:],
             "replies": [lineup.replies[place].text for place in room.order(lineup, visit.me)],
-            "picked": mine.get(turn_number(lineup)),
+            "picked": mine.get(lineup.turn.prompt.place),
         }
     return pages.render(
         "guess_round.html",
