@@ -19,6 +19,7 @@ import platform
 import sys
 import tempfile
 import time
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,7 +29,7 @@ from realtalk.evals.values import Row, Score
 from realtalk.formats.opening import open_reading
 from realtalk.memory.retrieved import Retrieved, Way
 from realtalk.memory.values import Budget
-from realtalk.metrics.retrieval import score_ranking
+from realtalk.metrics.retrieval import found_among, score_ranking
 
 LEAST = {
     "any@5": 0.76,
@@ -39,6 +40,7 @@ LEAST = {
 }
 MOST = {"seconds": 60.0, "question_ms": 10.0}
 BUDGET = Budget(words=2000)
+BUDGETS = (500, 1000, 2000)  # words
 BUSY = 1.0  # processes running beside this one: the figures will be off
 
 
@@ -79,8 +81,13 @@ def scored(corpus: Corpus, ranked: dict[tuple[str, str], tuple[str, ...]]) -> di
         words = {id_: len(message.text.split()) for id_, message in chat.by_id.items()}
         for question in chat.questions:
             order = ranked[chat.id, question.id]
-            found = score_ranking(order, question.evidence, words=words)
-            rows.append((chat.id, question.category, found or {}))
+            found = score_ranking(order, question.evidence) or {}
+            places = [at for at, id_ in enumerate(order) if id_ in question.evidence]
+            spent = list(accumulate(words[id_] for id_ in order))
+            for budget in BUDGETS if found else ():
+                fitting = sum(cost <= budget for cost in spent)
+                found |= found_among(fitting, f"{budget}w", places, len(set(question.evidence)))
+            rows.append((chat.id, question.category, found))
     names = next(scores for *_, scores in rows if scores)
     measures = [Score(name, name, proportion=True) for name in names]
     lines = [

@@ -171,8 +171,7 @@ def gained_more(
                 estimates[score.name] = Estimate(None, n=n, unscored="one side has no value")
                 continue
             interval = percentile_interval(_more([score.figure(each) for each in drawn]))
-            low, high = interval or (None, None)
-            estimates[score.name] = Estimate(float(more), low, high, n)
+            estimates[score.name] = Estimate(float(more), *interval, n)
     return estimates
 
 

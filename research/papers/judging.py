@@ -19,13 +19,66 @@ from typing import TypeAlias
 
 import numpy as np
 
-from realtalk.metrics.grouped import grouped_changes, grouped_estimates
+from realtalk.metrics.grouped import Figure, grouped_changes, grouped_estimates
 from realtalk.metrics.statistics import Array, Estimate
-from realtalk.metrics.sums import NEARNESS, products
 from research.papers.published import TABLE_7
 
 SpeakerKey: TypeAlias = tuple[str, str]  # chat and speaker
 ORDER, SCALE = ("r",), ("concordance", "error")
+_TINY = 1e-12
+
+
+def products(truth: Sequence[float], predicted: Sequence[float]) -> Array:
+    """One line per row: 1, both values, their products, and the error; NEARNESS is made of these.
+
+    Both sides are moved and scaled alike, which changes neither r nor concordance, so that sums of
+    products keep their last digits whatever the unit; the error stays in the unit given.
+    """
+    real, guess = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    if not real.size:
+        return np.zeros((0, 7))
+    both = np.concatenate([real, guess])
+    width = float(np.ptp(both)) or 1.0
+    x, y = (real - both.mean()) / width, (guess - both.mean()) / width
+    return np.stack([np.ones_like(x), x, y, x**2, y**2, x * y, np.abs(guess - real)], axis=1)
+
+
+def _spreads(sums: Array) -> tuple[Array, Array, Array]:
+    """Sums of squares around the means of x and of y, and of their products."""
+    n, x, y, xx, yy, xy, _ = np.moveaxis(sums, -1, 0)
+    return xx - x**2 / n, yy - y**2 / n, xy - x * y / n
+
+
+def _correlation(sums: Array) -> Array:
+    """Pearson's r; none where one side never changes."""
+    x, y, together = _spreads(sums)
+    known = np.minimum(x, y) > _TINY * sums[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation: Array = np.where(known, together / np.sqrt(x * y), np.nan)
+    return correlation
+
+
+def _concordance(sums: Array) -> Array:
+    """Lin's: r, lowered by how far levels and widths are apart; 0 where one side never changes."""
+    x, y, together = _spreads(sums)
+    n = sums[..., 0]
+    whole = x + y + (sums[..., 1] - sums[..., 2]) ** 2 / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        concordance: Array = np.where(whole > _TINY * n, 2 * together / whole, np.nan)
+    return concordance
+
+
+def _error(sums: Array) -> Array:
+    error: Array = sums[..., 6] / sums[..., 0]
+    return error
+
+
+# Order, order with level and width, and how far off in the unit given.
+NEARNESS: Mapping[str, Figure] = {
+    "r": _correlation,
+    "concordance": _concordance,
+    "error": _error,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import polars as pl
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.label_files import read_labels
-from realtalk.ei.labels import Labeller, TurnInput, labelled_frame, turn_inputs
+from realtalk.ei.labels import Labeller, TurnInput, label_frame, turn_inputs
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem, write_parquet
 
@@ -66,6 +66,6 @@ def _label(chat: Chat, corpus: Corpus, labeller: Labeller) -> dict[str, pl.DataF
         once.setdefault((given.previous, given.text), given)
     labels = dict(zip(once, labeller.label(list(once.values())), strict=True))
     return {
-        unit: labelled_frame(side, [labels[given.previous, given.text] for given in side], labeller)
+        unit: label_frame(side, [labels[given.previous, given.text] for given in side], labeller)
         for unit, side in inputs.items()
     }

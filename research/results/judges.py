@@ -41,7 +41,7 @@ from realtalk.memory.plain import Nothing
 from realtalk.memory.readers import NoReader
 from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget
-from realtalk.metrics.accepting import accepted, contained, is_polar, polarity
+from realtalk.metrics.accepting import accepted, content, is_polar, polarity, question_words
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.grouped import grouped_estimates
 from realtalk.metrics.statistics import Array, Estimate, wilson
@@ -58,6 +58,21 @@ _VAGUE = {
     "": "Several things that they talked about.",
 }
 _UNAUDITED = Golds()
+
+
+def contained(
+    answer: str, gold: str | None, *, question: str = "", names: Sequence[str] = ()
+) -> bool:
+    """Whether an answer says all that the gold says; it may say more."""
+    if gold is None:
+        return False
+    if is_polar(question) and (said := polarity(answer)) is not None:
+        return said == polarity(gold)
+    known = question_words(question, tuple(names))
+    said_here, wanted = (
+        content(text, question=known, names=tuple(names)) for text in (answer, gold)
+    )
+    return bool(wanted) and said_here.contains(wanted)
 
 
 def planted(corpus: Corpus, limit: int | None = None, audit: Golds = _UNAUDITED) -> list[Row]:
@@ -207,7 +222,7 @@ def false_positives(rows: Sequence[Row], verdicts: Verdicts) -> Lines:
         cells, counts = [], []
         for kind in PLANTED:
             values = [each for variant, each in known if variant == kind and each is not None]
-            low, high = wilson(values) or (None, None)
+            low, high = wilson(values)
             mean = sum(values) / len(values) if values else None
             cells.append(figure(Estimate(mean, low, high)))
             counts.append(len(values))

@@ -91,7 +91,7 @@ def looks(stored: Stored) -> str:
                 len(found.per_chat),
                 figure(found.mean("days")),
                 figure(found.messages_per_chat),
-                figure(found.sessions_per_chat),
+                figure(found.mean("sessions")),
                 figure(words / messages if messages else None),
                 figure(found.response_gaps.median),
                 figure(found.runs.mean, 2),

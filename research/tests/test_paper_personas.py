@@ -163,7 +163,7 @@ def test_a_sweep_is_drawn(tmp_path: Path) -> None:
     corpus = ines()
     labeller = RuleLabeller()
     inputs = turn_inputs(corpus)
-    labels = label_frame(inputs, labeller.label(inputs), labeller.name, labeller.version)
+    labels = label_frame(inputs, labeller.label(inputs), labeller)
     for sessions in (1, 3):
         asked = tasks(corpus, speaker="Ines", labels=labels, context_sessions=sessions)
         folder = tmp_path / str(sessions)

@@ -217,5 +217,5 @@ def test_labels_go_on_and_are_the_same(tmp_path: Path) -> None:
     assert label_corpus("realtalk", corpus, tmp_path / "a", labeller).keys() == UNITS.keys()
     for unit, joined in UNITS.items():
         inputs = turn_inputs(corpus, joined)
-        plain = label_frame(inputs, whole.label(inputs), whole.name, whole.version)
+        plain = label_frame(inputs, whole.label(inputs), whole)
         assert found[unit].equals(plain)

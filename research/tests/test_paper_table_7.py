@@ -27,7 +27,7 @@ def test_the_papers_speaker_table(data: Path) -> None:
     corpus = open_reading(str(data / "realtalk")).reading.corpus
     chats = {chat for chat, _ in TABLE_7}
     inputs = [each for each in turn_inputs(corpus, joined=False) if each.chat in chats]
-    frame = label_frame(inputs, labeller.label(inputs), labeller.name, labeller.version)
+    frame = label_frame(inputs, labeller.label(inputs), labeller)
     described = tuple(measure_speakers(as_printed(frame), "released"))
     found = table_7(Readings(dict.fromkeys((PRINTED, PRINTED_TURNS), described)))
     assert len(found.parities) == 4 * len(FACETS)

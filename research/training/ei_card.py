@@ -98,7 +98,7 @@ def table7(data: Path, published: Path) -> None:
     for protocol in ("released", "turns"):
         inputs = turn_inputs(corpus, joined=protocol == "turns")
         inputs = [i for i in inputs if int(i.chat.split("_")[1]) in TESTED]
-        frame = label_frame(inputs, labeller.label(inputs), labeller.name, labeller.version)
+        frame = label_frame(inputs, labeller.label(inputs), labeller)
         found = {(one.chat, one.speaker): one for one in speakers(frame, protocol)}
         rows = [found[row["chat"], row["speaker"]] for row in table["rows"]]
         for column, name in enumerate(table["metrics"]):

@@ -18,7 +18,7 @@ from realtalk.cells import Grid
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.describe import CorpusStats, chat_rows, corpus_rows, describe
 from realtalk.describe.counting import count_words
-from realtalk.formats.tables import ChatRow, Tables, from_corpus
+from realtalk.formats.tables import Tables, from_corpus
 from tries import tries
 
 MONDAY = datetime(2026, 3, 2, 18, 0)
@@ -255,28 +255,6 @@ def test_sessions_stored_in_pieces_are_put_together() -> None:
     mixed = tables.messages[[0, 8, 6, 1, 2, 7, 3, 4, 5]]
     again = Tables("toy", "realtalk", tables.chats, mixed, tables.events, tables.questions)
     assert describe(again).to_json() == describe(tables).to_json()
-
-
-def test_a_million_messages_take_seconds() -> None:
-    count = 1_000_000
-    index = pl.int_range(count, eager=True)
-    frame = pl.DataFrame({"index": index}).select(
-        pl.format("c{}", pl.col("index") // 10_000).alias("chat"),
-        (pl.col("index") // 100).cast(pl.Int32).alias("session"),
-        pl.when(pl.col("index") % 3 > 0)
-        .then(pl.lit("Mara"))
-        .otherwise(pl.lit("Theo"))
-        .alias("speaker"),
-        (pl.lit(MONDAY) + pl.duration(seconds=pl.col("index") * 20)).alias("time"),
-        pl.lit("did you sleep at all last night or what").alias("text"),
-        pl.lit([], dtype=pl.List(pl.Struct({"kind": pl.String}))).alias("attachments"),
-    )
-    nothing = from_corpus(Corpus("none", "x"))
-    rows = tuple(ChatRow(f"c{number}", ("Mara", "Theo")) for number in range(100))
-    tables = Tables("big", "x", rows, frame, nothing.events, nothing.questions)
-    stats = describe(tables)
-    assert stats.total("words") == 9 * count
-    assert stats.response_gaps.median == pytest.approx(1 / 3)
 
 
 def paper(folder: Path, name: str) -> CorpusStats:

@@ -10,9 +10,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from facet_labels import table
+from facet_labels import label_table, table
 from realtalk.ei.agreement import agreement
-from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
+from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
 from realtalk.errors import RealtalkError
 
 
@@ -43,7 +43,7 @@ def label(seed: int) -> Label:
 
 
 def frame(labels: Sequence[Label], measure: str = "judge") -> pl.DataFrame:
-    return label_frame(inputs(len(labels)), labels, measure, "1")
+    return label_table(inputs(len(labels)), labels, measure)
 
 
 def changed(labels: Sequence[Label], change: Callable[[int, Label], Label]) -> pl.DataFrame:
@@ -151,7 +151,7 @@ def test_turns_are_known_by_their_messages_whatever_the_order() -> None:
 
 
 def test_what_cannot_be_compared() -> None:
-    other = label_frame(inputs(5, "Chat_B"), FIRST[:5], "judge", "1")
+    other = label_table(inputs(5, "Chat_B"), FIRST[:5], "judge")
     with pytest.raises(RealtalkError, match="no turn in common"):
         agreement(frame(FIRST), other)
     with pytest.raises(RealtalkError, match="the second has no column 'emotion'"):

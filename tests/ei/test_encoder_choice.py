@@ -15,7 +15,7 @@ from realtalk.chat import Corpus
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.encoder_choice import encoder_by, encoder_for
 from realtalk.ei.labelling import labels_for
-from realtalk.ei.labels import labelled_frame, turn_inputs
+from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
@@ -95,7 +95,7 @@ def test_each_chat_is_labelled_by_its_own_encoder() -> None:
     for chat, labeller in (("en", english), ("quoted", english), ("es", many), ("both", many)):
         inputs = [each for each in turn_inputs(corpus) if each.chat == chat]
         own = labels.filter(labels["chat"] == chat)
-        assert own.equals(labelled_frame(inputs, labeller.label(inputs), labeller)), chat
+        assert own.equals(label_frame(inputs, labeller.label(inputs), labeller)), chat
         assert set(own["version"]) == {labeller.version}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import gzip
 import hashlib
@@ -18,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from judge_server import Call, JudgeServer, Reply, Rule, completion
-from model_faults import NO_REPLY, SOON
+from judge_server import Call, JudgeServer, Reply, Rule
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.judge import PAPER_MEASURES, JudgeLabeller
 from realtalk.ei.labels import (
@@ -105,7 +103,7 @@ def test_every_measure_is_filled(tmp_path: Path) -> None:
         assert label.exploration is not None
         total = label.emotional_reaction + label.interpretation + label.exploration
         assert label.empathy == total
-    frame = label_frame(turns(3), labels, labeller.name, labeller.version)
+    frame = label_frame(turns(3), labels, labeller)
     assert frame["version"].unique().to_list() == [f"prompts 1, {MODEL} at {server.url}"]
     assert frame["reflective"].null_count() == 0
 
@@ -181,99 +179,26 @@ def test_what_failed_is_asked_again_in_the_next_run(tmp_path: Path) -> None:
         assert not reasons(labeller.label(turns(2)))
 
 
-def test_failing_every_third_call_loses_nothing(tmp_path: Path) -> None:
-    def rule(call: Call) -> str | Reply:
-        if call.place % 3 == 2:
-            return Reply(status=(500, 429, 503)[call.place // 3 % 3], headers=SOON)
-        return truth(call)
-
-    flaky = asked(rule, turns(5), tmp_path / "flaky", retries=12)
-    assert not reasons(flaky)
-    assert flaky == asked(truth, turns(5), tmp_path / "steady")
-
-
-def test_retry_after_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
-    sleep = asyncio.sleep
-
-    async def noted(seconds: float) -> None:
-        if seconds > 1:  # the others are of libraries
-            pauses.append(seconds)
-        await sleep(0)
-
-    monkeypatch.setattr("realtalk.models.attempts.asyncio.sleep", noted)
-
-    def rule(call: Call) -> str | Reply:
-        if call.times == 0:
-            return Reply(status=429, headers={"Retry-After": "2"})
-        return truth(call)
-
-    labels = asked(rule, turns(1), tmp_path, measures=("grounding",), retries=1)
-    assert not reasons(labels)
-    assert pauses == [2]
-
-
-def half_reply(_: Call) -> Reply:
-    return Reply(raw=json.dumps(completion("True")).encode()[:60])
-
-
-def no_choices(_: Call) -> Reply:
-    return Reply(raw=json.dumps({**completion(""), "choices": []}).encode())
-
-
-def filtered(_: Call) -> Reply:
-    body = completion("")
-    body["choices"][0]["finish_reason"] = "content_filter"
-    return Reply(raw=json.dumps(body).encode())
-
-
 @pytest.mark.parametrize(
     ("rule", "reason", "calls"),
     [
-        (lambda _: Reply("True", delay=30), "timeout", None),
-        (lambda _: Reply(status=429, headers=SOON), "rate limited", None),
-        (lambda _: Reply(status=500, headers=SOON), "provider error (500)", None),
         (lambda _: Reply(status=400), "provider error (400)", 3),
-        (half_reply, NO_REPLY, 9),
         (lambda _: '{"emotional_reaction": 1, "interp', "malformed answer", 9),
         (lambda _: "The answer is True, I believe.", "malformed answer", 9),
         (lambda _: "I'm sorry, but I can't judge this.", "refused", 3),
-        (filtered, "refused", 3),
-        (no_choices, "empty answer", 9),
+        (lambda _: "", "empty answer", 9),
     ],
 )
 def test_what_goes_wrong_is_unscored_with_its_reason(
-    rule: Rule, reason: str, calls: int | None, tmp_path: Path
+    rule: Rule, reason: str, calls: int, tmp_path: Path
 ) -> None:
     with JudgeServer(rule) as server:
-        (label,) = judge(server, tmp_path, timeout=60 if reason != "timeout" else 1).label(turns(1))
+        (label,) = judge(server, tmp_path).label(turns(1))
     assert {name: label.unscored[name] for name in PAPER_MEASURES} == dict.fromkeys(
         PAPER_MEASURES, reason
     )
     assert (label.reflective, label.grounding, label.empathy) == (None, None, None)
-    assert calls is None or len(server.calls) == calls
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", [half_reply, no_choices, lambda _: "True. He reflects."])
-def test_a_malformed_answer_is_asked_again(fault: Rule, tmp_path: Path) -> None:
-    seen: dict[str, int] = {}
-
-    def rule(call: Call) -> str | Reply:
-        key = f"{call.measure} {call.turn}"
-        seen[key] = seen.get(key, 0) + 1
-        return fault(call) if seen[key] < 3 else truth(call)
-
-    assert not reasons(asked(rule, turns(2), tmp_path))
-    assert set(seen.values()) == {3}
-
-
-def test_one_turn_that_fails_leaves_the_others_alone(tmp_path: Path) -> None:
-    def rule(call: Call) -> str | Reply:
-        return Reply(status=400) if call.turn.endswith("number 1") else truth(call)
-
-    labels = asked(rule, turns(3), tmp_path)
-    assert [bool(reasons([label])) for label in labels] == [False, True, False]
+    assert len(server.calls) == calls
 
 
 def test_a_dead_provider_is_not_asked_for_ever(tmp_path: Path) -> None:
@@ -284,11 +209,6 @@ def test_a_dead_provider_is_not_asked_for_ever(tmp_path: Path) -> None:
         "provider error (400)",
         "the provider stopped answering: provider error (400)",
     }
-
-
-def test_a_wrong_key_is_said_once(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="does not accept the key"):
-        asked(lambda _: Reply(status=401), turns(3), tmp_path)
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
@@ -337,22 +257,6 @@ def started(server: JudgeServer, cache: Path) -> subprocess.Popen[bytes]:
         assert run.poll() is None, "the run ended too early"
         time.sleep(0.01)
     return run
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    gate = threading.Event()
-    with JudgeServer(held(truth, gate)) as server:
-        run = started(server, tmp_path / "cache")
-        run.kill()
-        run.wait()
-        gate.set()
-        assert len(server.calls) == 14
-        resumed = judge(server, tmp_path / "cache").label(turns(12))
-        # Only the calls on their way at the kill are made twice.
-        assert 36 <= len(server.calls) <= 36 + 2
-    assert not reasons(resumed)
-    assert resumed == asked(truth, turns(12), tmp_path / "fresh")
 
 
 def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
@@ -411,12 +315,6 @@ def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None
         MissingExtraError, match=r"asking a language model needs the extra 'llm'.*\[llm\]"
     ):
         JudgeLabeller("openai/gpt-4o-mini")
-
-
-@pytest.mark.parametrize("model", ["", "gpt-4o-mini", "openai/"])
-def test_a_model_must_be_named(model: str) -> None:
-    with pytest.raises(RealtalkError, match="no provider in the name"):
-        JudgeLabeller(model)
 
 
 def test_an_unknown_provider_or_measure_is_one_line(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import realtalk as rt
+from facet_labels import label_table
 from file_modes import open_to_others
 from killed_runs import kill_at
 from realtalk.assistant.answers import Period
@@ -20,7 +21,7 @@ from realtalk.assistant.feelings import Feelings
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import KIND, is_labels, read_labels, store_labels
 from realtalk.ei.labelling import labels_for
-from realtalk.ei.labels import LABELS, Label, TurnInput, label_frame, turn_inputs
+from realtalk.ei.labels import LABELS, Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
@@ -63,7 +64,7 @@ def test_a_run_says_what_it_is_and_its_rows_have_its_key(tmp_path: Path) -> None
     assert read_labels(tmp_path / "labels").equals(found.frame)
     assert labelled().frame.equals(found.frame)
     labels = Counting().label(turn_inputs(CORPUS))
-    assert label_frame(turn_inputs(CORPUS), labels, "counting", "1").equals(found.frame)
+    assert label_table(turn_inputs(CORPUS), labels, "counting").equals(found.frame)
     assert open_to_others(tmp_path) == {}
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from facet_labels import label_settings, label_table
 from realtalk.ei.encoder_choice import encoder_for
 from realtalk.ei.label_files import (
-    label_settings,
     labels_about,
     read_labels,
     store_labels,
@@ -19,7 +19,6 @@ from realtalk.ei.label_files import (
 from realtalk.ei.labels import (
     Label,
     TurnInput,
-    label_frame,
     turn_inputs,
 )
 from realtalk.ei.languages import (
@@ -182,8 +181,8 @@ def spanish(count: int = 8) -> list[TurnInput]:
 
 
 def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> None:
-    frame = label_frame(spanish(), [Label()] * 8, "embedded", "1")
-    settings = label_settings({"name": "c", "format": "whatsapp"}, "paper", "embedded", "1")
+    frame = label_table(spanish(), [Label()] * 8)
+    settings = label_settings("c", "whatsapp", "paper", "embedded")
     store_labels(frame, settings, tmp_path)
     (found,) = chat_languages(read_labels(tmp_path))
     assert found == Languages("c", "embedded", {"es": 8}, "1")
@@ -191,22 +190,10 @@ def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> No
     assert about is not None and about["protocol"] == "paper"
 
 
-def scored(parts: tuple[float, float, float], levels: tuple[int, int, int]) -> Label:
-    return Label(
-        emotional_reaction=parts[0],
-        interpretation=parts[1],
-        exploration=parts[2],
-        empathy=sum(parts),
-        emotional_reaction_level=levels[0],
-        interpretation_level=levels[1],
-        exploration_level=levels[2],
-    )
-
-
 def test_the_samples_are_english() -> None:
     for name in ("sample", "sample-simulated"):
         inputs = turn_inputs(open_reading(name).reading.corpus)
-        frame = label_frame(inputs, [Label()] * len(inputs), "embedded", "1")
+        frame = label_table(inputs, [Label()] * len(inputs))
         assert all((each.english or 0) > 0.98 for each in chat_languages(frame))
 
 
@@ -238,7 +225,7 @@ def test_the_chat_decides_where_a_piece_could_be_of_two_languages() -> None:
 @pytest.mark.slow
 def test_no_english_chat_is_doubted(data: Path) -> None:
     inputs = turn_inputs(open_reading(str(data / "realtalk")).reading.corpus)
-    frame = label_frame(inputs, [Label()] * len(inputs), "embedded", "1")
+    frame = label_table(inputs, [Label()] * len(inputs))
     assert len(chat_languages(frame)) == 10 and language_notes(chat_languages(frame)) == []
     sms = data / "multilingual" / "chat.nus_sms_en.raw.jsonl.gz"
     if sms.is_file():

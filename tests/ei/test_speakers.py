@@ -15,7 +15,6 @@ from facet_formulas import facets as plain_facets
 from facet_labels import lively, random_tables, table
 from realtalk.ei import (
     FACETS,
-    GROUPS,
     SPEAKERS,
     Rules,
     from_frame,
@@ -82,14 +81,6 @@ def test_the_exponential_is_a_least_squares_fit(labels: pl.DataFrame) -> None:
                     assert exponential_cost(x, y, b) >= least - 1e-9
 
 
-def test_the_exponential_finds_the_curve_it_was_made_from() -> None:
-    x = np.arange(1.0, 22.0)
-    for b in (-0.8, -0.04, 0.0, 0.0007, 0.03, 0.5):
-        fit = fit_exponential(x, 0.3 * np.exp(b * (x - 11)))
-        assert fit is not None
-        assert fit[1] == pytest.approx(b, abs=1e-7)
-
-
 def test_many_fits_at_once_are_the_same_as_one_by_one() -> None:
     chance = np.random.default_rng(5)
     x = np.arange(1.0, 20.0)
@@ -111,27 +102,17 @@ def test_no_curve_is_no_number(y: list[float]) -> None:
     assert found.unscored == "no exponential curve settles on the session means"
 
 
-def test_by_hand() -> None:
+def test_pairs_by_their_place_in_a_session() -> None:
     labels = table(
         [
-            {"session": 1, "speaker": "Mara", "emotion": "joy", "reflective": True},
+            {"session": 1, "speaker": "Mara", "emotion": "joy"},
             {"session": 1, "speaker": "Theo", "emotion": "joy"},
-            {"session": 1, "speaker": "Mara", "emotion": "fear", "reflective": False},
-            {"session": 2, "speaker": "Mara", "emotion": "fear", "reflective": False},
+            {"session": 1, "speaker": "Mara", "emotion": "fear"},
+            {"session": 2, "speaker": "Mara", "emotion": "fear"},
             {"session": 2, "speaker": "Theo", "emotion": "fear"},
-            {"session": 2, "speaker": "Mara", "emotion": "fear", "reflective": None},
+            {"session": 2, "speaker": "Mara", "emotion": "fear"},
         ]
     )
-    mara, theo = speakers(labels)
-    assert (mara.speaker, mara.turns, mara.sessions) == ("Mara", 4, 2)
-    assert mara["reflective_frequency"].value == pytest.approx(1 / 3)
-    assert (mara["reflective_frequency"].n, mara["reflective_frequency"].left_out) == (3, 1)
-    assert mara["emotion_diversity"].value == pytest.approx(0.25 * 2 + 0.75 * math.log2(4 / 3))
-    # joy fear | fear fear: across the border all but the first pair agree, inside one of two.
-    assert mara["emotion_stability"].value == pytest.approx(2 / 3)
-    # She answers twice, once alike; the session's openings answer nobody.
-    assert (mara["emotion_alignment"].value, mara["emotion_alignment"].n) == (0.5, 2)
-    assert (theo["emotion_alignment"].value, theo["emotion_alignment"].n) == (1.0, 2)
     mara, theo = speakers(labels, BY_PLACE)
     assert mara["emotion_stability"].value == pytest.approx(1 / 2)
     assert theo["emotion_stability"].unscored == "no session with two turns"
@@ -357,12 +338,6 @@ def test_rows_and_json() -> None:
     assert told["measure"] == ["made up"]
     assert told["interval_method"]["resamples"] == 1000
     assert told["speakers"][2]["facets"]["empathy"]["value"] is None
-
-
-def test_five_groups_of_eleven_facets() -> None:
-    assert len(GROUPS) == 5
-    assert [name for names in GROUPS.values() for name in names] == list(FACETS)
-    assert len(FACETS) == 11
 
 
 def test_work_grows_with_the_speakers_alone() -> None:

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,10 @@ import polars as pl
 import pytest
 
 import realtalk as rt
-from realtalk.chat import Chat, Corpus, Message, Session, person_key
-from realtalk.ei.labels import label_frame, turn_inputs
-from realtalk.ei.told_apart import above, circles, pair_estimate, told_apart
-from realtalk.formats.opening import open_reading
+from facet_labels import label_table
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.ei.labels import turn_inputs
+from realtalk.ei.told_apart import above, pair_estimate, told_apart
 from surface_labels import ByLength
 
 _WORDS = ("boat", "tea", "rain", "late", "oven", "bread", "song", "train", "sleep", "paint", "cat")
@@ -47,7 +46,7 @@ def corpus(
 def labels(*both: Corpus) -> Any:
     def one(each: Corpus) -> pl.DataFrame:
         inputs = turn_inputs(each)
-        return label_frame(inputs, ByLength().label(inputs), "by length", "1")
+        return label_table(inputs, ByLength().label(inputs), "by length")
 
     return tuple(map(one, both))
 
@@ -156,57 +155,6 @@ def test_one_person_in_every_chat_is_too_few_people() -> None:
     for each in found.values():
         assert each.auc.value is None and (each.auc.unscored or "").startswith("too few people")
         assert not each.folds and not each.pairs
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("phrase", "low", "high"), [("", 0.45, 0.58), ("As an assistant, I would say: ", 0.7, 0.9)]
-)
-def test_odd_sessions_of_realtalk_beside_even_ones(
-    data: Path, phrase: str, low: float, high: float
-) -> None:
-    """As they are, and with a phrase before every third turn, under the same people's names."""
-    whole = open_reading(str(data / "realtalk")).reading.corpus
-    odd = tuple(replace(chat, sessions=chat.sessions[::2]) for chat in whole.chats)
-    even = [replace(chat, sessions=chat.sessions[1::2]) for chat in whole.chats]
-    written = Corpus("even", "jsonl", tuple(begun(simulated(chat), phrase) for chat in even))
-    found = told_apart(replace(whole, chats=odd), written)["words"]
-    assert found.folds == 3 and len(found.pairs) == 34
-    assert found.auc.value is not None and low < found.auc.value < high
-    assert found.auc.low is not None and found.auc.high is not None
-    assert (found.auc.low < 0.5 < found.auc.high) is not bool(phrase)
-
-
-def test_figures_of_the_page_hold_people_out() -> None:
-    """Chats that were asked about together are one fold: nobody stands in two of them."""
-    page = Path(__file__).parents[2] / "research" / "results" / "rows" / "simulated.json"
-    rows = json.loads(page.read_text("utf-8"))
-    for name, ways in rows["apart"].items():
-        sides = (rows["people"], name)
-        people = [
-            {
-                chat["id"]: frozenset(person_key(who["name"]) for who in chat["speakers"])
-                for chat in rows["corpora"][side]["stats"]["chats"]
-            }
-            for side in sides
-        ]
-        for row in ways.values():
-            asked = [frozenset({(0, one), (1, other)}) for one, other, _ in row["pairs"]]
-            together: dict[int, set[str]] = {}
-            for number, pair in zip(circles(asked), asked, strict=True):
-                for side, chat in pair:
-                    together.setdefault(number, set()).update(people[side][chat])
-            if name != rows["people"]:  # its halves leave out whoever knows those that are asked
-                assert sum(map(len, together.values())) == len(set().union(*together.values()))
-            assert row["unscored"] or row["speaker_disjoint"]
-
-
-def simulated(chat: Chat) -> Chat:
-    """The same under marked names."""
-    return replace(
-        changed(chat, lambda at, each: replace(each, speaker=f"{each.speaker} (simulated)")),
-        speakers=tuple(f"{name} (simulated)" for name in chat.speakers),
-    )
 
 
 def begun(chat: Chat, phrase: str) -> Chat:

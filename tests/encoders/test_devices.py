@@ -65,11 +65,6 @@ def test_a_device_is_for_an_encoder() -> None:
         rt.probe("sample", memory="retrieved", settings={"way": "bm25"}, device="cuda")
 
 
-def test_the_cpu_needs_no_torch() -> None:
-    PairEncoder(FOLDER)
-    assert find_spec("torch") is not None or "torch" not in sys.modules
-
-
 def test_rows_of_one_length_run_together_as_alone() -> None:
     encoder = PairEncoder(FOLDER)
     alone = encoder.outputs(PAIRS)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import realtalk_models
 from realtalk.encoders.model import shortened
 from realtalk.encoders.sentences import SentenceEncoder, pack
-from realtalk.errors import RealtalkError
 
 FOLDER = realtalk_models.path("memory")
 TEXTS = [
@@ -38,11 +34,6 @@ def test_a_vector_does_not_depend_on_its_batch(encoder: SentenceEncoder) -> None
         assert alone.vectors[0].tobytes() == together.vectors[at].tobytes()
         assert alone.tokens.tobytes() == together.tokens[own].tobytes()
         assert alone.weights.tobytes() == together.weights[own].tobytes()
-
-
-def test_a_vector_does_not_depend_on_threads(encoder: SentenceEncoder) -> None:
-    single = SentenceEncoder(threads=1)
-    assert single.embed(TEXTS).tobytes() == encoder.embed(TEXTS).tobytes()
 
 
 def test_vectors_have_length_one_and_tell_texts_apart(encoder: SentenceEncoder) -> None:
@@ -93,13 +84,3 @@ def test_rows_hold_neighbours_up_to_their_size() -> None:
 def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
     assert shortened(list(range(10)), 6) == [0, 1, 2, 3, 8, 9]
     assert shortened([1, 2], 6) == [1, 2]
-
-
-def test_a_broken_model_is_one_clear_error(tmp_path: Path) -> None:
-    settings = json.loads((FOLDER / "settings.json").read_text("utf-8"))
-    tokenizer = FOLDER / settings["tokenizer"]
-    (tmp_path / "tokenizer.json").write_bytes(tokenizer.read_bytes())
-    (tmp_path / "settings.json").write_text(json.dumps({**settings, "tokenizer": "tokenizer.json"}))
-    (tmp_path / "model.onnx").write_bytes(b"not a model")
-    with pytest.raises(RealtalkError, match="encoder cannot be loaded"):
-        SentenceEncoder(tmp_path)

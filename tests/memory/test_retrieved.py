@@ -197,14 +197,11 @@ def test_promises_on_the_published_chats(data: Path, encoder: Counting, tmp_path
     memory = Retrieved(encoder=encoder, cache=tmp_path)
     for chat in open_reading(data / "realtalk").reading.corpus.chats:
         built = memory.build(chat)
-        words = {id_: len(message.text.split()) for id_, message in chat.by_id.items()}
         for question in chat.questions:
-            found = score_ranking(built.ranked(question), question.evidence, words=words)
+            found = score_ranking(built.ranked(question), question.evidence)
             if found is not None:
                 rows.append(found)
     means = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
     assert means["any@5"] >= 0.76
     assert means["ndcg@10"] >= 0.58
     assert means["recall@20"] >= 0.75
-    assert means["recall@2000w"] >= 0.87
-    assert means["all@2000w"] >= 0.76

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realtalk.metrics.accepting import accepted, contained, is_polar, polarity
+from realtalk.metrics.accepting import accepted, is_polar, polarity
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,6 @@ def test_one_of_the_accepted_answers_is_enough() -> None:
     assert accepted("40 hours a week", "full-time", ["forty", "40 hours a week"])
     assert accepted("Not mentioned", None, category="adversarial")
     assert not accepted("Porto", None)
-
-
-def test_an_answer_that_says_more_contains_the_gold() -> None:
-    assert contained("phone, camera, tripod", "the camera and the phone", question="What?")
-    assert contained("13 January 2024 and 19 January 2024", "On 13.01.2024", question="When?")
-    assert not contained("phone", "the camera and the phone", question="What?")
-    assert not contained("Porto", None)
 
 
 def test_yes_and_no_are_read_from_the_first_clause() -> None:

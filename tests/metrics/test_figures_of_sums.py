@@ -11,10 +11,8 @@ from sklearn import metrics
 
 from realtalk.metrics.sums import (
     CLASSIFICATION,
-    NEARNESS,
     REGRESSION,
     confusion,
-    products,
     residuals,
     signed_exp,
     signed_log,
@@ -70,39 +68,6 @@ def test_numbers_as_the_libraries_have_them(pairs: list[tuple[int, float]]) -> N
         assert found["spearman"] == pytest.approx(stats.spearmanr(truth, said).statistic)
     else:
         assert np.isnan(found["spearman"])
-
-
-@given(NUMBERS)
-@settings(max_examples=tries(60), deadline=None)
-def test_concordance_as_lin_has_it(pairs: list[tuple[int, float]]) -> None:
-    truth, said = np.array([float(a) for a, _ in pairs]), np.array([b for _, b in pairs])
-    sums = products(truth.tolist(), said.tolist()).sum(axis=0)
-    found = {name: float(figure(sums)) for name, figure in NEARNESS.items()}
-    assert found["error"] == pytest.approx(metrics.mean_absolute_error(truth, said))
-    if len(set(truth)) > 1 and np.ptp(said) > 1e-3:
-        assert found["r"] == pytest.approx(stats.pearsonr(truth, said).statistic, abs=1e-6)
-    whole = truth.var() + said.var() + (truth.mean() - said.mean()) ** 2
-    if whole > 1e-3:
-        covariance = np.mean((truth - truth.mean()) * (said - said.mean()))
-        assert found["concordance"] == pytest.approx(2 * covariance / whole, abs=1e-9)
-
-
-def test_concordance_sees_level_and_width() -> None:
-    truth = [1.0, 2.0, 3.0, 4.0]
-
-    def found(said: list[float]) -> dict[str, float]:
-        sums = products(truth, said).sum(axis=0)
-        return {name: float(figure(sums)) for name, figure in NEARNESS.items()}
-
-    assert found(truth) == pytest.approx({"r": 1, "concordance": 1, "error": 0})
-    assert found([value + 10 for value in truth])["concordance"] < 0.03
-    assert found([10 * value - 22.5 for value in truth])["concordance"] < 0.25
-    flat = found([2.5] * 4)
-    assert np.isnan(flat["r"])
-    assert flat["concordance"] == 0
-    # A unit in thousandths loses no digits.
-    small = products([each * 1e-9 for each in truth], [each * 1e-9 for each in truth])
-    assert float(NEARNESS["r"](small.sum(axis=0))) == pytest.approx(1)
 
 
 def test_the_signed_log_goes_there_and_back() -> None:

@@ -88,6 +88,6 @@ def test_rows_that_are_alike_within_groups_do_not_fool_the_test() -> None:
 
 
 def test_wilson_holds_at_the_ends() -> None:
-    assert wilson([]) is None
+    assert wilson([]) == (None, None)
     assert wilson([0.0] * 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
     assert wilson([1.0] * 8 + [0.0] * 2) == pytest.approx((0.4902, 0.9433), abs=1e-4)

@@ -99,15 +99,3 @@ def test_labels_that_are_missing_are_counted() -> None:
     found = jensen_shannon(["joy", None], ["joy"])
     assert (found.value, found.left_out, found.n) == (0.0, 1, 2)
     assert jensen_shannon([None], ["joy"]).unscored == "one side has no label"
-
-
-def test_the_two_rouge_l_have_two_names() -> None:
-    """Answers are stemmed, turns are not: no column of the one is taken for the other's."""
-    from realtalk.memory.rows import ANSWER_SCORES
-    from realtalk.metrics.answers import rouge_l_stemmed
-    from realtalk.persona.scoring import SCORES
-
-    plain = overlap("lakes", "lake")
-    assert plain is not None and plain.rouge_l == 0.0
-    assert rouge_l_stemmed("lakes", "lake", "multi_hop") == 1.0
-    assert not set(ANSWER_SCORES) & set(SCORES)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import report_runs
+from facet_labels import label_settings
 from plain_reader import MessageReader
 from realtalk import __version__
-from realtalk.ei.label_files import label_settings, labels_about, read_labels, store_labels
+from realtalk.ei.label_files import labels_about, read_labels, store_labels
 from realtalk.errors import RealtalkError
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
@@ -72,7 +73,7 @@ def writers(found: LoadedRuns) -> set[WriterKind]:
 
 def as_written(folder: Path, name: str, format_: str, protocol: str = "paper") -> Path:
     """The same labels, as `realtalk ei` writes them."""
-    settings = label_settings({"name": name, "format": format_}, protocol, "made up", "1")
+    settings = label_settings(name, format_, protocol)
     store_labels(read_labels(folder), settings, folder, fresh=True)
     return folder
 

@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from facet_labels import table
+from facet_labels import label_table, table
 from persona_chats import ines, light_scorer, with_picture
 from realtalk.chat import Corpus
-from realtalk.ei.labels import LABELS, MEASURES, Label, label_frame, turn_inputs
+from realtalk.ei.labels import LABELS, MEASURES, Label, turn_inputs
 from realtalk.ei.values import FACETS
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
@@ -52,7 +52,7 @@ def labels_of(warm: str) -> pl.DataFrame:
         )
         for at, given in enumerate(inputs)
     ]
-    return label_frame(inputs, made, "test", "1")
+    return label_table(inputs, made, "test")
 
 
 def the_task(**settings: int) -> PersonaTask:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 from hypothesis import strategies as st
 
-from realtalk.ei.labels import EMOTIONS, LABELS, SENTIMENTS
+from realtalk.ei.labels import EMOTIONS, LABELS, SENTIMENTS, Label, TurnInput, label_frame
 
 START = datetime(2026, 3, 2, 18, 0)
 Row = dict[str, Any]
@@ -86,3 +87,19 @@ def random_tables(draw: st.DrawFn, speakers: int = 3) -> pl.DataFrame:
                 }
             )
     return table(rows)
+
+
+def label_table(
+    inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str = "embedded"
+) -> pl.DataFrame:
+    """Turns and their labels as a table, by a labeller of that name."""
+    labeller: Any = SimpleNamespace(name=measure, version="1")
+    return label_frame(inputs, labels, labeller)
+
+
+def label_settings(
+    name: str, format_: str, protocol: str = "turns", measure: str = "made up"
+) -> dict[str, Any]:
+    """What run.json says of labels of a corpus."""
+    solver = {"name": measure, "version": "1", "settings": {}}
+    return {"corpus": {"name": name, "format": format_}, "protocol": protocol, "solver": solver}

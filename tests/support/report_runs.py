@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from facet_labels import lively, table
+from facet_labels import label_settings, lively, table
 from persona_chats import ines, ines_choice, light_scorer
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.ei.label_files import label_settings, store_labels
+from realtalk.ei.label_files import store_labels
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
@@ -82,8 +82,8 @@ def write_labels(
         for row in lively(chat, names, seed, wide=wide)
     ]
     rows[0] |= {"empathy": None, "unscored": [{"measure": "empathy", "reason": "no text"}]}
-    about = {"name": corpus or folder.name, "format": "realtalk"}
-    store_labels(table(rows), label_settings(about, "turns", "made up", "1"), folder)
+    settings = label_settings(corpus or folder.name, "realtalk")
+    store_labels(table(rows), settings, folder)
     return folder
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from facet_labels import label_table
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.encoder_choice import is_shipped
-from realtalk.ei.labels import Label, label_frame, turn_inputs
+from realtalk.ei.labels import Label, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.web.library import PIECE, ChatLibrary, MessageIndex
 from realtalk.web.pages import render
@@ -172,7 +173,7 @@ def test_strips_are_made_once_and_kept(tmp_path: Path) -> None:
 def test_labels_from_a_folder(tmp_path: Path) -> None:
     inputs = turn_inputs(small_corpus())
     labels = [Label(sentiment="positive", unscored={"emotion": "judge said nothing"})] * len(inputs)
-    label_frame(inputs, labels, "test", "1").write_parquet(tmp_path / "labels.parquet")
+    label_table(inputs, labels, "test").write_parquet(tmp_path / "labels.parquet")
     found = read_turn_labels(tmp_path)["Chat_1_Ilse_Omar"].of("D1:3")
     assert found is not None
     assert (found.sentiment, found.emotion) == ("positive", None)
@@ -190,7 +191,7 @@ def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> 
     chat = Chat("see: im Mai", ("I", "O"), (Session(1, None, said),))
     corpus = Corpus("see", "csv", (chat,))
     inputs = turn_inputs(corpus)
-    frame = label_frame(inputs, [Label(sentiment="positive")] * 8, "embedded", "1")
+    frame = label_table(inputs, [Label(sentiment="positive")] * 8)
     frame.write_parquet(tmp_path / "labels.parquet")
     strips = read_turn_labels(tmp_path)[chat.id]
     assert strips.doubt.startswith("hardly any English in 8 turns; the English encoder ")

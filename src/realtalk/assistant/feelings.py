@@ -21,7 +21,7 @@ from realtalk.assistant.answers import Period
 from realtalk.assistant.chats import ListedChat
 from realtalk.chat import Corpus
 from realtalk.ei.labelling import CachedLabels, label_cautions
-from realtalk.ei.labels import MEASURED, WORDS, label_sums, labelled_frame
+from realtalk.ei.labels import MEASURED, WORDS, label_frame, label_sums
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +81,8 @@ class Feelings:
                 count += len(turns)
                 if chat not in self._labels:
                     self._labels[chat] = CachedLabels(chat.turns, self._labeller)
-                frame = labelled_frame(turns, self._labels[chat].label(turns), self._labeller)
+                labels = list(self._labels[chat].label(turns))
+                frame = label_frame(turns, labels, self._labeller)
             else:
                 continue
             if frame.height:

@@ -13,10 +13,11 @@ chats, which are kept: a few hundred bytes each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from realtalk.cells import WEEKDAYS
@@ -41,12 +42,13 @@ class StatsPart:
     week: Week
 
     def to_json(self) -> dict[str, Any]:
+        """What orjson writes: it knows dataclasses and times."""
         return {
-            "chats": [_plain(chat) for chat in self.chats],
-            "gaps": _columns(self.gaps),
+            "chats": self.chats,
+            "gaps": self.gaps.to_dict(as_series=False),
             "backwards": self.backwards,
-            "runs": _columns(self.runs),
-            "week": [list(day) for day in self.week],
+            "runs": self.runs.to_dict(as_series=False),
+            "week": self.week,
         }
 
     @classmethod
@@ -64,16 +66,14 @@ def combine(name: str, format_name: str, parts: Iterable[StatsPart]) -> CorpusSt
     """The corpus whose chats are in the parts, in their order; one part at a time is held."""
     chats: list[ChatStats] = []
     gaps, runs = _Tally(), _Tally()
-    week = [[0] * 24 for _ in WEEKDAYS]
+    week = np.zeros((len(WEEKDAYS), 24), np.int64)
     backwards = 0
     for part in parts:
         chats += part.chats
         gaps.add(part.gaps)
         runs.add(part.runs)
         backwards += part.backwards
-        for total, day in zip(week, part.week, strict=True):
-            for hour, number in enumerate(day):
-                total[hour] += number
+        week += part.week
     lengths = runs.counts()
     return CorpusStats(
         name,
@@ -84,7 +84,7 @@ def combine(name: str, format_name: str, parts: Iterable[StatsPart]) -> CorpusSt
         _bins(gaps.counts()),
         _distribution(lengths),
         tuple((int(length), int(count)) for length, count in lengths.iter_rows()),
-        tuple(tuple(day) for day in week),
+        tuple(map(tuple, week.tolist())),
     )
 
 
@@ -146,25 +146,16 @@ def _bins(gaps: pl.DataFrame) -> tuple[Bin, ...]:
     return tuple(Bin(low, high, counts.get(step, 0)) for step, (low, high) in enumerate(edges, -1))
 
 
-def _columns(counts: pl.DataFrame) -> dict[str, list[int]]:
-    return counts.to_dict(as_series=False)
-
-
-def _plain(chat: ChatStats) -> dict[str, Any]:
-    times = {name: getattr(chat, name) for name in ("first", "last")}
-    return asdict(chat) | {name: time and time.isoformat() for name, time in times.items()}
-
-
 def _chat(stored: Mapping[str, Any]) -> ChatStats:
     times = {name: stored[name] for name in ("first", "last")}
     pairs = {name: stored[name] for name in ("attachments", "questions")}
+    shares = {name: stored[name] for name in ("response_gaps", "runs")}
     return ChatStats(
         **{
             **stored,
             **{name: time and datetime.fromisoformat(time) for name, time in times.items()},
-            **{name: tuple((kind, n) for kind, n in counts) for name, counts in pairs.items()},
+            **{name: tuple(map(tuple, counts)) for name, counts in pairs.items()},
+            **{name: Distribution(**share) for name, share in shares.items()},
             "speakers": tuple(SpeakerStats(**who) for who in stored["speakers"]),
-            "response_gaps": Distribution(**stored["response_gaps"]),
-            "runs": Distribution(**stored["runs"]),
         }
     )

@@ -200,10 +200,8 @@ def _counts(frame: pl.DataFrame, column: str) -> dict[str, tuple[tuple[str, int]
 
 def _week(lines: pl.DataFrame) -> tuple[tuple[int, ...], ...]:
     counts = [[0] * 24 for _ in WEEKDAYS]
-    timed = lines.lazy().select("time").filter(pl.col("time").is_not_null())
-    cells = timed.group_by(
-        pl.col("time").dt.weekday().alias("day"), pl.col("time").dt.hour().alias("hour")
-    ).len()
-    for day, hour, number in cells.collect().iter_rows():
+    time = lines["time"].drop_nulls()
+    hours = pl.DataFrame({"day": time.dt.weekday(), "hour": time.dt.hour()})
+    for day, hour, number in hours.group_by("day", "hour").len().iter_rows():
         counts[day - 1][hour] = number
-    return tuple(tuple(day) for day in counts)
+    return tuple(map(tuple, counts))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import random
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -34,6 +35,7 @@ _DRAWS = 1 << 21
 _AT_ONCE = 1 << 16  # drawn rows in memory: eight megabytes of figures
 _SEED = 20250218
 _LEVEL = 0.95
+_TOTALS = ("messages", "messages_without_time", "turns", "sessions", "words", "events")
 PER_CHAT = ("messages", "turns", "sessions", "words", "days", "words_per_day")
 _SEEN_OR_HEARD = ("image", "video", "audio", "sticker", "media")
 UNTOLD = "media"  # the kind of what an export calls no more than that
@@ -161,9 +163,8 @@ class CorpusStats:
     @property
     def images(self) -> int | None:
         """None where one chat's number is not known."""
-        numbers = [chat.images for chat in self.per_chat]
-        known = [number for number in numbers if number is not None]
-        return sum(known) if len(known) == len(numbers) else None
+        known = self._values("images")
+        return int(sum(known)) if len(known) == len(self.per_chat) else None
 
     def mean(self, figure: str) -> float | None:
         """The mean over the chats that have the figure."""
@@ -177,14 +178,6 @@ class CorpusStats:
     @property
     def messages_per_chat(self) -> float | None:
         return self.mean("messages")
-
-    @property
-    def sessions_per_chat(self) -> float | None:
-        return self.mean("sessions")
-
-    @property
-    def words_per_chat(self) -> float | None:
-        return self.mean("words")
 
     @property
     def questions(self) -> tuple[tuple[str, int], ...]:
@@ -209,8 +202,8 @@ class CorpusStats:
         return {
             "dataset": self.name,
             "turns": self.messages_per_chat,
-            "sessions": self.sessions_per_chat,
-            "tokens": self.words_per_chat,
+            "sessions": self.mean("sessions"),
+            "tokens": self.mean("words"),
             "multimodal": any(kind in _SEEN_OR_HEARD for kind, _ in self.attachments),
         }
 
@@ -224,10 +217,11 @@ class CorpusStats:
             ]
             for figure in PER_CHAT
         }
-        for key, summaries in (
-            ("response_gap_minutes", [chat.response_gaps for chat in self.per_chat]),
-            ("consecutive_messages", [chat.runs for chat in self.per_chat]),
+        for key, field in (
+            ("response_gap_minutes", "response_gaps"),
+            ("consecutive_messages", "runs"),
         ):
+            summaries: list[Distribution] = [getattr(chat, field) for chat in self.per_chat]
             parts[key] = [
                 None if each.mean is None else (each.mean * each.n, each.n) for each in summaries
             ]
@@ -239,21 +233,11 @@ class CorpusStats:
             "name": self.name,
             "format": self.format,
             "chats": len(self.per_chat),
-            "messages": self.total("messages"),
-            "messages_without_time": self.total("messages_without_time"),
-            "turns": self.total("turns"),
-            "sessions": self.total("sessions"),
-            "words": self.total("words"),
-            "events": self.total("events"),
+            **{name: self.total(name) for name in _TOTALS},
             "images": self.images,
             "attachments": dict(self.attachments),
             "questions": with_total(self.questions),
-            "messages_per_chat": self.messages_per_chat,
-            "turns_per_chat": self.mean("turns"),
-            "sessions_per_chat": self.sessions_per_chat,
-            "words_per_chat": self.words_per_chat,
-            "days_per_chat": self.mean("days"),
-            "words_per_day_per_chat": self.mean("words_per_day"),
+            **{f"{figure}_per_chat": self.mean(figure) for figure in PER_CHAT},
             "response_gap_minutes": {
                 **asdict(self.response_gaps),
                 "backwards": self.gaps_backwards,
@@ -289,10 +273,9 @@ def with_total(counts: tuple[tuple[str, int], ...]) -> dict[str, int]:
 
 
 def _added(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
-    sums: dict[str, int] = {}
+    sums: Counter[str] = Counter()
     for counts in parts:
-        for name, number in counts:
-            sums[name] = sums.get(name, 0) + number
+        sums.update(dict(counts))
     return tuple(sums.items())
 
 
@@ -347,14 +330,15 @@ def _rounded(value: float | None, digits: int = 2) -> float | None:
 
 def chat_frame(chats: Sequence[ChatStats]) -> pl.DataFrame:
     """One row per chat as columns: gaps in minutes, runs in messages."""
-    names = ("messages", "turns", "sessions", "words", "days", "span_days", "words_per_day")
+    names = (
+        *("messages", "turns", "sessions", "words", "days", "span_days", "words_per_day"),
+        *("first", "last", "images", "events"),
+    )
     return pl.DataFrame(
         {
             "chat": pl.Series([chat.id for chat in chats], dtype=pl.String),
             "speakers": [len(chat.speakers) for chat in chats],
             **{name: [getattr(chat, name) for chat in chats] for name in names},
-            **{name: [getattr(chat, name) for chat in chats] for name in ("first", "last")},
-            **{name: [getattr(chat, name) for chat in chats] for name in ("images", "events")},
             "questions": [sum(number for _, number in chat.questions) for chat in chats],
             "response_gap_median": [chat.response_gaps.median for chat in chats],
             "response_gaps": [chat.response_gaps.n for chat in chats],
@@ -372,23 +356,8 @@ def chat_frame(chats: Sequence[ChatStats]) -> pl.DataFrame:
 def chat_rows(stats: CorpusStats) -> Grid:
     """One row per chat, for a terminal or a page; None where there is nothing to measure."""
     categories = [name for name, _ in stats.questions]
-    headings = [
-        "chat",
-        "speakers",
-        "messages",
-        "turns",
-        "sessions",
-        "days",
-        "words",
-        "words per day",
-        "images",
-        "events",
-        *categories,
-        "gap median (min)",
-        "gaps",
-        "run mean",
-        "runs",
-    ]
+    counts = ("messages", "turns", "sessions", "days", "words")
+    headings = ["chat", "speakers", *counts, "words per day", "images", "events", *categories]
     rows: list[list[Cell]] = []
     for chat in stats.per_chat:
         questions = dict(chat.questions)
@@ -396,11 +365,7 @@ def chat_rows(stats: CorpusStats) -> Grid:
             [
                 chat.id,
                 len(chat.speakers),
-                chat.messages,
-                chat.turns,
-                chat.sessions,
-                chat.days,
-                chat.words,
+                *(getattr(chat, name) for name in counts),
                 None if chat.words_per_day is None else round(chat.words_per_day),
                 chat.images,
                 chat.events,
@@ -411,7 +376,7 @@ def chat_rows(stats: CorpusStats) -> Grid:
                 chat.runs.n,
             ]
         )
-    return Grid(headings, rows)
+    return Grid([*headings, "gap median (min)", "gaps", "run mean", "runs"], rows)
 
 
 def corpus_rows(stats: CorpusStats) -> Grid:

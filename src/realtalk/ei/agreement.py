@@ -15,6 +15,7 @@ scores as they are.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -22,6 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from realtalk.cells import is_nothing
 from realtalk.ei.labels import MEASURED
 from realtalk.ei.languages import Languages, chat_languages, languages_json
 from realtalk.ei.values import interval_method
@@ -36,9 +38,6 @@ from realtalk.metrics.statistics import (
 )
 
 Step: TypeAlias = str | int
-_NAMED: dict[str, tuple[Step, ...]] = {
-    measure.name: measure.words or ("false", "true") for measure in MEASURED if not measure.is_score
-}
 _STEPPED: dict[str, tuple[int, int]] = {  # column: (steps in a whole, highest step)
     name: steps
     for measure in MEASURED
@@ -48,7 +47,10 @@ _STEPPED: dict[str, tuple[int, int]] = {  # column: (steps in a whole, highest s
         (measure.name, (measure.steps, round(measure.most * measure.steps))),
     )
 }
-_COLUMNS = (*_NAMED, *_STEPPED)
+_STEPS: dict[str, tuple[Step, ...]] = {  # column: the labels that it may have
+    **{each.name: each.words or ("false", "true") for each in MEASURED if not each.is_score},
+    **{name: tuple(range(highest + 1)) for name, (_, highest) in _STEPPED.items()},
+}
 _KEY = ("chat", "message_ids")
 
 
@@ -77,15 +79,14 @@ class MeasureAgreement:
             "n": self.n,
             "unscored_first": self.unscored_first,
             "unscored_second": self.unscored_second,
-            **{name: found.to_json() for name, found in self.estimates()},
+            **{name: estimate.to_json() for name, estimate in self.estimates()},
             "steps": list(self.steps),
             "confusion": [list(row) for row in self.confusion],
         }
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
         for name in ("same", "kappa", "qwk", "pearson"):
-            estimate = getattr(self, name)
-            if estimate is not None:
+            if (estimate := getattr(self, name)) is not None:
                 yield name, estimate
 
 
@@ -146,21 +147,21 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> Agreement:
         first.height - both.height,
         second.height - both.height,
         tuple(
-            _measured(name, both[name].to_list(), both[f"{name}/2"].to_list()) for name in _COLUMNS
+            _measured(name, both[name].to_list(), both[f"{name}/2"].to_list()) for name in _STEPS
         ),
         (chat_languages(first), chat_languages(second)),
     )
 
 
 def _keyed(frame: pl.DataFrame, which: str) -> pl.DataFrame:
-    missing = [name for name in (*_KEY, *_COLUMNS, "measure") if name not in frame.columns]
+    missing = [name for name in (*_KEY, *_STEPS, "measure") if name not in frame.columns]
     if missing:
         raise RealtalkError(
             f"not a table of labels: the {which} has no column '{missing[0]}'",
             fix="label a corpus with `out=DIR`",
         )
     keyed = frame.select(
-        pl.struct("chat", pl.col("message_ids").list.join("\0")).alias("key"), *_COLUMNS
+        pl.struct("chat", pl.col("message_ids").list.join("\0")).alias("key"), *_STEPS
     )
     if keyed["key"].is_duplicated().any():
         raise RealtalkError(f"the {which} table of labels holds a turn twice")
@@ -176,50 +177,38 @@ def _name(frame: pl.DataFrame) -> str:
 def _measured(measure: str, first: list[Any], second: list[Any]) -> MeasureAgreement:
     one, other = ([_step(measure, value) for value in side] for side in (first, second))
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
-    steps = _steps(measure)
-    stepped = measure in _STEPPED
-    counts = {(a, b): 0 for a in steps for b in steps}
-    for pair in pairs:
-        if pair not in counts:
-            raise RealtalkError(f"a label of '{measure}' is not one that the measure has")
-        counts[pair] += 1
+    steps = _STEPS[measure]
+    counts = Counter(pairs)
+    if not set(steps).issuperset(step for pair in counts for step in pair):
+        raise RealtalkError(f"a label of '{measure}' is not one that the measure has")
+    is_stepped = measure in _STEPPED
     return MeasureAgreement(
         measure,
         len(pairs),
         one.count(None),
         other.count(None),
         _same(pairs, len(one) - len(pairs)),
-        None if stepped else cohen_kappa(one, other),
-        weighted_kappa(_whole(one), _whole(other)) if stepped else None,
-        pearson(first, second) if stepped else None,
+        None if is_stepped else cohen_kappa(one, other),
+        weighted_kappa(one, other) if is_stepped else None,
+        pearson(first, second) if is_stepped else None,
         steps,
         tuple(tuple(counts[a, b] for b in steps) for a in steps),
     )
 
 
-def _steps(measure: str) -> tuple[Step, ...]:
-    if measure in _NAMED:
-        return _NAMED[measure]
-    return tuple(range(_STEPPED[measure][1] + 1))
-
-
-def _step(measure: str, value: Any) -> Step | None:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+def _step(measure: str, value: Any) -> Any:
+    """The label that a value is compared as; None where there is none."""
+    if is_nothing(value):
         return None
-    if measure in _NAMED:
+    if measure not in _STEPPED:
         return str(value).lower()
     return math.floor(float(value) * _STEPPED[measure][0] + 0.5)
-
-
-def _whole(steps: Sequence[Step | None]) -> list[int | None]:
-    return [None if step is None else int(step) for step in steps]
 
 
 def _same(pairs: Sequence[tuple[Step, Step]], left_out: int) -> Estimate:
     if not pairs:
         return Estimate(None, left_out=left_out, unscored="no pair of labels")
     hits = np.array([a == b for a, b in pairs], dtype=np.float64)
-    alike = len(set(hits.tolist())) == 1  # all the same: nothing else could be drawn
-    interval = wilson(hits.tolist()) if alike else bootstrap_interval((hits,), np.mean)
-    low, high = interval or (None, None)
-    return Estimate(float(hits.mean()), low, high, len(pairs), left_out)
+    # All the same: nothing else could be drawn.
+    interval = bootstrap_interval((hits,), np.mean) if np.ptp(hits) else wilson(hits.tolist())
+    return Estimate(float(hits.mean()), *interval, len(pairs), left_out)

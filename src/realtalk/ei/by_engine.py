@@ -32,10 +32,10 @@ import polars as pl
 from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import EncoderName
 from realtalk.ei.label_files import (
+    KIND,
     STORED,
     TABLE,
     keyed,
-    open_run,
     read_labels,
     turn_count,
     with_time,
@@ -46,10 +46,10 @@ from realtalk.ei.labels import (
     Labeller,
     TurnInput,
     answers,
+    input_languages,
     label_of,
     label_row,
     turn_inputs,
-    version_for,
 )
 from realtalk.ei.protocols import rules_of
 from realtalk.ei.results import Labels
@@ -68,7 +68,6 @@ from realtalk.files.writing import (
 )
 from realtalk.formats.store import CorpusStream
 from realtalk.formats.tables import to_corpus
-from realtalk.text.languages import turn_languages
 
 WORK, _TURNS = ".labelling", "turns"
 # Of a block, where a way of measuring does not say how many turns it takes at once.
@@ -152,7 +151,7 @@ def _refuse(folder: Path) -> None:
 def _opened(folder: Path, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
     """The run's folder; one that is of another run keeps nothing of ours."""
     try:
-        return open_run(folder, settings, fresh)
+        return RunFolder.open(folder, KIND, settings, fresh=fresh)
     except RealtalkError:
         shutil.rmtree(folder / WORK / _TURNS, ignore_errors=True)
         with suppress(OSError):  # labels of the other run, which was stopped
@@ -194,12 +193,11 @@ def _block_frames(
     waiting: list[dict[str, Any]] = []
     for corpus in corpora:
         inputs = turn_inputs(corpus, rules_of(protocol).joined)
-        languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
         cached = CachedLabels(inputs, labeller, fresh=fresh)
-        for given, language in zip(inputs, languages, strict=True):
-            label = cached.known(given)
-            known = None if label is None else {"turn": given.turn, **answers(label)}
-            own = {name: getattr(given, name) for name in _TURN_FIELDS}
+        for turn, language in zip(inputs, input_languages(inputs), strict=True):
+            label = cached.known(turn)
+            known = None if label is None else {"turn": turn.turn, **answers(label)}
+            own = {name: getattr(turn, name) for name in _TURN_FIELDS}
             waiting.append({**own, "language": language, "known": known})
             if len(waiting) == size:
                 yield pl.DataFrame(waiting, schema=_BLOCK)
@@ -214,13 +212,12 @@ def write_labels(turns: pl.DataFrame, labeller: Labeller, protocol: str, place: 
         TurnInput(**{**row, "ids": tuple(row["ids"])})
         for row in turns.select(*_TURN_FIELDS).iter_rows(named=True)
     ]
-    known = [None if row is None else label_of(row) for row in turns["known"]]
-    open_turns = [given for given, label in zip(inputs, known, strict=True) if label is None]
-    made = iter(labeller.label(open_turns) if open_turns else ())
+    labels = [None if row is None else label_of(row) for row in turns["known"]]
+    open_turns = [turn for turn, label in zip(inputs, labels, strict=True) if label is None]
+    new = iter(labeller.label(open_turns) if open_turns else ())
     lines = []
-    for given, label, language in zip(inputs, known, turns["language"], strict=True):
-        version = version_for(labeller, given.encoder)
-        row = label_row(given, label or next(made), language, labeller.name, version)
+    for turn, label, language in zip(inputs, labels, turns["language"], strict=True):
+        row = label_row(turn, label or next(new), language, labeller)
         lines.append(orjson.dumps(keyed(row, protocol)))
     write_bytes(place / f"{TABLE}.jsonl", b"".join(line + b"\n" for line in lines))
     stored = [with_time(orjson.loads(line)) for line in lines]

@@ -11,7 +11,7 @@ The two speakers of a chat talk to each other and are alike, so chats are what i
 test and drawn for every interval: a chat stands for the mean of its speakers. Chats that share a
 person still count as independent, and p values are a little too small for that.
 
-    chats = by_chat(speakers, [who["empathy"].value for who in speakers])
+    chats = by_chat(known_values(speakers, "empathy"))
     → [[0.4, 0.7], [1.1, 0.9], ...]        of each chat the values of its speakers
     t_test(chats, others)                  → 0.03, over the chats' means
     drawn_interval([chats], mean_of)       → (0.5, 0.9), drawing whole chats
@@ -29,7 +29,7 @@ in the language of either side says so in its heading.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -44,12 +44,14 @@ from realtalk.ei.values import (
     SpeakerFacets,
     interval_method,
     interval_text,
+    known_values,
     shown,
     speaker_languages,
 )
 from realtalk.metrics.statistics import (
     Array,
     Estimate,
+    Interval,
     bootstrap_interval,
     cliffs_delta,
     holm,
@@ -59,12 +61,11 @@ from realtalk.text.languages import SOME
 Chats: TypeAlias = Sequence[Sequence[float]]  # of each chat the values of its speakers
 
 
-def by_chat(speakers: Sequence[SpeakerFacets], values: Sequence[float | None]) -> Chats:
-    """What the speakers of each chat have, without those who have nothing."""
+def by_chat(values: Iterable[tuple[SpeakerFacets, float]]) -> Chats:
+    """What the speakers of each chat have."""
     chats: dict[str, list[float]] = {}
-    for who, value in zip(speakers, values, strict=True):
-        if value is not None:
-            chats.setdefault(who.chat, []).append(value)
+    for who, value in values:
+        chats.setdefault(who.chat, []).append(value)
     return list(chats.values())
 
 
@@ -87,9 +88,7 @@ def t_test(a: Chats, b: Chats) -> float | None:
     return float(2 * stats.t.sf(abs(one.mean() - other.mean()) / error, freedom))
 
 
-def drawn_interval(
-    sides: Sequence[Chats], figure: Callable[..., Array]
-) -> tuple[float, float] | tuple[None, None]:
+def drawn_interval(sides: Sequence[Chats], figure: Callable[..., Array]) -> Interval:
     """The interval of a figure of the sums (n, x, x²) of each side, drawing whole chats."""
     sums = [np.array([(len(v), np.sum(v), np.dot(v, v)) for v in side]) for side in sides]
 
@@ -100,7 +99,7 @@ def drawn_interval(
         return figure(*picked)
 
     places = [np.arange(len(side), dtype=np.float64) for side in sides]
-    return bootstrap_interval(places, drawn) or (None, None)
+    return bootstrap_interval(places, drawn)
 
 
 def mean_of(sums: Array) -> Array:
@@ -222,24 +221,28 @@ def compare(
     # The claims were made before looking here: only their own three tests are weighed together.
     claimed = [each for each in facets if each.facet in _CLAIMED]
     *diverse, empathic = zip(claimed, holm([each.p_shift for each in claimed]), strict=True)
-    found = (
-        _higher(
-            f"{names[0]} is more diverse in emotion and sentiment than {names[1]}", diverse, sign=1
-        ),
-        _higher(f"{names[1]} is more empathic than {names[0]}", [empathic], sign=-1),
-        _more_varied(facets, first, second, names),
-    )
+    one, other = names
+    more_diverse = f"{one} is more diverse in emotion and sentiment than {other}"
     unusable = _unusable(first, second)
-    findings = tuple(
-        _if_usable(finding, unusable.intersection(about))
-        for finding, about in zip(found, (_CLAIMED[:2], _CLAIMED[2:], FACETS), strict=True)
+    findings = (
+        _if_usable(_higher(more_diverse, diverse, sign=1), unusable.intersection(_CLAIMED[:2])),
+        _if_usable(
+            _higher(f"{other} is more empathic than {one}", [empathic], sign=-1),
+            unusable.intersection(_CLAIMED[2:]),
+        ),
+        _if_usable(_more_varied(facets, first, second, names), unusable),
     )
     spoken = (speaker_languages(first), speaker_languages(second))
-    protocols = tuple(sorted({who.protocol for who in (*first, *second)}))
-    counts = (len(first), len(second))
-    languages = other_languages((names[0], spoken[0]), (names[1], spoken[1]))
-    doubts = (*_doubts(first, second), *languages)
-    return CorpusComparison(names, counts, facets, findings, spoken, protocols, doubts, unusable)
+    return CorpusComparison(
+        names,
+        (len(first), len(second)),
+        facets,
+        findings,
+        spoken,
+        tuple(sorted({who.protocol for who in (*first, *second)})),
+        (*_doubts(first, second), *other_languages((one, spoken[0]), (other, spoken[1]))),
+        unusable,
+    )
 
 
 def _unusable(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> frozenset[str]:
@@ -262,13 +265,14 @@ def _if_usable(finding: PaperFinding, below: Collection[str]) -> PaperFinding:
 
 
 def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> tuple[str, ...]:
-    sides = (first, second)
-    one, other = (sorted({f"{who.measure} {who.version}" for who in side}) for side in sides)
+    one, other = (
+        ", ".join(sorted({f"{who.measure} {who.version}" for who in side}))
+        for side in (first, second)
+    )
     if not one or not other or one == other:
         return ()
     return (
-        f"labelled by {', '.join(one)} and by {', '.join(other)}: what differs may be the "
-        "labellers and not the speakers",
+        f"labelled by {one} and by {other}: what differs may be the labellers and not the speakers",
     )
 
 
@@ -277,29 +281,27 @@ def _facet(
 ) -> FacetComparison:
     from scipy import stats
 
-    a, b = (by_chat(side, [who[name].value for who in side]) for side in (first, second))
+    a, b = (by_chat(known_values(side, name)) for side in (first, second))
     spreads = (_spread(a, len(first)), _spread(b, len(second)))
     left_out = spreads[0].left_out + spreads[1].left_out
     if min(len(a), len(b)) < _FEWEST:
         reason = f"fewer than {_FEWEST} chats on one side"
         nothing = Estimate(None, n=len(a) + len(b), left_out=left_out, unscored=reason)
         return FacetComparison(name, *spreads, nothing, None, None, nothing, None, None)
-    delta = cliffs_delta(chat_means(a).tolist(), chat_means(b).tolist())
-    shift = float(stats.mannwhitneyu(chat_means(a), chat_means(b)).pvalue)
-    middles = [float(np.median(np.concatenate(side))) for side in (a, b)]
-    away = [
-        [[abs(value - middle) for value in values] for values in side]
-        for side, middle in zip((a, b), middles, strict=True)
-    ]
+    means = chat_means(a), chat_means(b)
+    away = []
+    for side in (a, b):
+        middle = float(np.median(np.concatenate(side)))
+        away.append([[abs(value - middle) for value in values] for values in side])
     return FacetComparison(
         facet=name,
         first=spreads[0],
         second=spreads[1],
-        delta=Estimate(delta.value, delta.low, delta.high, delta.n, left_out),
-        p_shift=shift,
+        delta=replace(cliffs_delta(*means), left_out=left_out),
+        p_shift=float(stats.mannwhitneyu(*means).pvalue),
         p_shift_holm=None,
         ratio=_ratio(a, b, left_out),
-        p_spread=t_test(away[0], away[1]),
+        p_spread=t_test(*away),
         p_spread_holm=None,
     )
 
@@ -328,8 +330,7 @@ def _ratio(a: Chats, b: Chats, left_out: int) -> Estimate:
         reason = "the second side does not vary"
         return Estimate(None, n=n, left_out=left_out, unscored=reason)
     value = float(np.var(one, ddof=1) / np.var(other, ddof=1))
-    low, high = drawn_interval((a, b), ratio)
-    return Estimate(value, low, high, n, left_out)
+    return Estimate(value, *drawn_interval((a, b), ratio), n, left_out)
 
 
 def shown_p(value: float | None) -> str:
@@ -356,14 +357,10 @@ def _higher(
         clear = p < _ALPHA
         agreed += clear and each.delta.value * sign > 0
         opposed += clear and each.delta.value * sign < 0
-        interval = (
-            "" if each.delta.low is None else f" [{each.delta.low:.2f}, {each.delta.high:.2f}]"
-        )
         numbers.append(
             f"{facet.title.lower()}: means {shown(facet, each.first.mean)} "
             f"({_counted(each.first)}) and {shown(facet, each.second.mean)} "
-            f"({_counted(each.second)}), Cliff's delta of the chats "
-            f"{each.delta.value:.2f}{interval}, "
+            f"({_counted(each.second)}), Cliff's delta of the chats {_text(each.delta)}, "
             f"{shown_p(p)} (Mann-Whitney over chats, Holm over the claims)"
         )
     verdict: FindingVerdict = "cannot be told"
@@ -387,19 +384,18 @@ def _more_varied(
     are counted, each as the mean of its speakers' deviations.
     """
     claim = f"{names[0]}'s speakers are more varied than {names[1]}'s"
-    tested = [each for each in facets if each.ratio.value is not None]
-    wider = sum((each.ratio.value or 0) > 1 for each in tested)
-    clear = [p for p in tested if p.p_spread_holm is not None and p.p_spread_holm < _ALPHA]
-    clearly = sum((each.ratio.value or 0) > 1 for each in clear)
+    tested = [(each, each.ratio.value > 1) for each in facets if each.ratio.value is not None]
+    clear = [
+        wider
+        for each, wider in tested
+        if each.p_spread_holm is not None and each.p_spread_holm < _ALPHA
+    ]
     numbers = (
-        f"larger variance in {wider} of {len(tested)} facets "
-        f"({clearly} beyond chance by Brown-Forsythe with Holm, "
-        f"{len(clear) - clearly} the other way)"
+        f"larger variance in {sum(wider for _, wider in tested)} of {len(tested)} facets "
+        f"({clear.count(True)} beyond chance by Brown-Forsythe with Holm, "
+        f"{clear.count(False)} the other way)"
     )
-    a, b = (
-        by_chat(side, away)
-        for side, away in zip((first, second), _deviations(first, second), strict=True)
-    )
+    a, b = map(by_chat, _deviations(first, second))
     few = min(len(a), len(b)) < _FEWEST
     if few or max(np.ptp(chat_means(side)) for side in (a, b)) < 1e-9:
         reason = f"fewer than {_FEWEST} chats on one side, or no facet that varies"
@@ -407,12 +403,11 @@ def _more_varied(
     p = t_test(a, b)
     sides = [_spread(each, len(each)) for each in (a, b)]
     mean_a, mean_b = ((each.mean or 0.0) for each in sides)
-    low, high = drawn_interval((a, b), lambda one, other: mean_of(one) - mean_of(other))
-    interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
+    interval = drawn_interval((a, b), lambda one, other: mean_of(one) - mean_of(other))
     numbers += (
         f"; mean distance from the corpus median {mean_a:.2f} ({_counted(sides[0])}) against "
         f"{mean_b:.2f} ({_counted(sides[1])}) standard deviations, difference "
-        f"{mean_a - mean_b:.2f}{interval}, {shown_p(p)} (over chats)"
+        f"{_text(Estimate(mean_a - mean_b, *interval))}, {shown_p(p)} (over chats)"
     )
     verdict: FindingVerdict = "cannot be told"
     if p is not None and p < _ALPHA:
@@ -422,34 +417,32 @@ def _more_varied(
 
 def _deviations(
     first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
-) -> tuple[list[float | None], list[float | None]]:
-    """Of each speaker, over the facets that both sides have; None where a speaker has none."""
+) -> Iterator[list[tuple[SpeakerFacets, float]]]:
+    """Of either side's speakers, over the facets that both sides have; of none who has none."""
+    sides = (first, second)
     tables = [
-        np.array(
-            [
-                [math.nan if each.value is None else each.value for each in who.facets]
-                for who in side
-            ],
-            dtype=np.float64,
-        ).reshape(len(side), len(FACETS))
-        for side in (first, second)
+        np.array([[each.value for each in who.facets] for who in side], np.float64).reshape(
+            len(side), len(FACETS)
+        )
+        for side in sides
     ]
     both = np.vstack(tables)
-    use = [
+    used = [
         place
         for place in range(len(FACETS))
         if all(np.isfinite(table[:, place]).any() for table in tables)
         and np.nanstd(both[:, place]) > 0
     ]
-    deviations: tuple[list[float | None], ...] = ([None] * len(first), [None] * len(second))
-    if use:
-        widths = np.nanstd(both[:, use], axis=0)
-        for table, distances in zip(tables, deviations, strict=True):
-            away = np.abs(table[:, use] - np.nanmedian(table[:, use], axis=0)) / widths
-            distances[:] = [
-                float(np.nanmean(row)) if np.isfinite(row).any() else None for row in away
-            ]
-    return deviations[0], deviations[1]
+    if not used:
+        return iter(([], []))
+    widths = np.nanstd(both[:, used], axis=0)
+    distances = (
+        np.abs(table[:, used] - np.nanmedian(table[:, used], axis=0)) / widths for table in tables
+    )
+    return (
+        [(who, float(np.nanmean(row))) for who, row in pairs if np.isfinite(row).any()]
+        for pairs in map(zip, sides, distances)
+    )
 
 
 def comparison_rows(comparison: CorpusComparison) -> Grid:
@@ -469,22 +462,17 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
     def mean(facet: Facet, spread: Spread) -> str:
         return interval_text(facet, Estimate(spread.mean, spread.low, spread.high))
 
-    def estimate(value: Estimate) -> str | None:
-        if value.value is None or value.low is None or value.high is None:
-            return None if value.value is None else f"{value.value:.2f}"
-        return f"{value.value:.2f} [{value.low:.2f}, {value.high:.2f}]"
-
     return Grid(
         headings,
         [
             [
-                _heading(facet, comparison),
+                facet.heading + " (below usable)" * (facet.name in comparison.unusable),
                 mean(facet, each.first),
                 mean(facet, each.second),
                 f"{each.first.chats} / {each.second.chats}",
-                estimate(each.delta),
+                _text(each.delta),
                 shown_p(each.p_shift_holm).removeprefix("p "),
-                estimate(each.ratio),
+                _text(each.ratio),
                 shown_p(each.p_spread_holm).removeprefix("p "),
             ]
             for facet, each in zip(FACETS.values(), comparison.facets, strict=True)
@@ -492,9 +480,10 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
     )
 
 
-def _heading(facet: Facet, comparison: CorpusComparison) -> str:
-    below = facet.name in comparison.unusable
-    return f"{facet.heading} (below usable)" if below else facet.heading
+def _text(estimate: Estimate) -> str | None:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return None if estimate.value is None else f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
 def finding_rows(comparison: CorpusComparison) -> Grid:

@@ -27,7 +27,7 @@ from realtalk.ei.languages import Languages, languages_json, merged, other_langu
 from realtalk.ei.protocols import Rules
 from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval_text
-from realtalk.metrics.statistics import Array, Estimate, percentile_interval
+from realtalk.metrics.statistics import Array, Estimate, Interval, percentile_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +70,20 @@ def consistency(
 
 def consistency_of(measured: Iterable[ResampledFacets]) -> tuple[SpeakerConsistency, ...]:
     """As `consistency`, from speakers that were measured before."""
-    everyone = list(measured)
-    ranges = [_range(everyone, place) for place in range(len(FACETS))]
     chats: dict[str, list[ResampledFacets]] = {}
-    for each in everyone:
+    values: list[list[float]] = [[] for _ in FACETS]
+    for each in measured:
         chats.setdefault(each.speaker.speaker, []).append(each)
+        for own, estimate in zip(values, each.speaker.facets, strict=True):
+            if estimate.value is not None:
+                own.append(estimate.value)
+    ranges = [max(own) - min(own) if own else 0.0 for own in values]
     return tuple(
         _compare(name, first, second, ranges)
         for name in sorted(chats)
         if not is_nobody(name)
         for first, second in combinations(chats[name], 2)
     )
-
-
-def _range(everyone: Sequence[ResampledFacets], place: int) -> float:
-    known = [value for each in everyone if (value := each.speaker.facets[place].value) is not None]
-    return max(known) - min(known) if known else 0.0
 
 
 def _compare(
@@ -113,27 +111,22 @@ def _compare(
         if width > 0:
             gaps.append(np.abs(gap) / width)
             every = every and one.low is not None and other.low is not None
-    chats = (first.speaker.chat, second.speaker.chat)
-    overall = _overall(scaled, gaps, every)
-    spoken = (first.speaker.languages, second.speaker.languages)
-    protocol = first.speaker.protocol
     return SpeakerConsistency(
         speaker=name,
-        chats=chats,
+        chats=(first.speaker.chat, second.speaker.chat),
         facets=tuple(facets),
         scaled=tuple(scaled),
-        overall=overall,
-        protocol=protocol,
-        languages=spoken,
+        overall=_overall(scaled, gaps, every),
+        protocol=first.speaker.protocol,
+        languages=(first.speaker.languages, second.speaker.languages),
     )
 
 
-def _absolute(gap: Array) -> tuple[float, float] | tuple[None, None]:
+def _absolute(gap: Array) -> Interval:
     """The interval of a difference, folded at zero: one that holds zero begins there."""
-    interval = percentile_interval(gap)
-    if interval is None or interval[0] == interval[1]:  # nothing else could be drawn
+    low, high = percentile_interval(gap)
+    if low is None or high is None or low == high:  # nothing else could be drawn
         return None, None
-    low, high = interval
     if low <= 0 <= high:
         return 0.0, max(-low, high)
     return min(abs(low), abs(high)), max(abs(low), abs(high))
@@ -150,7 +143,7 @@ def _overall(scaled: Sequence[float | None], gaps: Sequence[Array], every: bool)
     draws: Array = np.mean(gaps, axis=0)
     # Absolute differences of resamples are too large on average: noise never cancels.
     draws = draws + value - np.mean(draws, where=np.isfinite(draws))
-    low, high = (percentile_interval(draws) if every else None) or (None, None)
+    low, high = percentile_interval(draws) if every else (None, None)
     if low is not None and high is not None:
         # A part of the range over speakers of which these two are: no less than 0, no more than 1.
         low, high = max(low, 0.0), min(high, 1.0)
@@ -188,10 +181,8 @@ def consistency_doubts(speakers: Sequence[SpeakerConsistency]) -> tuple[str, ...
     return tuple(
         f"{who.speaker}: {line}"
         for who in speakers
-        if len(who.languages) == len(who.chats)
-        for line in other_languages(
-            (who.chats[0], [who.languages[0]]), (who.chats[1], [who.languages[1]])
-        )
+        if who.languages
+        for line in other_languages(*((each.chat, [each]) for each in who.languages))
     )
 
 

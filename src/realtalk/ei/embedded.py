@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from realtalk.ei.encoder_choice import (
 )
 from realtalk.ei.labels import EMOTIONS, MEASURES, SENTIMENTS, Label, TurnInput
 from realtalk.encoders.pairs import PairEncoder, Rows, answer_columns
-from realtalk.files.progress import Progress, silent
+from realtalk.files.progress import Progress, silent, within
 
 _AT_ONCE = 65_536  # on a GPU: enough to sort by length and to work ahead
 _WORDLESS = "the turn has no words"
@@ -82,14 +82,14 @@ class EmbeddedLabeller:
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
         """One label per input; a turn without words, or with none that can be read, is unscored."""
         places: dict[EncoderName, list[int]] = {}
-        for at, given in enumerate(inputs):
-            places.setdefault(self._used(given.encoder), []).append(at)
+        for at, turn in enumerate(inputs):
+            places.setdefault(self._used(turn.encoder), []).append(at)
         labels = [Label()] * len(inputs)
         before = 0
         for used, some in places.items():
-            own = progress if len(places) == 1 else _after(before, len(inputs), progress)
-            found = self._label(self._loaded(used), [inputs[at] for at in some], own)
-            for at, label in zip(some, found, strict=True):
+            advance = progress if len(places) == 1 else within(progress, before, len(inputs))
+            own = self._label(self._loaded(used), [inputs[at] for at in some], advance)
+            for at, label in zip(some, own, strict=True):
                 labels[at] = label
             before += len(some)
         return labels
@@ -100,11 +100,7 @@ class EmbeddedLabeller:
             return ENGLISH_ENCODER
         if self._choice == MULTILINGUAL:
             return MULTILINGUAL
-        return encoder if self._has_both else ENGLISH_ENCODER
-
-    @cached_property
-    def _has_both(self) -> bool:
-        return is_shipped(MULTILINGUAL)
+        return encoder if is_shipped(MULTILINGUAL) else ENGLISH_ENCODER
 
     def _loaded(self, encoder: EncoderName) -> PairEncoder:
         if encoder not in self._encoders:
@@ -137,11 +133,6 @@ def _place(encoder: EncoderName) -> Path:
 def _version(encoder: EncoderName) -> str:
     settings = json.loads((_place(encoder) / "settings.json").read_text("utf-8"))
     return str(settings["version"])
-
-
-def _after(before: int, total: int, progress: Progress) -> Progress:
-    """Progress of one encoder's turns as progress of all."""
-    return lambda done, _, what: progress(before + done, total, what)
 
 
 def _strange(encoder: PairEncoder, inputs: Sequence[TurnInput]) -> set[int]:

@@ -13,6 +13,7 @@ A chat of which nothing can be told stays with the English one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from realtalk.encoders.shipped import has_weights
@@ -47,6 +48,7 @@ def check_choice(name: str) -> str:
     return name
 
 
+@cache
 def is_shipped(encoder: EncoderName) -> bool:
     """Whether the encoder's weights are in this package."""
     return has_weights(FOLDERS[encoder])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,21 +155,12 @@ def kth_of_others(
 ) -> NDArray[np.int64]:
     """For each row, the k-th row of others where it is `who`'s k-th in the session; else -1."""
     places = np.full(len(session), -1, dtype=np.int64)
-    own, others = np.flatnonzero(speaker == who), np.flatnonzero(speaker != who)
-    wanted, offered = _nth(session, own), _nth(session, others)
-    met, at, there = np.intersect1d(wanted, offered, assume_unique=True, return_indices=True)
-    if met.size:
-        places[own[at]] = others[there]
+    rows: dict[tuple[int, int, bool], int] = {}
+    counts: Counter[tuple[int, bool]] = Counter()
+    for row, (number, name) in enumerate(zip(session.tolist(), speaker.tolist(), strict=True)):
+        counts[number, name == who] += 1
+        rows[number, counts[number, name == who], name == who] = row
+    for (number, k, is_own), row in rows.items():
+        if is_own:
+            places[row] = rows.get((number, k, False), -1)
     return places
-
-
-def _nth(session: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One number for "the k-th of these rows in session s", rows being in order."""
-    if not rows.size:
-        return rows
-    inside = session[rows]
-    starts = np.r_[True, inside[1:] != inside[:-1]]
-    places = np.arange(rows.size)
-    first = np.maximum.accumulate(np.where(starts, places, 0))
-    numbered: NDArray[np.int64] = inside * (len(session) + 1) + places - first
-    return numbered

@@ -37,9 +37,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -50,41 +51,26 @@ from realtalk.files.offline import no_hub, quiet
 from realtalk.files.progress import Progress, silent
 from realtalk.registry import suggest
 
-_SYNONYMS: Mapping[str, Mapping[str, str]] = {
-    "sentiment": {
-        **dict.fromkeys(("neg", "very negative", "1 star", "2 stars"), "negative"),
-        **dict.fromkeys(("neu", "mixed or neutral", "3 stars"), "neutral"),
-        **dict.fromkeys(("pos", "very positive", "4 stars", "5 stars"), "positive"),
-    },
-    "emotion": {
-        **dict.fromkeys(("angry", "rage"), "anger"),
-        **dict.fromkeys(("anticipating", "expectation"), "anticipation"),
-        **dict.fromkeys(("disgusted",), "disgust"),
-        **dict.fromkeys(("afraid", "fearful", "scared"), "fear"),
-        **dict.fromkeys(("happy", "happiness", "joyful", "joyous"), "joy"),
-        **dict.fromkeys(("loving",), "love"),
-        **dict.fromkeys(("optimistic",), "optimism"),
-        **dict.fromkeys(("pessimistic",), "pessimism"),
-        **dict.fromkeys(("sad", "unhappy"), "sadness"),
-        **dict.fromkeys(("surprised",), "surprise"),
-        **dict.fromkeys(("trusting",), "trust"),
-    },
-}
-_NUMBERED = re.compile(r"label (\d+)")
+# measure → label → what other models call it
+_SYNONYMS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
+    Path(__file__).with_name("synonyms.toml").read_text("utf-8")
+)
 
 
 def outputs(measure: str, id2label: Mapping[int, str], model: str) -> tuple[str, ...]:
     """This package's name for each output of a classifier, in the order of the outputs."""
-    names, synonyms = WORDS[measure], _SYNONYMS[measure]
+    names = WORDS[measure]
     stated = [str(id2label[index]) for index in sorted(id2label)]
-    plain = [_plain(name) for name in stated]
-    if _is_numbered(plain) and len(plain) == len(names):
+    # "LABEL_0" → "label 0", "Very-Negative " → "very negative"
+    plain = [" ".join(re.findall(r"[^\W_]+", name.lower())) for name in stated]
+    if plain == [f"label {number}" for number in range(len(names))]:
         # TweetEval and SemEval-2018 number their labels in the order that `names` has.
         return names
-    matched = [name if name in names else synonyms.get(name) for name in plain]
-    mapped = tuple(name for name in matched if name is not None)
+    known = {other: name for name, others in _SYNONYMS[measure].items() for other in others}
+    known |= {name: name for name in names}
+    mapped = tuple(known[name] for name in plain if name in known)
     if len(mapped) < len(stated):
-        strange = [theirs for theirs, ours in zip(stated, matched, strict=True) if ours is None]
+        strange = [theirs for theirs, name in zip(stated, plain, strict=True) if name not in known]
         raise RealtalkError(
             f"the labels {', '.join(strange)} of its {len(stated)} ({', '.join(stated)}) "
             f"are not among {', '.join(names)}",
@@ -98,17 +84,6 @@ def outputs(measure: str, id2label: Mapping[int, str], model: str) -> tuple[str,
             fix=f"give a model with at least two of {', '.join(names)}",
         )
     return mapped
-
-
-def _plain(name: str) -> str:
-    """ "LABEL_0" → "label 0", "Very-Negative " → "very negative"."""
-    return " ".join(re.findall(r"[^\W_]+", name.lower()))
-
-
-def _is_numbered(plain: list[str]) -> bool:
-    """Whether the labels are nothing but their own numbers: LABEL_0, LABEL_1, ..."""
-    matches = [_NUMBERED.fullmatch(name) for name in plain]
-    return [int(match[1]) if match else -1 for match in matches] == list(range(len(plain)))
 
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -174,7 +149,7 @@ class HubClassifier:
 
     def reach(self) -> AbstractContextManager[None]:
         """What is loaded within may reach the hub only where the user allowed it."""
-        return _reach(self.offline)
+        return no_hub() if self.offline else nullcontext()
 
 
 def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
@@ -190,22 +165,16 @@ def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
     else:
         place, _, pinned = name.partition("@")
         revision, offline = pinned or None, local_files_only
-    with quiet(transformers), load_errors(measure, name), _reach(offline):
-        config = transformers.AutoConfig.from_pretrained(
-            place, revision=revision, local_files_only=offline, trust_remote_code=False
-        )
+    classifier = HubClassifier(measure, place, revision, name, offline, None)
+    with quiet(transformers), load_errors(measure, name), classifier.reach():
+        config = transformers.AutoConfig.from_pretrained(place, **classifier.where)
     if folder.is_dir():
         title = f"{folder.resolve().name}@{_hash(folder, measure)}"
     else:
-        commit = getattr(config, "_commit_hash", None) or revision or "unknown"
-        title = f"{place}@{commit[:12]}"
         # What was read is what will be loaded, even if the hub moves on in between.
         revision = getattr(config, "_commit_hash", None) or revision
-    return HubClassifier(measure, place, revision, title, offline, config)
-
-
-def _reach(offline: bool) -> AbstractContextManager[None]:
-    return no_hub() if offline else nullcontext()
+        title = f"{place}@{(revision or 'unknown')[:12]}"
+    return replace(classifier, revision=revision, title=title, config=config)
 
 
 def settle(device: Device, precision: WeightPrecision) -> tuple[str, str]:
@@ -312,11 +281,8 @@ def _cure(measure: str, hub: bool) -> str:
 
 def _hash(folder: Path, measure: str) -> str:
     """What a folder's settings and weights are, whatever the folder is called."""
-    for pattern in _WEIGHTS:
-        weights = sorted(folder.glob(pattern))
-        if weights:
-            break
-    else:
+    weights = next(filter(None, (sorted(folder.glob(pattern)) for pattern in _WEIGHTS)), None)
+    if weights is None:
         raise RealtalkError(
             "the folder holds no weights (model.safetensors)",
             where=f"{measure} model {folder.name}",
@@ -364,10 +330,6 @@ _Answer: TypeAlias = "tuple[str | float, float | None] | None"  # the label and 
 _THROUGH_SIGMOID = "intimacy-latest"
 # A regressor may miss the ends of its scale by so much of it; further off, the scale is wrong.
 _OVERSHOOT = 0.1
-
-_NO_CLASSIFIER = "no hub classifier"
-_NO_NUMBER = "the model gave no number"
-_OFF_SCALE = "the score is off the model's scale"
 
 
 class HubLabeller:
@@ -451,15 +413,15 @@ class HubLabeller:
         unscored: dict[str, str] = {}
         for measure in MEASURES:
             if measure not in answers:
-                unscored[measure] = _NO_CLASSIFIER
+                unscored[measure] = "no hub classifier"
             elif not text:
                 unscored[measure] = NO_TEXT
             elif (answer := answers[measure][text]) is None:
-                unscored[measure] = _NO_NUMBER
+                unscored[measure] = "the model gave no number"
             elif measure != "intimacy":
                 values[measure], values[f"{measure}_p"] = answer
             elif (level := _level(float(answer[0]), self._scale)) is None:
-                unscored[measure] = _OFF_SCALE
+                unscored[measure] = "the score is off the model's scale"
             else:
                 values[measure] = level
         return Label(**values, unscored=unscored)

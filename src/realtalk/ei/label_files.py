@@ -84,23 +84,19 @@ def read_labels(path: Path) -> pl.DataFrame:
     return frame.select(LABELS.names())
 
 
-def of_messages(frame: pl.DataFrame) -> bool:
-    """Whether a speaker follows themselves within a session, so that turns were not joined."""
-    who = ("chat", "session", "speaker")
-    again = [pl.col(name) == pl.col(name).shift(1) for name in who]
-    return bool(frame.sort("chat", "turn").select(pl.all_horizontal(again).any()).item())
-
-
 def refuse_other_units(frame: pl.DataFrame, protocol: str, where: str) -> None:
     """Raises where a protocol is of joined turns and the labels of messages, or the reverse."""
-    joined = rules_of(protocol).joined
-    if not joined and (frame["message_ids"].list.len() > 1).any():
-        raise RealtalkError(
-            f"these labels are of joined turns, '{protocol}' wants them of messages",
-            where=where,
-            fix=f"make them with: realtalk ei PATH `protocol={protocol}` `out=DIR`",
-        )
-    if joined and of_messages(frame):
+    if not rules_of(protocol).joined:
+        if (frame["message_ids"].list.len() > 1).any():
+            raise RealtalkError(
+                f"these labels are of joined turns, '{protocol}' wants them of messages",
+                where=where,
+                fix=f"make them with: realtalk ei PATH `protocol={protocol}` `out=DIR`",
+            )
+        return
+    # Where a speaker follows themselves within a session, turns were not joined.
+    who = pl.struct("chat", "session", "speaker")
+    if frame.sort("chat", "turn").select((who == who.shift(1)).any()).item():
         raise RealtalkError(
             f"these labels are of single messages, '{protocol}' wants them of joined turns",
             where=where,
@@ -110,20 +106,18 @@ def refuse_other_units(frame: pl.DataFrame, protocol: str, where: str) -> None:
 
 def why_unscored(frame: pl.DataFrame) -> list[str | None]:
     """For every turn the first reason why it has no label at all; None where it has one."""
-    reasons_found: list[str | None] = []
-    for row in frame.select(*MEASURES, "unscored").iter_rows(named=True):
-        reasons = [each["reason"] for each in row["unscored"] if each["reason"] != NOT_ASKED]
-        scored = any(row[measure] is not None for measure in MEASURES)
-        reasons_found.append(None if scored else (reasons or ["no measure was asked for"])[0])
-    return reasons_found
+    reasons: list[str | None] = []
+    for *labels, unscored in frame.select(*MEASURES, "unscored").iter_rows():
+        own = (each["reason"] for each in unscored if each["reason"] != NOT_ASKED)
+        is_scored = any(label is not None for label in labels)
+        reasons.append(None if is_scored else next(own, "no measure was asked for"))
+    return reasons
 
 
 def unscored_reasons(frames: Iterable[pl.DataFrame]) -> list[tuple[str, str, int]]:
     """What could not be measured: measure, reason, and how many turns."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for frame in frames:
-        for each in frame["unscored"].explode().drop_nulls():
-            counts[each["measure"], each["reason"]] += 1
+    entries = (each for frame in frames for each in frame["unscored"].explode().drop_nulls())
+    counts = Counter((each["measure"], each["reason"]) for each in entries)
     return [(*which, count) for which, count in sorted(counts.items())]
 
 
@@ -133,24 +127,17 @@ _AT_ONCE = 65_536
 def chat_frames(folder: Path) -> Iterator[pl.DataFrame]:
     """The labels of a finished run in their order; every frame has whole chats."""
     file = folder / LABEL_FILE
-    waiting: list[pl.DataFrame] = []
+    stored = pl.scan_parquet(file).select(LABELS.names())
+    start = size = 0
     try:
-        with pq.ParquetFile(file) as stored:
-            for batch in stored.iter_batches(_AT_ONCE, columns=LABELS.names()):
-                frame = pl.from_arrow(batch)
-                assert isinstance(frame, pl.DataFrame)
-                last = frame["chat"] == frame["chat"][-1]
-                begun = int(last.arg_max() or 0)  # where the last chat of the batch begins
-                if begun or (waiting and waiting[-1]["chat"][-1] != frame["chat"][0]):
-                    whole = pl.concat([*waiting, frame[:begun]])
-                    waiting = []
-                    if whole.height:
-                        yield whole.cast(LABELS)
-                waiting.append(frame[begun:])
-    except (OSError, ValueError) as error:
+        lengths = stored.select(pl.col("chat").rle().struct.field("len")).collect().to_series()
+        for last, length in enumerate(lengths, 1 - len(lengths)):
+            size += length
+            if size >= _AT_ONCE or not last:
+                yield stored.slice(start, size).collect()
+                start, size = start + size, 0
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise RealtalkError("not a readable Parquet file", where=str(file)) from error
-    if waiting:
-        yield pl.concat(waiting).cast(LABELS)
 
 
 def turn_count(folder: Path) -> int | None:
@@ -161,29 +148,12 @@ def turn_count(folder: Path) -> int | None:
         return None
 
 
-def label_settings(
-    corpus: Mapping[str, str],
-    protocol: str,
-    measure: str,
-    version: str,
-    settings: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """What run.json says of labels; `corpus` is its record, `settings` are the labeller's."""
-    solver = {"name": measure, "version": version, "settings": dict(settings or {})}
-    return {"corpus": dict(corpus), "protocol": protocol, "solver": solver}
-
-
 def stored_settings(folder: Path) -> Mapping[str, Any] | None:
     """The settings of a run of labels; None of a file alone."""
     if not (folder / "run.json").is_file():
         return None
     settings = RunFolder.load(folder, KIND).settings
     return settings if {"corpus", "protocol", "solver"} <= settings.keys() else None
-
-
-def open_run(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
-    """The folder of a run of labels."""
-    return RunFolder.open(folder, KIND, settings, fresh=fresh)
 
 
 def label_key(chat: str, turn: int, protocol: str) -> Key:
@@ -206,14 +176,13 @@ def store_labels(
     frame: pl.DataFrame, settings: Mapping[str, Any], folder: Path, *, fresh: bool = False
 ) -> None:
     """Labels that are there already, as a run in a folder."""
-    protocol = settings["protocol"]
-    with open_run(folder, settings, fresh) as run:
+    with RunFolder.open(folder, KIND, settings, fresh=fresh) as run:
         table = run.table(TABLE, KEY)
-        rows = [keyed(row, protocol) for row in frame.select(LABELS.names()).to_dicts()]
-        keys = [label_key(row["chat"], row["turn"], protocol) for row in rows]
-        for key, row in zip(keys, rows, strict=True):
-            if is_open(table.get(key)):
-                table.add(row)
+        keys = []
+        for row in frame.select(LABELS.names()).iter_rows(named=True):
+            keys.append(label_key(row["chat"], row["turn"], settings["protocol"]))
+            if is_open(table.get(keys[-1])):
+                table.add(keyed(row, settings["protocol"]))
         finish_labels(table, keys, settings)
 
 

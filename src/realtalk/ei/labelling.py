@@ -2,7 +2,7 @@
 
     labels_for(corpus, EmbeddedLabeller())               → Labels
     labels_for(corpus, labeller, out=Path("labels"))     the same, also as a run in a folder
-    CachedLabels(turns, labeller).label(turns[:64])      → labels of some turns of these chats
+    CachedLabels(turns, labeller).label(turns[:64])      → labels of some turns, one after another
 
 labels/run.json  labels/labels.jsonl, .parquet: one row per turn
 
@@ -16,25 +16,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from realtalk.chat import Chat, Corpus
+from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import EncoderName
-from realtalk.ei.label_files import (
-    TABLE,
-    finish_labels,
-    is_open,
-    keyed,
-    label_key,
-    label_settings,
-    open_run,
-)
+from realtalk.ei.label_files import KIND, TABLE, finish_labels, is_open, keyed, label_key
 from realtalk.ei.labels import (
     ANSWERS,
     LABELS,
@@ -43,6 +34,7 @@ from realtalk.ei.labels import (
     Labeller,
     TurnInput,
     answers,
+    input_languages,
     label_of,
     label_row,
     turn_inputs,
@@ -54,12 +46,12 @@ from realtalk.ei.protocols import rules_of
 from realtalk.ei.results import Labels
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
+from realtalk.evals.folder import RunFolder
 from realtalk.evals.rows import KEY
 from realtalk.files.caches import KINDS, cache_limit, keep_within
 from realtalk.files.download import cache_folder
-from realtalk.files.progress import Progress, silent
+from realtalk.files.progress import Progress, silent, within
 from realtalk.files.writing import write_parquet
-from realtalk.text.languages import turn_languages
 
 _IN_A_ROW = 4
 # What is kept of a chat, to the last bit of what a labeller said.
@@ -79,9 +71,12 @@ def settings_for(
     labeller: Labeller, encoders: Iterable[EncoderName], corpus: Mapping[str, str], protocol: str
 ) -> dict[str, Any]:
     """What run.json says of labels; the version names every encoder of the turns."""
-    own = getattr(labeller, "settings", None)
-    version = versions_of(labeller, encoders)
-    return label_settings(corpus, protocol, labeller.name, version, own)
+    solver = {
+        "name": labeller.name,
+        "version": versions_of(labeller, encoders),
+        "settings": dict(getattr(labeller, "settings", None) or {}),
+    }
+    return {"corpus": dict(corpus), "protocol": protocol, "solver": solver}
 
 
 class CachedLabels:
@@ -113,28 +108,20 @@ class CachedLabels:
             chat: {} if fresh else _read_kept(place) for chat, place in self._places.items()
         }
 
-    def label(
-        self,
-        wanted: Sequence[TurnInput],
-        progress: Progress = silent,
-        keep: Callable[[TurnInput, Label], None] | None = None,
-    ) -> list[Label]:
-        """Labels of these turns; `keep` is told of each, in order, as soon as it is there."""
+    def label(self, wanted: Sequence[TurnInput], progress: Progress = silent) -> Iterator[Label]:
+        """Labels of these turns, in order, as they are there."""
         total = len(wanted)
         step = getattr(self._labeller, "at_once", None) or max(1, total)
         for start in range(0, total, step):
             block = wanted[start : start + step]
             if missing := [turn for turn in block if self.known(turn) is None]:
                 # Progress within a block is progress of the whole; who takes all counts alone.
-                advance = progress if step >= total else partial(_later, progress, start, total)
+                advance = progress if step >= total else within(progress, start, total)
                 labels = self._labeller.label(missing, advance)
                 for turn, label in zip(missing, labels, strict=True):
                     self._labels[turn.chat][turn.turn] = label
                 self._save({turn.chat for turn in missing})
-            if keep is not None:
-                for turn in block:
-                    keep(turn, self._labels[turn.chat][turn.turn])
-        return [self._labels[turn.chat][turn.turn] for turn in wanted]
+            yield from (self._labels[turn.chat][turn.turn] for turn in block)
 
     def known(self, turn: TurnInput) -> Label | None:
         """The label of a turn that needs no work."""
@@ -204,22 +191,16 @@ def labels_for(
     chosen = turns if most is None or len(turns) <= most else spread(turns, most)
     encoders = (turn.encoder for turn in chosen)
     settings = settings_for(labeller, encoders, corpus_record(corpus), protocol)
-    languages = turn_languages((turn.chat, turn.speaker, turn.text) for turn in chosen)
     keys = [label_key(turn.chat, turn.turn, protocol) for turn in chosen]
-    spoken = dict(zip(keys, languages, strict=True))
     asks = bool(getattr(labeller, "asks", False))
-    with open_run(out, settings, fresh) as run:
+    with RunFolder.open(out, KIND, settings, fresh=fresh) as run:
         table = run.table(TABLE, KEY)
-
-        def keep(turn: TurnInput, label: Label) -> None:
-            language = spoken[label_key(turn.chat, turn.turn, protocol)]
-            version = version_for(labeller, turn.encoder)
-            row = label_row(turn, label, language, labeller.name, version)
-            table.add(keyed(row, protocol))
-
-        pairs = zip(keys, chosen, strict=True)
-        if missing := [turn for key, turn in pairs if is_open(table.get(key), asks)]:
-            CachedLabels(turns, labeller, cache, fresh=fresh).label(missing, progress, keep)
+        spoken = zip(keys, chosen, input_languages(chosen), strict=True)
+        if missing := [(turn, code) for key, turn, code in spoken if is_open(table.get(key), asks)]:
+            cached = CachedLabels(turns, labeller, cache, fresh=fresh)
+            labels = cached.label([turn for turn, _ in missing], progress)
+            for (turn, language), label in zip(missing, labels, strict=True):
+                table.add(keyed(label_row(turn, label, language, labeller), protocol))
         return Labels(finish_labels(table, keys, settings), run.settings)
 
 
@@ -234,16 +215,14 @@ def spread(inputs: Sequence[TurnInput], most: int) -> list[TurnInput]:
     return [inputs[at] for at in sorted(chosen) if at < len(inputs)]
 
 
-def label_cautions(frame: pl.DataFrame, corpus: Corpus | None = None) -> tuple[str, ...]:
+def label_cautions(frame: pl.DataFrame, corpus: Corpus) -> tuple[str, ...]:
     """What has to be said beside every figure that is made from labels.
 
-    Chats in another language than the labels are for, and, where the corpus is at hand, chats
-    that the shipped encoder learned from.
+    Chats in another language than the labels are for, and chats that the shipped encoder learned
+    from.
     """
-    lines = language_notes(chat_languages(frame))
-    if corpus is not None and "embedded" in frame["measure"].unique().to_list():
-        lines = [*lines, *learned_lines(corpus)]
-    return tuple(lines)
+    learned = learned_lines(corpus) if "embedded" in frame["measure"].unique().to_list() else ()
+    return (*language_notes(chat_languages(frame)), *learned)
 
 
 def learned_lines(corpus: Corpus) -> tuple[str, ...]:
@@ -255,18 +234,11 @@ def learned_lines(corpus: Corpus) -> tuple[str, ...]:
     from realtalk.encoders.shipped import Learned
 
     both = (Learned.of("ei"), Learned.of("ei_multilingual"))
-
-    def known(chat: Chat) -> str | None:
+    lines = []
+    for chat in corpus.chats:
         texts = [message.text for message in chat.messages]
-        return next((name for each in both if (name := each.chat(texts)) is not None), None)
-
-    named = {chat.id: known(chat) for chat in corpus.chats}
-    return tuple(
-        f"{chat}: in-sample, the encoder learned from {name}; expect less on other chats"
-        for chat, name in named.items()
-        if name is not None
-    )
-
-
-def _later(progress: Progress, start: int, total: int, done: int, _: int, what: str) -> None:
-    progress(start + done, total, what)
+        if name := next(filter(None, (learned.chat(texts) for learned in both)), None):
+            lines.append(
+                f"{chat.id}: in-sample, the encoder learned from {name}; expect less on other chats"
+            )
+    return tuple(lines)

@@ -1,7 +1,7 @@
 """What every way of measuring is given and gives back: turns in, one table of labels out.
 
     inputs = turn_inputs(corpus)  → [TurnInput("Chat_1", 1, 0, "Mara", ("D1:1",), ..., "hey")]
-    label_frame(inputs, labels, "embedded", "1")
+    label_frame(inputs, labels, labeller)
     → chat | session | turn | speaker | message_ids | reflective | reflective_p | ...
 
 A label that could not be made is null and its reason stands in `unscored`, never zero or
@@ -14,10 +14,10 @@ columns hold the likeliest level of each. `language` is the turn's (see `text.la
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias, overload
+from typing import Any, Protocol, TypeAlias
 
 import polars as pl
 
@@ -110,29 +110,15 @@ class Past(Sequence[tuple[str, str]]):
     A copy for every turn would fill the memory: 20,000 turns without a pause are 1.6 GB of them.
     """
 
-    __slots__ = ("_said", "_size")
-
-    def __init__(self, said: list[tuple[str, str]], size: int) -> None:
+    def __init__(self, said: list[tuple[str, str]]) -> None:
         self._said = said
-        self._size = size
+        self._places = range(len(said))
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._places)
 
-    @overload
-    def __getitem__(self, at: int) -> tuple[str, str]: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[tuple[str, str], ...]: ...
-    def __getitem__(self, at: int | slice) -> tuple[str, str] | tuple[tuple[str, str], ...]:
-        if isinstance(at, slice):
-            return tuple(self._said[each] for each in range(self._size)[at])
-        return self._said[range(self._size)[at]]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
+    def __getitem__(self, at: Any) -> Any:
+        return self._said[self._places[at]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +133,8 @@ class TurnInput:
     time: datetime | None
     text: str  # the turn's messages, one line each
     previous: str  # the last by somebody else in the session, "" where nobody spoke
-    history: Sequence[tuple[str, str]] = ()  # (speaker, text) of the session so far, oldest first
+    # (speaker, text) of the session so far, oldest first
+    history: Sequence[tuple[str, str]] = field(default=(), compare=False)
     encoder: EncoderName = ENGLISH_ENCODER  # the shipped one that its chat's language calls for
 
 
@@ -224,36 +211,40 @@ def versions_of(labeller: Labeller, encoders: Iterable[EncoderName]) -> str:
 def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
     """Every turn of a corpus, in order, with the session so far.
 
-    Not `joined`, every message stands alone, as the paper's released code has it.
+    Not `joined`, every message that says something stands alone, as the paper's released code has
+    it.
     """
-    return list(_inputs(corpus, joined))
-
-
-def _inputs(corpus: Corpus, joined: bool) -> Iterator[TurnInput]:
+    inputs = []
     for chat in corpus.chats:
         encoder = chat_encoder(chat)
+        units = [(turn.session, turn.messages) for turn in chat.turns]
+        if not joined:
+            pairs = ((each.number, message) for each in chat.sessions for message in each.messages)
+            units = [(number, (message,)) for number, message in pairs if _said(message)]
         session = -1
         history: list[tuple[str, str]] = []
-        for index, (number, messages) in enumerate(_units(chat, joined)):
+        for index, (number, messages) in enumerate(units):
             if number != session:
                 session, history = number, []
-            first = messages[0]
-            lines = [_said(message) for message in messages]
-            text = "\n".join(line for line in lines if line)
-            others = (said for who, said in reversed(history) if who != first.speaker)
-            yield TurnInput(
-                chat=chat.id,
-                session=number,
-                turn=index,
-                speaker=first.speaker,
-                ids=tuple(m.id for m in messages),
-                time=first.time,
-                text=text,
-                previous=next(others, ""),
-                history=Past(history, len(history)),
-                encoder=encoder,
+            speaker = messages[0].speaker
+            text = "\n".join(filter(None, map(_said, messages)))
+            others = (said for who, said in reversed(history) if who != speaker)
+            inputs.append(
+                TurnInput(
+                    chat=chat.id,
+                    session=number,
+                    turn=index,
+                    speaker=speaker,
+                    ids=tuple(message.id for message in messages),
+                    time=messages[0].time,
+                    text=text,
+                    previous=next(others, ""),
+                    history=Past(history),
+                    encoder=encoder,
+                )
             )
-            history.append((first.speaker, text))
+            history.append((speaker, text))
+    return inputs
 
 
 def chat_encoder(chat: Chat) -> EncoderName:
@@ -262,17 +253,6 @@ def chat_encoder(chat: Chat) -> EncoderName:
         (chat.id, turn.speaker, "\n".join(map(_said, turn.messages))) for turn in chat.turns
     )
     return encoder_for(Counter(spoken))
-
-
-def _units(chat: Chat, joined: bool) -> Iterator[tuple[int, tuple[Message, ...]]]:
-    """What is labelled, with its session: turns, or single messages that say something."""
-    if joined:
-        yield from ((turn.session, turn.messages) for turn in chat.turns)
-        return
-    for session in chat.sessions:
-        for message in session.messages:
-            if _said(message):
-                yield session.number, (message,)
 
 
 def _said(message: Message) -> str:
@@ -286,47 +266,30 @@ def _said(message: Message) -> str:
 
 
 def label_row(
-    given: TurnInput, label: Label, language: str | None, measure: str, version: str
+    turn: TurnInput, label: Label, language: str | None, labeller: Labeller
 ) -> dict[str, Any]:
     """One turn and its label as a row of the table."""
     return {
-        "chat": given.chat,
-        "session": given.session,
-        "turn": given.turn,
-        "speaker": given.speaker,
-        "time": given.time,
-        "message_ids": list(given.ids),
+        **{name: getattr(turn, name) for name in ("chat", "session", "turn", "speaker", "time")},
+        "message_ids": list(turn.ids),
         "language": language,
         **answers(label),
-        "measure": measure,
-        "version": version,
+        "measure": labeller.name,
+        "version": version_for(labeller, turn.encoder),
     }
 
 
+def input_languages(inputs: Iterable[TurnInput]) -> list[str]:
+    """The language of every turn, by all that its speaker says in the chat."""
+    return turn_languages((turn.chat, turn.speaker, turn.text) for turn in inputs)
+
+
 def label_frame(
-    inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, version: str
-) -> pl.DataFrame:
-    """Inputs and their labels as one table, one row per turn."""
-    return _frame(inputs, labels, measure, [version] * len(inputs))
-
-
-def labelled_frame(
     inputs: Sequence[TurnInput], labels: Sequence[Label], labeller: Labeller
 ) -> pl.DataFrame:
-    """The same, with each turn's version as its labeller has it."""
-    versions = [version_for(labeller, given.encoder) for given in inputs]
-    return _frame(inputs, labels, labeller.name, versions)
-
-
-def _frame(
-    inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, versions: Sequence[str]
-) -> pl.DataFrame:
-    languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
-    rows = [
-        label_row(given, label, language, measure, version)
-        for given, label, language, version in zip(inputs, labels, languages, versions, strict=True)
-    ]
-    return pl.DataFrame(rows, schema=LABELS)
+    """Inputs and their labels as one table, one row per turn."""
+    triples = zip(inputs, labels, input_languages(inputs), strict=True)
+    return pl.DataFrame([label_row(*triple, labeller) for triple in triples], schema=LABELS)
 
 
 def label_sums(labels: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

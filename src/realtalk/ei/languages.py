@@ -104,15 +104,13 @@ def merged(languages: Iterable[Languages]) -> tuple[Languages, ...]:
 
 def chat_languages(labels: pl.DataFrame) -> tuple[Languages, ...]:
     """The languages of every chat in a table of labels."""
-    by_chat: dict[tuple[str, str, str], Counter[str]] = {}
-    rows = labels.select("chat", "measure", "version").iter_rows()
-    for key, language in zip(rows, languages_of(labels), strict=True):
-        counts = by_chat.setdefault(key, Counter())
-        if language is not None:
-            counts[language] += 1
-    return tuple(
-        Languages(chat, measure, dict(counts), version)
-        for (chat, measure, version), counts in by_chat.items()
+    columns = [
+        name for name in ("chat", "measure", "version", "language") if name in labels.columns
+    ]
+    counts = labels.group_by(columns, maintain_order=True)
+    return merged(
+        Languages(chat, measure, {code: turns for code in language if code is not None}, version)
+        for chat, measure, version, *language, turns in counts.len().iter_rows()
     )
 
 
@@ -148,24 +146,23 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
     for measure, every in by_measure.items():
         if measure not in _DOUBTS:
             continue
-        lines += _graded([each for each in every if each.encoder not in (None, ENGLISH_ENCODER)])
         chats = [each for each in every if each.encoder in (None, ENGLISH_ENCODER)]
-        known = [each for each in chats if each.english is not None]
-        hardly = [each for each in known if 1 - (each.english or 0.0) > 1 - SOME]
-        partly = [each for each in known if each not in hardly and 1 - (each.english or 0) > SOME]
+        lines += _graded([each for each in every if each.encoder not in (None, ENGLISH_ENCODER)])
+        foreign = [(each, 1 - each.english) for each in chats if each.english is not None]
+        hardly = [each for each, share in foreign if share > 1 - SOME]
+        partly = [each for each, share in foreign if SOME < share <= 1 - SOME]
         doubt = _DOUBTS[measure]
         if hardly:
             turns = sum(sum(each.turns.values()) for each in hardly)
             lines.append(f"{_chats(hardly)}: hardly any English in {turns:,} turns; {doubt}")
         if partly:
-            known_turns = sum(each.told for each in partly)
-            others = known_turns - sum(each.turns.get(ENGLISH, 0) for each in partly)
+            told = sum(each.told for each in partly)
+            others = told - sum(each.turns.get(ENGLISH, 0) for each in partly)
             lines.append(
-                f"{_chats(partly)}: {others:,} of {known_turns:,} turns are not in English "
-                f"({others / known_turns:.0%}); {doubt}"
+                f"{_chats(partly)}: {others:,} of {told:,} turns are not in English "
+                f"({others / told:.0%}); {doubt}"
             )
-        unseen = [each for each in chats if not each.turns]
-        if unseen:
+        if unseen := [each for each in chats if not each.turns]:
             lines.append(
                 f"{_chats(unseen)}: not known whether this is English, which these labels are "
                 "for: they were made by a version that did not look"
@@ -214,26 +211,22 @@ def _chats(chats: Sequence[Languages], most: int = 3) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-def main_languages(languages: Iterable[Languages]) -> tuple[str, ...]:
-    """The languages of several chats together, as `Languages.mainly`."""
-    counts: Counter[str] = Counter()
-    for each in languages:
-        counts.update(each.turns)
-    return Languages("", "", counts).mainly
-
-
 def other_languages(
     first: tuple[str, Iterable[Languages]], second: tuple[str, Iterable[Languages]]
 ) -> tuple[str, ...]:
     """What is to be said where two sides, each with its name, are not in the same languages."""
-    sides = [(name, main_languages(spoken)) for name, spoken in (first, second)]
-    (one, in_one), (other, in_other) = sides
-    if not in_one or not in_other or set(in_one) == set(in_other):
+    spoken = []
+    for _, languages in (first, second):
+        counts: Counter[str] = Counter()
+        for each in languages:
+            counts.update(each.turns)
+        spoken.append(mainly(counts))
+    if not all(spoken) or set(spoken[0]) == set(spoken[1]):
         return ()
-    spoken, told = (" and ".join(map(language_name, some)) for some in (in_one, in_other))
+    one, other = (" and ".join(map(language_name, codes)) for codes in spoken)
     return (
-        f"{one} is in {spoken}, {other} in {told}: what differs may be the language's doing, or "
-        "its labels', and not the speakers'",
+        f"{first[0]} is in {one}, {second[0]} in {other}: what differs may be the language's "
+        "doing, or its labels', and not the speakers'",
     )
 
 

@@ -23,7 +23,6 @@ from realtalk.ei.comparison import compare
 from realtalk.ei.label_files import (
     SPEAKER_FILE,
     chat_frames,
-    label_settings,
     labels_about,
     read_labels,
     refuse_other_units,
@@ -118,8 +117,10 @@ class Labels:
             about = labels_about(place) or {"corpus": place.resolve().name, "format": ""}
             corpus = {"name": about["corpus"], "format": about["format"]}
             ways = frame.select("measure", "version").unique(maintain_order=True).rows()
-            way = ways[0] if ways else ("", "")
-            settings = label_settings(corpus, about.get("protocol", "turns"), *way)
+            measure, version = ways[0] if ways else ("", "")
+            solver = {"name": measure, "version": version, "settings": {}}
+            protocol = protocol or about.get("protocol", "turns")
+            settings = {"corpus": corpus, "protocol": protocol, "solver": solver}
         return cls(frame, {**settings, "protocol": protocol or settings["protocol"]})
 
     @property
@@ -180,21 +181,19 @@ class Labels:
             for each in found.measures
             for name, estimate in each.estimates()
         ]
-        columns = ("measure", "score", "estimate", "low", "high", "n", "unscored")
         title = f"agreement: {found.first} against {found.second}"
         notes = (found.coverage, *cautions)
-        return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
+        return ResultTable(title, frame_of(list(rows[0]), rows), notes, found.to_json())
 
     def _comparison(self, other: Labels, cautions: Sequence[str]) -> ResultTable:
-        protocols = [each.settings.get("protocol") for each in (self, other)]
-        if protocols[0] != protocols[1]:
+        if self.protocol != other.protocol:
             raise RealtalkError(
-                f"{self.corpus} was labelled by the protocol '{protocols[0]}', "
-                f"{other.corpus} by '{protocols[1]}'",
+                f"{self.corpus} was labelled by the protocol '{self.protocol}', "
+                f"{other.corpus} by '{other.protocol}'",
                 fix="label both by one",
             )
         found = compare(self._speakers, other._speakers, (self.corpus, other.corpus))
-        rows: list[Mapping[str, Any]] = [
+        rows = [
             {
                 "facet": each.facet,
                 "first": each.first.mean,
@@ -208,13 +207,12 @@ class Labels:
             }
             for each in found.facets
         ]
-        columns = ("facet", "first", "second", "delta", "low", "high", "p", "p_holm", "n")
         title = f"facets: {self.corpus} (first) beside {other.corpus} (second)"
         held = (
             f"what holds: {each.claim} {each.verdict} {each.because}" for each in found.findings
         )
         notes = (*found.doubts, *held, *cautions)
-        return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
+        return ResultTable(title, frame_of(list(rows[0]), rows), notes, found.to_json())
 
     def figures(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
         """Altair charts by name: emotions and intimacy over time, per chat; also files."""

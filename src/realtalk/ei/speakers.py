@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,8 +34,7 @@ from realtalk.ei.formulas import (
 from realtalk.ei.labels import MEASURES, WORDS
 from realtalk.ei.languages import languages_of
 from realtalk.ei.protocols import Rules, rules_of
-from realtalk.ei.values import FACETS, Facet, SpeakerFacets
-from realtalk.errors import RealtalkError
+from realtalk.ei.values import FACETS, Facet, SpeakerFacets, refuse_missing
 from realtalk.metrics.statistics import (
     RESAMPLES,
     SEED,
@@ -77,7 +76,7 @@ def measure_speakers(
 ) -> Iterator[ResampledFacets]:
     """As `speakers`, with the resamples that differences between chats need."""
     rules = rules_of(protocol)
-    _check(labels)
+    refuse_missing(labels, _NEEDED, "labels")
     for (chat,), part in labels.group_by("chat", maintain_order=True):
         ordered = part.sort("turn", maintain_order=True)
         names = ordered["speaker"].unique(maintain_order=True).to_list()
@@ -104,34 +103,18 @@ def measure_speakers(
                     measure=measure,
                     version=version,
                     facets=facets,
-                    by_language=_counts(spoken[own]),
+                    by_language=dict(Counter(filter(None, spoken[own]))),
                 ),
                 tuple(draws for _, draws in estimates),
             )
 
 
-def _counts(languages: NDArray[np.object_]) -> dict[str, int]:
-    return dict(Counter(name for name in languages if name is not None))
-
-
-def _check(labels: pl.DataFrame) -> None:
-    missing = [name for name in _NEEDED if name not in labels.columns]
-    if missing:
-        raise RealtalkError(
-            f"not a table of labels: column '{missing[0]}' is missing",
-            fix="label a corpus with `out=DIR`",
-        )
-
-
-def _turns(part: pl.DataFrame, names: list[str]) -> _Turns:
-    places = {name: place for place, name in enumerate(names)}
-    numbers = part["session"].to_numpy()
-    # Sessions count up in order of appearance, whatever their own numbers are.
-    changes = np.r_[False, numbers[1:] != numbers[:-1]]
+def _turns(part: pl.DataFrame, names: Sequence[str]) -> _Turns:
     return _Turns(
-        np.cumsum(changes).astype(np.int64),
-        np.array([places[name] for name in part["speaker"].to_list()], dtype=np.int64),
-        {name: _codes(part[name]) for name in WORDS},
+        # Sessions count up in order of appearance, whatever their own numbers are.
+        part["session"].rle_id().cast(pl.Int64).to_numpy(),
+        _codes(part["speaker"], names),
+        {name: _codes(part[name], part[name].drop_nulls().unique().sort()) for name in WORDS},
         {
             name: part[name].cast(pl.Float64).fill_null(math.nan).to_numpy()
             for name in MEASURES
@@ -140,9 +123,9 @@ def _turns(part: pl.DataFrame, names: list[str]) -> _Turns:
     )
 
 
-def _codes(labels: pl.Series) -> Codes:
-    places = {name: place for place, name in enumerate(labels.drop_nulls().unique().sort())}
-    return np.array([places.get(name, -1) for name in labels.to_list()], dtype=np.int64)
+def _codes(labels: pl.Series, names: Iterable[str]) -> Codes:
+    places = {name: place for place, name in enumerate(names)}
+    return np.array([places.get(name, -1) for name in labels], dtype=np.int64)
 
 
 def _generator(*words: str) -> np.random.Generator:
@@ -194,8 +177,7 @@ def _estimate(
     width would make a handful of turns look conclusive.
     """
     varies = varies and n > 1 and bool(np.any(draws[1:] != draws[1]))
-    interval = percentile_interval(draws[1:]) if varies else None
-    low, high = interval or (None, None)
+    low, high = percentile_interval(draws[1:]) if varies else (None, None)
     if low is not None and high is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
     return Estimate(float(draws[0]), low, high, n, left_out), draws[1:]
@@ -223,7 +205,7 @@ def _share(
     estimate, kept = _estimate(draws, n, left_out)
     if n > 1 and hits in (0, n):
         # None or all of them: nothing else can be drawn, but another turn might differ.
-        low, high = wilson(np.r_[np.ones(hits), np.zeros(n - hits)].tolist()) or (None, None)
+        low, high = wilson([1.0] * hits + [0.0] * (n - hits))
         estimate = replace(estimate, low=low, high=high)
     return estimate, kept
 
@@ -307,7 +289,7 @@ def session_means(labels: pl.DataFrame) -> pl.DataFrame:
 
     `order` is x, `intimacy` is y, `n` the turns with a score.
     """
-    _check(labels)
+    refuse_missing(labels, _NEEDED, "labels")
     return (
         labels.sort("turn", maintain_order=True)
         .group_by("chat", "speaker", "session", maintain_order=True)

@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,17 +69,17 @@ def hold_out(
     Where everybody knows everybody through others, chats are held out with whoever is in them: a
     fold leaves fewer chats to learn from, and where none are left on a side it is not asked.
     """
-    folds = _folds(circles(people), sides, sizes)
-    found = np.full(len(people), -1)
+    candidates = _folds(circles(people), sides, sizes)
+    folds = np.full(len(people), -1)
     learned: list[Any] = []
-    for fold in range(int(folds.max()) + 1):
-        asked = folds == fold
-        known = frozenset(who for at, those in enumerate(people) if asked[at] for who in those)
-        free = ~asked & np.array([known.isdisjoint(each) for each in people])
+    for fold in range(int(candidates.max()) + 1):
+        asked = candidates == fold
+        known = frozenset[str]().union(*(people[at] for at in np.flatnonzero(asked).tolist()))
+        free = ~asked & np.array([known.isdisjoint(those) for those in people])
         if all(len(set(sides[which])) == 2 for which in (asked, free)):
-            found[asked] = len(learned)
+            folds[asked] = len(learned)
             learned.append(free)
-    return found, learned
+    return folds, learned
 
 
 def _folds(circle: Sequence[int], sides: Any, sizes: Sequence[int]) -> Any:
@@ -88,10 +87,14 @@ def _folds(circle: Sequence[int], sides: Any, sizes: Sequence[int]) -> Any:
     groups: dict[int, list[int]] = {}
     for at, number in enumerate(circle):
         groups.setdefault(number, []).append(at)
-    whose = {number: set(sides[group].tolist()) for number, group in groups.items()}
-    on_both = sum(len(each) == 2 for each in whose.values())
-    on_one = [sum(each == {side} for each in whose.values()) for side in (0, 1)]
-    count = min(_FOLDS, on_both + min(on_one))
+    # Circles on both sides first: what is on one side alone then fills the folds without that side.
+    weight = np.asarray(sizes)
+    members = sorted(
+        groups.values(),
+        key=lambda group: (-len(set(sides[group])), -weight[group].sum(), circle[group[0]]),
+    )
+    whose = [sorted(set(sides[group].tolist())) for group in members]
+    count = min(_FOLDS, whose.count([0, 1]) + min(whose.count([0]), whose.count([1])))
     folds = np.zeros(len(sides), dtype=np.int64)
     if count < 2:
         for side in (0, 1):  # neighbours together: chats of one circle mostly follow each other
@@ -99,11 +102,9 @@ def _folds(circle: Sequence[int], sides: Any, sizes: Sequence[int]) -> Any:
             folds[mine] = np.arange(len(mine)) * min(_FOLDS, *np.bincount(sides)) // len(mine)
         return folds
     filled = np.zeros((count, 2))
-    # Circles on both sides first: what is on one side alone then fills the folds without that side.
-    turns = {number: sum(sizes[at] for at in group) for number, group in groups.items()}
-    for number in sorted(groups, key=lambda each: (-len(whose[each]), -turns[each], each)):
-        emptiest = int(filled[:, sorted(whose[number])].sum(axis=1).argmin())
-        for at in groups[number]:
+    for group, own in zip(members, whose, strict=True):
+        emptiest = int(filled[:, own].sum(axis=1).argmin())
+        for at in group:
             folds[at] = emptiest
             filled[emptiest, sides[at]] += sizes[at]
     return folds
@@ -148,11 +149,7 @@ class _SplitTurns:
     names: list[tuple[int, str]]  # of chats: 0 of the first corpus, 1 of the second
     folds: Any  # of chats; below zero: never asked about
     learned: list[Any]  # by fold: which chats are learned from
-
-    @cached_property
-    def second(self) -> Any:
-        """Of turns: 0 of the first corpus, 1 of the second."""
-        return np.array([side for side, _ in self.names])[self.chats]
+    second: Any  # of turns: 0 of the first corpus, 1 of the second
 
 
 def told_apart(
@@ -165,26 +162,27 @@ def told_apart(
 ) -> dict[str, Apartness]:
     """By way; without labels that of facets is unscored. `joined` is the labels' protocol."""
     both = (first, second)
-    said: tuple[dict[str, list[TurnInput]], ...] = ({}, {})
-    for corpus, by_chat in zip(both, said, strict=True):
-        for given in turn_inputs(corpus, joined):
-            if given.text.strip():
-                by_chat.setdefault(given.chat, []).append(given)
-    sizes = (len(said[0]), len(said[1]))
+    said: dict[tuple[int, str], list[TurnInput]] = {}
+    for side, corpus in enumerate(both):
+        for turn in turn_inputs(corpus, joined):
+            if turn.text.strip():
+                said.setdefault((side, turn.chat), []).append(turn)
+    seconds = sum(side for side, _ in said)
+    sizes = (len(said) - seconds, seconds)
     reason = f"fewer than {FEWEST_CHATS} chats on one side ({sizes[0]} and {sizes[1]})"
     if min(sizes) >= FEWEST_CHATS:
         turns = _turns(both, said)
         reason = "" if turns.learned else _TOO_FEW
     if reason:
         return dict.fromkeys(WAYS, Apartness(Estimate(None, unscored=reason), sizes))
-    found = {}
+    figures = {}
     for way, features, learner in (
         ("words", _words(turns, both), _linear),
         ("facets", None if labels is None else _facets(turns, labels), _forest),
     ):
         if features is None:
             nothing = Estimate(None, n=len(turns.inputs), unscored="no EI labels are given")
-            found[way] = Apartness(nothing, sizes)
+            figures[way] = Apartness(nothing, sizes)
             continue
         scores = np.zeros(len(turns.inputs))
         for fold, chats in enumerate(turns.learned):
@@ -192,25 +190,22 @@ def told_apart(
             learned, asked = chats[turns.chats], (turns.folds == fold)[turns.chats]
             learn, ask = features(learned, asked)
             scores[asked] = learner(learn, turns.second[learned], ask)
-        found[way] = _figure(turns, scores, sizes)
-    return found
+        figures[way] = _figure(turns, scores, sizes)
+    return figures
 
 
-def _turns(both: Sequence[Corpus], said: Sequence[dict[str, list[TurnInput]]]) -> _SplitTurns:
+def _turns(both: Sequence[Corpus], said: dict[tuple[int, str], list[TurnInput]]) -> _SplitTurns:
     inputs: list[TurnInput] = []
     chats: list[int] = []
-    names = [(side, chat) for side, by_chat in enumerate(said) for chat in by_chat]
-    for number, (side, chat) in enumerate(names):
-        every = said[side][chat]
-        if len(every) > _MOST:
-            every = [every[int(at)] for at in np.linspace(0, len(every) - 1, _MOST)]
-        inputs += every
-        chats += [number] * len(every)
+    for number, every in enumerate(said.values()):
+        places = np.linspace(0, len(every) - 1, min(_MOST, len(every))).astype(int)
+        inputs += [every[at] for at in places]
+        chats += [number] * len(places)
     known = [{chat.id: person_keys(chat) for chat in corpus.chats} for corpus in both]
-    people = [known[side][chat] for side, chat in names]
-    sides = np.array([side for side, _ in names])
+    people = [known[side][chat] for side, chat in said]
+    sides = np.array([side for side, _ in said])
     folds, learned = hold_out(people, sides, np.bincount(chats).tolist())
-    return _SplitTurns(inputs, np.array(chats), names, folds, learned)
+    return _SplitTurns(inputs, np.array(chats), list(said), folds, learned, sides[chats])
 
 
 Features = Callable[[Any, Any], tuple[Any, Any]]  # which turns are learned from, which are asked
@@ -262,11 +257,10 @@ def _facets(turns: _SplitTurns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Fe
 def _felt(row: dict[str, Any]) -> list[float]:
     """The labels of a turn as numbers; what has no label is not a number, never zero."""
     plain = [row.get(name) for name in ("reflective", "grounding", "intimacy", *COMPONENTS)]
-    found = [np.nan if value is None else float(value) for value in plain]
     for name, order in WORDS.items():
         label = row.get(name)
-        found += [np.nan if label is None else float(label == each) for each in order]
-    return found
+        plain += [None if label is None else label == each for each in order]
+    return [np.nan if value is None else float(value) for value in plain]
 
 
 def _written(given: TurnInput) -> list[float]:
@@ -318,16 +312,16 @@ def _forest(learn: Any, whose: Any, ask: Any) -> Any:
 
 
 def _figure(turns: _SplitTurns, scores: Array, sizes: tuple[int, int]) -> Apartness:
-    chats = [(side, name, scores[turns.chats == at]) for at, (side, name) in enumerate(turns.names)]
-    asked = [(*chat, fold) for chat, fold in zip(chats, turns.folds, strict=True) if fold >= 0]
-    ones, others = ([chat for chat in asked if chat[0] == side] for side in (0, 1))
+    asked = np.flatnonzero(turns.folds >= 0).tolist()
+    ones, others = ([at for at in asked if turns.names[at][0] == side] for side in (0, 1))
     table = np.full((len(ones), len(others)), np.nan)
     pairs = []
-    for row, (_, one, mine, fold) in enumerate(ones):
-        for column, (_, other, theirs, its_fold) in enumerate(others):
-            if fold == its_fold:
-                table[row, column] = above(mine, theirs)
-                pairs.append((one, other, float(table[row, column])))
+    for row, one in enumerate(ones):
+        for column, other in enumerate(others):
+            if turns.folds[one] == turns.folds[other]:
+                value = above(scores[turns.chats == one], scores[turns.chats == other])
+                table[row, column] = value
+                pairs.append((turns.names[one][1], turns.names[other][1], value))
     auc = pair_estimate(table, int((turns.folds >= 0)[turns.chats].sum()))
     return Apartness(auc, sizes, len(turns.learned), tuple(pairs))
 
@@ -355,5 +349,5 @@ def pair_estimate(table: Array, n: int) -> Estimate:
     sums = np.einsum("dr,rc,dc->d", rows, values, columns, optimize=True)
     counts = np.einsum("dr,rc,dc->d", rows, there.astype(np.float64), columns, optimize=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = percentile_interval(sums / counts) or (None, None)
-    return Estimate(float(values.sum() / there.sum()), low, high, n)
+        interval = percentile_interval(sums / counts)
+    return Estimate(float(values.sum() / there.sum()), *interval, n)

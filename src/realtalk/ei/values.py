@@ -10,10 +10,10 @@ The groups are Goleman's five, as in §4.3 of the REALTALK paper; the order is i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -29,7 +29,9 @@ Unit: TypeAlias = Literal["share", "bits", "score", "per session"]
 # How the labels of a speaker become a facet: their mean, how many kinds there are of them, how
 # often two in a row are alike, how often one is like the one it answers, or their course over
 # sessions as a line or a curve.
-Way: TypeAlias = Literal["mean", "diversity", "stability", "alignment", "linear", "exponential"]
+Pairing: TypeAlias = Literal["stability", "alignment"]
+Course: TypeAlias = Literal["linear", "exponential"]
+Way: TypeAlias = Literal["mean", "diversity"] | Pairing | Course
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +54,18 @@ class Facet:
         return self.title if self.scale == 1 else f"{self.title} (1e-3)"
 
 
-_COURSES: tuple[Way, ...] = ("linear", "exponential")
-_PAIRS: tuple[Way, ...] = ("stability", "alignment")
 _TABLE = (
     Facet("reflective_frequency", "Reflective frequency", "Self-awareness", "reflective", "share"),
-    Facet(
-        "emotion_diversity", "Emotion diversity", "Self-awareness", "emotion", "bits", "diversity"
-    ),
-    Facet(
-        "sentiment_diversity",
-        "Sentiment diversity",
-        "Self-awareness",
-        "sentiment",
-        "bits",
-        "diversity",
+    *(
+        Facet(
+            f"{measure}_diversity",
+            f"{measure.title()} diversity",
+            "Self-awareness",
+            measure,
+            "bits",
+            "diversity",
+        )
+        for measure in ("emotion", "sentiment")
     ),
     Facet("grounding_frequency", "Grounding frequency", "Motivation", "grounding", "share"),
     Facet("empathy", "Empathy", "Empathy", "empathy", "score"),
@@ -80,7 +80,7 @@ _TABLE = (
             scale=1000.0,
             digits=1,
         )
-        for curve in _COURSES
+        for curve in get_args(Course)
     ),
     *(
         Facet(
@@ -92,15 +92,15 @@ _TABLE = (
             way,
             of="pairs",
         )
-        for way in _PAIRS
+        for way in get_args(Pairing)
         for measure in ("sentiment", "emotion")
     ),
 )
 FACETS: Mapping[str, Facet] = MappingProxyType({facet.name: facet for facet in _TABLE})
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        group: tuple(facet.name for facet in _TABLE if facet.group == group)
-        for group in dict.fromkeys(facet.group for facet in _TABLE)
+        facet.group: tuple(each.name for each in _TABLE if each.group == facet.group)
+        for facet in _TABLE
     }
 )
 
@@ -172,27 +172,23 @@ class SpeakerFacets(ByFacet):
         }
 
 
-_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
-_WHO: _Kinds = {
-    "chat": pl.String,
-    "speaker": pl.String,
-    "turns": pl.Int32,
-    "sessions": pl.Int32,
-    "protocol": pl.String,
-    "measure": pl.String,
-    "version": pl.String,
+_WHO = {
+    **dict.fromkeys(("chat", "speaker"), pl.String()),
+    **dict.fromkeys(("turns", "sessions"), pl.Int32()),
+    **dict.fromkeys(("protocol", "measure", "version"), pl.String()),
 }
-_PARTS: _Kinds = {
-    "": pl.Float64,
-    "_low": pl.Float64,
-    "_high": pl.Float64,
-    "_n": pl.Int32,
-    "_left_out": pl.Int32,
+# What stands behind a facet's name, its type, and what of an estimate it holds.
+_PARTS = {
+    "": (pl.Float64(), "value"),
+    "_low": (pl.Float64(), "low"),
+    "_high": (pl.Float64(), "high"),
+    "_n": (pl.Int32(), "n"),
+    "_left_out": (pl.Int32(), "left_out"),
 }
 SPEAKERS = pl.Schema(
     {
         **_WHO,
-        **{f"{name}{part}": kind for name in FACETS for part, kind in _PARTS.items()},
+        **{f"{name}{part}": kind for name in FACETS for part, (kind, _) in _PARTS.items()},
         "unscored": pl.List(pl.Struct({"facet": pl.String, "reason": pl.String})),
         "by_language": pl.List(pl.Struct({"language": pl.String, "turns": pl.Int32})),
         "grades": pl.List(pl.Struct({"facet": pl.String, "grade": pl.String})),
@@ -202,57 +198,65 @@ SPEAKERS = pl.Schema(
 
 def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
     """One row per chat and speaker; what could not be made is null, its reason in `unscored`."""
-    columns: dict[str, list[Any]] = {name: [] for name in SPEAKERS}
-    for who in speakers:
-        for name in _WHO:
-            columns[name].append(getattr(who, name))
-        for facet, found in who.items():
-            values = (found.value, found.low, found.high, found.n, found.left_out)
-            for part, value in zip(_PARTS, values, strict=True):
-                columns[f"{facet.name}{part}"].append(value)
-        columns["unscored"].append(
-            [
-                {"facet": facet.name, "reason": found.unscored}
-                for facet, found in who.items()
-                if found.unscored is not None
-            ]
-        )
-        columns["by_language"].append(
-            [{"language": name, "turns": turns} for name, turns in who.by_language.items()]
-        )
-        columns["grades"].append(
-            [{"facet": name, "grade": grade} for name in FACETS if (grade := who.grade(name))]
-        )
-    return pl.DataFrame(columns, schema=SPEAKERS)
+    rows = [
+        {
+            **{name: getattr(who, name) for name in _WHO},
+            **{
+                f"{facet.name}{part}": getattr(estimate, field)
+                for facet, estimate in who.items()
+                for part, (_, field) in _PARTS.items()
+            },
+            "unscored": [
+                {"facet": facet.name, "reason": estimate.unscored}
+                for facet, estimate in who.items()
+                if estimate.unscored is not None
+            ],
+            "by_language": [
+                {"language": name, "turns": turns} for name, turns in who.by_language.items()
+            ],
+            "grades": [
+                {"facet": name, "grade": grade} for name in FACETS if (grade := who.grade(name))
+            ],
+        }
+        for who in speakers
+    ]
+    return pl.DataFrame(rows, schema=SPEAKERS)
 
 
 def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
     """The values that `speakers_frame` was given."""
-    missing = [name for name in SPEAKERS if name not in frame.columns]
-    if missing:
-        raise RealtalkError(
-            f"not a table of speakers: column '{missing[0]}' is missing",
-            fix="label a corpus with `out=DIR`",
-        )
-    rows = []
+    refuse_missing(frame, SPEAKERS, "speakers")
+    speakers = []
     for row in frame.iter_rows(named=True):
         reasons = {each["facet"]: each["reason"] for each in row["unscored"] or ()}
         facets = tuple(
             Estimate(
-                value=row[name],
-                low=row[f"{name}_low"],
-                high=row[f"{name}_high"],
-                n=row[f"{name}_n"],
-                left_out=row[f"{name}_left_out"],
+                **{field: row[f"{name}{part}"] for part, (_, field) in _PARTS.items()},
                 unscored=reasons.get(name),
             )
             for name in FACETS
         )
         spoken = {each["language"]: each["turns"] for each in row["by_language"] or ()}
-        rows.append(
-            SpeakerFacets(**{name: row[name] for name in _WHO}, facets=facets, by_language=spoken)
-        )
-    return tuple(rows)
+        who = {name: row[name] for name in _WHO}
+        speakers.append(SpeakerFacets(**who, facets=facets, by_language=spoken))
+    return tuple(speakers)
+
+
+def refuse_missing(frame: pl.DataFrame, columns: Iterable[str], of: str) -> None:
+    """Raises where a table lacks one of its columns."""
+    for name in columns:
+        if name not in frame.columns:
+            raise RealtalkError(
+                f"not a table of {of}: column '{name}' is missing",
+                fix="label a corpus with `out=DIR`",
+            )
+
+
+def known_values(
+    speakers: Iterable[SpeakerFacets], facet: str
+) -> list[tuple[SpeakerFacets, float]]:
+    """Who has a value of a facet, with that value."""
+    return [(who, value) for who in speakers if (value := who[facet].value) is not None]
 
 
 def speaker_languages(speakers: Sequence[SpeakerFacets]) -> tuple[Languages, ...]:
@@ -286,9 +290,9 @@ def interval_text(facet: Facet, estimate: Estimate) -> str:
 
 def facet_text(facet: Facet, who: SpeakerFacets) -> str:
     """A speaker's facet as it is printed, with its grade where that is below usable."""
-    text, grade = interval_text(facet, who[facet.name]), who.grade(facet.name)
-    scored = who[facet.name].value is not None
-    return f"{text} ({grade})" if scored and not is_usable(grade) else text
+    estimate, grade = who[facet.name], who.grade(facet.name)
+    text = interval_text(facet, estimate)
+    return text if estimate.value is None or is_usable(grade) else f"{text} ({grade})"
 
 
 def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:

@@ -46,7 +46,7 @@ class LoadedModel:
     def __init__(self, folder: Path, threads: int | None = None, device: str = "cpu") -> None:
         self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
         name = self.settings.get("tokenizer", "tokenizer.json")
-        self._tokenizer = _tokenizer(*_kept_file(folder / name))
+        self._tokenizer = load_tokenizer(folder / name)
         # The token for the unknown, and marks that stand before it: a word's beginning.
         unknown = self._tokenizer.token_to_id("[UNK]")
         self._empty = frozenset([unknown, *self.settings.get("silent", ())])
@@ -137,6 +137,11 @@ def _kept_file(path: Path) -> tuple[str, int]:
     """What a loaded file is remembered by: its place and when it was written."""
     path = path.resolve()  # two encoders name the tokenizer of another
     return str(path), path.stat().st_mtime_ns if path.exists() else 0
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """The tokenizer of a file, which neither cuts nor pads."""
+    return _tokenizer(*_kept_file(path))
 
 
 @lru_cache(_LOADED)

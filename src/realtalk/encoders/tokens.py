@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import realtalk_models
+from realtalk.encoders.model import load_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -38,10 +39,4 @@ def count_each(texts: Sequence[str]) -> list[int]:
 
 @cache
 def _tokenizer() -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    stored = (realtalk_models.path("ei") / "tokenizer.json").read_text("utf-8")
-    tokenizer: Tokenizer = Tokenizer.from_str(stored)
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+    return load_tokenizer(realtalk_models.path("ei") / "tokenizer.json")

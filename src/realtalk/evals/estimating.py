@@ -39,7 +39,7 @@ def average(values: Iterable[float | None], left_out: int = 0) -> Average:
     mean = float(np.mean(known))
     if len(known) < 2:
         return Average(mean, n=len(known), left_out=left_out)
-    low, high = bootstrap_interval((known,), np.mean) or (None, None)
+    low, high = bootstrap_interval((known,), np.mean)
     return Average(mean, low, high, len(known), left_out, sd=float(np.std(known, ddof=1)))
 
 
@@ -122,7 +122,7 @@ def _proportion(score: Score, estimate: Estimate, lines: Array, groups: Sequence
         values = [float(score.figure(line)) for line in lines]
         if not {0.0, 1.0}.issuperset(values):
             return estimate
-    low, high = wilson(values) or (None, None)
+    low, high = wilson(values)
     return replace(estimate, low=low, high=high)
 
 

@@ -26,10 +26,13 @@ class Trouble(str):
     __slots__ = ()
 
 
-def within(progress: Progress, start: int, total: int, what: str) -> Progress:
-    """The progress of a part that begins at `start`, told as that of the whole."""
+def within(progress: Progress, start: int, total: int, what: str | None = None) -> Progress:
+    """The progress of a part that begins at `start`, told as that of the whole.
+
+    `what` is said in place of the part's own words.
+    """
     return lambda done, _, said: progress(
-        start + done, total, said if isinstance(said, Trouble) else what
+        start + done, total, said if what is None or isinstance(said, Trouble) else what
     )
 
 

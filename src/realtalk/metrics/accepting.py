@@ -62,16 +62,17 @@ class Content:
 
     def equals(self, other: Content) -> bool:
         """Whether both say the same; a date of the gold may leave out what the answer adds."""
-        return self.words == other.words and _same_dates(self.dates, other.dates)
+        same_size = (len(self.words), len(self.dates)) == (len(other.words), len(other.dates))
+        return same_size and self.contains(other)
 
     def contains(self, other: Content) -> bool:
-        """Whether all that the other says is said here too."""
+        """Whether all that the other says is said here too; each date stands for one."""
         rest = list(self.dates)
         for date in other.dates:
-            near = next((each for each in rest if _fits(each, date)), None)
-            if near is None:
+            near = [one for one in rest if one.agreement(date) > 0 and one.fields >= date.fields]
+            if not near:
                 return False
-            rest.remove(near)
+            rest.remove(near[0])
         return other.words <= self.words
 
 
@@ -90,7 +91,7 @@ def accepted(
     """
     if category in ABSTAINING:
         return abstained(answer, category)
-    known = frozenset(_plain_words(question, _people(tuple(names))))
+    known = question_words(question, tuple(names))
     polar = polarity(answer) if is_polar(question) else None
     for true in (gold, *accept):
         if true is None or not true.strip():
@@ -107,19 +108,6 @@ def accepted(
     return False
 
 
-def contained(
-    answer: str, gold: str | None, *, question: str = "", names: Sequence[str] = ()
-) -> bool:
-    """Whether an answer says all that the gold says; it may say more."""
-    if gold is None:
-        return False
-    known = frozenset(_plain_words(question, _people(tuple(names))))
-    if is_polar(question) and (said := polarity(answer)) is not None:
-        return said == polarity(gold)
-    other = content(gold, question=known, names=tuple(names))
-    return bool(other) and content(answer, question=known, names=tuple(names)).contains(other)
-
-
 def is_polar(question: str) -> bool:
     """Whether a question wants yes or no."""
     return _POLAR.match(question.strip()) is not None
@@ -131,6 +119,11 @@ def polarity(text: str) -> bool | None:
     if _NO.search(first):
         return False
     return True if _YES.search(first) else None
+
+
+def question_words(question: str, names: tuple[str, ...]) -> frozenset[str]:
+    """What a question says already, so that an answer need not."""
+    return frozenset(_plain_words(question, _people(names)))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -175,19 +168,3 @@ def _forms(text: str) -> Iterable[str]:
     """A text, and without what stands in brackets."""
     bare = _BRACKETS.sub("", text).strip()
     return (text, bare) if bare and bare != text else (text,)
-
-
-def _fits(said: PartialDate, true: PartialDate) -> bool:
-    return said.agreement(true) > 0 and said.fields >= true.fields
-
-
-def _same_dates(said: Sequence[PartialDate], true: Sequence[PartialDate]) -> bool:
-    if len(said) != len(true):
-        return False
-    rest = list(said)
-    for date in true:
-        near = next((each for each in rest if _fits(each, date)), None)
-        if near is None:
-            return False
-        rest.remove(near)
-    return True

@@ -93,8 +93,7 @@ def grouped_estimates(
             reason = "it has no value on these rows"
             estimates[name] = Estimate(None, n=n, left_out=left_out, unscored=reason)
             continue
-        low, high = percentile_interval(figure(drawn)) or (None, None)
-        estimates[name] = Estimate(value, low, high, n, left_out)
+        estimates[name] = Estimate(value, *percentile_interval(figure(drawn)), n, left_out)
     return estimates
 
 
@@ -128,15 +127,13 @@ def grouped_changes(
             changes[name] = Change(n, named, one, other, nothing, nothing, None)
             continue
         before, after = (figure(side) for side in drawn)
-        low, high = percentile_interval(after - before) or (None, None)
-        difference = Estimate(other - one, low, high, n)
+        difference = Estimate(other - one, *percentile_interval(after - before), n)
         relative = Estimate(None, n=n, unscored="the first side is not above 0")
         if one > 0:
             with np.errstate(divide="ignore", invalid="ignore"):
                 # A draw whose first side is at or below 0 has no share to speak of.
                 shares = np.where(before > 0, after / before - 1, np.nan)
-            low, high = percentile_interval(shares) or (None, None)
-            relative = Estimate(other / one - 1, low, high, n)
+            relative = Estimate(other / one - 1, *percentile_interval(shares), n)
         # Rows of a few groups are alike: swapping them one by one would make chance look small.
         testable = len(a) >= 2 and (whole or named >= FEWEST_GROUPS)
         p = _p(abs(other - one), figure, swapped) if testable else None
@@ -233,8 +230,8 @@ def krippendorff_alpha(units: Sequence[Sequence[Hashable]]) -> Estimate:
     value = float(_alpha(lines.sum(axis=0)))
     if not np.isfinite(value):
         return Estimate(None, n=len(rated), left_out=left_out, unscored="only one value is given")
-    low, high = percentile_interval(_alpha(drawn_sums([lines])[0])) or (None, None)
-    return Estimate(value, low, high, len(rated), left_out)
+    interval = percentile_interval(_alpha(drawn_sums([lines])[0]))
+    return Estimate(value, *interval, len(rated), left_out)
 
 
 def _apart(unit: Counter[Hashable]) -> float:

@@ -24,13 +24,15 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from realtalk.cells import is_nothing
+
 LEVEL = 0.95
 RESAMPLES = 1000
 SEED = 20250218
 _AT_ONCE = 1 << 22  # numbers drawn at a time, which bounds the memory
 
 Array: TypeAlias = NDArray[np.float64]
-Interval: TypeAlias = tuple[float, float]
+Interval: TypeAlias = tuple[float | None, float | None]  # None where nothing tells
 T = TypeVar("T", bound=Hashable)
 
 
@@ -57,13 +59,13 @@ class Estimate:
         return asdict(self)
 
 
-def percentile_interval(draws: Array, level: float = LEVEL) -> Interval | None:
-    """The middle `level` of the draws; draws that failed (not a number) do not count."""
+def percentile_interval(draws: Array) -> Interval:
+    """The middle 95 % of the draws; draws that failed (not a number) do not count."""
     known = draws[np.isfinite(draws)]
     # Where half of the draws fail, the rest says little about the figure.
     if known.size < max(2, draws.size / 2):
-        return None
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+        return None, None
+    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
@@ -72,7 +74,7 @@ def bootstrap_interval(
     statistic: Callable[..., Any],
     *,
     paired: bool = False,
-) -> Interval | None:
+) -> Interval:
     """Percentile bootstrap of `statistic(*samples, axis=-1)`; None below two values.
 
     `paired` draws the same places from every sample, which keeps pairs together.
@@ -81,7 +83,7 @@ def bootstrap_interval(
 
     arrays = tuple(np.asarray(sample, dtype=np.float64) for sample in samples)
     if min(array.size for array in arrays) < 2:
-        return None
+        return None, None
     largest = max(array.size for array in arrays)
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         # Some resamples have no figure (a variance of equal values); they do not count below.
@@ -113,7 +115,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return corrected
 
 
-def cliffs_delta(first: Sequence[float], second: Sequence[float]) -> Estimate:
+def cliffs_delta(first: Sequence[float] | Array, second: Sequence[float] | Array) -> Estimate:
     """How much more often a value of the first exceeds one of the second than falls below: -1..1.
 
     This is the rank-biserial correlation of the Mann-Whitney test. Where no value of one side
@@ -127,7 +129,7 @@ def cliffs_delta(first: Sequence[float], second: Sequence[float]) -> Estimate:
     if not a.size or not b.size:
         return Estimate(None, n=n, left_out=left_out, unscored="one side has no value")
     value = float(_delta(a, b))
-    low, high = bootstrap_interval((a, b), _delta) or (None, None)
+    low, high = bootstrap_interval((a, b), _delta)
     if low is not None and abs(value) == 1:
         near = 2 * _least_share(a.size, b.size) - 1
         low, high = (near, 1.0) if value > 0 else (-1.0, -near)
@@ -172,11 +174,8 @@ def pearson(first: Sequence[float | None], second: Sequence[float | None]) -> Es
     if _constant(a) or _constant(b):
         return Estimate(None, n=n, left_out=left_out, unscored="one side never changes")
     result = stats.pearsonr(a, b)
-    low: float | None = None
-    high: float | None = None
-    if n > 3:  # Fisher's interval needs a fourth pair
-        interval = result.confidence_interval(LEVEL)
-        low, high = float(interval.low), float(interval.high)
+    # Fisher's interval needs a fourth pair.
+    low, high = map(float, result.confidence_interval(LEVEL)) if n > 3 else (None, None)
     return Estimate(float(result.statistic), low, high, n, left_out)
 
 
@@ -202,17 +201,13 @@ def weighted_kappa(first: Sequence[int | None], second: Sequence[int | None]) ->
     return _kappa(pairs, left_out, order, weights)
 
 
-def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def _pairs(first: Sequence[T | None], second: Sequence[T | None]) -> tuple[list[tuple[T, T]], int]:
     if len(first) != len(second):
         raise ValueError(f"{len(first)} labels against {len(second)}")
     pairs = [
         cast("tuple[T, T]", (one, other))
         for one, other in zip(first, second, strict=True)
-        if not (_missing(one) or _missing(other))
+        if not (is_nothing(one) or is_nothing(other))
     ]
     return pairs, len(first) - len(pairs)
 
@@ -231,16 +226,12 @@ def _kappa(
     if math.isnan(value):
         reason = "both sides give one and the same label"
         return Estimate(None, n=n, left_out=left_out, unscored=reason)
-    interval = None
-    if n > 1:
-        # Drawing pairs with replacement is drawing a confusion table.
-        cells = table.ravel() / n
-        drawn = np.random.default_rng(SEED).multinomial(n, cells, RESAMPLES)
-        interval = percentile_interval(
-            _kappas(drawn.reshape(-1, size, size).astype(np.float64), weights)
-        )
-    low, high = interval or (None, None)
-    return Estimate(value, low, high, n, left_out)
+    if n == 1:
+        return Estimate(value, n=n, left_out=left_out)
+    # Drawing pairs with replacement is drawing a confusion table.
+    drawn = np.random.default_rng(SEED).multinomial(n, table.ravel() / n, RESAMPLES)
+    kappas = _kappas(drawn.reshape(-1, size, size).astype(np.float64), weights)
+    return Estimate(value, *percentile_interval(kappas), n, left_out)
 
 
 def _kappas(tables: Array, weights: Array) -> Array:
@@ -253,12 +244,12 @@ def _kappas(tables: Array, weights: Array) -> Array:
     return kappa
 
 
-def wilson(values: Sequence[float]) -> Interval | None:
+def wilson(values: Sequence[float]) -> Interval:
     """The 95 % interval of a proportion, which also holds near 0 and 1; None without values."""
     from scipy import stats
 
     if not len(values):
-        return None
+        return None, None
     interval = stats.binomtest(round(sum(values)), len(values)).proportion_ci(
         LEVEL, method="wilson"
     )
@@ -285,8 +276,7 @@ def jensen_shannon(first: Sequence[str | None], second: Sequence[str | None]) ->
     spread = _divergence(drawn[0], drawn[1])
     # Noise never brings two samples nearer on average: the draws are set back by their excess.
     spread = np.clip(spread - spread.mean() + value, 0.0, 1.0)
-    low, high = percentile_interval(spread) or (None, None)
-    return Estimate(value, low, high, n, left_out)
+    return Estimate(value, *percentile_interval(spread), n, left_out)
 
 
 def _divergence(first: Array, second: Array) -> Array:

@@ -248,7 +248,7 @@ def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
         extent = f"95 % interval {interval[0]:,.0f} … {interval[1]:,.0f}, n = {chats:,} chats"
         says = (
             f"messages per chat, on average, in {corpus.folder.name}, over "
-            f"{corpus.stats.sessions_per_chat or 0:,.1f} sessions."
+            f"{corpus.stats.mean('sessions') or 0:,.1f} sessions."
         )
         return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{corpus.folder.name}", "Corpus")
     return None

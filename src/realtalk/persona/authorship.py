@@ -153,7 +153,7 @@ def taken_for(shares: Sequence[float]) -> Estimate:
     hits = [float(share > 0.5) for share in shares]
     if not hits:
         return Estimate(None, unscored="no text")
-    low, high = wilson(hits) or (None, None)
+    low, high = wilson(hits)
     return Estimate(sum(hits) / len(hits), low, high, len(hits))
 
 

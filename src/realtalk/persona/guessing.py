@@ -450,7 +450,7 @@ def _difference(first: Sequence[Row], second: Sequence[Row]) -> Estimate:
         sides.append(group_sums(np.array(lines), [*rounds, *(row["group"] for row in rows)]))
     one, other = (float(ratio(side.sum(axis=0))) for side in sides)
     drawn = [ratio(each) for each in drawn_sums(sides)]
-    low, high = percentile_interval(drawn[0] - drawn[1]) or (None, None)
+    low, high = percentile_interval(drawn[0] - drawn[1])
     return Estimate(one - other, low, high, len(rounds))
 
 

@@ -78,9 +78,9 @@ def turn_score(name: str, rows: Sequence[Row]) -> Estimate:
         return Estimate(None, left_out=left_out, unscored="no turn has this score")
     middle = np.median if name in _SKEWED else np.mean
     if name in _BINARY:
-        low, high = wilson(known) or (None, None)
+        low, high = wilson(known)
     else:
-        low, high = bootstrap_interval((known,), middle) or (None, None)
+        low, high = bootstrap_interval((known,), middle)
     return Estimate(float(middle(known)), low, high, len(known), left_out)
 
 

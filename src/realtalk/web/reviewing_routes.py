@@ -200,7 +200,7 @@ def _mean(values: Sequence[float | None], without: str) -> Estimate:
     left_out = len(values) - len(known)
     if not known:
         return Estimate(None, left_out=left_out, unscored=without)
-    low, high = bootstrap_interval((known,), np.mean) or (None, None)
+    low, high = bootstrap_interval((known,), np.mean)
     return Estimate(float(np.mean(known)), low, high, len(known), left_out)
 
 
@@ -215,7 +215,7 @@ def _found_by_both(matches: Sequence[Match]) -> Estimate:
     def ratio(both: Any, all_: Any, axis: int = -1) -> Any:
         return np.sum(both, axis=axis) / np.sum(all_, axis=axis)
 
-    low, high = bootstrap_interval((pairs, items), ratio, paired=True) or (None, None)
+    low, high = bootstrap_interval((pairs, items), ratio, paired=True)
     return Estimate(float(ratio(pairs, items)), low, high, int(items.sum()))
 
 
