@@ -12,6 +12,7 @@ from audited_chats import asked, audit, write_audit
 from realtalk.errors import RealtalkError
 from realtalk.formats.audit import Audit, counts, question_key
 from realtalk.formats.opening import open_reading
+from text_tables import rows
 
 
 def test_a_chat_is_known_by_what_it_says_and_not_by_its_name() -> None:
@@ -50,24 +51,18 @@ def test_an_audit_comes_back_from_its_file(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "line 1: not JSON"),
-        ("[]", "line 1: not JSON"),
-        ('{"chat": "a", "question": "b"}', "not a line of an audit"),
-        ('{"chat": "a", "question": "b", "answer": "c", "verdict": "bad"}', "no such verdict"),
-        (
-            '{"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "accept": "d"}',
-            "accept is no list",
-        ),
-        (
-            '{"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "why": 3}',
-            "why is no text",
-        ),
-        ("", "holds no audited question"),
-    ],
-)
+REFUSED = """
+    {  | line 1: not JSON
+    [] | line 1: not JSON
+    {"chat": "a", "question": "b"} | not a line of an audit
+    {"chat": "a", "question": "b", "answer": "c", "verdict": "bad"} | no such verdict
+    {"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "accept": ""} | accept is no list
+    {"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "why": 3} | why is no text
+    | holds no audited question
+"""
+
+
+@pytest.mark.parametrize(("line", "said"), rows(REFUSED))
 def test_what_is_no_audit_is_refused_in_one_line(tmp_path: Path, line: str, said: str) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_text(line)

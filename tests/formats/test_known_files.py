@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sqlite3
 import tarfile
 import zipfile
@@ -14,45 +13,41 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
+from text_tables import rows, unescaped
 
-SNAPS = {"ann": [{"From": "ann", "Media Type": "TEXT", "Created": "2024-05-01 07:30:00 UTC"}]}
-HANGOUTS = {
-    "conversations": [{"conversation_id": {"id": "x"}, "participant_data": [], "events": []}]
-}
+# Its name, what is said that it is and what to do, and the bytes that it begins with.
+KNOWN = r"""
+    msgstore.db.crypt15 | WhatsApp's encrypted backup | export chat | \n&\x00\x81
+    signal-2024-05-01.backup | Signal's encrypted | signal-export | \x00\x00\x006\n4
+    key_datas | Telegram Desktop's own storage | export chat history | TDF$\x01\x02
+    EnMicroMsg.db | WeChat's database | ChatLab | \x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13
+    chat.ichat | Apple's Messages | chat.db | bplist00\xd4\x01
+    outlook.pst | an Outlook mailbox | mbox | !BDN\x01\x02
+    a.msg | an Outlook message | .eml | \xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1
+    a.doc | an old Office | .txt | \xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1
+    talk.pdf | a PDF document | .txt | %PDF-1.7\n%\xe2\xe3
+    screen.png | a picture | screenshot | \x89PNG\r\n\x1a\n\x00\x00\x00\r
+    IMG_1.jpg | a picture | screenshot | \xff\xd8\xff\xe0\x00\x10JFIF
+    IMG_1.heic | a picture | screenshot | \x00\x00\x00\x18ftypheic\x00\x00
+    clip.mp4 | a sound or a video | guide | \x00\x00\x00\x18ftypisom\x00\x00
+    voice.opus | a sound or a video | guide | OggS\x00\x02\x00\x00
+    talk.rtf | rich text | .txt | {\\rtf1\\ansi
+    x.7z | 7-Zip | unpack | 7z\xbc\xaf'\x1c\x00\x04
+    x.rar | RAR | unpack | Rar!\x1a\x07\x01\x00
+    chat_history.json | Snapchat | columns | {"a":[{"From":0,"Media Type":0,"Created":0}]}
+    talk.json | Hangouts | Google | {"conversations":[{"conversation_id":0,"participant_data":0}]}
+    direct-messages.js | X's archive | columns | window.YTD.direct_messages.part0 = [ {
+    sms.xml | SMS messages in XML | columns | <?xml version='1.0'?>\n<smses count='2'>
+    all.vcf | contacts | export | BEGIN:VCARD\nVERSION:3.0\n
+    x.html | Slack exports | JSON | <html><head><title>Slack Export - x</title>
+    x.html | a web page | export | <!DOCTYPE html><html><body>hello
+"""
 
 
-@pytest.mark.parametrize(
-    ("name", "head", "what", "fix"),
-    [
-        ("msgstore.db.crypt15", b"\x0a\x26\x00\x81", "WhatsApp's encrypted backup", "export chat"),
-        ("signal-2024-05-01.backup", b"\0\0\0\x36\x0a\x34", "Signal's encrypted", "signal-export"),
-        ("key_datas", b"TDF$\x01\x02", "Telegram Desktop's own storage", "export chat history"),
-        ("EnMicroMsg.db", bytes(range(7, 90)), "WeChat's database", "ChatLab"),
-        ("chat.ichat", b"bplist00\xd4\x01", "Apple's Messages", "chat.db"),
-        ("outlook.pst", b"!BDN\x01\x02", "an Outlook mailbox", "mbox"),
-        ("a.msg", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "an Outlook message", ".eml"),
-        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "an old Office", ".txt"),
-        ("talk.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF document", ".txt"),
-        ("screen.png", b"\x89PNG\r\n\x1a\n\0\0\0\r", "a picture", "screenshot"),
-        ("IMG_1.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF", "a picture", "screenshot"),
-        ("IMG_1.heic", b"\0\0\0\x18ftypheic\0\0", "a picture", "screenshot"),
-        ("clip.mp4", b"\0\0\0\x18ftypisom\0\0", "a sound or a video", "guide"),
-        ("voice.opus", b"OggS\0\x02\0\0", "a sound or a video", "guide"),
-        ("talk.rtf", b"{\\rtf1\\ansi", "rich text", ".txt"),
-        ("x.7z", b"7z\xbc\xaf'\x1c\0\x04", "7-Zip", "unpack"),
-        ("x.rar", b"Rar!\x1a\x07\x01\0", "RAR", "unpack"),
-        ("chat_history.json", json.dumps(SNAPS).encode(), "Snapchat's download", "columns"),
-        ("Hangouts.json", json.dumps(HANGOUTS).encode(), "Google Hangouts", "Google Chat"),
-        ("direct-messages.js", b"window.YTD.direct_messages.part0 = [ {", "X's archive", "columns"),
-        ("sms.xml", b"<?xml version='1.0'?>\n<smses count='2'>", "SMS messages in XML", "columns"),
-        ("all.vcf", b"BEGIN:VCARD\nVERSION:3.0\n", "contacts", "export"),
-        ("x.html", b"<html><head><title>Slack Export - x</title>", "Slack exports", "JSON"),
-        ("x.html", b"<!DOCTYPE html><html><body>hello", "a web page", "export"),
-    ],
-)
-def test_each_says_what_it_is(tmp_path: Path, name: str, head: bytes, what: str, fix: str) -> None:
+@pytest.mark.parametrize(("name", "what", "fix", "head"), rows(KNOWN))
+def test_each_says_what_it_is(tmp_path: Path, name: str, what: str, fix: str, head: str) -> None:
     path = tmp_path / name
-    path.write_bytes(head)
+    path.write_bytes(unescaped(head))
     with pytest.raises(RealtalkError) as caught:
         open_reading(path)
     assert what in str(caught.value) and fix in str(caught.value)

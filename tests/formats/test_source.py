@@ -16,6 +16,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats import source
 from realtalk.formats.opening import open_reading
 from realtalk.formats.source import Source, ending
+from text_tables import rows, unescaped
 
 
 def test_members_of_each_kind(tmp_path: Path) -> None:
@@ -109,24 +110,24 @@ def test_a_name_that_tells_nothing(tmp_path: Path, name: str) -> None:
     assert read_back(tmp_path / name) == ("whatsapp", 2)
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b'{"name": "Ann", "messages": []}', ".json"),
-        (b'\xef\xbb\xbf [ {"a": 1},\n{"b": 2} ]', ".json"),
-        (b'{"speaker": "a", "text": "b"}\n{"speaker": "b"', ".jsonl"),
-        (b"[20.06.19, 15:58:47] Mara: hi", ".txt"),
-        (b"12/07/2017, 22:35 - Mara: one, two", ".txt"),
-        ("12/07/2017, 22:35 - Mara: hi".encode("utf-16-le"), ".txt"),
-        (b"AuthorID,Author,Date,Content\n7,ann,x,y", ".csv"),
-        (b"speaker\ttext\nann\thi", ".tsv"),
-        (b"<!DOCTYPE html><html>", ".html"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\r", ""),
-        (b" \n", ""),
-    ],
-)
-def test_what_the_content_says(data: bytes, expected: str) -> None:
-    assert ending(data) == expected
+CONTENTS = r"""
+    .json  | {"name": "Ann", "messages": []}
+    .json  | \xef\xbb\xbf [ {"a": 1},\n{"b": 2} ]
+    .jsonl | {"speaker": "a", "text": "b"}\n{"speaker": "b"
+    .txt   | [20.06.19, 15:58:47] Mara: hi
+    .txt   | 12/07/2017, 22:35 - Mara: one, two
+    .csv   | AuthorID,Author,Date,Content\n7,ann,x,y
+    .tsv   | speaker\ttext\nann\thi
+    .html  | <!DOCTYPE html><html>
+           | \x89PNG\r\n\x1a\n\x00\x00\x00\r
+           | \x20\n
+"""
+
+
+@pytest.mark.parametrize(("expected", "data"), rows(CONTENTS))
+def test_what_the_content_says(expected: str, data: str) -> None:
+    assert ending(unescaped(data)) == expected
+    assert ending("12/07/2017, 22:35 - Mara: hi".encode("utf-16-le")) == ".txt"
 
 
 def test_json_under_a_wrong_name(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["lines", "rows"]
+__all__ = ["lines", "rows", "unescaped"]
 
 
 def lines(table: str) -> list[str]:
@@ -22,3 +22,8 @@ def lines(table: str) -> list[str]:
 def rows(table: str) -> list[tuple[str, ...]]:
     """The cells of every line, which "|" parts."""
     return [tuple(cell.strip() for cell in line.split("|")) for line in lines(table)]
+
+
+def unescaped(cell: str) -> bytes:
+    r"""The bytes that a cell spells: "\x89PNG\n" of a raw table."""
+    return cell.encode().decode("unicode_escape").encode("latin-1")

@@ -195,57 +195,19 @@ def _downloader(
 
 def _fetch(file: RemoteFile, folder: Path, homes: list[str], report: Callable[[int], None]) -> None:
     """One file from the first home that has it; `homes` loses those that do not."""
-    while True:
-        url = f"{homes[0]}/{quote(file.name)}"
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-            raise RealtalkError(
-                "not a web address", where=homes[0], fix="it must begin with http:// or https://"
-            )
-        reason = _attempts(file, folder, url, report)
-        if reason is None:
-            return
-        if reason == _ABSENT and len(homes) > 1:
-            del homes[0]
-            continue
-        raise RealtalkError(
-            f"{file.name} could not be fetched: {reason[0]}", where=url, fix=reason[1]
-        )
-
-
-_ABSENT = ("there is no such file (404)", "it may have moved; name a mirror with REALTALK_DATA_URL")
-
-
-def request_failure(error: Exception) -> tuple[str, bool]:
-    """Why a request of `requests` failed, and whether it would fail again."""
-    import requests
-
-    if isinstance(error, requests.HTTPError):
-        status = error.response.status_code if error.response is not None else 0
-        if status == 404:
-            return _ABSENT[0], True
-        return f"the server answered {status}", status < 500 and status != 429
-    if isinstance(error, requests.ConnectionError):
-        return "the connection failed or broke off", False
-    if isinstance(error, requests.Timeout):
-        return f"no answer for {TIMEOUT} seconds", False
-    return f"the download broke off ({type(error).__name__})", False
-
-
-def _attempts(
-    file: RemoteFile, folder: Path, url: str, report: Callable[[int], None]
-) -> tuple[str, str] | None:
-    """None once the file is there, else why it is not and what to do."""
     import logging
 
     import pooch
     import requests
 
     pooch.get_logger().setLevel(logging.WARNING)
-    again = "check the connection and run it again, or name a mirror with REALTALK_DATA_URL"
-    reason = ("", again)
-    for attempt in range(ATTEMPTS):
-        if attempt:
-            time.sleep(PAUSE * 2 ** (attempt - 1))
+    attempt = 0
+    while True:
+        url = f"{homes[0]}/{quote(file.name)}"
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+            raise RealtalkError(
+                "not a web address", where=homes[0], fix="it must begin with http:// or https://"
+            )
         try:
             private_folder(folder)
             pooch.retrieve(
@@ -255,23 +217,41 @@ def _attempts(
                 path=folder,
                 downloader=_downloader(file, report),
             )
+            return
         except requests.RequestException as error:
-            what, lasting = request_failure(error)
-            if what == _ABSENT[0]:
-                return _ABSENT
-            reason = (what, again)
-            if lasting:
-                return reason
+            reason, fix, is_lasting = _request_failure(error)
         except OSError as error:  # after requests' own errors, which are OSErrors too
-            return (
-                f"the cache {folder} cannot be written ({error.strerror})",
-                "name another cache with REALTALK_CACHE",
-            )
+            reason = f"the cache {folder} cannot be written ({error.strerror})"
+            fix, is_lasting = "name another cache with REALTALK_CACHE", True
         except ValueError:  # how pooch says that the hash is wrong
-            reason = (
-                "what arrived is not the published file (wrong SHA-256)",
-                "run it again later; if it stays, the publisher changed the file",
-            )
-        else:
-            return None
-    return reason
+            reason = "what arrived is not the published file (wrong SHA-256)"
+            fix = "run it again later; if it stays, the publisher changed the file"
+            is_lasting = False
+        if reason == _ABSENT and len(homes) > 1:
+            del homes[0]
+            attempt = 0
+            continue
+        attempt += 1
+        if is_lasting or attempt == ATTEMPTS:
+            raise RealtalkError(f"{file.name} could not be fetched: {reason}", where=url, fix=fix)
+        time.sleep(PAUSE * 2 ** (attempt - 1))
+
+
+_ABSENT = "there is no such file (404)"
+
+
+def _request_failure(error: Exception) -> tuple[str, str, bool]:
+    """Why a request failed, what to do about it, and whether it would fail again."""
+    import requests
+
+    again = "check the connection and run it again, or name a mirror with REALTALK_DATA_URL"
+    if isinstance(error, requests.HTTPError):
+        status = error.response.status_code if error.response is not None else 0
+        if status == 404:
+            return _ABSENT, "it may have moved; name a mirror with REALTALK_DATA_URL", True
+        return f"the server answered {status}", again, status < 500 and status != 429
+    if isinstance(error, requests.ConnectionError):
+        return "the connection failed or broke off", again, False
+    if isinstance(error, requests.Timeout):
+        return f"no answer for {TIMEOUT} seconds", again, False
+    return f"the download broke off ({type(error).__name__})", again, False

@@ -58,11 +58,6 @@ def learn(
     events, questions = tuple(events), tuple(questions)
     taken = {name.casefold() for name in speakers}
     claims: dict[str, dict[str, str]] = {}  # name → {speaker: source}
-
-    def claim(name: str, speaker: str, source: str) -> None:
-        if name.casefold() not in taken and name not in _NOT_NAMES:
-            claims.setdefault(name, {}).setdefault(speaker, source)
-
     # The first words of each speaker's events, where capitalised.
     subjects: dict[str, Counter[str]] = {speaker: Counter() for speaker in speakers}
     for event in events:
@@ -70,19 +65,28 @@ def learn(
             word = _WORD.match(event.text.strip())
             if word and word[0][0].isupper():
                 subjects[event.speaker][_bare(word[0])] += 1
-    for name, speaker, source in _introductions(sessions, subjects, questions):
-        claim(name, speaker, source)
-    for speaker, counts in subjects.items():
-        total = sum(counts.values())
-        for name, count in counts.items():
-            if count >= 2 and 2 * count >= total:
-                claim(name, speaker, "events")
-    for speaker in speakers:
-        first, *rest = speaker.split() or [""]
-        if rest and len(first) > 2 and first.isalpha():
-            claim(first, speaker, "name")
-    settled = {name: next(iter(by.items())) for name, by in claims.items() if len(by) == 1}
-    aliases = [Alias(name, speaker, source) for name, (speaker, source) in settled.items()]
+    by_events = (
+        (name, speaker, "events")
+        for speaker, counts in subjects.items()
+        for name, count in counts.items()
+        if count >= 2 and 2 * count >= counts.total()
+    )
+    by_name = (
+        (first, speaker, "name")
+        for speaker in speakers
+        for first, *rest in [speaker.split() or [""]]
+        if rest and len(first) > 2 and first.isalpha()
+    )
+    introductions = _introductions(sessions, subjects, questions)
+    for name, speaker, source in (*introductions, *by_events, *by_name):
+        if name.casefold() not in taken and name not in _NOT_NAMES:
+            claims.setdefault(name, {}).setdefault(speaker, source)
+    aliases = [
+        Alias(name, speaker, source)
+        for name, claimants in claims.items()
+        if len(claimants) == 1
+        for speaker, source in claimants.items()
+    ]
     known = {**{name: name for name in speakers}, **{a.name: a.speaker for a in aliases}}
     if events or questions:
         aliases += _misspellings(known, sessions, events, questions)

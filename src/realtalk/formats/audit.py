@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
-from realtalk.files.json_objects import parse_objects
+from realtalk.files.json_objects import parse_objects, read_whole
 
 Verdict = Literal["ok", "wrong", "incomplete", "ambiguous", "unanswerable", "malformed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -86,12 +86,9 @@ class Audit:
     @staticmethod
     def read(path: Path) -> Audit:
         """A file that the studio exported. Its name in records is a hash of what it holds."""
-        try:
-            if path.stat().st_size > _LARGEST:
-                raise RealtalkError("is too large to be an audit", where=str(path))
-            data = path.read_bytes()
-        except OSError as error:
-            raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
+        if path.is_file() and path.stat().st_size > _LARGEST:
+            raise RealtalkError("is too large to be an audit", where=str(path))
+        data = read_whole(path)
         name = f"audited {hashlib.sha256(data).hexdigest()[:12]}"
         return _parsed(data, name, str(path))
 

@@ -116,12 +116,10 @@ def _read_every(source: Source, format_name: str, options: ReadOptions, *, alone
     readings, notes = [first], []
     rest = _rest(source, read)
     failed: dict[str, str] = {}
-    done = {format_name}
-    while rest.members and not alone and format_name in _EXPORTS:
-        name = _recognised(rest, [each for each in FORMATS if each in _EXPORTS - done], read)
-        if name is None:
-            break
-        done.add(name)
+    others = set() if alone or format_name not in _EXPORTS else _EXPORTS - {format_name}
+    for name in FORMATS:
+        if name not in others or not _recognised(rest, [name], read):
+            continue
         before = set(read)
         try:
             reading = FORMATS[name].read(rest, options)
