@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 import sys
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.redaction.redact import find_candidates, redact
 from realtalk.text.ordinary import ordinary_words
+from redacted_chats import Listed, corpus_of, texts_of
 
-NOON = datetime(2026, 3, 2, 12, 0)
 BENCH = Path(__file__).parents[2] / "bench"
 MARK = re.compile(r"[\[{](.*?)[\]}]")
 CHATS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
@@ -122,19 +120,12 @@ CHATS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
 }
 
 
-def corpus_of(speakers: tuple[str, ...], texts: tuple[str, ...]) -> Corpus:
-    said = tuple(
-        Message(f"D1:{at + 1}", speakers[at % len(speakers)], NOON, text)
-        for at, text in enumerate(texts)
-    )
-    return Corpus("c", "x", (Chat("c", speakers, (Session(1, NOON, said),)),))
-
-
 @pytest.mark.parametrize("language", CHATS)
 def test_words_stay_and_names_go(language: str) -> None:
     speakers, marked = CHATS[language]
-    made, key = redact(corpus_of(speakers, tuple(MARK.sub(r"\1", text) for text in marked)))
-    assert language in ordinary_words([MARK.sub(r"\1", text) for text in marked]).languages
+    plain = [MARK.sub(r"\1", text) for text in marked]
+    made, key = redact(corpus_of(*plain, speakers=speakers))
+    assert language in ordinary_words(plain).languages
     for text, message in zip(marked, made.chats[0].messages, strict=True):
         between = (re.escape(piece) for piece in re.split(r"\{.*?\}", text))
         kept = r"[^\s,،，、]+\d".join(between).replace(r"\[", "").replace(r"\]", "")
@@ -142,43 +133,51 @@ def test_words_stay_and_names_go(language: str) -> None:
     assert key.left > 0
 
 
-def test_a_name_that_is_no_word_goes_in_small_letters() -> None:
-    texts = ("i saw mara at the market with the dog", "marának, and it was so good to see maraaa")
-    made, _ = redact(corpus_of(("Mara", "Theo Lund"), texts))
-    assert not any("mara" in message.text for message in made.chats[0].messages[:1])
-    assert made.chats[0].messages[1].text == "Person1, and it was so good to see Person1"
+TREE = "is there an angel on the tree? i want the angel, not a star"
 
 
-def test_a_clipped_name_goes_in_address_only() -> None:
-    texts = (
-        "non ne vale la pena, ma se lo dici tu",
-        "Vale, vieni?",
-        "grazie vale",
-        "e il biglietto quanto vale per te?",
-    )
-    made, _ = redact(corpus_of(("Gino", "Valentina Conti"), texts))
-    said = [message.text for message in made.chats[0].messages]
-    assert said == [texts[0], "Person2, vieni?", "grazie Person2", texts[3]]
-
-
-def test_a_word_that_lists_of_names_have_is_one_where_the_chat_shows_it() -> None:
-    said = "is there an angel on the tree? i want the angel, not a star"
-    made, _ = redact(corpus_of(("Angel", "Bo Quist"), (said, "we told angel about it")))
-    assert made.chats[0].messages[0].text == said
-    made, _ = redact(corpus_of(("Angel", "Bo Quist"), ("we told angel about it, you know that",)))
-    assert "angel" not in made.chats[0].messages[0].text
+@pytest.mark.parametrize(
+    ("speakers", "said"),
+    [
+        # A name that is no word goes in small letters.
+        (
+            ("Mara", "Theo Lund"),
+            {
+                "i saw mara at the market with the dog": "i saw Person1 at the market with the dog",
+                "marának, and it was so good to see maraaa": (
+                    "Person1, and it was so good to see Person1"
+                ),
+            },
+        ),
+        # A clipped name goes in address only.
+        (
+            ("Gino", "Valentina Conti"),
+            {
+                "non ne vale la pena, ma se lo dici tu": "non ne vale la pena, ma se lo dici tu",
+                "Vale, vieni?": "Person2, vieni?",
+                "grazie vale": "grazie Person2",
+                "e il biglietto quanto vale per te?": "e il biglietto quanto vale per te?",
+            },
+        ),
+        # A word that lists of names have is one where the chat shows it.
+        (("Angel", "Bo Quist"), {TREE: TREE, "we told angel about it": None}),
+        (
+            ("Angel", "Bo Quist"),
+            {"we told angel about it, you know that": "we told Person1 about it, you know that"},
+        ),
+    ],
+)
+def test_where_a_speakers_word_is_a_name(
+    speakers: tuple[str, ...], said: dict[str, str | None]
+) -> None:
+    made = texts_of(corpus_of(*said, speakers=speakers))
+    for text, expected in zip(made, said.values(), strict=True):
+        assert expected in (None, text)
 
 
 def test_what_a_tagger_finds_in_a_speakers_word_is_not_replaced() -> None:
-    from realtalk.redaction.mentions import Mention
-
-    class Tagger:
-        def mentions(self, texts: list[str]) -> list[Mention]:
-            at = [(n, text.find("marsh")) for n, text in enumerate(texts)]
-            return [Mention(n, i, i + 5, "person", 0.9, "tagger") for n, i in at if i >= 0]
-
-    corpus = corpus_of(("Rose Marsh", "Bo"), ("the frogs in the marsh were so loud to me",))
-    assert find_candidates(corpus, sources=[Tagger()]) == []  # type: ignore[list-item]
+    corpus = corpus_of("the frogs in the marsh were so loud to me", speakers=("Rose Marsh", "Bo"))
+    assert find_candidates(corpus, sources=[Listed(("marsh", "person", 0.9))]) == []
 
 
 @pytest.mark.slow

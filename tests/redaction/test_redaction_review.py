@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,25 +12,10 @@ from realtalk.errors import RealtalkError
 from realtalk.files.writing import write_json
 from realtalk.formats.opening import open_reading
 from realtalk.redaction.candidates import NameCandidate, misspelt, person_called
-from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import RULES, find_candidates, kept_without, redact
 from realtalk.redaction.review import NameDecision, read_review, write_review
-from realtalk.redaction.storing import restored_text, store_redacted, store_restored
-from redacted_chats import corpus_of, texts_of
-
-
-class Listed:
-    """A source that knows some words, as a tagger would."""
-
-    def __init__(self, *known: tuple[str, str, float]) -> None:
-        self._known = known
-
-    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
-        for form, kind, score in self._known:
-            for number, text in enumerate(texts):
-                if (start := text.find(form)) >= 0:
-                    yield Mention(number, start, start + len(form), kind, score, "listed")
-                    break
+from realtalk.redaction.storing import store_redacted, store_restored
+from redacted_chats import Listed, corpus_of, texts_of
 
 
 def test_a_name_found_once_goes_everywhere_in_all_its_forms() -> None:
@@ -40,6 +24,7 @@ def test_a_name_found_once_goes_everywhere_in_all_its_forms() -> None:
         ("New Aldham", "place", 0.9),
         ("Kestrel", "organisation", 0.9),
         ("Tove", "person", 0.3),
+        once=True,
     )
     corpus = corpus_of(
         "Ingrid Berg works at Kestrel in New Aldham",
@@ -56,7 +41,7 @@ def test_a_name_found_once_goes_everywhere_in_all_its_forms() -> None:
 
 
 def test_small_letters_go_where_they_were_found_so() -> None:
-    source = Listed(("ingrid", "person", 0.9), ("rose", "person", 0.9))
+    source = Listed(("ingrid", "person", 0.9), ("rose", "person", 0.9), once=True)
     corpus = corpus_of("ask ingrid", "and ingrid says", "rose came", "she rose, he rose, we rose")
     assert texts_of(corpus, sources=[source])[:2] == ["ask Person3", "and Person3 says"]
     assert texts_of(corpus, sources=[source])[3] == "she rose, he rose, we rose"
@@ -119,12 +104,6 @@ def test_the_table_is_ticked_and_applied(tmp_path: Path) -> None:
         "so Person3 came with Gorm",
         "=1+1 said my boss Person1",
     ]
-    path.write_text("decision,form,kind\nperhaps,Gorm,person\n", "utf-8")
-    with pytest.raises(RealtalkError, match="line 2"):
-        read_review(path)
-    path.write_text("a,b\n1,2\n", "utf-8")
-    with pytest.raises(RealtalkError, match="no column"):
-        read_review(path)
 
 
 def test_a_row_that_is_added_counts_in_small_letters_too() -> None:
@@ -171,7 +150,6 @@ def test_the_key_restores_byte_for_byte(tmp_path: Path) -> None:
         assert again.read_bytes() == path.read_bytes()
     with pytest.raises(RealtalkError, match="not the corpus"):
         key.restore(corpus)
-    assert restored_text("@Person1 and Person99", key.to_json())[1:].endswith(" and Person99")
 
 
 def test_rules_are_sources_like_others() -> None:

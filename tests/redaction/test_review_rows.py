@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command import run_command
 from realtalk.chat import Corpus
 from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.errors import RealtalkError
-from realtalk.formats.opening import open_reading
-from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import find_candidates, redact
 from realtalk.redaction.review import NameDecision, read_review, review_rows, write_review
 from realtalk.redaction.sources import TaggedNames
-from redacted_chats import corpus_of, texts_of
-
-
-class Listed:
-    """A source that knows some words, wherever they stand."""
-
-    def __init__(self, *known: tuple[str, str, float]) -> None:
-        self._known = known
-
-    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
-        for form, kind, score in self._known:
-            for number, text in enumerate(texts):
-                words = text.replace(".", " ").replace(",", " ").split()
-                if form in words or (" " in form and form in text):
-                    start = text.index(form)
-                    yield Mention(number, start, start + len(form), kind, score, "listed")
+from redacted_chats import Listed, corpus_of, texts_of
 
 
 def rows_of(corpus: Corpus, *known: tuple[str, str, float]) -> list[dict[str, str]]:
@@ -189,8 +171,8 @@ def test_every_row_has_the_sentence_in_which_the_name_stands(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a,b\n1,2\n", "no column decision"),
         ("", "no column decision"),
+        ("decision,form,kind\nperhaps,Gorm,person\n", "line 2"),
         ("decision,form\nkeep,x\n", "no column kind"),
         ("decision,form,kind,same_as,sure,count\nkeep,x,person,,yes,1\n", "older version"),
     ],
@@ -266,39 +248,4 @@ def test_an_address_does_not_swallow_the_space_after_it() -> None:
         "<address-1> <address-3> <number-1>",
         "<address-1> y luego",
         "<address-2>, Ulm",
-    ]
-
-
-CHAT = """\
-[02.03.26, 12:00:00] Rose Marsh: hey, I rose early and took the marsh walk
-[02.03.26, 12:01:00] Theo: hey rose, my sister Ingrid walks, too
-[02.03.26, 12:02:00] Rose Marsh: say hi to Ingrid, Theo
-"""
-
-
-def test_the_command_writes_the_table_and_applies_it_as_it_was_left(tmp_path: Path) -> None:
-    chat, table, out = tmp_path / "chat.txt", tmp_path / "t.csv", tmp_path / "out"
-    chat.write_text(CHAT, "utf-8")
-    asked = ["redact", str(chat), "--review", str(table)]
-    first = run_command(*asked)
-    assert first.code == 0, first.err
-    rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
-    assert [row["form"] for row in rows].count("Ingrid") == 1
-    for row in rows:
-        row["decision"] = "keep" if row["form"] in ("rose", "marsh") else row["decision"]
-    rows.append(
-        {**dict.fromkeys(rows[0], ""), "decision": "keep", "form": "INGRID", "kind": "person"}
-    )
-    with table.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    second = run_command(*asked, "--out", str(out))
-    assert second.code == 0, second.err
-    assert "kept" in " ".join(second.err.split()) and "Ingrid" not in second.out + second.err
-    messages = open_reading(str(out)).reading.corpus.chats[0].messages
-    assert [message.text for message in messages] == [
-        "hey, I rose early and took the marsh walk",
-        "hey rose, my sister Ingrid walks, too",
-        "say hi to Ingrid, Person2",
     ]

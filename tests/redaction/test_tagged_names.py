@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import pytest
 
-from realtalk.chat import Chat, Corpus, Message, Session
+import redacted_chats
+from realtalk.chat import Corpus
 from realtalk.encoders.tag_spans import TaggedSpan
-from realtalk.redaction.redact import find_candidates, redact
+from realtalk.redaction.redact import find_candidates
 from realtalk.redaction.sources import TaggedNames
-
-NOON = datetime(2026, 3, 2, 12, 0)
+from redacted_chats import corpus_of
 
 
 class WordTagger:
@@ -32,17 +31,8 @@ class WordTagger:
         ]
 
 
-def corpus_of(*texts: str, speakers: tuple[str, ...] = ("Mara Lund", "Theo")) -> Corpus:
-    said = tuple(
-        Message(f"D1:{at}", speakers[at % len(speakers)], NOON, text)
-        for at, text in enumerate(texts, 1)
-    )
-    return Corpus("toy", "realtalk", (Chat("Chat_1", speakers, (Session(1, NOON, said),)),))
-
-
 def texts_of(corpus: Corpus, tagger: WordTagger) -> list[str]:
-    made, _ = redact(corpus, sources=[TaggedNames(tagger)])
-    return [message.text for message in made.chats[0].messages]
+    return redacted_chats.texts_of(corpus, sources=[TaggedNames(tagger)])
 
 
 def test_a_name_seen_once_goes_everywhere_in_small_letters_too() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import redact
 
 NOON = datetime(2026, 3, 2, 12, 0)
@@ -21,3 +23,20 @@ def corpus_of(*texts: str, speakers: tuple[str, ...] = ("Mara Lund", "Theo")) ->
 
 def texts_of(corpus: Corpus, **options: Any) -> list[str]:
     return [message.text for message in redact(corpus, **options)[0].chats[0].messages]
+
+
+class Listed:
+    """A source that knows some words, wherever they stand or only `once`."""
+
+    def __init__(self, *known: tuple[str, str, float], once: bool = False) -> None:
+        self._known, self._once = known, once
+
+    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+        for form, kind, score in self._known:
+            for number, text in enumerate(texts):
+                words = text.replace(".", " ").replace(",", " ").split()
+                if form in words or (" " in form and form in text):
+                    start = text.index(form)
+                    yield Mention(number, start, start + len(form), kind, score, "listed")
+                    if self._once:
+                        break

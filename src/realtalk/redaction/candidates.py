@@ -32,23 +32,19 @@ from realtalk.text.wordlists import data_text
 
 
 @cache
-def _nicknames() -> Mapping[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+def _nicknames() -> Mapping[str, set[str]]:
+    formal: dict[str, set[str]] = defaultdict(set)
     for line in data_text("realtalk.redaction", "nicknames.txt").splitlines():
         names, _, short = line.partition(":")
         for nickname in short.split():
-            found.setdefault(fold_word(nickname), set()).update(map(fold_word, names.split()))
-    return {nickname: frozenset(names) for nickname, names in found.items()}
-
-
-def formal_names(word: str) -> frozenset[str]:
-    """The names of which a word is a nickname."""
-    return _nicknames().get(fold_word(word), frozenset())
+            formal[fold_word(nickname)].update(map(fold_word, names.split()))
+    return formal
 
 
 def person_called(word: str, persons: Mapping[str, str]) -> str | None:
     """Who of the persons, by folded parts of their names, must be meant; None: nobody, or two."""
-    meant = {persons[name] for name in formal_names(word) if name in persons}
+    formal = _nicknames().get(fold_word(word), ())
+    meant = {persons[name] for name in formal if name in persons}
     return meant.pop() if len(meant) == 1 else None
 
 
@@ -76,17 +72,12 @@ def _ends(key: str) -> tuple[str, str]:
 
 
 def _one_slip(word: str, name: str) -> bool:
-    if word == name or abs(len(word) - len(name)) > 1:
-        return False
-    same = 0
-    while same < min(len(word), len(name)) and word[same] == name[same]:
-        same += 1
+    pairs = enumerate(zip(word, name, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), min(len(word), len(name)))
     left, right = word[same:], name[same:]
-    if len(left) == len(right):
-        swapped = len(left) > 1 and left[:2] == right[1::-1] and left[2:] == right[2:]
-        return left[1:] == right[1:] or swapped
-    longer, shorter = (left, right) if len(left) > len(right) else (right, left)
-    return longer[1:] == shorter
+    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    one_letter = left[1:] == right[1:] or left[1:] == right or left == right[1:]
+    return word != name and (one_letter or swapped)
 
 
 SURE_FROM = 0.8  # nine of ten are right (bench/names_review.py)
@@ -95,6 +86,7 @@ SPEAKERS = "speakers"  # the source of what was taken for a speaker's name
 _SHOWN = 3  # places that a table names
 _AROUND = 100  # signs of context on each side, at most
 _SENTENCE_ENDS = re.compile(r"[.!?…](?=\s)\s*|[。！？؟।]\s*|\n\s*")
+_Found = dict[tuple[str, str], list[Mention]]  # by form and kind
 _OFTEN_SMALL = 0.5  # share of a word in small letters that must be mentions, to replace it so
 
 
@@ -112,10 +104,6 @@ class NameCandidate:
     same_as: str = ""  # somebody whose name it is too
     small: bool = False  # also where it is written in small letters
     is_doubted: bool = False  # not sure, whatever the score
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return fold(self.form), self.kind
 
     @property
     def is_replaced(self) -> bool:
@@ -138,50 +126,42 @@ def candidates(
     people are shown sentences.
     """
     texts, ids = [text for text, _ in placed], [place for _, place in placed]
-    found: dict[tuple[str, str], list[Mention]] = {}
+    found: _Found = {}
     for source in sources:
         for mention in source.mentions(texts):
             form = texts[mention.text][mention.start : mention.end].strip()
             if form and not STAND_IN.search(form):
                 found.setdefault((form, mention.kind), []).append(mention)
-    words = _SeenWords(texts)
-    words.cover(found)
-    made = [
-        _candidate(form, kind, mentions, texts, shown, ids, words)
-        for (form, kind), mentions in found.items()
+    words = _SeenWords(texts, found)
+    named = [
+        _candidate(form, kind, found[form, kind], texts, shown, ids, words)
+        for form, kind in _one_kind(found)
     ]
-    made = list(_one_kind(made, found))
     known = dict(persons)
-    for each in made:
-        if each.kind == "person":
-            for part in parts(each.form):
-                known.setdefault(fold_word(part), each.form)
-    made = [_with_person(each, persons, known) for each in made]
-    have = {each.key for each in made}
-    for word, whose, score, found_by in _of_known(words, known, persons):
-        if (fold(word), "person") not in have:
-            places, context = _where(word, shown, ids)
+    for candidate in named:
+        if candidate.kind == "person":
+            for part in parts(candidate.form):
+                known.setdefault(fold_word(part), candidate.form)
+    named = [_with_person(candidate, persons, known) for candidate in named]
+    folds = {fold(candidate.form) for candidate in named if candidate.kind == "person"}
+    for word, whose, score, source in _of_known(words, known, persons):
+        if fold(word) not in folds:
+            where = _where(word, shown, ids)
             count = words.count[word]
-            made.append(
-                NameCandidate(
-                    word, "person", count, score, found_by, places, context, same_as=whose
-                )
-            )
-    return made
+            named.append(NameCandidate(word, "person", count, score, source, *where, whose))
+    return named
 
 
 class _SeenWords:
     """The words of all texts, as they are written."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], found: _Found) -> None:
         self.count: Counter[str] = Counter()
         for text in texts:
             self.count.update(word for word, _, _ in words_outside(text))
         self.small = {word for word in self.count if word.islower()}
-        self._covered: Counter[str] = Counter()  # words in small letters inside of mentions
-
-    def cover(self, found: Mapping[tuple[str, str], Sequence[Mention]]) -> None:
-        """Notes where sources found something, sure or not."""
+        # Words in small letters inside of mentions, sure or not.
+        self._covered: Counter[str] = Counter()
         places = {(m.text, m.start, form) for (form, _), some in found.items() for m in some}
         for _, _, form in places:
             self._covered.update(part for part in parts(form) if part.islower())
@@ -226,18 +206,16 @@ def _candidate(
     )
 
 
-def _one_kind(
-    made: Sequence[NameCandidate], found: Mapping[tuple[str, str], Sequence[Mention]]
-) -> Iterator[NameCandidate]:
+def _one_kind(found: _Found) -> Iterator[tuple[str, str]]:
     """A form has the kind that most of its mentions have, by how sure they are."""
     weights: dict[str, dict[str, float]] = defaultdict(dict)
     for (form, kind), mentions in found.items():
         kinds = weights[fold(form)]
         kinds[kind] = kinds.get(kind, 0.0) + sum(each.score for each in mentions)
-    for each in made:
-        kinds = weights[fold(each.form)]
-        if max(kinds, key=lambda kind: kinds[kind]) == each.kind:
-            yield each
+    for form, kind in found:
+        kinds = weights[fold(form)]
+        if max(kinds, key=kinds.__getitem__) == kind:
+            yield form, kind
 
 
 def _with_person(

@@ -42,7 +42,7 @@ from realtalk.redaction.names import Names, names_held, squashed
 from realtalk.redaction.review import Decided, NameDecision, decided
 from realtalk.redaction.rewriting import Rewriter
 from realtalk.redaction.speaker_forms import SpeakerForms, SpeakersWords
-from realtalk.redaction.standins import STAND_IN, StandIns, kind_of, wording
+from realtalk.redaction.standins import STAND_IN, StandIns, kind_and_number, kind_of, wording
 from realtalk.redaction.storing import changed_fields, restored
 from realtalk.redaction.text import Scanner
 from realtalk.registry import suggest
@@ -92,14 +92,15 @@ class Key:
         """Whether a text, such as a folder's name, holds one of the names."""
         names = Names()
         for stand_in, originals in self.entries:
-            for original in originals if kind_of(stand_in) == "Person" else ():
+            for original in originals if kind_of(stand_in) == "person" else ():
                 names.add(original, stand_in)
         return Scanner(StandIns(), names, {}).text(text, "", dense=True) != text
 
     def counts(self) -> dict[str, int]:
         """How many different things of each kind were replaced; this is not private."""
         kinds = Counter(kind_of(stand_in) for stand_in, _ in self.entries)
-        return {kind.lower(): count for kind, count in sorted(kinds.items())}
+        order = sorted(kinds, key=lambda kind: (kind != "person", kind))
+        return {kind: kinds[kind] for kind in order}
 
 
 def redact(
@@ -120,9 +121,9 @@ def redact(
     if said.kept_of_speakers:
         first = SpeakerPass(corpus, names, keep, said.kept_of_speakers)
     final = first.without(said.chosen, said.kept)
-    entries = sorted(first.stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
-    told = tuple((stand_in, tuple(originals)) for stand_in, originals in entries)
-    return final, Key(told, first.left, changed_fields(corpus, final), notes)
+    originals = first.stand_ins.originals
+    entries = tuple((name, tuple(originals[name])) for name in sorted(originals, key=_order))
+    return final, Key(entries, first.left, changed_fields(corpus, final), notes)
 
 
 def find_candidates(
@@ -167,42 +168,43 @@ class SpeakerPass:
         if "extra" in keep:
             names = (*names, *_reactors(corpus))
         called = [alias.name for chat in corpus.chats for alias in chat.aliases]
-        speakers = list(_speakers(corpus))
-        texts = list(_texts(corpus))
+        speakers = list(_chats_of(corpus))
+        texts = [text for text, _ in _placed(corpus)]
         self.stand_ins = StandIns(
             names_held((*speakers, *called, *names)), wording(texts, (*speakers, *names))
         )
         for text in (*texts, *speakers):
             self.stand_ins.reserve(text)
-        self._keep = keep
+        self._corpus, self._keep = corpus, keep
         self._persons = _persons(corpus, self.stand_ins)
-        self._everyone, chats = Names(), {}
+        self._everyone = Names()
+        self._forms = SpeakerForms(kept)
+        own: dict[str, Names] = {}
         for chat in corpus.chats:
-            chats[chat.id] = _names_in(chat, self._persons, self.stand_ins)
+            own[chat.id] = Names()
+            for person, name in _named(chat, self._persons):
+                own[chat.id].add(name, person)
+                self._forms.add(person, name)
+                if name and not STAND_IN.fullmatch(name):
+                    self.stand_ins.note(person, name)
         # Across chats a speaker's own name is surer than another speaker's nickname.
         for speaker, person in self._persons.items():
             self._everyone.add(speaker, person, own=len(corpus.chats) == 1)
         for chat in corpus.chats:
             for alias in chat.aliases:
                 self._everyone.add(alias.name, self._persons[alias.speaker])
-        self._forms = SpeakerForms(kept)
-        for name in names:
-            if given := name.strip():
-                person = self._known(given) or self._make("person", given)
-                self._everyone.add(given, person)
-                self._forms.add(person, given)
-        for person, name in {pair for chat in corpus.chats for pair in _named(chat, self._persons)}:
+        for name in filter(None, map(str.strip, names)):
+            person = self._known(name) or self.stand_ins.make("person", name)
+            self._everyone.add(name, person)
             self._forms.add(person, name)
         ordinary = {
             chat.id: ordinary_words([message.text for message in chat.messages])
             for chat in corpus.chats
         }
-        scanner = Scanner(self.stand_ins, self._everyone, chats, keep, ordinary, self._forms)
-        bare = Scanner(self.stand_ins, self._everyone, chats, ordinary=ordinary)
-        rewriter = Rewriter(scanner, bare, self._persons, self.stand_ins, keep)
-        self.redacted = rewriter.corpus(corpus)
+        scanner = Scanner(self.stand_ins, self._everyone, own, keep, ordinary, self._forms)
+        bare = Scanner(self.stand_ins, self._everyone, own, ordinary=ordinary)
+        self.redacted = Rewriter(scanner, bare, self._persons, keep).corpus(corpus)
         self.left = scanner.left
-        self._corpus = corpus
         for person, form in self._forms.met if kept else ():
             if fold(form) in kept:
                 self.stand_ins.originals[person].pop(form, None)
@@ -210,16 +212,16 @@ class SpeakerPass:
 
     def candidates(self, sources: Sequence[MentionSource]) -> list[NameCandidate]:
         """What the sources find in it, of the kinds that are not kept; speakers' forms before."""
-        places = list(_placed(self.redacted))
         persons: dict[str, str] = {}
         for speaker in self._persons:
             for part in () if STAND_IN.fullmatch(speaker) else parts(speaker):
                 persons.setdefault(fold_word(part), speaker)
-        found = candidates(places, sources, persons, list(_texts(self._corpus)))
+        written = [text for text, _ in _placed(self._corpus)]
         others = (
-            each
-            for each in found
-            if MENTION_KINDS[each.kind] not in self._keep and not self._words.are_in(each.form)
+            candidate
+            for candidate in candidates(list(_placed(self.redacted)), sources, persons, written)
+            if MENTION_KINDS[candidate.kind] not in self._keep
+            and not self._words.are_in(candidate.form)
         )
         return [*self._speakers_forms(), *others]
 
@@ -253,42 +255,36 @@ class SpeakerPass:
         """The corpus without these, too; `kept`: folded forms that stay."""
         others = Names(capitals_only=True)
         whole = {
-            fold_word(part): each.form
-            for each in reversed(chosen)
-            if each.kind == "person" and len(words := parts(each.form)) > 1
+            fold_word(part): candidate.form
+            for candidate in reversed(chosen)
+            if candidate.kind == "person" and len(words := parts(candidate.form)) > 1
             for part in words
         }
-        for each in chosen:
-            if each.kind == "person":
-                person = self._person(each, others, whole)
-                others.add_other(each.form, person, small=each.small)
-                self.stand_ins.note(person, each.form)
+        for candidate in chosen:
+            form, small = candidate.form, candidate.small
+            if candidate.kind == "person":
+                person = self._person(candidate, others, whole)
+                others.add_other(form, person, small=small)
+                self.stand_ins.note(person, form)
             else:
-                others.add_phrase(each.form, self._make(each.kind, each.form), small=each.small)
+                others.add_phrase(form, self.stand_ins.make(candidate.kind, form), small=small)
         if others.is_empty:
             return self.redacted
-        second = Scanner(self.stand_ins, others, {}, forms=SpeakerForms(kept))
+        scanner = Scanner(self.stand_ins, others, {}, forms=SpeakerForms(kept))
         same = {person: person for person in self._persons.values()}
-        rewriter = Rewriter(second, second, same, self.stand_ins, frozenset(KINDS))
-        return rewriter.corpus(self.redacted)
+        return Rewriter(scanner, scanner, same, frozenset(KINDS)).corpus(self.redacted)
 
-    def _person(self, each: NameCandidate, others: Names, whole: Mapping[str, str]) -> str:
+    def _person(self, candidate: NameCandidate, others: Names, whole: Mapping[str, str]) -> str:
         """Whose stand-in somebody has: of the person named, of the whole name, or a new one."""
-        if each.same_as:
-            if STAND_IN.fullmatch(each.same_as):
-                return each.same_as
-            if known := self._known(each.same_as) or _found(others, each.same_as):
-                return known
-            return self._make("person", each.same_as)
-        if known := _found(others, each.form):
+        same, form = candidate.same_as, candidate.form
+        if STAND_IN.fullmatch(same):
+            return same
+        if known := (same and self._known(same)) or _found(others, same or form):
             return known
-        return self._make("person", whole.get(fold_word(each.form), each.form))
+        return self.stand_ins.make("person", same or whole.get(fold_word(form), form))
 
     def _known(self, name: str) -> str | None:
         return self._persons.get(name) or _found(self._everyone, name)
-
-    def _make(self, kind: str, original: str) -> str:
-        return self.stand_ins.make("Person" if kind == "person" else kind, original)
 
 
 def _found(names: Names, name: str) -> str | None:
@@ -305,12 +301,7 @@ def refuse_unknown_kinds(kinds: frozenset[str], what: str = "kind to keep") -> N
 
 
 def _order(stand_in: str) -> tuple[str, int]:
-    digits = "".join(sign for sign in stand_in if sign.isdigit())
-    return stand_in.rstrip("0123456789>"), int(digits)
-
-
-def _texts(corpus: Corpus) -> Iterator[str]:
-    return (text for text, _ in _placed(corpus))
+    return stand_in.rstrip("0123456789>"), kind_and_number(stand_in)[1]
 
 
 def _placed(corpus: Corpus) -> Iterator[tuple[str, str]]:
@@ -336,52 +327,45 @@ def _in_chat(chat: Chat) -> Iterator[str]:
     yield from (alias.speaker for alias in chat.aliases)
 
 
-def _speakers(corpus: Corpus) -> Iterator[str]:
-    return iter(dict.fromkeys(name for chat in corpus.chats for name in _in_chat(chat)))
+def _chats_of(corpus: Corpus) -> dict[str, set[int]]:
+    """Speakers, and in which chats they are."""
+    chats: dict[str, set[int]] = {}
+    for number, chat in enumerate(corpus.chats):
+        for name in _in_chat(chat):
+            chats.setdefault(name, set()).add(number)
+    return chats
 
 
 def _reactors(corpus: Corpus) -> list[str]:
     """Who only reacted: people whose names stand in `extra`, and who said nothing."""
     marks = (mark for chat in corpus.chats for one in chat.messages for mark in one.reactions)
-    speakers = set(_speakers(corpus))
+    speakers = _chats_of(corpus)
     people = dict.fromkeys(name for mark in marks for name in mark.by)
     return [name for name in people if name not in speakers and not STAND_IN.fullmatch(name)]
 
 
 def _persons(corpus: Corpus, stand_ins: StandIns) -> dict[str, str]:
     """Speakers and their stand-ins. "Mara" and "mara" are one unless they meet in a chat."""
-    together = [set(_in_chat(chat)) for chat in corpus.chats]
-    groups: dict[str, list[list[str]]] = {}
+    groups: dict[str, list[tuple[str, set[int]]]] = {}  # of one spelling: a person, and their chats
     persons: dict[str, str] = {}
-    for name in _speakers(corpus):
+    for name, chats in _chats_of(corpus).items():
         if not name:
             persons[name] = name  # nobody
             continue
         same = groups.setdefault(name.casefold(), [])
-        for group in same:
-            if not any(name in chat and any(other in chat for other in group) for chat in together):
-                group.append(name)
-                persons[name] = persons[group[0]]
-                stand_ins.note(persons[name], name)
-                break
+        nobody: tuple[str, set[int]] = ("", set())
+        person, met = next((group for group in same if chats.isdisjoint(group[1])), nobody)
+        if person:
+            stand_ins.note(person, name)
         else:
-            same.append([name])
-            persons[name] = stand_ins.make("Person", name, name)
+            person = stand_ins.make("person", name, name)
+            same.append((person, met))
+        met |= chats
+        persons[name] = person
     return persons
 
 
 def _named(chat: Chat, persons: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Persons and what they are called; whole speakers' names first, for they are surest."""
-    for speaker in dict.fromkeys(_in_chat(chat)):
-        yield persons[speaker], speaker
-    for alias in chat.aliases:
-        yield persons[alias.speaker], alias.name
-
-
-def _names_in(chat: Chat, persons: dict[str, str], stand_ins: StandIns) -> Names:
-    names = Names()
-    for person, name in _named(chat, persons):
-        names.add(name, person)
-        if name and not STAND_IN.fullmatch(name):
-            stand_ins.note(person, name)
-    return names
+    yield from ((persons[speaker], speaker) for speaker in dict.fromkeys(_in_chat(chat)))
+    yield from ((persons[alias.speaker], alias.name) for alias in chat.aliases)

@@ -246,19 +246,19 @@ def review_rows(
         for key in each.folds:
             by_fold.setdefault(key, []).append(at)
     used: set[int] = set()
-    likely: list[dict[str, str]] = []
-    doubtful: list[dict[str, str]] = []
-    for group in sorted(grouped(found), key=_likely_first):
+    rows: list[dict[str, str]] = []
+    for group in grouped(found):
         fitting = sorted({at for key in group.folds for at in by_fold.get(key, ())})
         used.update(fitting)
-        cells = _cells(group, [given[at] for at in fitting])
-        (likely if group.is_replaced else doubtful).append(cells)
+        rows.append(_cells(group, [given[at] for at in fitting]))
     empty = dict.fromkeys((*COLUMNS, DOUBTFUL), "")
     added = [
         empty | _decided_cells(each) | {"forms": BETWEEN.join(each.forms or (each.form,))}
         for at, each in enumerate(given)
         if at not in used
     ]
+    rows.sort(key=lambda row: (row["sure"] != "yes", -int(row["count"]), row["form"]))
+    likely, doubtful = ([row for row in rows if row[DOUBTFUL] == kind] for kind in ("", "yes"))
     return [*likely, *added, *doubtful]
 
 
@@ -278,10 +278,6 @@ def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> dict[str, str
         "where": " ".join(list(places)[:_SHOWN]),
         DOUBTFUL: "" if group.is_replaced else "yes",
     }
-
-
-def _likely_first(group: NameGroup) -> tuple[bool, bool, int, str]:
-    return not group.is_replaced, not group.is_sure, -group.count, group.head.form
 
 
 def _decided_cells(decision: NameDecision) -> dict[str, str]:
@@ -311,14 +307,11 @@ def read_review(path: Path) -> list[NameDecision]:
     """The decisions of a table; a line that cannot be read is named."""
     try:
         text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RealtalkError("cannot be read as a table", where=str(path)) from error
-    try:
         # Sheets write semicolons where commas part decimals, and some write tabs.
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
         reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
         names, rows = list(reader.fieldnames or ()), list(reader)
-    except csv.Error as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RealtalkError("cannot be read as a table", where=str(path)) from error
     anew = "remove it and write it anew with `review=`"
     for name in _NEEDED:

@@ -1,6 +1,6 @@
 """Walks a corpus and puts the stand-ins in, wherever a name can be written.
 
-    Rewriter(scanner, names_only, {"Mara": "Person1"}, stand_ins, keep).corpus(corpus)
+    Rewriter(scanner, names_only, {"Mara": "Person1"}, keep).corpus(corpus)
 
 Texts, captions, questions and events go through the scanner. What the user keeps (files, links,
 `extra`) goes through `names_only`, which replaces speakers' names and nothing else. Ids stay as
@@ -10,14 +10,13 @@ they are unless a name is in them; then they change everywhere alike.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
 from realtalk.files.naming import UniqueNames
-from realtalk.redaction.standins import STAND_IN, StandIns
+from realtalk.redaction.standins import STAND_IN
 from realtalk.redaction.text import Scanner
 
 
@@ -25,25 +24,20 @@ class Rewriter:
     """One corpus into another; `persons` are the speakers and their stand-ins."""
 
     def __init__(
-        self,
-        scanner: Scanner,
-        names_only: Scanner,
-        persons: dict[str, str],
-        stand_ins: StandIns,
-        keep: frozenset[str],
+        self, scanner: Scanner, names_only: Scanner, persons: dict[str, str], keep: frozenset[str]
     ) -> None:
         self._text = scanner.text
         self._names_only = names_only.text
+        self._stand_ins = scanner.stand_ins
         self._persons = persons
-        self._stand_ins = stand_ins
         self._keep = keep
 
     def corpus(self, corpus: Corpus) -> Corpus:
         ids = UniqueNames("{}_{}")
         chats = [self._chat(chat, ids.free(self._id(chat.id, chat.id))) for chat in corpus.chats]
         name = corpus.name
-        for chat in corpus.chats[:1] if len(corpus.chats) == 1 else ():
-            name = self._id(name, chat.id)
+        if len(corpus.chats) == 1:
+            name = self._id(name, corpus.chats[0].id)
         return Corpus(self._id(name, ""), corpus.format, tuple(chats))
 
     def _id(self, name: str, chat: str) -> str:
@@ -51,15 +45,12 @@ class Rewriter:
         rewritten = self._text(name, chat, is_id=True)
         return rewritten if rewritten == name else rewritten.replace("<", "").replace(">", "")
 
-    def _ids(self, chat: Chat) -> Callable[[str], str]:
-        """What becomes of a message's id; two that differ stay two."""
+    def _ids(self, chat: Chat) -> dict[str, str]:
+        """What becomes of messages' ids; two that differ stay two."""
         old = dict.fromkeys(message.id for message in chat.messages)
         free = UniqueNames("{}_{}", taken=old)
-        changed = {name: new_id for name in old if (new_id := self._id(name, chat.id)) != name}
-        known = {name: free.free(new_id) for name, new_id in changed.items()}
-        return lambda name: (
-            known[name] if name in known else (name if name in old else self._id(name, chat.id))
-        )
+        ids = {name: self._id(name, chat.id) for name in old}
+        return {name: new if new == name else free.free(new) for name, new in ids.items()}
 
     def _extra(self, extra: str, chat: str) -> str:
         if not extra or "extra" not in self._keep:
@@ -87,18 +78,24 @@ class Rewriter:
     def _chat(self, chat: Chat, name: str) -> Chat:
         ids = self._ids(chat)
 
+        def new_id(old: str) -> str:
+            return ids[old] if old in ids else self._id(old, chat.id)
+
         def clean(text: str) -> str:
             return self._text(text, chat.id)
+
+        def extra(old: Chat | Message | Event | Question) -> str:
+            return self._extra(old.extra, chat.id)
 
         def message(old: Message) -> Message:
             return replace(
                 old,
-                id=ids(old.id),
+                id=new_id(old.id),
                 speaker=self._persons[old.speaker],
                 text=clean(old.text),
                 attachments=tuple(self._attachment(file, chat.id) for file in old.attachments),
-                reply_to=None if old.reply_to is None else ids(old.reply_to),
-                extra=self._extra(old.extra, chat.id),
+                reply_to=None if old.reply_to is None else new_id(old.reply_to),
+                extra=extra(old),
             )
 
         def event(old: Event) -> Event:
@@ -107,8 +104,8 @@ class Rewriter:
                 speaker=None if old.speaker is None else self._persons[old.speaker],
                 text=clean(old.text),
                 date=clean(old.date),
-                evidence=tuple(map(ids, old.evidence)),
-                extra=self._extra(old.extra, chat.id),
+                evidence=tuple(map(new_id, old.evidence)),
+                extra=extra(old),
             )
 
         def question(old: Question) -> Question:
@@ -118,11 +115,15 @@ class Rewriter:
                 text=clean(old.text),
                 answer=None if old.answer is None else clean(old.answer),
                 category=self._names_only(old.category, chat.id),
-                evidence=tuple(map(ids, old.evidence)),
+                evidence=tuple(map(new_id, old.evidence)),
                 unresolved=tuple(map(clean, old.unresolved)),
                 stated=tuple(map(clean, old.stated)),
-                extra=self._extra(old.extra, chat.id),
+                extra=extra(old),
             )
+
+        def alias(old: Alias) -> Alias:
+            person = self._persons[old.speaker]
+            return Alias(person, person, clean(new_id(old.source)))
 
         return Chat(
             name,
@@ -133,13 +134,8 @@ class Rewriter:
             ),
             tuple(map(event, chat.events)),
             tuple(map(question, chat.questions)),
-            tuple(
-                Alias(
-                    self._persons[old.speaker], self._persons[old.speaker], clean(ids(old.source))
-                )
-                for old in chat.aliases
-            ),
-            self._extra(chat.extra, chat.id),
+            tuple(map(alias, chat.aliases)),
+            extra(chat),
         )
 
     def _attachment(self, old: Attachment, chat: str) -> Attachment:

@@ -1,7 +1,7 @@
 """What stands in a text where something was taken out, the same for the same thing.
 
     made = StandIns(avoid=["mara", "theo"])
-    made.make("Person", "Mara Lund")      → "Person1"
+    made.make("person", "Mara Lund")      → "Person1"
     made.make("phone", "0170 1234567")    → "<phone-1>"
     StandIns(avoid=["link"]).make("link", "https://x.example")   → "<l-1>"
 
@@ -133,22 +133,20 @@ _KINDS = {kind: kind[0] for kind in ("phone", "email", "link", "address", "numbe
 }
 # How each kind is written, and how where that holds a speaker's name.
 _SHAPES = {
-    "Person": ("Person{}", "X_{}"),
+    "person": ("Person{}", "X_{}"),
     "handle": ("@handle{}", "@h_{}"),
     **{kind: (f"<{kind}-{{}}>", f"<{letter}-{{}}>") for kind, letter in _KINDS.items()},
 }
 _BRACKETS = "|".join((*_KINDS, *_KINDS.values()))
 _PERSONS = "|".join((*PERSON_WORDS, "X_"))
-SORTS = tuple(kind.lower() for kind in _SHAPES)  # of things that are replaced, as counts name them
+SORTS = tuple(_SHAPES)  # of things that are replaced, as counts name them
 _NUMBER = "[1-9][0-9]*"  # "@h_000" is somebody's handle
-STAND_IN = re.compile(
-    rf"<({_BRACKETS})-({_NUMBER})>|@(handle|h_)({_NUMBER})|@?({_PERSONS})({_NUMBER})"
-)
-# The same without groups.
 STAND_IN_SHAPE = rf"<(?:{_BRACKETS})-{_NUMBER}>|@(?:handle|h_){_NUMBER}|@?(?:{_PERSONS}){_NUMBER}"
+STAND_IN = re.compile(STAND_IN_SHAPE)
+_PARTS = re.compile(r"[<@]?(.+?)-?([0-9]+)>?")
 _KIND_OF = (
-    {"handle": "handle", "h_": "handle", "X_": "Person"}
-    | dict.fromkeys(PERSON_WORDS, "Person")
+    {"handle": "handle", "h_": "handle"}
+    | dict.fromkeys((*PERSON_WORDS, "X_"), "person")
     | {written: kind for kind, letter in _KINDS.items() for written in (kind, letter)}
 )
 
@@ -158,21 +156,23 @@ class StandIns:
 
     def __init__(self, avoid: Iterable[str] = (), persons: PersonWords | None = None) -> None:
         """`avoid`: folded names and parts of names that no stand-in may hold."""
-        held = frozenset(avoid)
+        self._names = frozenset(avoid)
         self._persons = persons or PersonWords()
         self._given: dict[tuple[str, str], str] = {}
         self._next: dict[str, int] = {}
-        self._names = held
         self._shapes = {
-            kind: plain if not any(name in plain.lower() for name in held) else letter
+            kind: letter if self._holds_name(plain.lower()) else plain
             for kind, (plain, letter) in _SHAPES.items()
         }
         self.originals: dict[str, dict[str, None]] = {}
 
+    def _holds_name(self, folded: str) -> bool:
+        return any(name in folded for name in self._names)
+
     def reserve(self, text: str) -> None:
         """Numbers that a text already uses are not given again."""
         for match in STAND_IN.finditer(text):
-            kind, number = kind_of(match[0]), int(match[2] or match[4] or match[6])
+            kind, number = kind_and_number(match[0])
             self._next[kind] = max(self._next.get(kind, 1), number + 1)
 
     def make(self, kind: str, original: str, key: str | None = None) -> str:
@@ -189,18 +189,22 @@ class StandIns:
         return self._given[known]
 
     def _shape(self, kind: str, original: str) -> str:
-        if kind != "Person" or self._shapes[kind] != _SHAPES[kind][0]:
+        if kind != "person" or self._shapes[kind] != _SHAPES[kind][0]:
             return self._shapes[kind]
         word = self._persons.word(original)
-        folded = fold(word)
-        return f"{word}{{}}" if not any(name in folded for name in self._names) else "X_{}"
+        return "X_{}" if self._holds_name(fold(word)) else f"{word}{{}}"
 
     def note(self, stand_in: str, original: str) -> None:
         self.originals.setdefault(stand_in, {})[original] = None
 
 
+def kind_and_number(stand_in: str) -> tuple[str, int]:
+    """Which kind of thing a stand-in stands for, and which of them."""
+    match = _PARTS.fullmatch(stand_in)
+    assert match is not None
+    return _KIND_OF[match[1]], int(match[2])
+
+
 def kind_of(stand_in: str) -> str:
     """Which kind of thing a stand-in stands for."""
-    match = STAND_IN.fullmatch(stand_in)
-    assert match is not None
-    return _KIND_OF[match[1] or match[3] or match[5]]
+    return kind_and_number(stand_in)[0]

@@ -2,21 +2,19 @@
 
     fields = changed_fields(original, redacted)     what a key keeps, beside who is who
     restored(redacted, fields) == original
-    restored_text("Person1 is late", {"Person1": ["Mara"]})         → "Mara is late"
     store_redacted(corpus, Path("shared"))                          → 412, its messages
     store_restored(redacted, Path("key.json"), Path("again"))       → 412
 
 Of every field that redaction changed the original is kept, by its place in the corpus; speakers of
 messages follow from the chat's list. A key fits one redacted corpus: another one, or one that was
-edited, is refused. Texts that were made from a redacted corpus, such as a model's, get the name
-that a stand-in stands for first.
+edited, is refused.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,6 @@ from realtalk.chat import Chat, Corpus
 from realtalk.errors import RealtalkError
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
-from realtalk.redaction.standins import STAND_IN
 
 _SPEAKER = "speaker"
 
@@ -56,21 +53,6 @@ def restored(redacted: Corpus, kept: Mapping[str, Any]) -> Corpus:
     return Corpus(changed.get("name", redacted.name), redacted.format, tuple(chats))
 
 
-def restored_text(text: str, key: Mapping[str, Sequence[str]]) -> str:
-    """A text with names again, as each is first known."""
-
-    def original(stand_in: str) -> str:
-        return next(iter(key.get(stand_in) or ()), stand_in)
-
-    def name(match: Any) -> str:
-        whole = str(match[0])
-        if whole not in key and whole.startswith("@"):
-            return "@" + original(whole[1:])
-        return original(whole)
-
-    return STAND_IN.sub(name, text)
-
-
 def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     if old == new:
         return
@@ -95,18 +77,15 @@ def _restored(
             each: changed.get(f"{path}.speakers.{at}", each)
             for at, each in enumerate(value.speakers)
         }
+
+    def inside(inner: Any, name: Any) -> Any:
+        return _restored(inner, f"{path}.{name}", changed, speakers)
+
     if is_dataclass(value) and not isinstance(value, type):
-        inside = {
-            each.name: _restored(
-                getattr(value, each.name), f"{path}.{each.name}", changed, speakers
-            )
-            for each in fields(value)
-        }
-        return replace(value, **inside)
+        names = [field.name for field in fields(value)]
+        return replace(value, **{name: inside(getattr(value, name), name) for name in names})
     if isinstance(value, tuple):
-        return tuple(
-            _restored(each, f"{path}.{at}", changed, speakers) for at, each in enumerate(value)
-        )
+        return tuple(inside(inner, at) for at, inner in enumerate(value))
     if path.rpartition(".")[2] == _SPEAKER and isinstance(value, str):
         return speakers.get(value, value)
     return value

@@ -66,7 +66,7 @@ class Scanner:
         `ordinary`: the words of each chat's language; they are names only where names stand.
         `forms` notes what people decide on, and says what stays.
         """
-        self._stand_ins = stand_ins
+        self.stand_ins = stand_ins
         self._everyone = everyone
         self._chats = chats
         self._ordinary = ordinary
@@ -145,7 +145,8 @@ class Scanner:
             return f"@{person}" if kind == "handle" else person
         if kind == "digits":
             return self._number(match, is_id)
-        if kind == "token" and any(known.find(_first_word(written)) for known in names):
+        word = TOKEN.match(written) if kind == "token" else None
+        if word is not None and any(known.find(word[0]) for known in names):
             return None  # "Mara19900412"
         if is_id and kind != "email":
             return None
@@ -153,17 +154,15 @@ class Scanner:
         if plural.get(kind or "", f"{kind}s") in self._keep:
             return None
         if kind in ("link", "address", "email", "handle"):
-            return self._stand_ins.make(kind, written, written if kind == "link" else None)
-        return self._stand_ins.make(
-            "number", written, squashed(written) if kind == "iban" else None
-        )
+            return self.stand_ins.make(kind, written, written if kind == "link" else None)
+        return self.stand_ins.make("number", written, squashed(written) if kind == "iban" else None)
 
     def _squashed(self, written: str, names: list[Names]) -> str | None:
         key = squashed(written)
         for known in names:
             person = known.squashed.get(key) or known.words.get(key, (None,))[0]
             if person is not None:
-                self._stand_ins.note(person, written)
+                self.stand_ins.note(person, written)
                 return person
         return None
 
@@ -173,7 +172,7 @@ class Scanner:
             return None
         if is_id and written[0] != "+":
             return None
-        return self._stand_ins.make("phone" if phone else "number", written, squashed(written))
+        return self.stand_ins.make("phone" if phone else "number", written, squashed(written))
 
     # ── names ────────────────────────────────────────────────────────────────────────────
 
@@ -276,7 +275,7 @@ class Scanner:
             end = _past_digits(text, end)
             if generation := _GENERATION.match(text, end):
                 end = generation.end()
-            self._stand_ins.note(person, text[start:end])
+            self.stand_ins.note(person, text[start:end])
             settled.append((start, end, person))
         return settled
 
@@ -300,7 +299,7 @@ class Scanner:
     def _has_initial(self, person: str, letter: str) -> bool:
         return any(
             fold(word[0]) == fold(letter)
-            for name in self._stand_ins.originals.get(person, ())
+            for name in self.stand_ins.originals.get(person, ())
             for word in name.split()[1:]
         )
 
@@ -344,11 +343,6 @@ def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSp
 def _whole_name(key: str, names: list[Names]) -> str | None:
     """Whose name this is when it is written without spaces."""
     return next((known.squashed[key] for known in names if key in known.squashed), None)
-
-
-def _first_word(text: str) -> str:
-    match = TOKEN.match(text)
-    return match[0] if match else ""
 
 
 def _is_beside_name(text: str, groups: list[list[NameSpan]], named: list[bool], at: int) -> bool:
