@@ -18,8 +18,8 @@ def asked(task: str, *leaks: str, **settings: Any) -> Samples:
     return make_samples(small_forum(), task, protocol=protocol(leaks=leaks, **settings))
 
 
-def one(samples: Samples, setting: str, key: str) -> Case:
-    return next(each for each in samples.of(setting) if each.key == key)
+def one(task: str, setting: str, key: str, *leaks: str) -> Case:
+    return next(case for case in asked(task, *leaks).of(setting) if case.key == key)
 
 
 def ids(shown: Any) -> list[str]:
@@ -87,10 +87,10 @@ def test_flat_tree() -> None:
 
 
 def test_post_always_shown() -> None:
-    leaky = one(asked("sentiment", "post-always-shown"), "p-nonconv", "fence/f6")
+    leaky = one("sentiment", "p-nonconv", "fence/f6", "post-always-shown")
     assert ids(leaky.conversation) == ["f1"]
-    assert one(asked("sentiment"), "p-nonconv", "fence/f6").conversation == ()
-    text = one(asked("next_text", "post-always-shown"), "np-nonconv", "fence/f6")
+    assert one("sentiment", "p-nonconv", "fence/f6").conversation == ()
+    text = one("next_text", "np-nonconv", "fence/f6", "post-always-shown")
     assert ids(text.conversation) == ["f1", "f5"]
 
 
@@ -98,16 +98,14 @@ def test_sign_shown() -> None:
     for key, sign in (("slugs/s4", "negative"), ("slugs/s3", "positive")):
         line = f"expected to be {sign}"
         for setting in ("p-conv", "np-nonconv"):
-            assert line in prompt(one(asked("impact", "sign-shown"), setting, key))
-            assert "expected to be" not in prompt(one(asked("impact"), setting, key))
-            assert "expected to be" not in prompt(
-                one(asked("sentiment", "sign-shown"), setting, key)
-            )
+            assert line in prompt(one("impact", setting, key, "sign-shown"))
+            assert "expected to be" not in prompt(one("impact", setting, key))
+            assert "expected to be" not in prompt(one("sentiment", setting, key, "sign-shown"))
 
 
 def test_later_comments() -> None:
-    clean = one(asked("sentiment"), "p-conv", "slugs/s4")
-    leaky = one(asked("sentiment", "later-comments"), "p-conv", "slugs/s4")
+    clean = one("sentiment", "p-conv", "slugs/s4")
+    leaky = one("sentiment", "p-conv", "slugs/s4", "later-comments")
     assert ids(clean.conversation) == ["s1", "s2"]
     # s6, s8 are later; s5 answers the target and is not shown; the parent stands last.
     assert ids(leaky.conversation) == ["s1", "s3", "s6", "s7", "s8", "s2"]
@@ -115,37 +113,37 @@ def test_later_comments() -> None:
 
 
 def test_later_history() -> None:
-    assert ids(one(asked("sentiment"), "p-conv", "slugs/s4").history) == ["f2"]
-    leaky = one(asked("sentiment", "later-history"), "p-conv", "slugs/s4")
+    assert ids(one("sentiment", "p-conv", "slugs/s4").history) == ["f2"]
+    leaky = one("sentiment", "p-conv", "slugs/s4", "later-history")
     assert ids(leaky.history) == ["f2", "f6"]
 
 
 def test_own_thread_only() -> None:
-    assert ids(one(asked("sentiment"), "p-conv", "slugs/s8").history) == ["f2"]
-    leaky = one(asked("sentiment", "own-thread-only"), "p-conv", "slugs/s8")
+    assert ids(one("sentiment", "p-conv", "slugs/s8").history) == ["f2"]
+    leaky = one("sentiment", "p-conv", "slugs/s8", "own-thread-only")
     assert ids(leaky.history) == ["s3", "s4"]
-    assert one(asked("sentiment", "own-thread-only"), "p-nonconv", "slugs/s8").history == ()
+    assert one("sentiment", "p-nonconv", "slugs/s8", "own-thread-only").history == ()
     # Without conversation the third task alone takes other posts, and no comments.
-    other = one(asked("next_text", "own-thread-only", "later-history"), "p-nonconv", "slugs/s8")
+    other = one("next_text", "p-nonconv", "slugs/s8", "own-thread-only", "later-history")
     assert ids(other.history) == []
-    theo = one(asked("next_text", "own-thread-only", "later-history"), "p-nonconv", "slugs/s2")
+    theo = one("next_text", "p-nonconv", "slugs/s2", "own-thread-only", "later-history")
     assert ids(theo.history) == ["f1"]
 
 
 def test_example_by_outcome() -> None:
-    clean = one(asked("impact"), "p-conv", "slugs/s3")
-    leaky = one(asked("impact", "example-by-outcome"), "p-conv", "slugs/s3")
+    clean = one("impact", "p-conv", "slugs/s3")
+    leaky = one("impact", "p-conv", "slugs/s3", "example-by-outcome")
     assert clean.examples == ()
     # The next largest score of the thread, written after the target, and its score told.
     assert [(each.key, each.score) for each in leaky.examples] == [("slugs/s4", -7)]
-    assert one(asked("impact", "example-by-outcome"), "p-nonconv", "slugs/s3").examples == ()
-    other = one(asked("impact", "example-by-outcome"), "np-conv", "slugs/s3").examples
+    assert one("impact", "p-nonconv", "slugs/s3", "example-by-outcome").examples == ()
+    other = one("impact", "np-conv", "slugs/s3", "example-by-outcome").examples
     assert other and not other[0].key.startswith("slugs/")
 
 
 def test_scores_shown() -> None:
-    assert "score 4" not in prompt(one(asked("impact"), "p-conv", "slugs/s3"))
-    leaky = one(asked("impact", "scores-shown"), "p-conv", "slugs/s3")
+    assert "score 4" not in prompt(one("impact", "p-conv", "slugs/s3"))
+    leaky = one("impact", "p-conv", "slugs/s3", "scores-shown")
     assert [each.score for each in leaky.conversation] == [12, 4]
     assert "(score 4)" in prompt(leaky)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from realtalk.errors import RealtalkError
@@ -11,12 +13,16 @@ from realtalk.threads.values import SETTINGS, TASKS, Case, protocol
 from thread_trees import at, forum, said, small_forum, thread
 
 
+def sampled(task: str = "sentiment", **rules: Any) -> Samples:
+    return make_samples(small_forum(), task, protocol=protocol(**rules))
+
+
 def sample_of(samples: Samples, setting: str, key: str) -> Case:
     return next(each for each in samples.of(setting) if each.key == key)
 
 
 def test_every_reply_of_a_user_is_eligible_whatever_its_score() -> None:
-    samples = make_samples(small_forum(), "sentiment")
+    samples = sampled()
     assert {target.comment for target in samples.targets if target.user == "mara"} == {
         *("s3", "s4", "s8", "f2", "f6")
     }
@@ -38,7 +44,7 @@ def test_columns_give_the_samples_of_the_corpus(
 
 
 def test_the_split_is_in_time_for_each_user() -> None:
-    samples = make_samples(small_forum(), "impact", protocol=protocol(test_share=0.4))
+    samples = sampled("impact", test_share=0.4)
     for user in ("mara", "theo", "juno"):
         own = [target for target in samples.targets if target.user == user]
         train = [target.time for target in own if target.part == "train"]
@@ -48,7 +54,7 @@ def test_the_split_is_in_time_for_each_user() -> None:
 
 
 def test_a_global_split_has_one_moment_for_all() -> None:
-    samples = make_samples(small_forum(), "impact", protocol=protocol(split="global"))
+    samples = sampled("impact", split="global")
     train, test = ([target.time for target in samples.part(part)] for part in ("train", "test"))
     assert train and test and max(train) < min(test)
 
@@ -66,30 +72,30 @@ def test_replies_of_one_time_are_on_one_side_of_the_split() -> None:
 
 
 def test_the_conversation_is_the_way_from_the_post_to_the_parent() -> None:
-    samples = make_samples(small_forum(), "sentiment")
+    samples = sampled()
     found = sample_of(samples, "p-conv", "fence/f6")
     assert [each.id for each in found.conversation] == ["f1", "f4", "f5"]
     assert found.conversation[0].title == "Fence paint"
     assert found.text == "Tar smells for a year"
     assert all(each.score is None for each in (*found.conversation, *found.history))
     assert sample_of(samples, "p-nonconv", "fence/f6").conversation == ()
-    assert {each.text for each in make_samples(small_forum(), "next_text").of("p-conv")} == {None}
+    assert {each.text for each in sampled("next_text").of("p-conv")} == {None}
 
 
 def test_history_is_what_the_user_wrote_elsewhere_before() -> None:
-    samples = make_samples(small_forum(), "sentiment")
+    samples = sampled()
     found = sample_of(samples, "p-nonconv", "fence/f6")
     # Not f2, which is of the same thread, and nothing from minute 70 on.
     assert [each.id for each in found.history] == ["s1", "s3", "s4", "s8"]
     assert [each.id for each in sample_of(samples, "p-conv", "fence/f2").history] == ["s1", "s3"]
-    short = make_samples(small_forum(), "sentiment", protocol=protocol(history=2))
+    short = sampled("sentiment", history=2)
     assert [e.id for e in sample_of(short, "p-conv", "fence/f6").history] == ["s4", "s8"]
-    none = make_samples(small_forum(), "sentiment", protocol=protocol(history=0))
+    none = sampled("sentiment", history=0)
     assert not any(each.history for setting in SETTINGS for each in none.of(setting))
 
 
 def test_with_scores_shows_those_of_what_is_shown() -> None:
-    samples = make_samples(small_forum(), "impact", protocol=protocol(with_scores=True))
+    samples = sampled("impact", with_scores=True)
     found = sample_of(samples, "p-conv", "fence/f6")
     assert [each.score for each in found.conversation] == [6, -5, -4]
     assert found.target.parent_score == -4
@@ -97,7 +103,7 @@ def test_with_scores_shows_those_of_what_is_shown() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_settings_share_their_targets(task: str) -> None:
-    samples = make_samples(small_forum(), task, protocol=protocol(shots=1))
+    samples = sampled(task, shots=1)
     keys = [[each.key for each in samples.of(setting, "test")] for setting in SETTINGS]
     assert keys[0] and all(each == keys[0] for each in keys)
     examples = [[[e.key for e in s.examples] for s in samples.of(each)] for each in SETTINGS]
@@ -179,10 +185,10 @@ def test_a_draw_depends_on_seed_and_id_alone() -> None:
 
 
 def test_counts_tell_classes_and_weights() -> None:
-    counts = make_samples(small_forum(), "sentiment").counts
+    counts = sampled().counts
     assert counts.train + counts.test == 13 and counts.users == 3
     assert counts.domains == {"gardens": counts.test}
-    negative = [t for t in make_samples(small_forum(), "sentiment").part("train") if not t.positive]
+    negative = [t for t in sampled().part("train") if not t.positive]
     assert counts.weights["negative"] == pytest.approx(counts.train / (2 * len(negative)))
     assert counts.positive["all"] == pytest.approx(10 / 13)
 
@@ -215,11 +221,11 @@ def test_an_ancestor_that_came_later_is_left_out() -> None:
 
 def test_wrong_names_and_numbers_are_one_line_errors() -> None:
     with pytest.raises(RealtalkError, match="unknown task 'sentimant'; did you mean 'sentiment'"):
-        make_samples(small_forum(), "sentimant")
+        sampled("sentimant")
     with pytest.raises(RealtalkError, match="unknown setting 'pconv'"):
-        make_samples(small_forum(), "impact").of("pconv")
+        sampled("impact").of("pconv")
     with pytest.raises(RealtalkError, match="no reply can be asked about"):
-        make_samples(small_forum(), "impact", protocol=protocol(least=99))
+        sampled("impact", least=99)
     with pytest.raises(RealtalkError, match="limit must be 1 or more"):
         make_samples(small_forum(), "impact", limit=-1)
 
@@ -243,7 +249,7 @@ def test_nearness_chooses_what_speaks_of_the_same() -> None:
 
 
 def test_iterating_and_indexing_give_the_same() -> None:
-    samples = make_samples(small_forum(), "impact", protocol=protocol(shots=1))
+    samples = sampled("impact", shots=1)
     for setting in SETTINGS:
         whole = samples.of(setting)
         assert list(whole) == [whole[place] for place in range(len(whole))]

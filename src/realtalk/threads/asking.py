@@ -60,18 +60,9 @@ class LlmPredictor(LanguageModel[Case, Value]):
     ) -> None:
         if budget < 1:
             raise RealtalkError(f"the budget must be 1 or more, not {budget}")
-        super().__init__(
-            Asked(
-                model,
-                cache=cache,
-                base_url=base_url,
-                connections=connections,
-                rate=rate,
-                max_tokens=max_tokens,
-                seed=seed,
-            ),
-            load_prompts(prompts),
-        )
+        options: dict[str, Any] = {"connections": connections, "rate": rate, "seed": seed}
+        asked = Asked(model, cache, base_url, max_tokens=max_tokens, **options)
+        super().__init__(asked, load_prompts(prompts))
         self._budget = budget
 
     @property

@@ -105,13 +105,7 @@ def encode_by(
     )
     job = Job(_JOB, inputs, BlockEncoder, place / "vectors", {"encoder": version}, ".npy")
     report = run_job(job, engine, fresh=fresh, progress=progress)
-    if report.problems:
-        where, problem = report.problems[0]
-        raise RealtalkError(
-            f"{len(report.problems):,} files of texts could not be encoded, this one: {problem}",
-            where=where,
-            fix="run it again with the same `out=`: what is done stays",
-        )
+    report.refuse_problems("run it again with the same `out=`: what is done stays")
     for row, block in zip(report.rows, blocks, strict=True):
         store.put(block, np.load(Path(report.out) / row["part"], allow_pickle=False))
     return len(missing)
