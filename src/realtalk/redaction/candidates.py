@@ -144,11 +144,11 @@ def candidates(
                 known.setdefault(fold_word(part), candidate.form)
     named = [_with_person(candidate, persons, known) for candidate in named]
     folds = {fold(candidate.form) for candidate in named if candidate.kind == "person"}
-    for word, whose, score, source in _of_known(words, known, persons):
+    for word, whose, score, origin in _of_known(words, known, persons):
         if fold(word) not in folds:
             where = _where(word, shown, ids)
             count = words.count[word]
-            named.append(NameCandidate(word, "person", count, score, source, *where, whose))
+            named.append(NameCandidate(word, "person", count, score, origin, *where, whose))
     return named
 
 
