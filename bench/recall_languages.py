@@ -27,8 +27,7 @@ import polars as pl
 
 from realtalk.chat import Chat, Message, Question, Session
 from realtalk.encoders.sentences import SentenceEncoder
-from realtalk.memory.index import ChatIndex, named_text
-from realtalk.memory.ranking import BM25, FUSED, SearchedQuestion, scores
+from realtalk.memory.index import BM25, FUSED, ChatIndex, SearchedQuestion, named_text, scores
 from realtalk.memory.retrieved import Retrieved
 from realtalk.text.folding import fold
 from realtalk.text.terms import english_terms

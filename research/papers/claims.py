@@ -21,9 +21,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from realtalk.evals.comparing import compare, matched
-from realtalk.evals.estimating import by_variant, paired_lines, shared_parts
+from realtalk.evals.estimating import paired_lines, shared_parts
 from realtalk.evals.tables import better_side
-from realtalk.evals.values import Row
+from realtalk.evals.values import Row, by_variant
 from realtalk.metrics.grouped import Change, drawn_sums
 from realtalk.metrics.statistics import Array, Estimate, holm, percentile_interval
 from realtalk.threads.published import TABLE, published_gain

@@ -84,10 +84,10 @@ def board_result(probed: Run) -> dict[str, Any]:
 def _seconds(probed: Run, variant: str) -> float | None:
     """What building and recalling took; None where nobody measured it."""
     built = building(probed)
-    if built is None or built.seconds is None:
+    if built is None or built["seconds"] is None:
         return None
     recalled = sum(float(row["recall_ms"]) for row in probed.timings if row["variant"] == variant)
-    return round(built.seconds + recalled / 1000, 2)
+    return round(built["seconds"] + recalled / 1000, 2)
 
 
 def _scores(rows: Sequence[Row]) -> dict[str, float]:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from realtalk.evals.comparing import compare
-from realtalk.evals.estimating import by_variant, estimate
+from realtalk.evals.estimating import estimate
 from realtalk.evals.tables import share
-from realtalk.evals.values import Row
+from realtalk.evals.values import Row, by_variant
 from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate, holm
 from realtalk.threads.values import SETTINGS, TASKS, Task

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.estimating import by_variant, estimate
+from realtalk.evals.estimating import estimate
+from realtalk.evals.values import by_variant
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.benchmark import ThreadTask, predictions, run_threads

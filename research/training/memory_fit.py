@@ -1,7 +1,7 @@
 """Vectors of held-out chats → the weights of the ranking, and what they score on those chats.
 
     python -m research.training.memory_fit --name k1
-    → chats not seen: any@5 .95 …; weights for `realtalk.memory.ranking.FUSED`
+    → chats not seen: any@5 .95 …; weights for `realtalk.memory.index.FUSED`
 
 The chats are those that `memory_train.py --hold` left out. The weights maximise the chance that
 each evidence message beats all that is no evidence; figures are for chats that neither the model
@@ -23,9 +23,8 @@ from scipy.optimize import minimize
 
 from realtalk.chat import Chat, Message, Question, Session
 from realtalk.encoders.sentences import Encoded
-from realtalk.memory.index import ChatIndex
-from realtalk.memory.ranking import FEATURES as NAMES
-from realtalk.memory.ranking import SearchedQuestion, features, scaled
+from realtalk.memory.index import FEATURES as NAMES
+from realtalk.memory.index import ChatIndex, SearchedQuestion, features, scaled
 
 HERE = Path(__file__).parent
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat

@@ -171,12 +171,11 @@ def test_the_command_finds_the_sample_and_asks_for_other_corpora(tmp_path: Path,
     assert run(*words, "--out", "mara")[0] == 0
     kept = (tmp_path / "mara" / "rows.jsonl").read_bytes()
     status, out, err = run("runs", "rescore", "mara")
-    assert status == 0 and "scored again: 0 of 3 rows changed" in err and "Mara" in out
+    assert status == 0 and "scored again: 0 of 3 rows changed" in err and "constant" in out
     assert (tmp_path / "mara" / "rows.jsonl").read_bytes() == kept
     as_ines(tmp_path / "ines")
     status, _, err = run("runs", "rescore", "ines")
     assert status == 2 and err.count("\n") == 1
-    assert "does not say where its corpus lies" in err
-    assert "realtalk persona rescore ines CORPUS" in err
+    assert "ines: the corpus of the run is needed; name it after the run" in err
     status, _, err = run("runs", "rescore", "ines", "sample")
     assert status == 2 and "none of its chats is in this corpus" in err

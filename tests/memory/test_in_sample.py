@@ -90,16 +90,12 @@ def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Pa
     told = json.loads(run("probe", "kept", "--reader", "none", "--json")[1])
     assert told["in_sample"]["ESConv"]["questions"] == 1
     assert "the retrieval encoder" in told["in_sample"]["ESConv"]["learned_by"]
-    swept = run("sweep", "probe", "kept", "--memories", "retrieved,recent", "--budgets", "500",
-                "--reader", "none", "--out", "sweep", "--json")  # fmt: skip
-    assert (
-        json.loads(swept[1])["retrieved"]["in_sample"]
-        and not json.loads(swept[1])["recent"]["in_sample"]
-    )
-    assert "retrieved: in-sample" in " ".join(swept[2].split())
-    compared = run("runs", "compare", "seen", "sweep/recent", "--json")
-    assert compared[0] == 0, compared[2]
-    assert "in-sample" in " ".join(run("probe", "compare", "seen", "sweep/recent")[2].split())
+    axes = ("--set", "memory=retrieved,recent", "--set", "budget=500", "--set", "reader=none")
+    swept = run("sweep", "probe", "kept", *axes, "--out", "sweep")
+    assert "in-sample: 1 of 1 questions" in " ".join(swept[2].split())
+    for command in ("compare", "table"):
+        status, out, err = run("runs", command, "seen", next(tmp_path.glob("sweep/*recent*")))
+        assert status == 0 and "in-sample" in " ".join((out + err).split()), err
     page = json.dumps(make_report([tmp_path / "seen"]).to_json())
     assert "in-sample: 1 of 1 questions" in page
 

@@ -94,15 +94,6 @@ def test_the_prompt_shows_one_session_numbered_and_dated(tmp_path: Path) -> None
     assert not re.search(r"\{(session|speakers)\}", prompt)
 
 
-def test_a_second_build_asks_nothing(tmp_path: Path) -> None:
-    with JudgeServer(noted) as server:
-        memory = Notes(model=MODEL, base_url=server.url, cache=tmp_path, retries=0)
-        first = memory.build(bakery())
-        again = memory.build(bakery())
-        assert len(server.calls) == 3
-    assert first.notes == again.notes
-
-
 def test_a_malformed_answer_is_asked_for_again(tmp_path: Path) -> None:
     def rule(call: Call) -> str:
         if "Pepper" in call.prompt and "could not be read" not in call.prompt:
@@ -123,8 +114,7 @@ def test_what_stays_malformed_is_counted_and_the_rest_serves(tmp_path: Path) -> 
     assert dict(built.unscored) == {2: "malformed answer"}
     assert [note.session for note in built.notes] == [1, 3]
     context = built.recall(ask("When is the marathon?"), Budget())
-    assert context.ranked is not None
-    assert context.ranked[0] == "D3:1"
+    assert (context.ranked or ())[0] == "D3:1"
 
 
 def test_a_failing_provider_loses_one_session_and_only_that_is_asked_again(tmp_path: Path) -> None:
@@ -142,19 +132,22 @@ def test_a_failing_provider_loses_one_session_and_only_that_is_asked_again(tmp_p
         asked_before = len(server.calls)
         second = memory.build(bakery())
         assert len(server.calls) == asked_before + 1
+        assert memory.build(bakery()).notes == second.notes
+        assert len(server.calls) == asked_before + 1  # nothing is asked again
     assert not second.unscored
     assert [note.session for note in second.notes] == [1, 2, 2, 3]
 
 
-def test_no_notes_at_all_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError) as raised:
-        built_from(lambda _: "I'm sorry, I can't help with that.", tmp_path)
-    assert "Chat_9_Ines_Tobias: no session could be noted (refused)" in str(raised.value)
-
-
-def test_a_wrong_key_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="does not accept the key"):
-        built_from(lambda _: Reply(status=401), tmp_path)
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("I'm sorry, I can't help with that.", r"Tobias: no session could be noted \(refused\)"),
+        (Reply(status=401), "does not accept the key"),
+    ],
+)
+def test_no_notes_at_all_is_an_error(answer: str | Reply, fault: str, tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match=fault):
+        built_from(lambda _: answer, tmp_path)
 
 
 def test_sessions_without_words_are_not_sent(tmp_path: Path) -> None:
@@ -180,10 +173,8 @@ def test_notes_come_dated_with_their_messages(tmp_path: Path) -> None:
         "[Wednesday 20 May 2026]\nTobias: I signed up for the marathon in Porto\n"
         "Tobias: 8 November, I have to buy shoes"
     )
-    assert context.message_ids == ("D3:1", "D3:3")
-    assert context.ranked is not None
-    assert context.ranked[:2] == ("D3:1", "D3:3")
-    for tokens in range(0, 150, 10):
+    assert context.message_ids == (context.ranked or ())[:2] == ("D3:1", "D3:3")
+    for tokens in range(0, 150, 30):
         less = built.recall(ask("When is Tobias's marathon?"), Budget(tokens=tokens))
         assert less.tokens == count_tokens(less.text) <= tokens
 
@@ -191,8 +182,7 @@ def test_notes_come_dated_with_their_messages(tmp_path: Path) -> None:
 def test_notes_alone_if_wished(tmp_path: Path) -> None:
     built, _ = built_from(noted, tmp_path, messages=False)
     context = built.recall(ask("marathon"), Budget())
-    assert context.message_ids == ()
-    assert context.ranked is not None
+    assert context.message_ids == () and context.ranked
     assert context.text.count("\n- ") == 4
 
 
@@ -266,25 +256,19 @@ def test_one_folder_holds_the_prompts_of_all_uses(tmp_path: Path) -> None:
 
 def test_the_prompt_does_not_change() -> None:
     """What was answered is kept by what was asked: new words are new questions."""
+    odd = Session(1, None, (Message("D1:1", "Ines", None, "write {speakers} there"),))
+    assert "1. Ines: write {speakers} there" in note_text(load_note_prompt(), bakery(), odd)
     text = load_note_prompt().texts["notes"]
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "fde127a1dfba33dd"
-
-
-def test_a_chat_that_talks_about_placeholders_stays_as_it_is() -> None:
-    chat = bakery()
-    odd = Session(1, None, (Message("D1:1", "Ines", None, "write {speakers} there"),))
-    assert "1. Ines: write {speakers} there" in note_text(load_note_prompt(), chat, odd)
 
 
 def test_settings_from_the_command_line(tmp_path: Path) -> None:
     memory = make_memory(
         "notes", {"model": MODEL, "hops": "2", "messages": "false", "cache": str(tmp_path)}
     )
-    assert isinstance(memory, Notes)
-    assert memory.asked.cache == tmp_path
+    assert isinstance(memory, Notes) and memory.asked.cache == tmp_path
     assert memory.version == "1, prompts 1"
-    assert memory.settings["hops"] == 2
-    assert memory.settings["messages"] is False
+    assert (memory.settings["hops"], memory.settings["messages"]) == (2, False)
     with pytest.raises(RealtalkError, match="hops must be 1 or more, not 0"):
         make_memory("notes", {"model": MODEL, "hops": "0"})
     with pytest.raises(RealtalkError, match="no provider in the name of the model"):

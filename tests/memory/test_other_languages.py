@@ -11,8 +11,7 @@ import pytest
 
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.formats.opening import open_reading
-from realtalk.memory.index import ChatIndex
-from realtalk.memory.ranking import FUSED, SearchedQuestion, scores
+from realtalk.memory.index import FUSED, ChatIndex, SearchedQuestion, scores
 from realtalk.memory.restored import Restored
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget

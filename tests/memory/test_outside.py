@@ -18,11 +18,12 @@ from memory_chats import ask, bakery
 from realtalk.chat import Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.memory.outside import Outside, Recalled, load_object
+from realtalk.evals.values import Cost
+from realtalk.memory.outside import BuiltOutside, Outside, Recalled, load_object
 from realtalk.memory.outside_libraries import mem0_memory, retriever_memory
 from realtalk.memory.registry import make_memory
 from realtalk.memory.showing import shown
-from realtalk.memory.values import Budget, Cost
+from realtalk.memory.values import Budget
 
 MATCHING = '''
 class Matching:
@@ -79,27 +80,28 @@ def test_a_file_is_enough(tmp_path: Path) -> None:
     assert memory.settings == {"system": f"{file}:start", "sha256": digest}
 
 
+def built(*items: Recalled | str) -> BuiltOutside:
+    return Outside("fixed", lambda _: Fixed(*items)).build(bakery())
+
+
 def test_it_is_told_every_session_and_asked_only_the_text() -> None:
     chat, system = bakery(), Fixed("a fact")
     steps: list[tuple[int, int]] = []
     memory = Outside("fixed", lambda _: system)
-    built = memory.build(chat, lambda done, total, _: steps.append((done, total)))
-    built.recall(ask("where?"), Budget())
-    assert system.told == list(chat.sessions)
-    assert system.asked == ["where?"]
-    assert steps == [(1, 3), (2, 3), (3, 3)]
-    assert built.cost.calls == 3
+    told = memory.build(chat, lambda done, total, _: steps.append((done, total)))
+    told.recall(ask("where?"), Budget())
+    assert (system.told, system.asked) == (list(chat.sessions), ["where?"])
+    assert steps == [(1, 3), (2, 3), (3, 3)] and told.cost.calls == 3
 
 
 def test_texts_stand_under_their_days_before_the_messages() -> None:
-    system = Fixed(
+    context = built(
         Recalled("Ines has a kitten.\nIt is grey.", ("D2:2",), 2),
         Recalled(message_ids=("D3:1",)),
         "Tobias runs.",
         Recalled("The oven broke.", session=1),
         Recalled(),
-    )
-    context = Outside("fixed", lambda _: system).build(bakery()).recall(ask("?"), Budget())
+    ).recall(ask("?"), Budget())
     assert context.text == (
         "[Monday 4 May 2026]\n- The oven broke.\n\n"
         "[Friday 8 May 2026]\n- Ines has a kitten. It is grey.\n\n"
@@ -107,32 +109,22 @@ def test_texts_stand_under_their_days_before_the_messages() -> None:
         "[Wednesday 20 May 2026]\nTobias: I signed up for the marathon in Porto"
     )
     # A message that a text rests on is credited in the ranking, not as shown.
-    assert context.message_ids == ("D3:1",)
-    assert context.ranked == ("D2:2", "D3:1")
+    assert (context.message_ids, context.ranked) == (("D3:1",), ("D2:2", "D3:1"))
     assert context.tokens == count_tokens(context.text)
+    # Texts alone have no ranking, and nothing has an empty one.
+    assert built("a", "b").recall(ask("?"), Budget()).ranked is None
+    empty = built().recall(ask("?"), Budget())
+    assert (empty.text, empty.ranked, empty.tokens) == ("", (), 0)
 
 
 def test_the_best_stay_where_not_all_fits() -> None:
     items = [Recalled(f"fact number {n} about the bakery", session=1) for n in range(9)]
-    built = Outside("fixed", lambda _: Fixed(*items, Recalled(message_ids=("D1:1",)))).build(
-        bakery()
-    )
-    for tokens in range(0, 90, 5):
-        context = built.recall(ask("?"), Budget(tokens=tokens))
+    system = built(*items, Recalled(message_ids=("D1:1",)))
+    for tokens in range(0, 90, 15):
+        context = system.recall(ask("?"), Budget(tokens=tokens))
         assert context.tokens == count_tokens(context.text) <= tokens
-    context = built.recall(ask("?"), Budget(tokens=30))
-    assert context.text.splitlines()[1:3] == [
-        "- fact number 0 about the bakery",
-        "- fact number 1 about the bakery",
-    ]
-
-
-def test_texts_alone_have_no_ranking_and_nothing_has_an_empty_one() -> None:
-    chat = bakery()
-    texts = Outside("fixed", lambda _: Fixed("a", "b")).build(chat)
-    assert texts.recall(ask("?"), Budget()).ranked is None
-    empty = Outside("fixed", lambda _: Fixed()).build(chat).recall(ask("?"), Budget())
-    assert (empty.text, empty.ranked, empty.tokens) == ("", (), 0)
+    lines = system.recall(ask("?"), Budget(tokens=30)).text.splitlines()
+    assert lines[1:3] == [f"- fact number {n} about the bakery" for n in (0, 1)]
 
 
 class Spending(Fixed):
@@ -147,9 +139,9 @@ class Spending(Fixed):
 
 
 def test_a_system_can_say_what_it_spent() -> None:
-    built = Outside("spending", lambda _: Spending()).build(bakery())
-    assert (built.cost.calls, built.cost.tokens_in) == (6, 300)
-    cost = built.recall(ask("?"), Budget()).cost
+    spending = Outside("spending", lambda _: Spending()).build(bakery())
+    assert (spending.cost.calls, spending.cost.tokens_in) == (6, 300)
+    cost = spending.recall(ask("?"), Budget()).cost
     assert (cost.calls, cost.tokens_in, cost.tokens_out) == (3, 7, 5)
 
 
@@ -159,18 +151,14 @@ class Failing(Fixed):
 
 
 def test_a_failure_names_the_question_not_its_text() -> None:
-    built = Outside("broken", lambda _: Failing()).build(bakery())
+    broken = Outside("broken", lambda _: Failing()).build(bakery())
     with pytest.raises(RealtalkError) as raised:
-        built.recall(ask("a secret", "Q7"), Budget())
+        broken.recall(ask("a secret", "Q7"), Budget())
     assert str(raised.value) == (
         "Chat_9_Ines_Tobias: the system 'broken' failed at Q7 (ValueError)"
     )
-
-
-def test_an_id_of_another_chat_is_refused() -> None:
-    built = Outside("fixed", lambda _: Fixed(Recalled("x", ("D9:9",)))).build(bakery())
-    with pytest.raises(RealtalkError, match="no message 'D9:9'"):
-        built.recall(ask("?"), Budget())
+    with pytest.raises(RealtalkError, match="no message 'D9:9'"):  # of another chat
+        built(Recalled("x", ("D9:9",))).recall(ask("?"), Budget())
 
 
 @pytest.mark.parametrize(
@@ -204,6 +192,11 @@ def test_a_missing_extra_names_its_cure(
         retriever_memory(list) if extra == "langchain" else mem0_memory({})
 
 
+_with_langchain = pytest.mark.skipif(
+    importlib.util.find_spec("langchain_core") is None, reason="the extra langchain is missing"
+)
+
+
 def _word_retriever(documents: list[Any], *, cut: bool = False) -> Any:
     """A retriever of LangChain's own kind that counts common words."""
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -215,12 +208,12 @@ def _word_retriever(documents: list[Any], *, cut: bool = False) -> Any:
             self, query: str, *, run_manager: CallbackManagerForRetrieverRun
         ) -> list[Document]:
             asked = set(query.lower().split())
-            scored = [
-                (len(asked & set(document.page_content.lower().split())), document)
-                for document in documents
-            ]
-            best = sorted((each for each in scored if each[0]), key=lambda each: -each[0])
-            return [_cut(document) if cut else document for _, document in best]
+            common = {
+                at: len(asked & set(document.page_content.lower().split()))
+                for at, document in enumerate(documents)
+            }
+            best = sorted((at for at in common if common[at]), key=lambda at: -common[at])
+            return [_cut(documents[at]) if cut else documents[at] for at in best]
 
     return Words()
 
@@ -230,31 +223,28 @@ def _cut(document: Any) -> Any:
     return document.model_copy(update={"page_content": "\n".join(lines[2:4])})
 
 
+@_with_langchain
 def test_a_langchain_retriever_is_a_memory() -> None:
-    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
     memory = retriever_memory(_word_retriever)
     assert memory.settings == {"factory": "_word_retriever", "per": "message"}
     context = memory.build(bakery()).recall(ask("the marathon in porto"), Budget(tokens=60))
-    assert context.ranked is not None
-    assert context.ranked[0] == "D3:1"
-    assert "D3:1" in context.message_ids
+    assert (context.ranked or ())[0] == "D3:1" and "D3:1" in context.message_ids
     assert context.tokens == count_tokens(context.text) <= 60
 
 
+@_with_langchain
 def test_a_cut_document_credits_only_what_it_still_holds() -> None:
-    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
     chat = bakery()
     memory = retriever_memory(lambda documents: _word_retriever(documents, cut=True), per="session")
     context = memory.build(chat).recall(ask("the shelter"), Budget())
     # Two lines of the second session are left: a message, and the line of the new day.
-    assert context.ranked is not None
-    assert set(context.ranked) == {"D1:2", "D1:3", "D2:2", "D3:2", "D3:3"}
+    assert set(context.ranked or ()) == {"D1:2", "D1:3", "D2:2", "D3:2", "D3:3"}
     assert shown(chat.by_id["D2:2"]) in context.text
     assert "Pepper" not in context.text
 
 
+@_with_langchain
 def test_a_rewritten_document_is_the_systems_own_text() -> None:
-    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
     from langchain_core.documents import Document
 
     class Telling:
@@ -263,12 +253,7 @@ def test_a_rewritten_document_is_the_systems_own_text() -> None:
 
     context = retriever_memory(lambda _: Telling()).build(bakery()).recall(ask("?"), Budget())
     assert context.text == "[Monday 4 May 2026]\n- Ines bakes"
-    assert context.message_ids == ()
-    assert context.ranked is None
-
-
-def test_a_factory_must_return_a_retriever() -> None:
-    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    assert (context.message_ids, context.ranked) == ((), None)
     with pytest.raises(RealtalkError, match="returned list, which has no invoke"):
         retriever_memory(lambda documents: documents).build(bakery())
 
@@ -297,16 +282,13 @@ def test_mem0_stores_messages_and_finds_them(
     monkeypatch.setenv("MEM0_DIR", str(tmp_path))
     with EmbeddingServer() as server:
         memory = mem0_memory(_mem0_config(server.url), limit=5, threshold=0.0)
-        built = memory.build(bakery())
-        context = built.recall(ask("signed up for the marathon in Porto"), Budget(tokens=80))
-    assert context.ranked is not None
-    assert context.ranked[0] == "D3:1"
-    assert len(context.ranked) <= 5
+        stored = memory.build(bakery())
+        context = stored.recall(ask("signed up for the marathon in Porto"), Budget(tokens=80))
+    ranked = context.ranked or ()
+    assert ranked[0] == "D3:1" and len(ranked) <= 5
     assert shown(bakery().by_id["D3:1"]) in context.text
-    assert built.cost.calls >= 12
-    assert built.cost.tokens_in > 60
-    assert context.cost.calls >= 1
-    assert server.chats == []
+    assert stored.cost.calls >= 12 and stored.cost.tokens_in > 60
+    assert context.cost.calls >= 1 and server.chats == []
     assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
     assert memory.version.startswith("1, mem0ai ")
 
@@ -321,18 +303,12 @@ def test_mem0_extracts_facts_with_a_model(tmp_path: Path, monkeypatch: pytest.Mo
         return '{"memory": [{"id": "0", "text": "' + told + ' then", "attributed_to": "user"}]}'
 
     with EmbeddingServer(notes) as server:
-        built = mem0_memory(_mem0_config(server.url), infer=True, threshold=0.0).build(bakery())
-        context = built.recall(ask("who adopted Pepper"), Budget(tokens=60))
+        stored = mem0_memory(_mem0_config(server.url), infer=True, threshold=0.0).build(bakery())
+        context = stored.recall(ask("who adopted Pepper"), Budget(tokens=60))
     assert len(server.chats) == 3
     assert "- Ines adopted Pepper then" in context.text.splitlines()
-    assert context.message_ids == ()
-    assert context.ranked is None
-    assert built.cost.tokens_out > 0
-    assert built.cost.tokens_in > 100
-
-
-@_with_mem0
-def test_mem0_with_inference_needs_a_model() -> None:
+    assert (context.message_ids, context.ranked) == ((), None)
+    assert stored.cost.tokens_out > 0 and stored.cost.tokens_in > 100
     with pytest.raises(RealtalkError, match="infer needs a model"):
         mem0_memory({}, infer=True)
 

@@ -181,38 +181,37 @@ def test_a_memory_without_an_order_or_messages_is_not_scored_on_them() -> None:
     assert run.scores == () and not run.variants["500t"].overall
 
 
+def chosen(corpus: Corpus, **options: Any) -> list[tuple[Chat, tuple[Question, ...]]]:
+    return list(Plan(corpus, Shuffled(), NoReader(), (Budget(),), **options).questions)
+
+
 def test_questions_can_be_chosen() -> None:
-    plan = Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), limit=8)
-    assert [len(chosen) for _, chosen in plan.questions] == [2, 2, 1, 1, 1, 1]
-    corpus = open_reading("sample").reading.corpus
-    plan = Plan(corpus, Shuffled(), NoReader(), (Budget(),), limit=12)
-    drawn = [question for _, chosen in plan.questions for question in chosen]
-    assert set(Counter(question.category for question in drawn).values()) == {4}
-    assert [len(chosen) for _, chosen in plan.questions] == [6, 6]
-    for chat, chosen in plan.questions:  # in the chat's own order
-        assert list(chosen) == [each for each in chat.questions if each in chosen]
-    plan = Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), categories=("temporal",))
-    assert {q.category for _, chosen in plan.questions for q in chosen} == {"temporal"}
-    with pytest.raises(RealtalkError, match="did you mean 'temporal'"):
-        Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), categories=("temporel",))
-    with pytest.raises(RealtalkError, match="limit must be 1 or more"):
-        Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), limit=0)
-    silent_corpus = Corpus("quiet", "test", (replace(CORPUS.chats[0], questions=()),))
-    with pytest.raises(RealtalkError, match="has no questions"):
-        Plan(silent_corpus, Shuffled(), NoReader(), (Budget(),))
-
-
-@pytest.mark.parametrize("text", ["", "1k", "-5", "0", "2000x", "1000;2000"])
-def test_what_is_no_budget(text: str) -> None:
-    with pytest.raises(RealtalkError, match="budget"):
-        parse_budgets(text)
+    assert [len(own) for _, own in chosen(CORPUS, limit=8)] == [2, 2, 1, 1, 1, 1]
+    drawn = chosen(open_reading("sample").reading.corpus, limit=12)
+    categories = Counter(question.category for _, own in drawn for question in own)
+    assert set(categories.values()) == {4}
+    assert [len(own) for _, own in drawn] == [6, 6]
+    for chat, own in drawn:  # in the chat's own order
+        assert list(own) == [each for each in chat.questions if each in own]
+    temporal = chosen(CORPUS, categories=("temporal",))
+    assert {q.category for _, own in temporal for q in own} == {"temporal"}
+    quiet = Corpus("quiet", "test", (replace(CORPUS.chats[0], questions=()),))
+    for corpus, options, fault in (
+        (CORPUS, {"categories": ("temporel",)}, "did you mean 'temporal'"),
+        (CORPUS, {"limit": 0}, "limit must be 1 or more"),
+        (quiet, {}, "has no questions"),
+    ):
+        with pytest.raises(RealtalkError, match=fault):
+            chosen(corpus, **options)
 
 
 def test_budgets_are_written_one_way() -> None:
-    assert [label(each) for each in parse_budgets("1000, 2000W,all,1000t")] == [
-        *("1000t", "2000w", "all")
-    ]
+    written = [label(each) for each in parse_budgets("1000, 2000W,all,1000t")]
+    assert written == ["1000t", "2000w", "all"]
     assert parse_budgets("500", words=True) == (Budget(words=500),)
+    for text in ("", "1k", "-5", "0", "2000x", "1000;2000"):
+        with pytest.raises(RealtalkError, match="budget"):
+            parse_budgets(text)
 
 
 def plan_of(reader: Any, memory: Any = None, **options: Any) -> Plan:
@@ -357,13 +356,6 @@ def test_rescoring_asks_the_judge_only(tmp_path: Path) -> None:
     assert Run.load(tmp_path / "run").judgements == judged.judgements
 
 
-def test_a_run_without_answers_cannot_be_judged(tmp_path: Path) -> None:
-    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-    probed = run_probe(plan_of(NoReader()), tmp_path)
-    with pytest.raises(RealtalkError, match="no answers to judge"):
-        judge_run(probed, Judge(Asked("local/tiny"), load_wording()))
-
-
 def test_answers_from_elsewhere(tmp_path: Path) -> None:
     given = [{"chat": "Chat_0", "id": "Q1", "answer": "SECRET1", "message_ids": ["D1:1"]}]
     probed = score_answers(CORPUS, given, tmp_path / "a")
@@ -373,13 +365,12 @@ def test_answers_from_elsewhere(tmp_path: Path) -> None:
     assert probed.rows[0]["recall@budget"] == 0.5  # Q1 has two pieces of evidence
     assert probed.rows[1]["recall@budget"] is None
     for wrong, line in (
-        ({"id": "Q1", "answer": "x"}, "in several chats"),
-        ({"chat": "Chat_0", "id": "Q99", "answer": "x"}, "no question 'Q99' in Chat_0"),
+        ([{"id": "Q1", "answer": "x"}], "in several chats"),
+        ([{"chat": "Chat_0", "id": "Q99", "answer": "x"}], "no question 'Q99' in Chat_0"),
+        (given * 2, "answered twice"),
     ):
         with pytest.raises(RealtalkError, match=line):
-            score_answers(CORPUS, [wrong], tmp_path / "b")
-    with pytest.raises(RealtalkError, match="answered twice"):
-        score_answers(CORPUS, given * 2, tmp_path / "c")
+            score_answers(CORPUS, wrong, tmp_path / "b")
 
 
 def test_an_adversarial_question_wants_an_abstention(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.judging import Judge, read_verdict, refuse_own_judge
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import Item, LlmReader, NoReader, load_wording, prompt_of
+from realtalk.memory.readers import Item, LlmReader, load_wording, prompt_of
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import Asked, Prompt, ask
 
@@ -98,32 +98,13 @@ def test_every_answer_comes_with_its_cost(tmp_path: Path) -> None:
         assert {n: each.value for n, each in found.items()} == {
             n: f"answer to what is {n}?" for n in range(4)
         }
-        assert found[0].cost.calls == 1
-        assert (found[0].cost.tokens_in, found[0].cost.tokens_out) == (1, 1)
-        assert {call.body["temperature"] for call in server.calls} == {0}
-        assert {call.body["seed"] for call in server.calls} == {0}
+        cost = found[0].cost
+        assert (cost.calls, cost.tokens_in, cost.tokens_out) == (1, 1, 1)
+        assert {(call.body["temperature"], call.body["seed"]) for call in server.calls} == {(0, 0)}
         again = answers(reader, items(4))
         assert len(server.calls) == 4  # what was answered is not asked again
-    assert [each.value for _, each in sorted(again.items())] == [
-        each.value for _, each in sorted(found.items())
-    ]
-    assert again[0].cost.tokens_in == found[0].cost.tokens_in
-
-
-def test_failing_every_third_call_loses_no_question(tmp_path: Path) -> None:
-    def rule(call: Call) -> str | Reply:
-        if call.place % 3 == 2:
-            return Reply(status=(500, 429, 503)[call.place // 3 % 3], headers=SOON)
-        return echo(call)
-
-    with JudgeServer(rule) as server:
-        # In step with the two others one prompt may be the third again and again.
-        given = asked(server, tmp_path, retries=12, connections=3)
-        found = answers(LlmReader(given, load_wording()), items(9))
-        assert len(server.calls) > 9
-    assert {n: each.value for n, each in found.items()} == {
-        n: f"answer to what is {n}?" for n in range(9)
-    }
+    assert [again[n].value for n in range(4)] == [found[n].value for n in range(4)]
+    assert again[0].cost.tokens_in == cost.tokens_in
 
 
 def too_long(_: Call) -> Reply:
@@ -181,10 +162,6 @@ def test_a_model_needs_a_provider() -> None:
         Asked("tiny")
     with pytest.raises(RealtalkError, match="timeout must be 1 or more"):
         Asked("local/tiny", timeout=0)
-
-
-def test_without_a_model_nobody_answers() -> None:
-    assert answers(NoReader(), items(2)) == {0: Answer(None), 1: Answer(None)}
 
 
 ROWS = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,9 @@ KITTEN = ask("Where did Ines get the kitten?")
 
 
 def recalled(
-    chat: Chat, question: str = KITTEN.text, budget: Budget | None = None, **given: object
+    chat: Chat, question: str = KITTEN.text, budget: Budget | None = None, **given: Any
 ) -> Context:
-    memory = Restored(**given)  # type: ignore[arg-type]
+    memory = Restored(**given)
     return memory.build(chat).recall(ask(question), budget or Budget())
 
 
@@ -61,75 +62,58 @@ def test_an_event_brings_its_messages_back() -> None:
         "[Saturday 9 May 2026]\nInes: adopted her from the shelter, she is called Pepper"
     )
     assert context.message_ids == ("D2:3",)
-    assert context.ranked is not None
-    assert context.ranked[0] == "D2:3"
+    assert context.ranked is not None and context.ranked[0] == "D2:3"
     assert context.tokens == count_tokens(context.text)
+    alone = recalled(bakery(), around=-1, top=1, others=False)
+    assert (alone.message_ids, alone.text) == ((), context.text.split("\n\n")[0])
+    assert alone.ranked  # what it would lead to is known all the same
 
 
-def test_surroundings_stay_within_the_session() -> None:
-    chat = bakery()
-    near = recalled(chat, around=1, top=1, anchors=1)
-    assert near.message_ids == ("D2:2", "D2:3", "D2:4")
-    far = recalled(chat, around=9, top=1, anchors=1)
-    assert far.message_ids == ("D2:1", "D2:2", "D2:3", "D2:4")
+OVEN = "Did the mechanic repair the oven before the kitten?"
+SESSION = ("D2:1", "D2:2", "D2:3", "D2:4")
 
 
-def test_no_messages_below_zero() -> None:
-    context = recalled(bakery(), around=-1, top=1, others=False)
-    assert context.message_ids == ()
-    assert context.text == "[Friday 8 May 2026]\n- Ines: Nessa adopts a kitten from the shelter."
-    assert context.ranked  # what it would lead to is known all the same
+@pytest.mark.parametrize(
+    ("question", "settings", "ids"),
+    [
+        (KITTEN.text, {"around": 1, "top": 1, "anchors": 1}, SESSION[1:]),
+        (KITTEN.text, {"around": 9, "top": 1, "anchors": 1}, SESSION),  # within the session
+        (KITTEN.text, {"sessions": 1, "around": -1}, SESSION),
+        (OVEN, {"sessions": 2, "around": -1}, (*(f"D1:{n}" for n in range(1, 6)), *SESSION)),
+        # Named evidence wins over likeness.
+        (
+            "Who is told about the pet?",
+            {"around": 0, "top": 1, "kinds": ("observation",)},
+            SESSION[2:],
+        ),
+        # An alias finds what the annotator called her.
+        ("What happened to Nessa's oven?", {"around": 0, "top": 1, "anchors": 1}, ("D1:3",)),
+    ],
+)
+def test_what_an_event_leads_to(
+    question: str, settings: dict[str, Any], ids: tuple[str, ...]
+) -> None:
+    assert recalled(bakery(), question, **settings).message_ids == ids
 
 
-def test_sessions_come_back_whole_best_first() -> None:
-    chat = bakery()
-    one = recalled(chat, sessions=1, around=-1)
-    assert one.message_ids == ("D2:1", "D2:2", "D2:3", "D2:4")
-    two = recalled(
-        chat, "Did the mechanic repair the oven before the kitten?", sessions=2, around=-1
-    )
-    assert {id_.split(":")[0] for id_ in two.message_ids} == {"D1", "D2"}
-    assert len(two.message_ids) == 9
-
-
-def test_named_evidence_wins_over_likeness() -> None:
-    context = recalled(
-        bakery(), "Who is told about the pet?", around=0, top=1, kinds=("observation",)
-    )
-    assert context.message_ids == ("D2:3", "D2:4")
-
-
-def test_evidence_that_does_not_exist_is_not_used() -> None:
-    chat = bakery()
+def test_evidence_or_a_session_that_does_not_exist_is_not_used() -> None:
     lost = Event(2, "Ines", "Ines adopts a kitten from the shelter.", "event", "", ("D7:7",))
-    context = recalled(replace(chat, events=(lost,)), around=0, anchors=1)
+    context = recalled(replace(bakery(), events=(lost,)), around=0, anchors=1)
     assert context.message_ids == ("D2:3",)
-
-
-def test_an_event_of_a_missing_session_is_shown_alone() -> None:
-    chat = replace(bakery(), events=(Event(40, "Ines", "Ines buys a kitten."),))
-    context = recalled(chat)
+    nowhere = replace(bakery(), events=(Event(40, "Ines", "Ines buys a kitten."),))
+    context = recalled(nowhere)
     assert context.text == "[session 40]\n- Ines: Ines buys a kitten."
     assert context.ranked == ()
 
 
 def test_the_chosen_event_comes_first_then_messages_then_others() -> None:
-    chat = bakery()
     event = "[Friday 8 May 2026]\n- Ines: Nessa adopts a kitten from the shelter."
     message = "[Saturday 9 May 2026]\nInes: adopted her from the shelter, she is called Pepper"
-    tight = Budget(tokens=count_tokens(event))
-    assert recalled(chat, budget=tight, around=0, anchors=1, top=1).text == event
-    room = Budget(tokens=count_tokens(event) + count_tokens(message))
-    assert recalled(chat, budget=room, around=0, anchors=1, top=1).text == f"{event}\n\n{message}"
-    everything = recalled(chat, around=0, anchors=1, top=1)
+    for text in (event, f"{event}\n\n{message}"):
+        budget = Budget(tokens=count_tokens(text))
+        assert recalled(bakery(), budget=budget, around=0, anchors=1, top=1).text == text
+    everything = recalled(bakery(), around=0, anchors=1, top=1)
     assert everything.text.count("\n- ") == 3
-
-
-def test_an_alias_finds_what_the_annotator_called_her() -> None:
-    chat = bakery()
-    plain = replace(chat, events=tuple(e for e in chat.events if e.kind == "event"))
-    context = recalled(plain, "What happened to Nessa's oven?", around=0, top=1, anchors=1)
-    assert context.message_ids == ("D1:3",)
 
 
 class _Last:
@@ -147,11 +131,3 @@ def test_the_ranking_can_be_replaced() -> None:
     context = memory.build(bakery()).recall(KITTEN, Budget())
     assert context.message_ids == ("D3:3",)
     assert memory.settings["ranking"] == "_last"
-
-
-@pytest.mark.parametrize("around", [0, 2])
-def test_more_surroundings_hold_what_fewer_held(around: int) -> None:
-    chat = bakery()
-    fewer = recalled(chat, around=around)
-    more = recalled(chat, around=around + 1)
-    assert set(fewer.message_ids) <= set(more.message_ids)

@@ -276,8 +276,8 @@ def _rescore_memory(
 ) -> Sequence[str]:
     from realtalk.evals.run import Run
     from realtalk.formats.audit import Audit
-    from realtalk.memory.benchmark import answering
-    from realtalk.memory.rescoring import judge_run, rescore_run, same_formulas
+    from realtalk.memory.benchmark import answering, same_formulas
+    from realtalk.memory.rescoring import judge_run, rescore_run
 
     if judge is None and prompts is not None:
         raise RealtalkError("`prompts=` is for a judge", fix="name one with `judge=`")

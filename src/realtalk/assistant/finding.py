@@ -196,7 +196,7 @@ def recall(ranked: Sequence[ListedMessage], budget: Budget) -> dict[str, Any]:
     costs = {chat: MessageCosts(_only(chat, ranked)) for chat in chats}
     size, room = Size(budget), MOST_CHARACTERS - _ROOM
     most = budget.tokens or budget.words or 0
-    fillings = {chat: Filling(own.sheet, size) for chat, own in costs.items()}
+    fillings = {chat: Filling(own, size) for chat, own in costs.items()}
     chosen: dict[ListedChat, dict[int, ListedMessage]] = {}
     headed: set[tuple[ListedChat, str]] = set()
     tried = 0

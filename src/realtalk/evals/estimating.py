@@ -2,7 +2,6 @@
 
     estimate(rows, scores)["f1"]          → Estimate(value=0.21, low=0.18, high=0.25, n=728)
     estimate(rows, scores, strict=True)   → the same, unscored rows taken as wrong
-    by_variant(rows)                      → {"1000t": [row, …], "2000t": [row, …]}
     average([0.2, 0.4, None, 0.9])        → Average(value=0.5, sd=0.36, low=0.2, high=0.9, n=3)
 
 Scores that share their parts are drawn together. A row that a score does not apply to is left
@@ -19,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.evals.values import Parts, Row, Score, column
+from realtalk.evals.values import Parts, Row, Score, by_column, column
 from realtalk.metrics.grouped import FEWEST_GROUPS, grouped_estimates
 from realtalk.metrics.statistics import Array, Estimate, bootstrap_interval, wilson
 
@@ -43,27 +42,16 @@ def average(values: Iterable[float | None], left_out: int = 0) -> Average:
     return Average(mean, low, high, len(known), left_out, sd=float(np.std(known, ddof=1)))
 
 
-def by_variant(rows: Sequence[Row], order: Sequence[str] = ()) -> dict[str, list[Row]]:
-    """Rows of each variant; those of `order` first, the others as they come."""
-    found: dict[str, list[Row]] = {name: [] for name in order}
-    for row in rows:
-        found.setdefault(row["variant"], []).append(row)
-    return {name: kept for name, kept in found.items() if kept}
-
-
 def shared_parts(
     scores: Sequence[Score], *, strict: bool = False
 ) -> Iterator[tuple[Parts, list[Score]]]:
     """Scores in groups that are made from the same sums."""
-    found: dict[Parts, list[Score]] = {}
+    groups: dict[Parts, list[Score]] = {}
     for score in scores:
-        parts = score.parts
-        if strict:
-            parts = score.strict
-            if parts is None:
-                continue
-        found.setdefault(parts or column(score.name), []).append(score)
-    yield from found.items()
+        if score.strict or not strict:
+            parts = score.strict if strict else score.parts
+            groups.setdefault(parts or column(score.name), []).append(score)
+    yield from groups.items()
 
 
 def estimate(
@@ -72,32 +60,26 @@ def estimate(
     """Each score over the rows, in the order of `scores`."""
     found: dict[str, Estimate] = {}
     if not strict:
-        found = {each.name: _of_groups(rows, each.alone) for each in scores if each.alone}
+        found = {score.name: _of_groups(rows, score.alone) for score in scores if score.alone}
     summed = [score for score in scores if score.alone is None]
     for parts, sharing in shared_parts(summed, strict=strict):
         lines = parts(rows)
         kept = whole_lines(lines)
         groups = [row["group"] for row, keep in zip(rows, kept, strict=True) if keep]
-        figures = {score.name: score.figure for score in sharing}
-        made = grouped_estimates(
+        estimates = grouped_estimates(
             lines[kept],
             groups,
-            figures,
+            {score.name: score.figure for score in sharing},
             left_out=len(rows) - len(groups),
             whole=sharing[0].whole,
         )
-        found |= {
-            score.name: _proportion(score, made[score.name], lines[kept], groups)
-            for score in sharing
-        }
+        for score in sharing:
+            found[score.name] = _proportion(score, estimates[score.name], lines[kept], groups)
     return {score.name: found[score.name] for score in scores if score.name in found}
 
 
 def _of_groups(rows: Sequence[Row], alone: Callable[[Sequence[Row]], Estimate]) -> Estimate:
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row["group"], []).append(row)
-    figures = [alone(own) for own in groups.values()]
+    figures = [alone(own) for own in by_column(rows, "group").values()]
     if len(figures) == 1:
         return figures[0]
     left_out = sum(figure.left_out for figure in figures)

@@ -22,7 +22,6 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import orjson
@@ -130,14 +129,16 @@ class RunFolder:
             raise RealtalkError(f"a run of {known['kind']}, not of {kind}", where=str(folder))
         return cls(folder, known["kind"], known["settings"], known["versions"])
 
-    def table(self, name: str, key: Sequence[str]) -> Table:
-        """The rows of one name, opened for writing, with those that are there."""
+    def table(self, name: str, key: Sequence[str], *, late: bool = False) -> Table:
+        """The rows of one name, opened for writing, with those that are there.
+
+        The file of a `late` table is made when its first row comes.
+        """
         if name not in _TABLES:
             raise ValueError(f"'{name}' is not among the tables that `fresh=True` removes")
         path = None if self.folder is None else self.folder / f"{name}.jsonl"
-        made = Table(path, tuple(key))
-        self._tables.append(made)
-        return made
+        self._tables.append(Table(path, tuple(key), late=late))
+        return self._tables[-1]
 
     def rows(self, name: str, key: Sequence[str]) -> list[Row]:
         """The rows of one name, only to be read: the latest of each key, in the table's order.
@@ -178,38 +179,33 @@ class RunFolder:
     def __enter__(self) -> RunFolder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
 class Table:
     """Rows of one kind: added one by one, each on disk before the next; or kept in memory."""
 
-    def __init__(self, path: Path | None, key: tuple[str, ...]) -> None:
+    def __init__(self, path: Path | None, key: tuple[str, ...], *, late: bool = False) -> None:
         self.path = path
         self.key = key
         self._rows: dict[Key, Row] = {}
         self._stream: IO[bytes] | None = None
         self._synced = time.monotonic()
-        if path is not None:
-            self._open(path)
+        if path is not None and (path.exists() or not late):
+            self._stream = self._opened(path)
 
-    def _open(self, path: Path) -> None:
+    def _opened(self, path: Path) -> IO[bytes]:
         stream = _opened(path)
         try:
-            found, whole = _lines(path)
+            rows, end = _lines(path)
         except RealtalkError:
             stream.close()
             raise
-        stream.truncate(whole)
+        stream.truncate(end)
         stream.seek(0, os.SEEK_END)
-        self._stream = stream
-        self._rows = _latest(found, self.key)
+        self._rows = _latest(rows, self.key)
+        return stream
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -225,6 +221,8 @@ class Table:
     def add(self, row: Mapping[str, Any]) -> None:
         """One row, given to the system at once and to the disk soon."""
         line = orjson.dumps(dict(row))
+        if self._stream is None and self.path is not None:
+            self._stream = self._opened(self.path)
         if self._stream is not None:
             self._stream.write(line + b"\n")
             self._stream.flush()
@@ -245,15 +243,16 @@ class Table:
         rest = sorted(set(self._rows) - set(named), key=str)
         return [self._rows[key] for key in (*named, *rest)]
 
-    def finish(self, order: Sequence[Key], schema: pl.Schema | None = None) -> pl.DataFrame:
+    def finish(self, order: Sequence[Key], schema: pl.Schema | None = None) -> list[Row]:
         """The rows in the order given, also written as Parquet."""
         import polars as pl
 
-        self.sync()
-        frame = pl.DataFrame(self.in_order(order), schema=schema, infer_schema_length=None)
-        if self.path is not None:
+        rows = self.in_order(order)
+        if self.path is not None and self._stream is not None:
+            self.sync()
+            frame = pl.DataFrame(rows, schema=schema, infer_schema_length=None)
             write_parquet(self.path.with_suffix(".parquet"), frame)
-        return frame
+        return rows
 
     def close(self) -> None:
         if self._stream is not None and not self._stream.closed:

@@ -60,60 +60,48 @@ class _Samples:
     """Every sample by its id, made when it is asked for; each stage is prepared once."""
 
     def __init__(
-        self,
-        benchmark: Benchmark[Any, Any, Any],
-        corpus: Corpus,
-        model: AskingSolver,
+        self, benchmark: Benchmark[Any, Any, Any], corpus: Corpus, model: AskingSolver
     ) -> None:
         self.benchmark = benchmark
         self.model = model
-        self.slices = benchmark.slices
         self._stages: list[Stage[Any, Any]] = list(benchmark.stages(corpus))
-        self._places: dict[str, tuple[int, int]] = {}
-        self._prepared: int | None = None
+        self._places: dict[str, tuple[Stage[Any, Any], int]] = {}
+        self._prepared: Stage[Any, Any] | None = None
 
     def dataset(self, name: str) -> MemoryDataset:
-        several = len(self._stages) > 1
-        found = []
-        for number, stage in enumerate(self._stages):
+        samples = []
+        for stage in self._stages:
             for place, sample in enumerate(stage.samples):
-                id_ = f"{stage.title}/{sample.id}" if several else sample.id
-                self._places[id_] = (number, place)
-                found.append(
+                id_ = f"{stage.title}/{sample.id}" if len(self._stages) > 1 else sample.id
+                self._places[id_] = (stage, place)
+                about = {self.benchmark.group: sample.group, "variant": sample.variant}
+                samples.append(
                     InspectSample(
                         input=sample.id,
                         target=self.benchmark.target(sample),
                         id=id_,
-                        metadata={
-                            self.benchmark.group: sample.group,
-                            "variant": sample.variant,
-                            **self.benchmark.about(sample),
-                        },
+                        metadata={**about, **self.benchmark.about(sample)},
                     )
                 )
-        return MemoryDataset(found, name=name)
-
-    def get(self, id_: Any) -> Sample[Any, Any]:
-        number, place = self._places[str(id_)]
-        return self._stages[number].samples[place]
+        return MemoryDataset(samples, name=name)
 
     def prompt(self, id_: Any) -> tuple[str, int | None]:
         """What the model is asked, and its longest answer."""
-        number, place = self._places[str(id_)]
-        stage = self._stages[number]
-        if self._prepared != number:
+        stage, place = self._places[str(id_)]
+        if self._prepared is not stage:
             self.model.prepare(stage.learning())
-            self._prepared = number
+            self._prepared = stage
         shown = stage.samples[place].shown
         return self.model.prompt(shown), self.model.most_tokens(shown)
 
     def row(self, state: TaskState) -> Row:
-        sample = self.get(state.sample_id)
-        answer: Answer[Any]
-        if reason := unasked(state):
-            answer = Answer(None, reason)
-        else:
-            answer = self.model.parse(readable(state.output.completion), sample.shown)
+        stage, place = self._places[str(state.sample_id)]
+        sample: Sample[Any, Any] = stage.samples[place]
+        reason = unasked(state)
+        text = readable(state.output.completion)
+        answer: Answer[Any] = Answer(None, reason)
+        if not reason:
+            answer = self.model.parse(text, sample.shown)
         return row_of(sample, answer, self.benchmark.score([sample], [answer])[0])
 
 
@@ -130,11 +118,11 @@ def inspect_task(
     `judges` are scorers beside the benchmark's own.
     """
     samples = _Samples(benchmark, corpus, model)
-    strict = any(score.strict for score in benchmark.scores)
+    strict = (False, True) if any(score.strict for score in benchmark.scores) else (False,)
     return Task(
         dataset=samples.dataset(corpus.name),
         solver=_shown(samples),
-        scorer=[_plain(samples), *([_strict(samples)] if strict else []), *judges],
+        scorer=[*(_by_scores(samples, wrong) for wrong in strict), *judges],
         version=benchmark.version,
         fail_on_error=0.9999,  # a fault of the provider costs its sample, not all
         metadata={"prompts": model.version, **benchmark.settings, **(metadata or {})},
@@ -177,51 +165,27 @@ def _all_figures(wanted: Sequence[Score], strict: bool, slices: str) -> Metric:
     return made
 
 
-def _plain(samples: _Samples) -> Scorer:
-    """What could be read; the rest is unscored."""
-    scores = samples.benchmark.scores
+def _by_scores(samples: _Samples, strict: bool) -> Scorer:
+    """The benchmark's scores of what could be read; the rest is unscored, or wrong if `strict`."""
+    scores, benchmark = samples.benchmark.scores, samples.benchmark
+    metrics = [_all_figures(scores, strict, benchmark.slices)]
+    clustered = [] if strict else [stderr(cluster=benchmark.group)]
 
-    @scorer(
-        metrics=[
-            _all_figures(scores, False, samples.slices),
-            stderr(cluster=samples.benchmark.group),
-        ],
-        name="plain",
-    )
-    def made() -> Scorer:
+    @scorer(metrics=[*metrics, *clustered], name="strict" if strict else "plain")
+    def by_scores() -> Scorer:
         async def score(state: TaskState, target: Target) -> InspectScore:  # noqa: ARG001
             row = samples.row(state)
+            if row["unscored"] and strict and not row["untold"]:
+                return InspectScore(value=0.0, explanation=row["unscored"], metadata=row)
             if row["unscored"] or row["untold"]:
                 return InspectScore.unscored(explanation=row["unscored"] or row["untold"])
-            return _scored(row, scores)
+            # The first score is what the viewer shows of a sample.
+            value = _figures(scores[:1], [row], strict=False).get(scores[0].name)
+            if value is None:
+                reason = "; ".join(row["left_out"]) or "no score"
+                return InspectScore.unscored(explanation=reason)
+            return InspectScore(value=value, answer=row["answer"], metadata=row)
 
         return score
 
-    return made()
-
-
-def _strict(samples: _Samples) -> Scorer:
-    """All samples with a truth: what could not be read is wrong."""
-    scores = samples.benchmark.scores
-
-    @scorer(metrics=[_all_figures(scores, True, samples.slices)], name="strict")
-    def made() -> Scorer:
-        async def score(state: TaskState, target: Target) -> InspectScore:  # noqa: ARG001
-            row = samples.row(state)
-            if row["untold"]:
-                return InspectScore.unscored(explanation=row["untold"])
-            if row["unscored"]:
-                return InspectScore(value=0.0, explanation=row["unscored"], metadata=row)
-            return _scored(row, scores)
-
-        return score
-
-    return made()
-
-
-def _scored(row: Row, scores: Sequence[Score]) -> InspectScore:
-    """The first score is what the viewer shows of a sample."""
-    value = _figures(scores[:1], [row], strict=False).get(scores[0].name)
-    if value is None:
-        return InspectScore.unscored(explanation="; ".join(row["left_out"]) or "no score")
-    return InspectScore(value=value, answer=row["answer"], metadata=row)
+    return by_scores()

@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from realtalk.evals.prompts import Prompts
@@ -25,6 +26,11 @@ from realtalk.models.asking import Asked, Prompt, Reply, ask
 
 ShownT = TypeVar("ShownT")
 ValueT = TypeVar("ValueT")
+
+
+def reply_cost(reply: Reply) -> Cost:
+    """What a reply took."""
+    return Cost(reply.calls, reply.tokens_in, reply.tokens_out, reply.seconds)
 
 
 class LanguageModel(ABC, Generic[ShownT, ValueT]):
@@ -77,17 +83,18 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
         def keep(key: str, reply: Reply) -> None:
             found[int(key)] = self._answer(reply, shown[int(key)])
 
-        prompts = [self._prompt(place, each) for place, each in enumerate(shown)]
+        prompts = [
+            Prompt(str(place), partial(self.prompt, each), partial(self._flaw, each))
+            for place, each in enumerate(shown)
+        ]
         ask(prompts, replace(self.asked, max_tokens=self.most_tokens(shown[0])), keep, progress)
         return [found[place] for place in range(len(shown))]
 
-    def _prompt(self, place: int, shown: ShownT) -> Prompt:
-        return Prompt(
-            str(place), lambda: self.prompt(shown), lambda text: self.parse(text, shown).unscored
-        )
+    def _flaw(self, shown: ShownT, text: str) -> str:
+        return self.parse(text, shown).unscored
 
     def _answer(self, reply: Reply, shown: ShownT) -> Answer[ValueT]:
-        cost = Cost(reply.calls, reply.tokens_in, reply.tokens_out, reply.seconds)
+        cost = reply_cost(reply)
         if reply.text is None or reply.reason:
             return Answer(None, reply.reason or "no reason", cost)
         return replace(self.parse(reply.text, shown), cost=cost)

@@ -23,11 +23,10 @@ from typing import Any, TypeAlias
 import orjson
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Lines, Row
+from realtalk.evals.values import COUNTS, Lines, Row, by_column
 
 _MILLION = 1_000_000
 _EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}'
-_COUNTED = ("calls", "tokens_in", "tokens_out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +67,20 @@ class Usage:
 
 def read_prices(given: str | PathLike[str] | Mapping[str, Any]) -> Prices:
     """Prices by model, from a JSON file or from what such a file holds."""
-    if isinstance(given, Mapping):
-        return _prices(given, "prices")
-    where = str(given)
-    try:
-        value = orjson.loads(Path(given).read_bytes())
-    except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
-    except ValueError as error:
-        raise RealtalkError("is not JSON", where=where, fix=f"write {_EXAMPLE}") from error
-    if not isinstance(value, dict):
+    where, value = "prices", given
+    if not isinstance(given, Mapping):
+        where = str(given)
+        try:
+            value = orjson.loads(Path(given).read_bytes())
+        except OSError as error:
+            raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
+        except ValueError as error:
+            raise RealtalkError("is not JSON", where=where, fix=f"write {_EXAMPLE}") from error
+    if not isinstance(value, Mapping):
         raise RealtalkError("is not a list of prices", where=where, fix=f"write {_EXAMPLE}")
-    return _prices(value, where)
-
-
-def _prices(value: Mapping[str, Any], where: str) -> Prices:
     return {
-        model: each if isinstance(each, Price) else _price(model, each, where)
-        for model, each in value.items()
+        model: price if isinstance(price, Price) else _price(model, price, where)
+        for model, price in value.items()
     }
 
 
@@ -120,27 +115,23 @@ def usage_of(
     """
     solver = (settings.get("solver") or {}).get("settings") or {}
     answers = list(rows)
-    recalls = [{name: row.get(f"memory_{name}") for name in _COUNTED} for row in answers]
+    recalls = [{name: row.get(f"memory_{name}") for name in COUNTS} for row in answers]
     tables = [
         ("answers", str(solver.get("model") or _model(solver, "reader")), answers),
         ("memory", _model(solver, "memory"), [*preparations, *recalls]),
     ]
-    by_judge: dict[str, list[Row]] = {}
-    for row in judgements:
-        by_judge.setdefault(str(row["judge"]), []).append(row)
-    tables += [("judgements", judge, found) for judge, found in by_judge.items()]
-    totals = [_total(part, model, used) for part, model, used in tables]
-    return [usage for usage in totals if usage.calls or usage.tokens_in or usage.tokens_out]
+    judged = by_column(judgements, "judge")
+    tables += [("judgements", judge, own) for judge, own in judged.items()]
+    usages = []
+    for part, model, used in tables:
+        counts = {name: sum(row.get(name) or 0 for row in used) for name in COUNTS}
+        if any(counts.values()):
+            usages.append(Usage(part, model, **counts))
+    return usages
 
 
 def _model(settings: Mapping[str, Any], part: str) -> str:
     return str(((settings.get(part) or {}).get("settings") or {}).get("model") or "")
-
-
-def _total(part: str, model: str, rows: Iterable[Row]) -> Usage:
-    known = list(rows)
-    counts = {name: sum(row.get(name) or 0 for row in known) for name in _COUNTED}
-    return Usage(part, model, **counts)
 
 
 def cost_of(usage: Usage, prices: Prices) -> Money | None:
@@ -161,33 +152,27 @@ def _unpriced(usage: Usage, prices: Prices) -> str:
     return ""
 
 
+def cost_json(usages: Sequence[Usage], prices: Prices) -> list[dict[str, Any]]:
+    """One line per part and model: without a price `cost` is None, and `unpriced` says why."""
+    rows = []
+    for usage in usages:
+        cost = cost_of(usage, prices)
+        priced = {"cost": None if cost is None else asdict(cost)}
+        rows.append({**asdict(usage), **priced, "unpriced": _unpriced(usage, prices) or None})
+    return rows
+
+
 def cost_table(usages: Sequence[Usage], prices: Prices) -> Lines:
-    """One line per part and model, then what all of them cost, one line per currency."""
+    """The same for people, then what all of them cost, one line per currency."""
     headings = ("asked for", "model", "calls", "tokens in", "tokens out", "cost")
     rows: list[tuple[Any, ...]] = []
     sums: dict[str, float] = {}
-    for usage in usages:
-        cost = cost_of(usage, prices)
-        told = _unpriced(usage, prices) if cost is None else str(cost)
-        rows.append((usage.part, usage.model, usage.calls, usage.tokens_in, usage.tokens_out, told))
+    for row in cost_json(usages, prices):
+        cost = None if row["cost"] is None else Money(**row["cost"])
+        counts = (row[name] for name in COUNTS)
+        rows.append((row["part"], row["model"], *counts, row["unpriced"] or str(cost)))
         if cost is not None:
             sums[cost.currency] = sums.get(cost.currency, 0.0) + cost.amount
-    if len(usages) > 1:
-        for currency, amount in sums.items():
-            rows.append(("together", None, None, None, None, str(Money(amount, currency))))
+    for currency, amount in sums.items() if len(usages) > 1 else ():
+        rows.append(("together", None, None, None, None, str(Money(amount, currency))))
     return headings, rows
-
-
-def cost_json(usages: Sequence[Usage], prices: Prices) -> list[dict[str, Any]]:
-    """The same as values: without a price `cost` is None, and `unpriced` says why."""
-    found = []
-    for usage in usages:
-        cost = cost_of(usage, prices)
-        found.append(
-            {
-                **asdict(usage),
-                "cost": None if cost is None else asdict(cost),
-                "unpriced": _unpriced(usage, prices) or None,
-            }
-        )
-    return found

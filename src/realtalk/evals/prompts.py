@@ -15,30 +15,14 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
-
-# English whatever the machine's language: strftime would follow the locale.
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +102,16 @@ def _replacements(
     return texts
 
 
-def written_day(moment: date | datetime) -> str:
-    """2 March 2026 with its weekday, which "last Friday" is counted from."""
-    weekday, month = _WEEKDAYS[moment.weekday()], _MONTHS[moment.month - 1]
-    return f"{weekday} {moment.day} {month} {moment.year}"
+def listed(names: Sequence[str]) -> str:
+    """Mara, Theo and Juno."""
+    *first, last = names or ("",)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+@lru_cache(4096)
+def written_day(moment: date) -> str:
+    """Monday 2 March 2026, with the weekday, which "last Friday" is counted from."""
+    from babel.dates import format_date
+
+    # English whatever the machine's language: strftime would follow the locale.
+    return format_date(moment, "EEEE d MMMM y", locale="en")

@@ -21,7 +21,7 @@ import orjson
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.library_versions import versions
-from realtalk.evals.rows import KEY, run_schema, sample_key
+from realtalk.evals.rows import row_key, run_schema, sample_key
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
@@ -82,7 +82,7 @@ def rescore(
         raise RealtalkError(
             "its rows have no answers", where=place, fix="rescore the run that was shared"
         )
-    rows = {tuple(row[name] for name in KEY): row for row in record.rows}
+    rows: dict[tuple[str, ...], Row] = {row_key(row): row for row in record.rows}
     facts = {fact["group"]: fact for fact in record.facts}
     changed: Counter[str] = Counter()
     scored: set[tuple[str, ...]] = set()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from realtalk.evals.values import Answer, Row, Sample
+from realtalk.evals.values import COUNTS, Answer, Row, Sample
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +19,6 @@ KEY = ("sample", "group", "variant")
 STAGE_KEY = ("stage",)
 FACTS_KEY = ("group",)
 JUDGED_KEY = (*KEY, "judge", "wording", "prompts")
-_COSTS = ("calls", "tokens_in", "tokens_out")
 
 
 def run_schema(columns: Mapping[str, Any]) -> pl.Schema:
@@ -27,20 +26,31 @@ def run_schema(columns: Mapping[str, Any]) -> pl.Schema:
 
     A type is a Python type: str, float, int, bool, or a list of these.
     """
+    return schema_of(
+        {
+            **dict.fromkeys((*KEY, "answer", "unscored", "untold"), str),
+            "left_out": list[str],
+            **dict.fromkeys(COUNTS, int),
+            **columns,
+        }
+    )
+
+
+def schema_of(columns: Mapping[str, Any]) -> pl.Schema:
+    """Columns by Python type as polars has them."""
     import polars as pl
 
-    kinds: dict[str, Any] = {
-        **dict.fromkeys((*KEY, "answer", "unscored", "untold"), str),
-        "left_out": list[str],
-        **dict.fromkeys(_COSTS, int),
-        **columns,
-    }
-    return pl.Schema({name: pl.DataType.from_python(kind) for name, kind in kinds.items()})
+    return pl.Schema({name: pl.DataType.from_python(kind) for name, kind in columns.items()})
 
 
 def sample_key(sample: Sample[Any, Any]) -> tuple[str, str, str]:
     """A sample's key in a run."""
     return (sample.id, sample.group, sample.variant)
+
+
+def row_key(row: Row) -> tuple[str, str, str]:
+    """A row's key in a run: that of its sample."""
+    return (row["sample"], row["group"], row["variant"])
 
 
 def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
@@ -52,6 +62,6 @@ def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
         "unscored": reason or None,
         "untold": None,
         "left_out": [],
-        **{name: getattr(answer.cost, name) for name in _COSTS},
+        **{name: getattr(answer.cost, name) for name in COUNTS},
         **columns,
     }

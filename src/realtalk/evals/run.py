@@ -45,7 +45,7 @@ from realtalk.evals.prices import Usage, cost_json, read_prices, usage_of
 from realtalk.evals.rows import FACTS_KEY, JUDGED_KEY, KEY, STAGE_KEY, run_schema
 from realtalk.evals.summaries import VariantScores, summarise
 from realtalk.evals.tables import ResultTable, estimate_figure, frame_of, run_tables
-from realtalk.evals.values import KNOWN, Benchmark, Row, Score
+from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Row, Score, by_variant
 from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
@@ -66,6 +66,14 @@ SHIPPED: Registry[type[Benchmark[Any, Any, Any]]] = Registry(
         "who wrote it": "realtalk.persona.guessing:GuessBenchmark",
     },
 )
+# What a run holds, and the table of its folder with the key that it stands in.
+_TABLES = {
+    "rows": ("rows", KEY),
+    "facts": ("groups", FACTS_KEY),
+    "timings": ("timings", KEY),
+    "preparations": ("preparations", STAGE_KEY),
+    "judgements": ("judgements", JUDGED_KEY),
+}
 _FILE = "run.json"
 _FAILURES = 20  # rows
 _EVERY_ROW = frozenset({*KEY, "unscored", "untold", "left_out"})
@@ -97,16 +105,15 @@ class Run:
         stored = RunFolder.load(place, kind or None)
         benchmark = benchmark_named(stored.kind, place)
         try:
+            tables: dict[str, Any] = {
+                table: stored.rows(*stored_as) for table, stored_as in _TABLES.items()
+            }
             run = cls(
                 benchmark=benchmark,
                 settings=stored.settings,
-                rows=stored.rows("rows", KEY),
                 versions=stored.versions,
                 folder=place,
-                facts=stored.rows("groups", FACTS_KEY),
-                timings=stored.rows("timings", KEY),
-                preparations=stored.rows("preparations", STAGE_KEY),
-                judgements=stored.rows("judgements", JUDGED_KEY),
+                **tables,
             )
             run._refuse_incomplete()
             return benchmark.check(run)
@@ -151,13 +158,7 @@ class Run:
     @property
     def tables(self) -> dict[str, Sequence[Row]]:
         """Every table of the run's folder by name."""
-        return {
-            "rows": self.rows,
-            "groups": self.facts,
-            "timings": self.timings,
-            "preparations": self.preparations,
-            "judgements": self.judgements,
-        }
+        return {name: getattr(self, table) for table, (name, _) in _TABLES.items()}
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -175,6 +176,11 @@ class Run:
     def cautions(self) -> tuple[str, ...]:
         """What has to be said beside every figure: in-sample parts, languages, leaks."""
         return tuple(self.benchmark.cautions(self))
+
+    @property
+    def in_sample(self) -> bool:
+        """Whether a part that ships with us learned from what it is tested on here."""
+        return any(line.startswith("in-sample") for line in self.cautions)
 
     @cached_property
     def scores(self) -> tuple[Score, ...]:
@@ -220,15 +226,22 @@ class Run:
         A variant is a budget, a setting or a simulator. Intervals are of 95 %. With `groups`
         also one row per category of questions, speaker or domain, named in `group`.
         """
-        rows = []
-        for variant, scores in self.variants.items():
-            parts = {"": scores.overall, **(scores.slices if groups else {})}
-            for part, figures in parts.items():
-                for score, each in figures.items():
-                    about = (variant or self.name, part, score)
-                    figure = (each.value, each.low, each.high, each.n, each.left_out)
-                    rows.append(dict(zip(_FIGURE, (*about, *figure), strict=True)))
-        columns = _FIGURE if groups else tuple(name for name in _FIGURE if name != "group")
+        rows = [
+            {
+                "variant": variant or self.name,
+                "group": part,
+                "score": score,
+                "estimate": figure.value,
+                "low": figure.low,
+                "high": figure.high,
+                "n": figure.n,
+                "unscored": figure.left_out,
+            }
+            for variant, scores in self.variants.items()
+            for part, figures in [("", scores.overall), *(scores.slices.items() if groups else ())]
+            for score, figure in figures.items()
+        ]
+        columns = [name for name in _FIGURE if groups or name != "group"]
         return ResultTable(f"{self.kind}: {self.name}", frame_of(columns, rows), self.cautions)
 
     def table(
@@ -256,21 +269,9 @@ class Run:
         Prices are per million tokens, in USD unless they say `currency`. Without a price there
         is no cost, and `unpriced` says why.
         """
-        import polars as pl
-
-        rows = [
-            {**row, **(row["cost"] or {"amount": None, "currency": None})}
-            for row in cost_json(self.usage, read_prices(prices))
-        ]
-        texts, counts = ("part", "model"), ("calls", "tokens_in", "tokens_out")
-        schema = {
-            **dict.fromkeys(texts, pl.String),
-            **dict.fromkeys(counts, pl.Int64),
-            "amount": pl.Float64,
-            **dict.fromkeys(("currency", "unpriced"), pl.String),
-        }
-        frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
-        return ResultTable(f"{self.kind}: {self.name}, what it cost", frame)
+        columns = ("part", "model", *COUNTS, "amount", "currency", "unpriced")
+        rows = [row | (row["cost"] or {}) for row in cost_json(self.usage, read_prices(prices))]
+        return ResultTable(f"{self.kind}: {self.name}, what it cost", frame_of(columns, rows))
 
     @cached_property
     def failed(self) -> list[Row]:
@@ -405,10 +406,7 @@ class Run:
         return replace(found, further={**further, "notes": [*notes, *further.get("notes", ())]})
 
     def _rows_by_variant(self, wanted: str | None) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = {name: [] for name in self.benchmark.order}
-        for row in self.scored_rows:
-            found.setdefault(row["variant"], []).append(row)
-        found = {name: rows for name, rows in found.items() if rows}
+        found = by_variant(self.scored_rows, self.benchmark.order)
         name = None if wanted is None else self.benchmark.variant_named(wanted)
         if name is None or set(found) == {""}:
             return found
@@ -549,12 +547,7 @@ def joined(name: str, runs: Sequence[Run]) -> Run:
                     fix=f"give runs with different {run.benchmark.group}s, or name them apart",
                 )
             owners[group] = run
-    return replace(
-        runs[0],
-        title=name,
-        rows=[row for run in runs for row in run.rows],
-        facts=[fact for run in runs for fact in run.facts],
-        timings=[row for run in runs for row in run.timings],
-        preparations=[row for run in runs for row in run.preparations],
-        judgements=[row for run in runs for row in run.judgements],
-    )
+    tables: dict[str, Any] = {
+        table: [row for run in runs for row in getattr(run, table)] for table in _TABLES
+    }
+    return replace(runs[0], title=name, **tables)

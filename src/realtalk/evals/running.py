@@ -16,8 +16,7 @@ elsewhere in this sitting is taken over, as if it had been solved here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +25,19 @@ import orjson
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import RunFolder, Table
+from realtalk.evals.folder import RunFolder
 from realtalk.evals.rows import (
     FACTS_KEY,
     JUDGED_KEY,
     KEY,
     STAGE_KEY,
+    row_key,
     row_of,
     run_schema,
     sample_key,
 )
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
+from realtalk.evals.values import Benchmark, Recorded, Row, Sample, Solver, Stage
 from realtalk.files.progress import Progress, silent, within
 
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
@@ -89,207 +89,146 @@ def run(
     `solved` are runs of this sitting, each of some stages alone and in their order.
     """
     settings = settings_of(benchmark, corpus, solver)
-    order: list[tuple[str, str, str]] = []
     with RunFolder.open(out, benchmark.name, settings, fresh=fresh) as folder:
-        rows = folder.table("rows", KEY)
-        timings = LateTable(folder, "timings", KEY)
-        preparations = LateTable(folder, "preparations", STAGE_KEY)
-        partly = {row["stage"] for row in preparations.stored if row["unscored"]}
-        facts = StageFacts.open(benchmark, folder)
-        taken: set[tuple[Any, ...]] = set()
+        sitting = _Sitting(benchmark, solver, folder, progress)
         for part in solved:
-            taken |= _take_over(part, rows, timings, preparations)
-            partly -= {row["stage"] for row in part.preparations}
+            sitting.take_over(part)
         for stage in benchmark.stages(corpus, progress):
-            before = len(order)
-            work = _Work(
-                benchmark=benchmark,
-                solver=solver,
-                stage=stage,
-                rows=rows,
-                timings=timings,
-                preparations=preparations,
-                progress=progress,
-                partly=stage.title in partly,
-                taken=taken,
-            )
-            work.carry_out(order)
-            if facts is not None:
-                facts.tell(stage, [row for key in order[before:] if (row := rows.get(key))])
-        if not order:
+            sitting.solve(stage)
+        if not sitting.order:
             raise RealtalkError("there is nothing to solve", where=corpus.name)
-        rows.finish(order, run_schema(benchmark.columns))
-        record = Run(
-            benchmark=type(benchmark),
-            settings=folder.settings,
-            rows=rows.in_order(order),
-            versions=folder.versions,
-            folder=out,
-            facts=[] if facts is None else facts.finish(),
-            timings=timings.finish(order),
-            preparations=preparations.finish([]),
-            judgements=folder.rows("judgements", JUDGED_KEY),
+        return benchmark.check(sitting.finish())
+
+
+class _Sitting:
+    """A run under way."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark[Any, Any, Any],
+        solver: Solver[Any, Any],
+        folder: RunFolder,
+        progress: Progress,
+    ) -> None:
+        self._benchmark = benchmark
+        self._solver = solver
+        self._folder = folder
+        self._progress = progress
+        self._asks = bool(getattr(solver, "asks", False))
+        self._tell: Callable[[Stage[Any, Any], Sequence[Row]], Row] | None = getattr(
+            benchmark, "facts", None
         )
-        return benchmark.check(record)
+        self._rows = folder.table("rows", KEY)
+        # Most runs have none of these: their tables are made when a first row comes.
+        self._timings = folder.table("timings", KEY, late=True)
+        self._preparations = folder.table("preparations", STAGE_KEY, late=True)
+        self._facts = folder.table("groups", FACTS_KEY, late=self._tell is None)
+        # Stages of whose preparation an earlier run left out a part.
+        self._partly = {row["stage"] for row in self._preparations.rows if row["unscored"]}
+        self._taken: set[tuple[str, str, str]] = set()  # keys of what was solved elsewhere
+        self._titles: list[tuple[str]] = []
+        self.order: list[tuple[str, str, str]] = []
 
+    def take_over(self, part: Run) -> None:
+        """Adds what a part of the run has come to."""
+        for preparation in part.preparations:
+            self._preparations.add(preparation)
+            self._partly.discard(preparation["stage"])
+        times = {row_key(row): row for row in part.timings}
+        for row in part.rows:
+            key = row_key(row)
+            self._taken.add(key)
+            if self._rows.get(key) != row:
+                if key in times:
+                    self._timings.add(times[key])
+                self._rows.add(row)
 
-def _at_once(solver: Solver[Any, Any]) -> int:
-    return int(getattr(solver, "at_once", _AT_ONCE))
-
-
-def _take_over(
-    part: Run, rows: Table, timings: LateTable, preparations: LateTable
-) -> set[tuple[Any, ...]]:
-    """Adds what a part of the run has come to; the keys of its rows."""
-    for preparation in part.preparations:
-        preparations.add(preparation)
-    spent = {tuple(row[name] for name in KEY): row for row in part.timings}
-    taken: set[tuple[Any, ...]] = set()
-    for row in part.rows:
-        key = tuple(row[name] for name in KEY)
-        taken.add(key)
-        if rows.get(key) != row:
-            if key in spent:
-                timings.add(spent[key])
-            rows.add(row)
-    return taken
-
-
-@dataclass(frozen=True)
-class _Work:
-    """One stage of a run."""
-
-    benchmark: Benchmark[Any, Any, Any]
-    solver: Solver[Any, Any]
-    stage: Stage[Any, Any]
-    rows: Table
-    timings: LateTable
-    preparations: LateTable
-    progress: Progress
-    partly: bool  # what an earlier run prepared lacks something
-    taken: Set[tuple[Any, ...]]  # keys of what was solved elsewhere
-
-    def carry_out(self, order: list[tuple[str, str, str]]) -> None:
-        """Solves the stage block by block, and adds its keys to the order of the rows."""
-        total = len(self.stage.samples)
-        what = f"{self.solver.name}, {self.stage.title}" if self.stage.title else self.solver.name
-        step = _at_once(self.solver)
-        prepared = False
+    def solve(self, stage: Stage[Any, Any]) -> None:
+        """Solves a stage block by block."""
+        total = len(stage.samples)
+        what = f"{self._solver.name}, {stage.title}" if stage.title else self._solver.name
+        step = int(getattr(self._solver, "at_once", _AT_ONCE))
+        prepared, partly, before = False, stage.title in self._partly, len(self.order)
         for start in range(0, total, step):
-            block = list(self.stage.samples[start : start + step])
+            block = list(stage.samples[start : start + step])
             keys = [sample_key(sample) for sample in block]
-            order += keys
-            waiting = {key for key in keys if self._is_open(key)}
-            self.progress(start, total, what)
+            self.order += keys
+            waiting = {key for key in keys if self._is_open(key, partly)}
+            self._progress(start, total, what)
             if not waiting:
                 continue
             if not prepared:
-                self.progress(start, total, f"{what}: learning")
-                self.solver.prepare(self.stage.learning(), self.progress)
+                self._progress(start, total, f"{what}: learning")
+                self._solver.prepare(stage.learning(), self._progress)
                 prepared = True
-                if not self.partly:
-                    self._keep_preparation()
-            self._solve(block, waiting, start, total, what)
-        if prepared and self.partly:
+                if not partly:
+                    self._keep_preparation(stage)
+            if self._asks:
+                block = [sample for sample in block if sample_key(sample) in waiting]
+            self._solve(block, waiting, within(self._progress, start, total, what))
+        if prepared and partly:
             # Not before its samples are solved again: a run that is killed now would not do it.
-            self._keep_preparation()
-        self.progress(total, total, what)
+            self._keep_preparation(stage)
+        self._progress(total, total, what)
+        if self._tell is not None:
+            keys = self.order[before:]
+            self._keep_facts(stage, [row for key in keys if (row := self._rows.get(key))])
 
-    def _keep_preparation(self) -> None:
-        preparation = getattr(self.solver, "preparation", None)
+    def _is_open(self, key: tuple[str, str, str], partly: bool) -> bool:
+        row = self._rows.get(key)
+        if key in self._taken:
+            return False  # asked just now
+        return row is None or partly or (row["unscored"] is not None and self._asks)
+
+    def _keep_preparation(self, stage: Stage[Any, Any]) -> None:
+        preparation = getattr(self._solver, "preparation", None)
         if preparation is not None:
-            self.preparations.add({"stage": self.stage.title, **preparation})
+            self._preparations.add({"stage": stage.title, **preparation})
+
+    def _keep_facts(self, stage: Stage[Any, Any], rows: Sequence[Row]) -> None:
+        """What the benchmark tells of a stage.
+
+        A row that has its scores is never made again. So facts are up to date where they were made
+        from as many scored rows as there are.
+        """
+        assert self._tell is not None
+        self._titles.append((stage.title,))
+        scored = sum(row["unscored"] is None is row["untold"] for row in rows)
+        known = self._facts.get((stage.title,))
+        if known is None or known["scored"] != scored:
+            facts = self._tell(stage, rows)
+            self._facts.add({"group": stage.title, "scored": scored, **facts})
 
     def _solve(
         self,
         block: Sequence[Sample[Any, Any]],
         waiting: set[tuple[str, str, str]],
-        start: int,
-        total: int,
-        what: str,
+        progress: Progress,
     ) -> None:
-        if self._asks:
-            block = [sample for sample in block if sample_key(sample) in waiting]
-        answers = self.solver.solve(
-            [sample.shown for sample in block],
-            within(self.progress, start, total, what),
-        )
+        answers = self._solver.solve([sample.shown for sample in block], progress)
         if len(answers) != len(block):
-            raise ValueError(f"{self.solver.name} gave {len(answers)} of {len(block)} answers")
-        scored = self.benchmark.score(block, answers, self.progress)
+            raise ValueError(f"{self._solver.name} gave {len(answers)} of {len(block)} answers")
+        scored = self._benchmark.score(block, answers, self._progress)
         for sample, answer, columns in zip(block, answers, scored, strict=True):
-            if sample_key(sample) in waiting:
-                self._keep(sample, answer, columns)
+            key, row = sample_key(sample), row_of(sample, answer, columns)
+            known = self._rows.get(key)
+            if key not in waiting or (known and known == orjson.loads(orjson.dumps(row))):
+                continue  # solved again with nothing new
+            if answer.times:
+                # Before the row, which says that the sample is done.
+                self._timings.add({**dict(zip(KEY, key, strict=True)), **answer.times})
+            self._rows.add(row)
 
-    def _keep(self, sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> None:
-        row = row_of(sample, answer, columns)
-        known = self.rows.get(sample_key(sample))
-        if known is not None and known == orjson.loads(orjson.dumps(row)):
-            return  # solved again with nothing new
-        if answer.times:
-            # Before the row, which says that the sample is done.
-            self.timings.add({**dict(zip(KEY, sample_key(sample), strict=True)), **answer.times})
-        self.rows.add(row)
-
-    @property
-    def _asks(self) -> bool:
-        return bool(getattr(self.solver, "asks", False))
-
-    def _is_open(self, key: tuple[str, str, str]) -> bool:
-        row = self.rows.get(key)
-        if key in self.taken:
-            return False  # asked just now
-        return row is None or self.partly or (row["unscored"] is not None and self._asks)
-
-
-class LateTable:
-    """A table that is opened when its first row comes: most runs have none of its kind."""
-
-    def __init__(self, folder: RunFolder, name: str, key: Sequence[str]) -> None:
-        self._folder = folder
-        self._name = name
-        self._key = key
-        self._table: Table | None = None
-        self.stored = folder.rows(name, key)
-
-    def add(self, row: Row) -> None:
-        if self._table is None:
-            self._table = self._folder.table(self._name, self._key)
-        self._table.add(row)
-
-    def finish(self, order: Sequence[tuple[str, ...]]) -> list[Row]:
-        """Every row, in the order given, those not named last; a table of its own where new."""
-        if self._table is None:
-            return self.stored
-        self._table.finish(order)
-        return self._table.in_order(order)
-
-
-class StageFacts:
-    """The table `groups`: what a benchmark tells of its stages.
-
-    A row that has its scores is never made again. So facts are up to date where they were made
-    from as many scored rows as there are.
-    """
-
-    def __init__(self, tell: Callable[[Stage[Any, Any], Sequence[Row]], Row], table: Table) -> None:
-        self._tell = tell
-        self._table = table
-        self._order: list[tuple[str]] = []
-
-    @classmethod
-    def open(cls, benchmark: Benchmark[Any, Any, Any], folder: RunFolder) -> StageFacts | None:
-        tell = getattr(benchmark, "facts", None)
-        return None if tell is None else cls(tell, folder.table("groups", FACTS_KEY))
-
-    def tell(self, stage: Stage[Any, Any], rows: Sequence[Row]) -> None:
-        self._order.append((stage.title,))
-        scored = sum(row["unscored"] is None is row["untold"] for row in rows)
-        known = self._table.get((stage.title,))
-        if known is None or known["scored"] != scored:
-            facts = self._tell(stage, rows)
-            self._table.add({"group": stage.title, "scored": scored, **facts})
-
-    def finish(self) -> list[Row]:
-        self._table.finish(self._order)
-        return self._table.in_order(self._order)
+    def finish(self) -> Run:
+        """The run, its tables also written as Parquet."""
+        return Run(
+            benchmark=type(self._benchmark),
+            settings=self._folder.settings,
+            rows=self._rows.finish(self.order, run_schema(self._benchmark.columns)),
+            versions=self._folder.versions,
+            folder=self._folder.folder,
+            facts=self._facts.finish(self._titles),
+            timings=self._timings.finish(self.order),
+            preparations=self._preparations.finish([]),
+            judgements=self._folder.rows("judgements", JUDGED_KEY),
+        )

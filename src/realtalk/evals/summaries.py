@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from realtalk.evals.estimating import estimate
-from realtalk.evals.values import Fact, Row, Score
+from realtalk.evals.values import COUNTS, Fact, Row, Score, by_column
 from realtalk.metrics.statistics import Estimate
 
 
@@ -62,9 +62,7 @@ def summarise(
     true = [row for row in rows if row["untold"] is None]
     good = [row for row in true if row["unscored"] is None]
     overall = estimate(true, scores)
-    parts: dict[str, list[Row]] = {}
-    for row in true if slices else ():
-        parts.setdefault(row[slices], []).append(row)
+    parts = by_column(true, slices) if slices else {}
     return VariantScores(
         rows=len(rows),
         scored=len(good),
@@ -79,10 +77,8 @@ def summarise(
         unscored=_counted(row["unscored"] for row in true),
         untold=_counted(row["untold"] for row in rows),
         left_out=_counted(reason for row in good for reason in row["left_out"]),
-        calls=sum(row["calls"] for row in rows),
-        tokens_in=sum(row["tokens_in"] for row in rows),
-        tokens_out=sum(row["tokens_out"] for row in rows),
         facts=facts or {},
+        **{name: sum(row[name] for row in rows) for name in COUNTS},
     )
 
 

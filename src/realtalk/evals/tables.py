@@ -12,12 +12,11 @@ are written as the command and the page write them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from realtalk.evals.comparing import Compared
-from realtalk.evals.estimating import Average
-from realtalk.evals.values import Fact, Lines, Reference, Score
+from realtalk.evals.values import COUNTS, Fact, Lines, Reference, Score
 from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate
 from realtalk.notebook import plural, table_html, table_text
@@ -27,8 +26,13 @@ if TYPE_CHECKING:
 
     from realtalk.evals.run import Run
 
-_COUNTS = frozenset({"n", "groups", "unscored"})
-_TEXTS = frozenset({"variant", "group", "score", "measure", "facet", "first_label"})
+_WHOLE = frozenset({"n", "groups", "unscored", *COUNTS})
+_TEXTS = frozenset(
+    {
+        *("variant", "group", "score", "measure", "facet", "first_label"),
+        *("part", "model", "currency", "unpriced"),
+    }
+)
 _MANY = 100  # from here on a fact is shown with one digit behind the point
 
 
@@ -76,7 +80,7 @@ def frame_of(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> pl.Da
     import polars as pl
 
     def kind(name: str) -> Any:
-        return pl.String if name in _TEXTS else pl.Int64 if name in _COUNTS else pl.Float64
+        return pl.String if name in _TEXTS else pl.Int64 if name in _WHOLE else pl.Float64
 
     schema = {name: kind(name) for name in columns}
     return pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=schema)
@@ -87,27 +91,32 @@ def table_of(title: str, lines: Lines, notes: Sequence[str] = ()) -> ResultTable
     import polars as pl
 
     headings, rows = lines
-    columns: dict[str, pl.Series] = {}
+    columns = []
     for at, name in enumerate(headings):
         cells = [row[at] for row in rows]
-        whole = all(isinstance(cell, int | None) for cell in cells)
-        texts = [None if cell is None else str(cell) for cell in cells]
-        columns[name] = pl.Series(name, cells if whole else texts, pl.Int64 if whole else pl.String)
-    return ResultTable(title, pl.DataFrame(list(columns.values())), notes)
+        if all(isinstance(cell, int | None) for cell in cells):
+            columns.append(pl.Series(name, cells, pl.Int64))
+        else:
+            texts = [None if cell is None else str(cell) for cell in cells]
+            columns.append(pl.Series(name, texts, pl.String))
+    return ResultTable(title, pl.DataFrame(columns), notes)
 
 
-def figure(found: Fact, digits: int = 3) -> str | None:
+def figure(fact: Fact, digits: int = 3) -> str | None:
     """A figure with its interval, an average also with its deviation; None where there is none."""
-    if not isinstance(found, Estimate):
-        return None if found is None else f"{found:,.{1 if abs(found) >= _MANY else digits}f}"
-    if found.value is None:
+    if not isinstance(fact, Estimate):
+        return None if fact is None else f"{fact:,.{1 if abs(fact) >= _MANY else digits}f}"
+    if fact.value is None:
         return None
-    text = f"{found.value:.{digits}f}"
-    if isinstance(found, Average) and found.sd is not None:
-        text += f" ± {found.sd:.{digits}f}"
-    if found.low is not None and found.high is not None:
-        text += f" [{found.low:.{digits}f}, {found.high:.{digits}f}]"
-    return text
+    deviation = getattr(fact, "sd", None)
+    text = f"{fact.value:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
+    return _with_interval(text, fact, f".{digits}f")
+
+
+def _with_interval(text: str, estimate: Estimate, how: str) -> str:
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} [{estimate.low:{how}}, {estimate.high:{how}}]"
 
 
 def figure_text(row: Mapping[str, Any]) -> str | None:
@@ -121,56 +130,45 @@ def run_tables(
     """Runs of one benchmark side by side: a line per run and variant, a table per kind of score.
 
     With `groups` also every value of the slice: a category, a speaker, a domain. `published`
-    figures of papers stand below.
+    figures of papers stand below. A run on what a shipped part learned from is marked.
     """
-    first = next(iter(runs.values()))
-    benchmark, scores = first.benchmark, _all_scores(runs.values())
+    benchmark = next(iter(runs.values())).benchmark
     references = [each for each in benchmark.references(runs) if published or not each.published]
-    kinds = list(dict.fromkeys(score.table for score in scores if score.shown))
+    marked = {f"{name} (in-sample)" if run.in_sample else name: run for name, run in runs.items()}
+    scores = {score.name: score for run in runs.values() for score in run.scores}
+    kinds: dict[str, list[Score]] = {}
+    for score in scores.values():
+        if score.shown:
+            kinds.setdefault(score.table, []).append(score)
     tables: list[ResultTable] = []
-    for number, kind in enumerate(kinds):
-        own = [score for score in scores if score.shown and score.table == kind]
-        lines = _summary_lines(runs, own, references, facts=not number)
-        tables.append(table_of(kind or benchmark.name, lines, [benchmark.reading] * (not number)))
+    for kind, own in kinds.items():
+        lines = _summary_lines(marked, own, references, facts=not tables)
+        notes = () if tables else (benchmark.reading,)
+        tables.append(table_of(kind or benchmark.name, lines, notes))
     sliced = benchmark.group if benchmark.slices == "group" else benchmark.slices
-    for kind in kinds if groups and benchmark.slices else ():
-        own = [score for score in scores if score.shown and score.table == kind]
-        lines = _slice_lines(runs, own, references, sliced)
+    for kind, own in kinds.items() if groups and sliced else ():
+        lines = _slice_lines(marked, own, references, sliced)
         tables.append(table_of(f"{kind or benchmark.name}, by {sliced}", lines))
-    own_tables = benchmark.tables(runs)
-    return [*tables, *(table_of(title, lines) for title, lines in own_tables.items())]
-
-
-def _all_scores(runs: Iterable[Run]) -> list[Score]:
-    return list({score.name: score for run in runs for score in run.scores}.values())
+    return [*tables, *(table_of(title, lines) for title, lines in benchmark.tables(runs).items())]
 
 
 def _summary_lines(
     runs: Mapping[str, Run], scores: Sequence[Score], references: Sequence[Reference], facts: bool
 ) -> Lines:
     benchmark = next(iter(runs.values())).benchmark
-    named = dict.fromkeys(
-        fact for run in runs.values() for each in run.variants.values() for fact in each.facts
-    )
-    told = list(named) if facts else []
-    words = (benchmark.solver, benchmark.variant, plural(benchmark.sample), plural(benchmark.group))
+    variants = [each for run in runs.values() for each in run.variants.values()]
+    told = list(dict.fromkeys(name for each in variants for name in each.facts)) if facts else []
     rows: list[tuple[Any, ...]] = []
     for name, run in runs.items():
-        for variant, found in run.variants.items():
-            if not any(score.name in found.overall for score in scores):
-                continue
-            about = (found.groups, *(figure(found.facts.get(fact)) for fact in told))
-            cells = (figure(found.overall.get(each.name), each.digits) for each in scores)
-            counted = f"{found.scored:,} of {found.with_truth:,}"
-            rows.append((name, variant, counted, *about, *cells))
-            if found.unscored and any(score.name in found.strict for score in scores):
-                cells = (figure(found.strict.get(each.name), each.digits) for each in scores)
-                rows.append((f"{name}, strict", variant, f"{found.with_truth:,}", *about, *cells))
-    for each in references:
-        if not each.part and any(score.name in each.cells for score in scores):
-            beside = (each.cells.get(fact) for fact in told)
-            cells = (each.cells.get(score.name) for score in scores)
-            rows.append((each.name, each.variant, None, None, *beside, *cells))
+        for variant, known in run.variants.items():
+            about = (known.groups, *(figure(known.facts.get(fact)) for fact in told))
+            counts = f"{known.scored:,} of {known.with_truth:,}"
+            if cells := _cells(known.overall, scores):
+                rows.append((name, variant, counts, *about, *cells))
+            if cells and known.unscored and (cells := _cells(known.strict, scores)):
+                rows.append((f"{name}, strict", variant, f"{known.with_truth:,}", *about, *cells))
+    rows += _reference_rows(references, "", (None, None), told, scores)
+    words = (benchmark.solver, benchmark.variant, plural(benchmark.sample), plural(benchmark.group))
     return _without_empty((*words, *told, *(score.title for score in scores)), rows)
 
 
@@ -181,27 +179,40 @@ def _slice_lines(
     told = benchmark.group_facts if benchmark.slices == "group" else ()
     rows: list[tuple[Any, ...]] = []
     for name, run in runs.items():
-        about = {fact["group"]: fact for fact in run.facts}
-        for variant, found in run.variants.items():
-            for part, figures in found.slices.items():
-                own = [figures[score.name] for score in scores if score.name in figures]
-                if not own:
+        facts = {fact["group"]: fact for fact in run.facts}
+        for variant, known in run.variants.items():
+            for part, figures in known.slices.items():
+                cells = _cells(figures, scores)
+                if not cells:
                     continue
-                known = about.get(part, {})
-                rows.append(
-                    (
-                        *(name, variant, part or "(none)", max(each.n for each in own)),
-                        *(_plain(known.get(fact)) for fact in told),
-                        *(figure(figures.get(each.name), each.digits) for each in scores),
-                    )
-                )
-                for each in references:
-                    if each.part == part and any(score.name in each.cells for score in scores):
-                        cells = (each.cells.get(name) for name in told)
-                        beside = (each.cells.get(score.name) for score in scores)
-                        rows.append((each.name, each.variant, part, None, *cells, *beside))
+                n = max(figures[score.name].n for score in scores if score.name in figures)
+                beside = (_plain(facts.get(part, {}).get(fact)) for fact in told)
+                rows.append((name, variant, part or "(none)", n, *beside, *cells))
+                rows += _reference_rows(references, part, (part, None), told, scores)
     titles = (score.title for score in scores)
     return _without_empty((benchmark.solver, benchmark.variant, sliced, "n", *told, *titles), rows)
+
+
+def _cells(figures: Mapping[str, Estimate], scores: Sequence[Score]) -> list[str | None]:
+    """A cell per score; none at all where there is no such figure."""
+    if not any(score.name in figures for score in scores):
+        return []
+    return [figure(figures.get(score.name), score.digits) for score in scores]
+
+
+def _reference_rows(
+    references: Sequence[Reference],
+    part: str,
+    about: tuple[str | None, ...],
+    told: Sequence[str],
+    scores: Sequence[Score],
+) -> list[tuple[Any, ...]]:
+    names = [score.name for score in scores]
+    return [
+        (each.name, each.variant, *about, *(each.cells.get(name) for name in (*told, *names)))
+        for each in references
+        if each.part == part and any(name in each.cells for name in names)
+    ]
 
 
 def _plain(value: Any) -> Any:
@@ -215,47 +226,36 @@ def _without_empty(headings: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> 
 
 
 def compared_table(
-    compared: Compared,
-    scores: Sequence[Score],
-    *,
-    samples: str,
-    groups: str,
-    strict: bool = False,
+    compared: Compared, scores: Sequence[Score], *, samples: str, groups: str
 ) -> Lines:
     """The second side against the first."""
-    first, second = compared.names
-    tested = ("difference", "relative", "p", "p (Holm)", "better")
     known = {score.name: score for score in scores}
     better = compared.further.get("better", {})  # (groups for whom it is, for whom it is not)
     rows: list[tuple[Any, ...]] = []
-    for name, change in (compared.strict if strict else compared.changes).items():
+    for name, change in compared.changes.items():
         score = known[name]
-        sides = (figure(Estimate(side), score.digits) for side in (change.first, change.second))
         row = (
             score.title,
             change.n,
             change.groups,
-            *sides,
+            *(figure(Estimate(side), score.digits) for side in (change.first, change.second)),
             figure(change.difference, score.digits),
             share(change.relative),
             p_value(change.p),
             p_value(change.p_holm),
             better_side(score, change, compared.names),
         )
-        counted = (f"{better[name][0]} of {sum(better[name])}",) if name in better else ()
-        rows.append((*row, *counted))
-    headings = ("score", samples, groups, first, second, *tested)
+        rows.append((*row, f"{better[name][0]} of {sum(better[name])}") if name in better else row)
+    tested = ("difference", "relative", "p", "p (Holm)", "better")
+    headings = ("score", samples, groups, *compared.names, *tested)
     return (*headings, "better for") if better else headings, rows
 
 
-def share(found: Estimate) -> str | None:
+def share(change: Estimate) -> str | None:
     """A relative change with its interval: "+198% [+120%, +260%]"."""
-    if found.value is None:
+    if change.value is None:
         return None
-    text = f"{found.value:+.0%}"
-    if found.low is not None and found.high is not None:
-        text += f" [{found.low:+.0%}, {found.high:+.0%}]"
-    return text
+    return _with_interval(f"{change.value:+.0%}", change, "+.0%")
 
 
 def p_value(value: float | None) -> str | None:

@@ -53,8 +53,17 @@ class Cost:
     tokens_out: int = 0
     seconds: float = 0.0
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.seconds + other.seconds,
+        )
+
 
 _FREE = Cost()
+COUNTS = ("calls", "tokens_in", "tokens_out")  # what a provider counts of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,10 +296,8 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
     @classmethod
     def variants_of(cls, run: Run) -> Mapping[str, tuple[Sequence[Row], Sequence[Score]]]:
         """The rows of each variant and the scores that they are looked at by."""
-        rows: dict[str, list[Row]] = {name: [] for name in cls.order}
-        for row in run.scored_rows:
-            rows.setdefault(row["variant"], []).append(row)
-        return {name: (kept, run.scores) for name, kept in rows.items() if kept}
+        variants = by_variant(run.scored_rows, cls.order)
+        return {name: (rows, run.scores) for name, rows in variants.items()}
 
     @classmethod
     def averages_of(cls, run: Run, scores: Sequence[Score]) -> Mapping[str, Sequence[Score]]:
@@ -372,6 +379,19 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
 KNOWN: dict[str, type[Benchmark[Any, Any, Any]]] = {}
 
 
+def by_column(rows: Iterable[Row], name: str, order: Sequence[str] = ()) -> dict[str, list[Row]]:
+    """Rows by the value of a column; values of `order` first, the others as they come."""
+    groups: dict[str, list[Row]] = {value: [] for value in order}
+    for row in rows:
+        groups.setdefault(row[name], []).append(row)
+    return {value: own for value, own in groups.items() if own}
+
+
+def by_variant(rows: Iterable[Row], order: Sequence[str] = ()) -> dict[str, list[Row]]:
+    """Rows of each variant; those of `order` first, the others as they come."""
+    return by_column(rows, "variant", order)
+
+
 def column(name: str) -> Parts:
     """The column of a row and 1: their ratio is the mean over the rows that have it."""
 
@@ -390,10 +410,9 @@ def evenly(name: str, by: str = "group") -> Parts:
     plain = column(name)
 
     def parts(rows: Sequence[Row]) -> Array:
-        known = Counter(row[by] for row in rows if row[name] is not None)
-        weights = [1 / max(1, known[row[by]]) for row in rows]
-        found: Array = plain(rows) * np.array(weights, dtype=np.float64).reshape(-1, 1)
-        return found
+        counts = Counter(row[by] for row in rows if row[name] is not None)
+        weights = [1 / max(1, counts[row[by]]) for row in rows]
+        return np.asarray(plain(rows) * np.array(weights, dtype=np.float64).reshape(-1, 1))
 
     return parts
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import orjson
 
@@ -28,7 +28,14 @@ from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds
 from realtalk.memory.readers import Item
 from realtalk.memory.remembering import NO_CONTEXT
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, label, parse_budgets
+from realtalk.memory.values import (
+    Budget,
+    ConfiguredMemory,
+    Context,
+    Recalling,
+    label,
+    parse_budgets,
+)
 
 Key: TypeAlias = tuple[str, str, str]  # chat, question, budget
 _PUBLISHED = Golds()
@@ -88,12 +95,15 @@ def score_answers(
     golds: Golds = _PUBLISHED,
 ) -> Run:
     """Rows of answers that came from anywhere; a question without one is unscored."""
-    by_chat, by_id = _questions(corpus)
+    by_id: dict[str, dict[str, None]] = {}  # question → chats
+    for chat in corpus.chats:
+        for question in chat.questions:
+            by_id.setdefault(question.id, {})[chat.id] = None
     given: dict[Key, Row] = {}
     budgets: dict[Budget, None] = {}
     for row in answers:
         budget = _budget(row)
-        key = (*_meant(row, by_chat, by_id), label(budget))
+        key = (_chat_of(row, by_id), str(row["id"]), label(budget))
         if key in given:
             raise RealtalkError(
                 f"question '{key[1]}' of {key[0]} is answered twice",
@@ -108,38 +118,22 @@ def score_answers(
     return run_probe(plan, folder, fresh=fresh)
 
 
-def _meant(
-    row: Row,
-    by_chat: Mapping[tuple[str, str], Any],
-    by_id: Mapping[str, tuple[str, str] | None],
-) -> tuple[str, str]:
-    """The (chat, id) that an answer is about."""
-    name = str(row["id"])
-    key = by_id.get(name) if row.get("chat") is None else (str(row["chat"]), name)
-    if key is not None and key in by_chat:
-        return key
-    if row.get("chat") is None and name in by_id:
+def _chat_of(row: Row, by_id: Mapping[str, Iterable[str]]) -> str:
+    """The chat of the question that an answer is about."""
+    name, chat = str(row["id"]), row.get("chat")
+    chats = [each for each in by_id.get(name, ()) if chat is None or each == str(chat)]
+    if not chats:
+        place = "" if chat is None else f" in {chat}"
+        raise RealtalkError(
+            f"no question '{name}'{place}", where=row.get("where"), fix="check the corpus"
+        )
+    if len(chats) > 1:
         raise RealtalkError(
             f"question '{name}' is in several chats",
             where=row.get("where"),
             fix='name the chat too: {"chat": "…"}',
         )
-    place = "" if row.get("chat") is None else f" in {row['chat']}"
-    raise RealtalkError(
-        f"no question '{name}'{place}", where=row.get("where"), fix="check the corpus"
-    )
-
-
-def _questions(
-    corpus: Corpus,
-) -> tuple[dict[tuple[str, str], tuple[Chat, Question]], dict[str, tuple[str, str] | None]]:
-    by_chat = {(chat.id, q.id): (chat, q) for chat in corpus.chats for q in chat.questions}
-    if not by_chat:
-        raise RealtalkError("this corpus has no questions", where=corpus.name)
-    by_id: dict[str, tuple[str, str] | None] = {}
-    for key in by_chat:
-        by_id[key[1]] = None if key[1] in by_id else key
-    return by_chat, by_id
+    return chats[0]
 
 
 class ContextsElsewhere(ConfiguredMemory):
@@ -151,24 +145,18 @@ class ContextsElsewhere(ConfiguredMemory):
     def __init__(self, given: Mapping[Key, Row]) -> None:
         self._given = given
 
-    def build(self, chat: Chat, progress: Progress = silent) -> _ShownElsewhere:  # noqa: ARG002
-        return _ShownElsewhere(chat, self._given)
+    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+        def recall(question: Question, budget: Budget) -> Context:
+            line = self._given.get((chat.id, question.id, label(budget)), {})
+            ids = tuple(line.get("message_ids") or ())
+            if unknown := [id_ for id_ in ids if id_ not in chat.by_id]:
+                raise RealtalkError(
+                    f"no message '{unknown[0]}' in {chat.id}", where=line.get("where")
+                )
+            # What the answer's reader was shown is not known here unless it says so.
+            return Context("", ids, line.get("tokens") or 0, 0) if ids else NO_CONTEXT
 
-
-class _ShownElsewhere:
-    def __init__(self, chat: Chat, given: Mapping[Key, Row]) -> None:
-        self._chat = chat
-        self._given = given
-
-    def recall(self, question: Question, budget: Budget) -> Context:
-        line = self._given.get((self._chat.id, question.id, label(budget)), {})
-        shown = tuple(line.get("message_ids") or ())
-        if unknown := [id_ for id_ in shown if id_ not in self._chat.by_id]:
-            raise RealtalkError(
-                f"no message '{unknown[0]}' in {self._chat.id}", where=line.get("where")
-            )
-        # What the answer's reader was shown is not known here unless it says so.
-        return Context("", shown, line.get("tokens") or 0, 0) if shown else NO_CONTEXT
+        return Recalling(recall)
 
 
 class AnswersElsewhere(PlainSolver):

@@ -144,19 +144,14 @@ class Plan:
     def solver(self) -> MemoryReader:
         memory = self.memory
         if isinstance(memory, Oracle):
-            memory = memory.knowing(self._evidence)
+            memory = memory.knowing(
+                {
+                    (chat.id, question.id): self.gold(chat, question).evidence
+                    for chat, questions in self.questions
+                    for question in questions
+                }
+            )
         return MemoryReader(memory, self.reader)
-
-    def _evidence(self, chat: str, question: str) -> tuple[str, ...]:
-        return self._asked[chat, question].evidence
-
-    @cached_property
-    def _asked(self) -> dict[tuple[str, str], Gold]:
-        return {
-            (chat.id, question.id): self.gold(chat, question)
-            for chat, questions in self.questions
-            for question in questions
-        }
 
 
 def _drawn_evenly(questions: Sequence[Sequence[Question]], limit: int) -> set[tuple[int, int]]:
@@ -216,22 +211,23 @@ def known_by(chat: Chat, asked: datetime | None) -> Chat:
     """
     if asked is None:
         return chat
-    sessions = []
-    for session in chat.sessions:
-        kept = tuple(
+    day = asked.date()
+    known = [
+        tuple(
             message
             for message in session.messages
-            if (moment := message.time or session.time) is None or moment.date() <= asked.date()
+            if (moment := message.time or session.time) is None or moment.date() <= day
         )
-        if len(kept) == len(session.messages):
-            sessions.append(session)
-        elif kept:
-            sessions.append(replace(session, messages=kept))
-    uncut = {id(session) for session in sessions}
-    whole = {session.number for session in chat.sessions if id(session) in uncut}
-    if len(uncut.intersection(map(id, chat.sessions))) == len(chat.sessions):
+        for session in chat.sessions
+    ]
+    pairs = [*zip(chat.sessions, known, strict=True)]
+    uncut = {session.number for session, kept in pairs if len(kept) == len(session.messages)}
+    if all(len(kept) == len(session.messages) for session, kept in pairs):
         return chat
-    events = tuple(event for event in chat.events if event.session in whole)
+    sessions = (
+        replace(session, messages=kept) for session, kept in pairs if kept or not session.messages
+    )
+    events = tuple(event for event in chat.events if event.session in uncut)
     return replace(chat, sessions=tuple(sessions), events=events)
 
 

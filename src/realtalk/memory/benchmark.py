@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -20,10 +20,21 @@ from typing import Any
 from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
+from realtalk.evals.comparing import matched
 from realtalk.evals.folder import stored_settings
-from realtalk.evals.rows import KEY
+from realtalk.evals.rows import KEY, row_key
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
+from realtalk.evals.values import (
+    COUNTS,
+    Answer,
+    Benchmark,
+    Fact,
+    Reference,
+    Row,
+    Sample,
+    Score,
+    Stage,
+)
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import (
@@ -38,7 +49,7 @@ from realtalk.memory.golds import (
     learning_parts,
     names_in,
 )
-from realtalk.memory.judging import is_current, told_right
+from realtalk.memory.judging import current_judgements, told_right
 from realtalk.memory.pictures import draw_sweep
 from realtalk.memory.readers import WORDING_VERSION
 from realtalk.memory.remembering import NO_CONTEXT
@@ -46,7 +57,6 @@ from realtalk.memory.rows import (
     AUDITED_SCORES,
     BUDGET_SCORES,
     COLUMNS,
-    COSTS,
     RANK_SCORES,
     SCORES,
     SCORING_VERSION,
@@ -130,9 +140,9 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
             question,
             recalled,
             answer.unscored,
+            gold,
+            audited,
             learned=self._in_sample.of(chat, question),
-            gold=gold,
-            audited=audited,
             names=names_in(chat, *said),
         )
 
@@ -159,13 +169,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
             part = parts.get(name) if isinstance(parts, Mapping) else None
             if not isinstance(part, Mapping) or not isinstance(part.get("name"), str):
                 raise RealtalkError(f"its settings lack '{name}'", where=run.place)
-        by_key = {tuple(row[name] for name in KEY): row for row in run.rows}
-        current = [
-            judgement
-            for judgement in run.judgements
-            if is_current(judgement, by_key.get(tuple(judgement[name] for name in KEY)))
-        ]
-        return replace(run, judgements=current)
+        return replace(run, judgements=current_judgements(run.judgements, run.rows))
 
     @classmethod
     def name_of(cls, settings: Mapping[str, Any]) -> str:
@@ -186,14 +190,13 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         names = dict.fromkeys(map(_judged_as, run.judgements))
         verdicts: dict[tuple[str, ...], Row] = {}
         for each in run.judgements:
-            key = tuple(each[name] for name in KEY)
-            verdicts.setdefault(key, {})[_judged_as(each)] = each["right"]
+            verdicts.setdefault(row_key(each), {})[_judged_as(each)] = each["right"]
         return [
             {
                 **row,
                 **(audited_columns(row) if known else {}),
                 **dict.fromkeys(names),
-                **verdicts.get(tuple(row[name] for name in KEY), {}),
+                **verdicts.get(row_key(row), {}),
             }
             for row in run.rows
         ]
@@ -232,17 +235,17 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         if variant == _RANKING:
             return {}
         times = [each for each in run.timings if each["variant"] == variant]
-        spent = {name: sum(row[name] + row[f"memory_{name}"] for row in rows) for name in COSTS}
-        built = building(run) or Building(0, 0, 0)
+        spent = {name: sum(row[name] + row[f"memory_{name}"] for row in rows) for name in COUNTS}
+        built = building(run) or dict.fromkeys(COUNTS, 0)
         return {
             "context tokens": fmean(row["tokens"] for row in rows),
             "context words": fmean(row["words"] for row in rows),
             **{name.replace("_", " "): float(total) or None for name, total in spent.items()},
             "recall ms": fmean(each["recall_ms"] for each in times) if times else None,
             "reader s": fmean(each["reader_seconds"] for each in times) or None if times else None,
-            "build calls": float(built.calls) or None,
-            "build tokens": float(built.tokens_in + built.tokens_out) or None,
-            "build s": built.seconds,
+            "build calls": float(built["calls"]) or None,
+            "build tokens": float(built["tokens_in"] + built["tokens_out"]) or None,
+            "build s": built.get("seconds"),
         }
 
     @classmethod
@@ -278,13 +281,13 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     @classmethod
     def cautions(cls, run: Run) -> list[str]:
         lines = learned_lines(run.rows, run.settings)
-        model = model_of(run)
+        model = answering(run).get("model")
         if any(each["judge"] == model for each in run.judgements):
             lines.append(
                 f"judged by the model that answered, {model}: models favour their own answers"
             )
-        built = building(run)
-        unscored = Counter(each["reason"] for each in (built.unscored if built else ()))
+        left_out = (building(run) or {}).get("unscored", ())
+        unscored = Counter(each["reason"] for each in left_out)
         for reason, count in unscored.items():
             lines.append(f"not remembered: {count:,} sessions ({reason})")
         partly = {(r["group"], r["sample"]) for r in run.rows if r["evidence"] and r["unresolved"]}
@@ -319,10 +322,9 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
 
     @classmethod
     def details(cls, run: Run) -> dict[str, Any]:
-        built = building(run)
         return {
             "in_sample": in_sample(run.rows, run.settings),
-            "building": None if built is None else asdict(built),
+            "building": building(run),
             "unscored_questions": [
                 {**{name: row[name] for name in KEY}, "reason": reason}
                 for row in run.rows
@@ -333,9 +335,8 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
 
     @classmethod
     def refuse(cls, first: Run, second: Run) -> None:
-        versions = [run.settings.get("scoring") for run in (first, second)]
-        if versions[0] != versions[1]:
-            older = first if versions[0] != SCORING_VERSION else second
+        if first.settings.get("scoring") != second.settings.get("scoring"):
+            older = second if same_formulas(first) else first
             raise RealtalkError(
                 "the runs were scored by different formulas",
                 where=older.place,
@@ -348,15 +349,11 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
                 where=second.place,
                 fix="compare runs by the same golds",
             )
-        known = {
-            (row["group"], row["sample"]): (row["question"], row["gold"]) for row in first.rows
-        }
-        for row in second.rows:
-            key = (row["group"], row["sample"])
-            if key in known and known[key] != (row["question"], row["gold"]):
+        for row, other in matched(first.rows, second.rows):
+            if (row["question"], row["gold"]) != (other["question"], other["gold"]):
                 raise RealtalkError(
-                    f"the runs ask different questions under '{key[1]}'",
-                    where=key[0],
+                    f"the runs ask different questions under '{row['sample']}'",
+                    where=row["group"],
                     fix="compare runs over the same corpus",
                 )
 
@@ -380,31 +377,22 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         return lines
 
 
-@dataclass(frozen=True, slots=True)
-class Building:
+def building(run: Run) -> dict[str, Any] | None:
     """What building the memories took, which no question's cost holds.
 
     `unscored` are the sessions that a memory could not take in, each with the reason. `seconds`
-    are this machine's.
+    are this machine's. None where building took no model, and nobody measured how long it took.
     """
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    unscored: tuple[Row, ...] = ()
-    seconds: float | None = None
-
-
-def building(run: Run) -> Building | None:
-    """None where building took no model, and nobody measured how long it took."""
     taken = [row["build_seconds"] for row in run.timings if row.get("build_seconds") is not None]
     if not run.preparations and not taken:
         return None
-    spent = {name: sum(row[name] for row in run.preparations) for name in COSTS}
-    unscored = (
-        {"chat": row["stage"], **each} for row in run.preparations for each in row["unscored"]
-    )
-    return Building(**spent, unscored=tuple(unscored), seconds=sum(taken) if taken else None)
+    return {
+        **{name: sum(row[name] for row in run.preparations) for name in COUNTS},
+        "unscored": [
+            {"chat": row["stage"], **each} for row in run.preparations for each in row["unscored"]
+        ],
+        "seconds": sum(taken) if taken else None,
+    }
 
 
 def solver_part(run: Run, name: str) -> Mapping[str, Any]:
@@ -414,15 +402,9 @@ def solver_part(run: Run, name: str) -> Mapping[str, Any]:
 
 
 def answering(run: Run) -> Mapping[str, Any]:
-    """The settings of the reader."""
+    """The settings of the reader; `model` among them where one answered."""
     settings: Mapping[str, Any] = solver_part(run, "reader").get("settings") or {}
     return settings
-
-
-def model_of(run: Run) -> str | None:
-    """The model that answered; None where none did."""
-    model = answering(run).get("model")
-    return None if model is None else str(model)
 
 
 def golds_of(run: Run) -> str:
@@ -457,7 +439,8 @@ def run_probe(
     solver = plan.solver
     if folder is not None and not fresh:
         refuse_earlier_formulas(folder)
-        solver.proven = bool(_size(folder / "rows.jsonl"))  # what failed is asked again, alone
+        rows = folder / "rows.jsonl"  # what failed is asked again, alone
+        solver.proven = rows.is_file() and rows.stat().st_size > 0
     return running.run(
         MemoryBenchmark(plan),
         plan.corpus,
@@ -469,16 +452,15 @@ def run_probe(
     )
 
 
-def _size(file: Path) -> int:
-    return file.stat().st_size if file.is_file() else 0
+def same_formulas(probed: Run) -> bool:
+    """Whether a run's answers were scored by the present formulas."""
+    return probed.settings.get("scoring") == SCORING_VERSION
 
 
 def refuse_earlier_formulas(folder: Path) -> None:
     """A run cannot go on by other formulas: half of its rows would mean something else."""
     settings = stored_settings(folder, KIND)
-    if settings is None:
-        return
-    if settings.get("scoring") != SCORING_VERSION:
+    if settings is not None and settings.get("scoring") != SCORING_VERSION:
         raise RealtalkError(
             "its answers were scored by earlier formulas",
             where=str(folder),

@@ -11,7 +11,7 @@ rows are then taken over in the order of the corpus.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
-from realtalk.evals.rows import KEY, STAGE_KEY, sample_key
+from realtalk.evals.rows import KEY, STAGE_KEY, row_key, sample_key
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.files.progress import Progress, silent
@@ -47,11 +47,25 @@ _ASKING = frozenset({"notes", "mem0"})  # memories that are built by a language 
 
 
 class ChatProber:
-    """The function of a worker: the run of one chat."""
+    """The function of a worker: the run of one chat.
 
-    def __init__(self, make: Callable[[], Memory], plan: _SharedPlan) -> None:
-        self._memory = make()
-        self._plan = plan
+    Golds that everybody has go by their name: they are large. `threads` are those of the
+    driver's linear algebra.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Memory],
+        reader: Reader,
+        budgets: tuple[Budget, ...],
+        golds: str | Golds,
+        threads: int,
+    ) -> None:
+        known = golds_named(golds) if isinstance(golds, str) else golds
+        self._plan = partial(
+            Plan, memory=make(), reader=reader, budgets=budgets, golds=known, is_part=True
+        )
+        self._threads = threads
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from threadpoolctl import threadpool_limits
@@ -60,28 +74,9 @@ class ChatProber:
 
         # How linear algebra adds up depends on how many threads it cuts the work for. A worker
         # has one; where its figures are to be the driver's, it cuts as the driver does.
-        with threadpool_limits(self._plan.threads, user_api="blas"):
-            probed = run_probe(self._plan.about(load(source).corpus, self._memory), place)
+        with threadpool_limits(self._threads, user_api="blas"):
+            probed = run_probe(self._plan(load(source).corpus), place)
         return {"rows": len(probed.rows)}
-
-
-@dataclass(frozen=True)
-class _SharedPlan:
-    """What is the same for every chat, and can be sent."""
-
-    reader: Reader
-    budgets: tuple[Budget, ...]
-    golds: str | Golds  # those that everybody has go by their name: they are large
-    threads: int  # of the driver's linear algebra
-
-    @classmethod
-    def of(cls, plan: Plan) -> _SharedPlan:
-        golds = plan.golds.name if plan.golds.name in GOLDS else plan.golds
-        return cls(plan.reader, plan.budgets, golds, _blas_threads())
-
-    def about(self, corpus: Corpus, memory: Memory) -> Plan:
-        golds = golds_named(self.golds) if isinstance(self.golds, str) else self.golds
-        return Plan(corpus, memory, self.reader, self.budgets, golds=golds, is_part=True)
 
 
 def probe_by(
@@ -94,13 +89,18 @@ def probe_by(
     progress: Progress = silent,
 ) -> Run:
     """Runs a plan by an engine; rows and settings are those of `run_probe`."""
-    _refuse_models(plan)
+    if plan.reader.name == "llm" or plan.memory.name in _ASKING:
+        raise RealtalkError(
+            "an engine splits what needs no language model",
+            fix="leave `engine=` out: a server answers many questions at once (`connections=`)",
+        )
     if folder is not None and not fresh:
         refuse_earlier_formulas(folder)
     settings = running.claim(MemoryBenchmark(plan), plan.corpus, plan.solver, folder, fresh=fresh)
     with workplace(folder, _PLACE, engine) as place:
         inputs = written_chats(_open_chats(plan, folder), plan.corpus, place / "chats")
-        work = partial(ChatProber, make, _SharedPlan.of(plan))
+        golds = plan.golds.name if plan.golds.name in GOLDS else plan.golds
+        work = partial(ChatProber, make, plan.reader, plan.budgets, golds, _blas_threads())
         job = Job(_JOB, inputs, work, place / "runs", settings)
         report = run_job(job, engine, fresh=fresh, progress=progress)
         if report.problems:
@@ -123,29 +123,23 @@ def _blas_threads() -> int:
     return max(counts, default=1)
 
 
-def _refuse_models(plan: Plan) -> None:
-    if plan.reader.name == "llm" or plan.memory.name in _ASKING:
-        raise RealtalkError(
-            "an engine splits what needs no language model",
-            fix="leave `engine=` out: a server answers many questions at once (`connections=`)",
-        )
-
-
 def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
     """The chats of which a row is missing or to be asked for again, with what is asked of them."""
     known: dict[tuple[Any, ...], Row] = {}
     partly: set[str] = set()
     if folder is not None and stored_settings(folder, KIND) is not None:
         run = RunFolder.load(folder, KIND)
-        known = {tuple(row[name] for name in KEY): row for row in run.rows("rows", KEY)}
+        known = {row_key(row): row for row in run.rows("rows", KEY)}
         stages = run.rows("preparations", STAGE_KEY)
         partly = {row["stage"] for row in stages if row["unscored"]}
-    waiting: set[str] = set()
-    for stage in plan.stages():
-        for sample in stage.samples:
-            row = known.get(sample_key(sample))
-            if row is None or row["unscored"] is not None or stage.title in partly:
-                waiting.add(sample.group)
+    waiting = {
+        sample.group
+        for stage in plan.stages()
+        for sample in stage.samples
+        if stage.title in partly
+        or (row := known.get(sample_key(sample))) is None
+        or row["unscored"] is not None
+    }
     return [
         replace(chat, questions=questions)
         for chat, questions in plan.questions

@@ -34,12 +34,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.encoders.shipped import Learned
 from realtalk.errors import RealtalkError
+from realtalk.evals.prompts import listed
 from realtalk.evals.values import Row
 from realtalk.files.download import DATASETS
 from realtalk.formats.audit import UNSCORABLE, Audit, AuditedQuestion
@@ -148,7 +148,6 @@ def names_in(chat: Chat, *texts: str) -> tuple[str, ...]:
     )
 
 
-_LOCOMO, _LONGMEMEVAL = "LoCoMo", "LongMemEval"
 _ENCODER, _WEIGHTS = "the retrieval encoder", "its ranking weights"
 # What the retriever learned from since the second version of its encoder: no text of a benchmark.
 _OWN = (
@@ -168,15 +167,13 @@ def learning_parts(
 
     `version` is the memory's, as a run has it: its own and its encoder's ("1+2").
     """
-    found: dict[str, tuple[str, ...]] = {}
     way = settings.get("way", "fused") if memory == "retrieved" else None
     parts = {"fused": (_ENCODER, _WEIGHTS), "encoder": (_ENCODER,)}.get(str(way), ())
-    if parts and version.endswith("+1"):
-        found[_LOCOMO] = parts
-        found[_LONGMEMEVAL] = (_ENCODER,)
-    elif parts:
-        found |= dict.fromkeys(_OWN, parts)
-    return found
+    if not parts:
+        return {}
+    if version.endswith("+1"):
+        return {"LoCoMo": parts, "LongMemEval": (_ENCODER,)}
+    return dict.fromkeys(_OWN, parts)
 
 
 class InSample:
@@ -197,22 +194,14 @@ class InSample:
             return None
         if chat.id not in self._chats:
             self._chats[chat.id] = self._learned.chat(each.text for each in chat.messages)
-        return self._chats[chat.id] or self.of_text(question.text)
-
-    def of_text(self, question: str) -> str | None:
-        return self._learned.text(question) if self._parts else None
-
-
-def _parts_of(settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    memory = settings["solver"]["settings"]["memory"]
-    return learning_parts(
-        str(memory["name"]), memory.get("settings") or {}, str(memory.get("version", ""))
-    )
+        return self._chats[chat.id] or self._learned.text(question.text)
 
 
 def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any]:
     """How many of a run's questions which parts learned from, by set; empty where none did."""
-    parts = _parts_of(settings)
+    memory = settings["solver"]["settings"]["memory"]
+    own, version = memory.get("settings") or {}, str(memory.get("version", ""))
+    parts = learning_parts(str(memory["name"]), own, version)
     questions = {(row["group"], row["sample"]): row["learned"] for row in rows}
     names = dict.fromkeys(name for name in questions.values() if name is not None)
     return {
@@ -229,14 +218,9 @@ def learned_lines(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[str]
     """One line per set, for whoever reads the table."""
     return [
         f"in-sample: {each['questions']:,} of {each['of']:,} questions, or their chats, are "
-        f"{name}, from which {_listed(each['learned_by'])} learned: expect less on other chats"
+        f"{name}, from which {listed(each['learned_by'])} learned: expect less on other chats"
         for name, each in in_sample(rows, settings).items()
     ]
-
-
-def _listed(parts: Iterable[str]) -> str:
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 _CATEGORIES = ("multi_hop", "temporal", "commonsense")
@@ -252,12 +236,8 @@ class Published(NamedTuple):
 
 
 def _line(model: str, memory: str, f1: tuple[float, ...], accuracy: tuple[float, ...]) -> Published:
-    return Published(
-        model,
-        memory,
-        MappingProxyType(dict(zip(_CATEGORIES, f1, strict=True))),
-        MappingProxyType(dict(zip(_CATEGORIES, accuracy, strict=True))),
-    )
+    figures = (dict(zip(_CATEGORIES, each, strict=True)) for each in (f1, accuracy))
+    return Published(model, memory, *figures)
 
 
 TABLE_3 = (

@@ -28,7 +28,7 @@ from realtalk.memory.benchmark import MemoryBenchmark
 from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import SAME, WORDINGS, read_verdict, refuse_own_judge
 from realtalk.memory.readers import LlmReader, load_wording
-from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
+from realtalk.memory.registry import BUDGETLESS, make_memory
 from realtalk.memory.rows import may_abstain
 from realtalk.memory.values import Budget, parse_budgets
 from realtalk.models.asking import Asked
@@ -84,7 +84,12 @@ def memory_probing(
 
 
 def _pairs(text: str) -> dict[str, str]:
-    return parse_settings([part for part in text.split(",") if part.strip()])
+    """The settings that a text names: `around=3,top=5`."""
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    for key, equals, value in pairs:
+        if not equals or not key.strip():
+            raise RealtalkError(f"'{key}{value}' is no setting", fix="write it as name=value")
+    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def _by_judge(judge: str, wording: str, prompts: Prompts) -> Scorer:

@@ -16,20 +16,19 @@ keys.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from types import MappingProxyType
+from typing import Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
-from realtalk.evals.rows import JUDGED_KEY, KEY
-from realtalk.evals.values import Row
+from realtalk.evals.rows import JUDGED_KEY, row_key
+from realtalk.evals.values import COUNTS, Row
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.answers import ABSTAINING
 from realtalk.models.asking import Asked, Prompt, Reply, ask
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WORDINGS = ("lenient", "strict")
 SAME = "same"  # names the model under test as its own judge
@@ -106,23 +105,17 @@ class Judge:
             if not done(self._key(row, wording))
         ]
         prompts = [
-            Prompt(
-                str(place),
-                lambda row=row, wording=wording: self._prompt(row, wording),  # type: ignore[misc]
-                _flaw,
-                _REMINDERS,
-            )
-            for place, (row, wording) in enumerate(waiting)
+            Prompt(str(place), partial(self._prompt, *asked), _flaw, _REMINDERS)
+            for place, asked in enumerate(waiting)
         ]
 
-        def kept(key: str, reply: Reply) -> None:
-            row, wording = waiting[int(key)]
-            keep(self._judgement(row, wording, reply))
+        def judged(place: str, reply: Reply) -> None:
+            keep(self._judgement(*waiting[int(place)], reply))
 
-        ask(prompts, self.asked, kept, progress)
+        ask(prompts, self.asked, judged, progress)
 
     def _key(self, row: Row, wording: str) -> tuple[Any, ...]:
-        return (*(row[name] for name in KEY), self.asked.model, wording, self.wording.version)
+        return (*row_key(row), self.asked.model, wording, self.wording.version)
 
     def _prompt(self, row: Row, wording: str) -> str:
         return self.wording.fill(
@@ -140,9 +133,7 @@ class Judge:
             "unscored": reply.reason or None,
             "of": _hash(row["answer"]),
             "base_url": self.asked.address,
-            "calls": reply.calls,
-            "tokens_in": reply.tokens_in,
-            "tokens_out": reply.tokens_out,
+            **{name: getattr(reply, name) for name in COUNTS},
         }
 
 
@@ -158,10 +149,19 @@ def _hash(answer: str) -> str:
     return hashlib.sha256(answer.encode()).hexdigest()[:16]
 
 
-def is_current(judgement: Row, row: Row | None) -> bool:
-    """Whether a judgement is of the answer that the row has."""
-    said = None if row is None else row["answer"]
-    return said is not None and judgement["of"] == _hash(said)
+def judgement_key(judgement: Row) -> tuple[Any, ...]:
+    """A judgement's key in a run."""
+    return tuple(judgement[name] for name in JUDGED_KEY)
+
+
+def current_judgements(judgements: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
+    """Those of the answers that the rows have."""
+    answers = {row_key(row): row.get("answer") for row in rows}  # a shared run has none
+    return [
+        each
+        for each in judgements
+        if (answer := answers.get(row_key(each))) is not None and each["of"] == _hash(answer)
+    ]
 
 
 def _judgeable(rows: Iterable[Row]) -> list[Row]:
@@ -181,15 +181,12 @@ def _flaw(text: str) -> str:
     return "malformed answer" if text.strip() else "empty answer"
 
 
-def judgement_schema() -> pl.Schema:
-    """The columns of judgements.parquet."""
-    import polars as pl
-
-    return pl.Schema(
-        {
-            **dict.fromkeys(JUDGED_KEY, pl.String()),
-            "right": pl.Float64(),
-            **dict.fromkeys(("unscored", "of", "base_url"), pl.String()),
-            **dict.fromkeys(("calls", "tokens_in", "tokens_out"), pl.Int64()),
-        }
-    )
+# The columns of judgements.parquet.
+JUDGEMENT: Mapping[str, Any] = MappingProxyType(
+    {
+        **dict.fromkeys(JUDGED_KEY, str),
+        "right": float,
+        **dict.fromkeys(("unscored", "of", "base_url"), str),
+        **dict.fromkeys(COUNTS, int),
+    }
+)

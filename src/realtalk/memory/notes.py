@@ -14,10 +14,10 @@ only for the rest. With `hops=2` what the best notes mention is searched again: 
 
 A session → facts that a model noted, each with the messages it rests on.
 
-    taken = take_notes(chat, Asked("openai/gpt-4o-mini"), load_note_prompt())
-    taken.notes      → (Note(1, "Mara's contract at the archive ends on 31 March 2026.",
+    built = Notes(model="openai/gpt-4o-mini").build(chat)
+    built.notes      → (Note(1, "Mara's contract at the archive ends on 31 March 2026.",
                              ("D1:4", "D1:5")), ...)
-    taken.unscored   → {7: "malformed answer"}
+    built.unscored   → {7: "malformed answer"}
 
 The model sees one session with numbered messages and answers in JSON. A note that cites no
 message, or one that is not there, makes the answer malformed: it is asked for again, and the
@@ -27,10 +27,11 @@ session has no notes where that does not help. Nothing is mended and nothing gue
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,12 +39,19 @@ import numpy.typing as npt
 from realtalk.chat import Chat, Question, Session
 from realtalk.ei.judge import unfenced, unreadable
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
-from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import Prompts, load_prompts
+from realtalk.evals.language_models import reply_cost
+from realtalk.evals.prompts import Prompts, listed, load_prompts
+from realtalk.evals.values import Cost
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.restored import lines_then_messages
-from realtalk.memory.showing import Lines, MessageCosts, day_line, session_text
-from realtalk.memory.values import Budget, Context, Cost, NothingRemembered
+from realtalk.memory.showing import (
+    Lines,
+    MessageCosts,
+    day_line,
+    lines_then_messages,
+    one_line,
+    session_text,
+)
+from realtalk.memory.values import Budget, Context, NothingRemembered, at_least
 from realtalk.models.asking import Asked, Prompt, Reply, ask, patience
 
 _VERSION = "1"
@@ -63,19 +71,6 @@ class Note:
     message_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A chat's notes in time order, the sessions that have none and why, and the cost.
-
-    `sessions` is how many were to be noted.
-    """
-
-    sessions: int
-    notes: tuple[Note, ...]
-    unscored: Mapping[int, str]
-    cost: Cost
-
-
 def load_note_prompt(folder: Path | None = None) -> Prompts:
     """Our prompt, or `notes.md` of a folder, with {session} and where wanted {speakers}."""
     needed = {"notes": ("session",)}
@@ -84,44 +79,8 @@ def load_note_prompt(folder: Path | None = None) -> Prompts:
 
 def note_text(prompts: Prompts, chat: Chat, session: Session) -> str:
     """The prompt about one session; nothing of any other is in it."""
-    speakers = _listed(chat.speakers)
+    speakers = listed(chat.speakers)
     return prompts.fill("notes", session=_numbered(session), speakers=speakers)
-
-
-def take_notes(chat: Chat, asked: Asked, wording: Prompts, progress: Progress = silent) -> Taken:
-    """One question to the model a session that has words."""
-    sessions = {
-        str(at): session
-        for at, session in enumerate(chat.sessions)
-        if any(message.text.strip() or message.attachments for message in session.messages)
-    }
-    replies: dict[str, Reply] = {}
-    prompts = [
-        Prompt(
-            key,
-            partial(note_text, wording, chat, session),
-            partial(_flaw, session),
-            _REMINDERS,
-        )
-        for key, session in sessions.items()
-    ]
-    ask(prompts, asked, replies.__setitem__, progress)
-    notes: list[Note] = []
-    unscored: dict[int, str] = {}
-    for key, session in sessions.items():
-        reply = replies[key]
-        found = None if reply.text is None else read_notes(reply.text, session)
-        if found is None:
-            unscored[session.number] = reply.reason
-        else:
-            notes += found
-    cost = Cost(
-        sum(reply.calls for reply in replies.values()),
-        sum(reply.tokens_in for reply in replies.values()),
-        sum(reply.tokens_out for reply in replies.values()),
-        sum(reply.seconds for reply in replies.values()),
-    )
-    return Taken(len(sessions), tuple(notes), unscored, cost)
 
 
 def read_notes(text: str, session: Session) -> list[Note] | None:
@@ -134,19 +93,20 @@ def read_notes(text: str, session: Session) -> list[Note] | None:
         return None
     notes = []
     for entry in found["notes"]:
-        if not isinstance(entry, dict):
-            return None
-        fact, cited = entry.get("fact"), entry.get("messages")
-        if not isinstance(fact, str) or not fact.strip():
-            return None
-        if not isinstance(cited, list) or not cited:
-            return None
-        # `type`, because True is an int to isinstance and a mistake here.
-        if any(type(each) is not int or not 1 <= each <= len(session.messages) for each in cited):
-            return None
-        ids = dict.fromkeys(session.messages[each - 1].id for each in sorted(cited))
-        notes.append(Note(session.number, " ".join(fact.split()), tuple(ids)))
+        match entry:
+            case {"fact": str(fact), "messages": [*cited]} if (
+                fact.strip() and cited and all(_is_number(each, session) for each in cited)
+            ):
+                ids = dict.fromkeys(session.messages[each - 1].id for each in sorted(cited))
+                notes.append(Note(session.number, one_line(fact), tuple(ids)))
+            case _:
+                return None
     return notes
+
+
+def _is_number(cited: Any, session: Session) -> bool:
+    # `type`, because True is an int to isinstance and a mistake here.
+    return type(cited) is int and 1 <= cited <= len(session.messages)
 
 
 def _flaw(session: Session, text: str) -> str:
@@ -164,12 +124,6 @@ def _numbered(session: Session) -> str:
             day = head
         lines.append(f"{number}. {line}")
     return "\n".join(lines)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 _LEADING = 3  # notes whose words are searched again at each hop
@@ -200,9 +154,7 @@ class Notes:
         cache: Path | None = None,
         ranking: RankingOf = Bm25,
     ) -> None:
-        for setting, value in (("hops", hops), ("top", top)):
-            if value < 1:
-                raise RealtalkError(f"{setting} must be 1 or more, not {value}")
+        at_least(1, hops=hops, top=top)
         self.asked = Asked(
             model,
             cache=cache,
@@ -230,31 +182,67 @@ class Notes:
         }
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltNotes:
-        """Takes the notes. A chat of which no session could be noted is an error."""
-        taken = take_notes(chat, self.asked, self.prompt, progress)
-        if taken.unscored and len(taken.unscored) == taken.sessions:
-            reasons = ", ".join(sorted(set(taken.unscored.values())))
+        """Takes the notes, one question to the model a session that has words.
+
+        A chat of which no session could be noted is an error.
+        """
+        sessions = {
+            str(at): session
+            for at, session in enumerate(chat.sessions)
+            if any(message.text.strip() or message.attachments for message in session.messages)
+        }
+        prompts = [
+            Prompt(
+                key,
+                partial(note_text, self.prompt, chat, session),
+                partial(_flaw, session),
+                _REMINDERS,
+            )
+            for key, session in sessions.items()
+        ]
+        replies: dict[str, Reply] = {}
+        ask(prompts, self.asked, replies.__setitem__, progress)
+        notes: list[Note] = []
+        unscored: dict[int, str] = {}
+        for key, session in sessions.items():
+            reply = replies[key]
+            noted = None if reply.text is None else read_notes(reply.text, session)
+            notes += noted or ()
+            if noted is None:
+                unscored[session.number] = reply.reason
+        if unscored and len(unscored) == len(sessions):
+            reasons = ", ".join(sorted(set(unscored.values())))
             raise NothingRemembered(
                 f"no session could be noted ({reasons})",
                 where=chat.id,
                 fix="try another model, or look at the provider",
             )
-        return BuiltNotes(chat, taken, self)
+        cost = sum(map(reply_cost, replies.values()), Cost())
+        return BuiltNotes(chat, notes, unscored, cost, self)
 
 
 class BuiltNotes:
-    """A chat's notes, searchable. `unscored` are the sessions without notes, and why;
-    `cost` is what taking them took."""
+    """A chat's notes in time order, searchable. `unscored` are the sessions without notes, and
+    why; `cost` is what taking them took."""
 
-    def __init__(self, chat: Chat, taken: Taken, memory: Notes) -> None:
-        self.notes = taken.notes
-        self.unscored = taken.unscored
-        self.cost = taken.cost
-        self._chat = chat
+    def __init__(
+        self,
+        chat: Chat,
+        notes: Sequence[Note],
+        unscored: Mapping[int, str],
+        cost: Cost,
+        memory: Notes,
+    ) -> None:
+        self.notes = tuple(notes)
+        self.unscored = unscored
+        self.cost = cost
         self._memory = memory
         self._costs = MessageCosts(chat)
-        self._sheet = _sheet(chat, taken.notes)
-        self._ranking = memory.ranking([note.text for note in taken.notes])
+        days = {session.number: day_line(session) for session in chat.sessions}
+        numbers = [note.session for note in notes]
+        lines = [f"- {note.text}" for note in notes]
+        self._sheet = Lines(lines, [days[number] for number in numbers], numbers)
+        self._ranking = memory.ranking([note.text for note in notes])
 
     def recall(self, question: Question, budget: Budget) -> Context:
         """The best notes, their messages, then other notes: each while the budget lasts."""
@@ -276,7 +264,7 @@ class BuiltNotes:
     def scores(self, question: Question) -> npt.NDArray[np.float64]:
         """How well each note fits, from 0 to 1: by the question's words, or by those of notes
         that fit it."""
-        asked = with_aliases(self._chat, question.text)
+        asked = with_aliases(self._costs.chat, question.text)
         scores = _scaled(self._ranking.scores(asked))
         searched: set[int] = set()
         for hop in range(1, self._memory.hops):
@@ -293,11 +281,3 @@ class BuiltNotes:
 def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     most = float(scores.max(initial=0.0))
     return scores / most if most > 0 else scores
-
-
-def _sheet(chat: Chat, notes: tuple[Note, ...]) -> Lines:
-    days = {session.number: day_line(session) for session in chat.sessions}
-    numbers = list(dict.fromkeys(note.session for note in notes))
-    heads = [days[number] for number in numbers]
-    head_of = [numbers.index(note.session) for note in notes]
-    return Lines([f"- {note.text}" for note in notes], heads, head_of, head_of)

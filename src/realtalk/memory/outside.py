@@ -33,10 +33,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from realtalk.chat import Chat, Question, Session
-from realtalk.errors import OwnCodeError, RealtalkError
+from realtalk.errors import RealtalkError
+from realtalk.evals.values import COUNTS, Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.showing import Filling, Lines, MessageCosts, Size, day_line, one_line
-from realtalk.memory.values import Budget, Context, Cost
+from realtalk.memory.values import Budget, Context, own_code
 
 _UNDATED = "[no date]"
 
@@ -78,25 +79,13 @@ class Outside:
     ) -> None:
         self.name = name
         self.version = version
+        self.settings = dict(settings or {})
         self._start = start
-        self._settings = dict(settings or {})
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return dict(self._settings)
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltOutside:
-        return BuiltOutside(chat, self._started(chat), self.name, progress)
-
-    def _started(self, chat: Chat) -> System:
-        try:
-            return self._start(chat)
-        except RealtalkError:
-            raise
-        except Exception as error:
-            raise OwnCodeError(
-                f"the system '{self.name}' did not start ({type(error).__name__})", where=chat.id
-            ) from error
+        with own_code(f"the system '{self.name}' did not start", chat.id):
+            system = self._start(chat)
+        return BuiltOutside(chat, system, self.name, progress)
 
 
 class BuiltOutside:
@@ -104,56 +93,43 @@ class BuiltOutside:
 
     def __init__(self, chat: Chat, system: System, name: str, progress: Progress) -> None:
         self.system = system
-        self._chat = chat
         self._name = name
         self._costs = MessageCosts(chat)
         self._days = {session.number: day_line(session) for session in chat.sessions}
         self.cost = Cost()
-        for done, session in enumerate(chat.sessions, 1):
+        for number, session in enumerate(chat.sessions, 1):
             where = f"session {session.number}"
-            _, cost = self._timed(partial(system.add_session, session), where)
-            self.cost = _sum(self.cost, cost)
-            progress(done, len(chat.sessions), f"telling {name}")
+            self.cost += self._timed(partial(system.add_session, session), where)[1]
+            progress(number, len(chat.sessions), f"telling {name}")
         ready = getattr(system, "ready", None)
         if ready is not None:
-            self.cost = _sum(self.cost, self._timed(ready, "the end")[1])
+            self.cost += self._timed(ready, "the end")[1]
 
     def recall(self, question: Question, budget: Budget) -> Context:
         """What the system recalls, shown in time order, as much as fits."""
-        found, cost = self._timed(partial(self.system.recall, question.text), question.id)
-        items = [each if isinstance(each, Recalled) else Recalled(str(each)) for each in found]
+        answer, cost = self._timed(partial(self.system.recall, question.text), question.id)
+        items = [each if isinstance(each, Recalled) else Recalled(str(each)) for each in answer]
         items = [each for each in items if each.text.strip() or each.message_ids]
-        sheet, places = self._sheet(items)
+        ranked = {id_: self._costs.at(id_) for item in items for id_ in item.message_ids}
+        texts = [(at, item) for at, item in enumerate(items) if item.text.strip()]
+        texts.sort(key=lambda pair: (pair[1].session is None, pair[1].session or 0))
+        heads = [self._head(item.session) for _, item in texts]
+        sheet = Lines([f"- {one_line(item.text)}" for _, item in texts], heads, heads)
+        place_of = {at: place for place, (at, _) in enumerate(texts)}
         size = Size(budget)
-        texts, messages = Filling(sheet, size), Filling(self._costs.sheet, size)
+        lines, messages = Filling(sheet, size), Filling(self._costs, size)
         for at, item in enumerate(items):
-            if item.text.strip():
-                texts.add(places[at])
+            if at in place_of:
+                lines.add(place_of[at])
             else:
-                for id_ in item.message_ids:
-                    messages.add(self._costs.at(id_))
-        ids = [self._costs.ids[at] for at in messages.taken]
-        ranked = dict.fromkeys(id_ for item in items for id_ in item.message_ids)
-        for id_ in ranked:
-            self._costs.at(id_)
+                messages.take(ranked[id_] for id_ in item.message_ids)
         return self._costs.context(
-            ids,
-            before=sheet.text(texts.taken),
+            [self._costs.ids[at] for at in messages.take(())],
+            before=sheet.text(lines.take(())),
             ranked=None if items and not ranked else tuple(ranked),
             cost=cost,
-            tells=bool(items) and all(item.text.strip() for item in items),
+            tells=bool(items) and len(texts) == len(items),
         )
-
-    def _sheet(self, items: Sequence[Recalled]) -> tuple[Lines, dict[int, int]]:
-        """The items' own texts by session, and the place of each among them."""
-        worded = [at for at, item in enumerate(items) if item.text.strip()]
-        worded.sort(key=lambda at: (items[at].session is None, items[at].session or 0))
-        heads = [self._head(items[at].session) for at in worded]
-        first: dict[str, int] = {}
-        head_of = [first.setdefault(head, len(first)) for head in heads]
-        lines = [f"- {one_line(items[at].text)}" for at in worded]
-        sheet = Lines(lines, list(first), head_of, head_of)
-        return sheet, {at: place for place, at in enumerate(worded)}
 
     def _head(self, session: int | None) -> str:
         return _UNDATED if session is None else self._days.get(session, f"[session {session}]")
@@ -161,41 +137,24 @@ class BuiltOutside:
     def _timed(self, call: Callable[[], Any], what: str) -> tuple[Any, Cost]:
         before = getattr(self.system, "spent", None)
         began = time.perf_counter()
-        try:
+        with own_code(f"the system '{self._name}' failed at {what}", self._costs.chat.id):
             result = call()
-        except RealtalkError:
-            raise
-        except Exception as error:
-            # Its own words may hold the chat: they stand in its traceback, not in our line.
-            raise OwnCodeError(
-                f"the system '{self._name}' failed at {what} ({type(error).__name__})",
-                where=self._chat.id,
-            ) from error
         seconds = time.perf_counter() - began
         after = getattr(self.system, "spent", None)
         if before is None or after is None:
             return result, Cost(calls=1, seconds=seconds)
-        return result, Cost(
-            after.calls - before.calls,
-            after.tokens_in - before.tokens_in,
-            after.tokens_out - before.tokens_out,
-            seconds,
-        )
-
-
-def _sum(one: Cost, other: Cost) -> Cost:
-    return Cost(
-        one.calls + other.calls,
-        one.tokens_in + other.tokens_in,
-        one.tokens_out + other.tokens_out,
-        one.seconds + other.seconds,
-    )
+        spent = {name: getattr(after, name) - getattr(before, name) for name in COUNTS}
+        return result, Cost(**spent, seconds=seconds)
 
 
 def make(*, system: str) -> Outside:
     """The memory over a system of a module or file: `module:Mine`, `file.py:start`."""
-    found = load_object(system, "system")
-    return Outside("outside", starting(found), settings={"system": system, **code_of(system)})
+    return outside("outside", system, load_object(system, "system"))
+
+
+def outside(name: str, reference: str, system: Callable[..., Any]) -> Outside:
+    """The memory over a class or function, and where it was found."""
+    return Outside(name, starting(system), settings={"system": reference, **code_of(reference)})
 
 
 def starting(found: Callable[..., Any]) -> Start:
@@ -227,13 +186,11 @@ def load_object(reference: str, setting: str) -> Any:
     if not place or not name:
         raise RealtalkError(f"'{reference}' names no object", fix=f"write it as {example}")
     module = _from_file(Path(place)) if place.endswith(".py") else _by_name(place, example)
-    try:
-        found = getattr(module, name)
-    except AttributeError:
-        raise RealtalkError(f"no '{name}' in it", where=place, fix="check the name") from None
-    if not callable(found):
+    if not hasattr(module, name):
+        raise RealtalkError(f"no '{name}' in it", where=place, fix="check the name")
+    if not callable(getattr(module, name)):
         raise RealtalkError(f"'{name}' cannot be called", where=place, fix="name a function")
-    return found
+    return getattr(module, name)
 
 
 def _by_name(name: str, example: str) -> Any:

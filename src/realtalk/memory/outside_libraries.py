@@ -34,6 +34,7 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -41,12 +42,12 @@ from typing import Any, Literal, TypeAlias, get_args
 from realtalk.chat import Chat, Session
 from realtalk.encoders.tokens import count_each, count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.evals.values import Cost
 from realtalk.files.download import cache_folder
 from realtalk.files.writing import owner_only, private_folder
 from realtalk.memory.outside import Outside, Recalled, code_of, load_object
-from realtalk.memory.plain import choice
 from realtalk.memory.showing import session_text, shown
-from realtalk.memory.values import Cost
+from realtalk.memory.values import at_least, choice
 
 Factory: TypeAlias = Callable[[list[Any]], Any]  # documents → a retriever
 Per = Literal["message", "session"]
@@ -142,27 +143,20 @@ def mem0_memory(
     """A memory over mem0. `limit` and `threshold` are those of its search."""
     if find_spec("mem0") is None:
         raise MissingExtraError("mem0", "mem0")
-    for setting, value in (("limit", limit), ("batch", batch)):
-        if value < 1:
-            raise RealtalkError(f"{setting} must be 1 or more, not {value}")
+    at_least(1, limit=limit, batch=batch)
     if infer and "llm" not in config:
         raise RealtalkError("infer needs a model", fix="name one under 'llm' in the configuration")
-    from importlib.metadata import version
-
+    options = {"infer": infer, "limit": limit, "threshold": threshold, "batch": batch}
+    # Two files of one name are not one memory; a key in them stays out of the run.
+    written = json.dumps(config, sort_keys=True, default=str).encode()
     return Outside(
         "mem0",
-        lambda chat: Mem0System(chat, config, infer, limit, threshold, batch),
+        lambda chat: Mem0System(chat, config, options),
         version=f"1, mem0ai {version('mem0ai')}",
         settings={
             "config": label,
-            # Two files of one name are not one memory; a key in them stays out of the run.
-            "sha256": hashlib.sha256(
-                json.dumps(config, sort_keys=True, default=str).encode()
-            ).hexdigest()[:12],
-            "infer": infer,
-            "limit": limit,
-            "threshold": threshold,
-            "batch": batch,
+            "sha256": hashlib.sha256(written).hexdigest()[:12],
+            **options,
         },
     )
 
@@ -177,36 +171,25 @@ def make_mem0(
 ) -> Outside:
     """`config` is a JSON file with mem0's configuration."""
     try:
-        read = json.loads(config.read_text("utf-8"))
+        value = json.loads(config.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise RealtalkError(
             "mem0's configuration cannot be read", where=str(config), fix="give a JSON file"
         ) from error
-    if not isinstance(read, dict):
+    if not isinstance(value, dict):
         raise RealtalkError("mem0's configuration is no JSON object", where=str(config))
     return mem0_memory(
-        read, infer=infer, limit=limit, threshold=threshold, batch=batch, label=config.name
+        value, infer=infer, limit=limit, threshold=threshold, batch=batch, label=config.name
     )
 
 
 class Mem0System:
     """One chat in mem0, under a name that nothing else uses."""
 
-    def __init__(
-        self,
-        chat: Chat,
-        config: Mapping[str, Any],
-        infer: bool,
-        limit: int,
-        threshold: float,
-        batch: int,
-    ) -> None:
+    def __init__(self, chat: Chat, config: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         os.environ.setdefault("MEM0_DIR", str(private_folder(cache_folder() / "mem0")))
         self._user = f"realtalk-{uuid.uuid4().hex}"
-        self._infer = infer
-        self._limit = limit
-        self._threshold = threshold
-        self._batch = batch
+        self._options = options
         with owner_only():  # its import writes, too
             from mem0 import Memory
 
@@ -234,45 +217,37 @@ class Mem0System:
                 result = call(*args, **named)
             finally:
                 self._within.call = False
-            given = args[0] if args else named.get("messages", "")
+            sent = args[0] if args else named.get("messages", "")
             written = count_tokens(result) if isinstance(result, str) else 0
-            read = sum(count_each(_texts(given)))
+            read = sum(count_each(_texts(sent)))
             with self._lock:
-                so_far = self.spent
-                self.spent = Cost(
-                    so_far.calls + 1, so_far.tokens_in + read, so_far.tokens_out + written
-                )
+                self.spent += Cost(1, read, written)
             return result
 
         setattr(owner, method, counted)
 
     def add_session(self, session: Session) -> None:
-        if not self._infer:
-            for message in session.messages:
-                self._add(
-                    shown(message),
-                    {"message_id": message.id, "session": session.number},
-                    infer=False,
-                )
-            return
-        for start in range(0, len(session.messages), self._batch):
-            part = session.messages[start : start + self._batch]
-            self._add(session_text(session, part), {"session": session.number}, infer=True)
-
-    def _add(self, text: str, metadata: dict[str, Any], *, infer: bool) -> None:
-        self._memory.add(
-            [{"role": "user", "content": text}],
-            user_id=self._user,
-            metadata=metadata,
-            infer=infer,
-        )
+        infer, batch, messages = self._options["infer"], self._options["batch"], session.messages
+        parts: list[tuple[str, dict[str, str]]]
+        if infer:
+            starts = range(0, len(messages), batch)
+            parts = [(session_text(session, messages[at : at + batch]), {}) for at in starts]
+        else:
+            parts = [(shown(message), {"message_id": message.id}) for message in messages]
+        for text, ids in parts:
+            self._memory.add(
+                [{"role": "user", "content": text}],
+                user_id=self._user,
+                metadata={**ids, "session": session.number},
+                infer=infer,
+            )
 
     def recall(self, question: str) -> Sequence[Recalled]:
         found = self._memory.search(
             question,
-            top_k=self._limit,
+            top_k=self._options["limit"],
             filters={"user_id": self._user},
-            threshold=self._threshold,
+            threshold=self._options["threshold"],
         )
         return [self._recalled(item) for item in found["results"]]
 

@@ -11,7 +11,7 @@ events: `protocol=released` does the same, for comparison.
 
 The `oracle` memory: exactly the evidence of a question, which no memory can know.
 
-    oracle = Oracle().knowing(lambda chat, question: ("D2:3", "D2:1"))
+    oracle = Oracle().knowing({("Chat_1", "Q3"): ("D2:3", "D2:1")})
     oracle.build(chat).recall(question, Budget())   → Context of D2:1 and D2:3, in time order
 
 What a reader answers from it is the most that any memory could let it answer, under the golds
@@ -21,60 +21,61 @@ nothing. It is the one memory that is told what is right, so it says nothing abo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 from realtalk.chat import Chat, Event, EventKind, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.showing import Lines, MessageCosts, Size, day_line, one_line, session_text
-from realtalk.memory.values import Budget, ConfiguredMemory, Context
-from realtalk.registry import suggest
+from realtalk.memory.showing import (
+    Filling,
+    Lines,
+    MessageCosts,
+    Size,
+    day_line,
+    one_line,
+    session_text,
+)
+from realtalk.memory.values import (
+    Budget,
+    ConfiguredMemory,
+    Context,
+    Recalling,
+    choice,
+)
 
 WholeProtocol = Literal["paper", "released"]
-ChoiceT = TypeVar("ChoiceT", bound=str)
 Unit = Literal["messages", "sessions"]
 
 
-def choice(setting: str, value: ChoiceT, known: Sequence[str]) -> ChoiceT:
-    """The value of a setting. Raises where it is none of those known."""
-    if value not in known:
-        raise suggest(setting, value, list(known))
-    return value
-
-
+@dataclass(kw_only=True, eq=False)
 class Whole(ConfiguredMemory):
     """The full conversation. A budget that does not hold it is an error, never a silent cut."""
 
     name = "whole"
-    setting_names = ("protocol",)
+    protocol: WholeProtocol = "paper"
 
-    def __init__(self, *, protocol: WholeProtocol = "paper") -> None:
-        self.protocol = choice("protocol", protocol, get_args(WholeProtocol))
+    def __post_init__(self) -> None:
+        choice("protocol", self.protocol, get_args(WholeProtocol))
 
-    def build(self, chat: Chat, progress: Progress = silent) -> BuiltWhole:  # noqa: ARG002
+    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
         sessions = [session for session in chat.sessions if session.messages]
         if self.protocol == "released":
             sessions = [session for session in reversed(sessions) for _ in range(2)]
-        return BuiltWhole(chat, "\n\n".join(session_text(session) for session in sessions))
+        whole = Context("\n\n".join(map(session_text, sessions)), tuple(chat.by_id))
 
+        def recall(question: Question, budget: Budget) -> Context:  # noqa: ARG001
+            if not Size(budget).add(whole.tokens, whole.words):
+                raise RealtalkError(
+                    f"the whole conversation has {whole.tokens:,} tokens, {whole.words:,} words, "
+                    "more than the budget",
+                    where=chat.id,
+                    fix="leave the budget out, or use the memory 'recent'",
+                )
+            return whole
 
-class BuiltWhole:
-    def __init__(self, chat: Chat, text: str) -> None:
-        ids = tuple(chat.by_id)
-        self._chat = chat.id
-        self._context = Context(text, ids)
-
-    def recall(self, question: Question, budget: Budget) -> Context:  # noqa: ARG002
-        whole = self._context
-        if not Size(budget).add(whole.tokens, whole.words):
-            raise RealtalkError(
-                f"the whole conversation has {whole.tokens:,} tokens, {whole.words:,} words, "
-                "more than the budget",
-                where=self._chat,
-                fix="leave the budget out, or use the memory 'recent'",
-            )
-        return whole
+        return Recalling(recall)
 
 
 class Nothing(ConfiguredMemory):
@@ -82,15 +83,11 @@ class Nothing(ConfiguredMemory):
 
     name = "none"
 
-    def build(self, chat: Chat, progress: Progress = silent) -> BuiltNothing:  # noqa: ARG002
-        return BuiltNothing()
+    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+        return Recalling(lambda question, budget: Context("", (), 0, 0))  # noqa: ARG005
 
 
-class BuiltNothing:
-    def recall(self, question: Question, budget: Budget) -> Context:  # noqa: ARG002
-        return Context("", (), 0, 0)
-
-
+@dataclass(kw_only=True, eq=False)
 class Recent(ConfiguredMemory):
     """The end of the conversation, as far back as the budget reaches.
 
@@ -98,35 +95,24 @@ class Recent(ConfiguredMemory):
     """
 
     name = "recent"
-    setting_names = ("unit",)
+    unit: Unit = "messages"
 
-    def __init__(self, *, unit: Unit = "messages") -> None:
-        self.unit = choice("unit", unit, get_args(Unit))
+    def __post_init__(self) -> None:
+        choice("unit", self.unit, get_args(Unit))
 
-    def build(self, chat: Chat, progress: Progress = silent) -> BuiltRecent:  # noqa: ARG002
-        return BuiltRecent(chat, self.unit)
+    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+        costs = MessageCosts(chat)
+        newest_first, sessions = costs.ids[::-1], costs.blocks[::-1]
 
+        def recall(question: Question, budget: Budget) -> Context:  # noqa: ARG001
+            chosen = costs.fit(newest_first, budget, skipping=False)
+            count = len(chosen)
+            if self.unit == "sessions" and count < len(sessions):
+                while count and sessions[count - 1] == sessions[count]:
+                    count -= 1
+            return costs.context(chosen[:count], ranked=newest_first)
 
-class BuiltRecent:
-    def __init__(self, chat: Chat, unit: Unit) -> None:
-        self._costs = MessageCosts(chat)
-        self._unit = unit
-        self._newest_first = self._costs.ids[::-1]
-
-    def recall(self, question: Question, budget: Budget) -> Context:  # noqa: ARG002
-        chosen = self._costs.fit(self._newest_first, budget, skipping=False)
-        if self._unit == "sessions":
-            chosen = chosen[: self._last_start(len(chosen))]
-        return self._costs.context(chosen, ranked=self._newest_first)
-
-    def _last_start(self, count: int) -> int:
-        """How many of the chosen, newest first, make up whole sessions."""
-        sessions = self._costs.session_of[::-1]
-        if count == len(sessions):
-            return count
-        while count and sessions[count - 1] == sessions[count]:
-            count -= 1
-        return count
+        return Recalling(recall)
 
 
 def check_kinds(kinds: Sequence[str]) -> tuple[EventKind, ...]:
@@ -137,14 +123,18 @@ def check_kinds(kinds: Sequence[str]) -> tuple[EventKind, ...]:
     return tuple(kind for kind in known if kind in kinds)
 
 
-class EventLines:
+class EventLines(Lines):
     """A chat's events of some kinds as lines under their sessions' days, oldest first.
 
     Within a session one speaker's events stand together. `events` and `lines` run alike.
     """
 
-    def __init__(self, chat: Chat, kinds: Sequence[EventKind]) -> None:
-        self.events = _in_order(chat, kinds)
+    def __init__(self, chat: Chat, kinds: Sequence[str]) -> None:
+        speakers = {speaker: at for at, speaker in enumerate(chat.speakers)}
+        self.events = sorted(
+            (event for event in chat.events if event.kind in kinds),
+            key=lambda event: (event.session, speakers.get(event.speaker or "", len(speakers))),
+        )
         if not self.events:
             raise RealtalkError(
                 f"no {' or '.join(kinds)} noted in the chat",
@@ -152,67 +142,46 @@ class EventLines:
                 fix="choose other kinds, or a memory that needs no events",
             )
         sessions = {session.number: session for session in chat.sessions}
-        heads: list[str] = []
-        head_of: list[int] = []
-        last = -1
-        for event in self.events:
-            if not heads or event.session != last:
-                heads.append(_event_head(event, sessions.get(event.session)))
-            last = event.session
-            head_of.append(len(heads) - 1)
-        lines = [_event_line(event) for event in self.events]
-        self.sheet = Lines(lines, heads, head_of, [event.session for event in self.events])
-        self.lines = self.sheet.lines
+        firsts = {event.session: event for event in reversed(self.events)}
+        heads = {number: _head(event, sessions.get(number)) for number, event in firsts.items()}
+        numbers = [event.session for event in self.events]
+        # The speaker's name as well as the text: an annotator may know them by another name.
+        lines = [
+            f"- {one_line(event.speaker or event.kind)}: {one_line(event.text)}"
+            for event in self.events
+        ]
+        super().__init__(lines, [heads[number] for number in numbers], numbers)
 
 
-def _in_order(chat: Chat, kinds: Sequence[EventKind]) -> tuple[Event, ...]:
-    speakers = {speaker: at for at, speaker in enumerate(chat.speakers)}
-    unnamed = len(speakers)
-    chosen = [event for event in chat.events if event.kind in kinds]
-    return tuple(
-        sorted(
-            chosen,
-            key=lambda event: (event.session, speakers.get(event.speaker or "", unnamed)),
-        )
-    )
-
-
-def _event_head(event: Event, session: Session | None) -> str:
+def _head(event: Event, session: Session | None) -> str:
     if session is not None and session.time is not None:
         return day_line(session)
     return f"[{one_line(event.date)}]" if event.date else f"[session {event.session}]"
 
 
-def _event_line(event: Event) -> str:
-    # The speaker's name as well as the text: an annotator may know them by another name.
-    return f"- {one_line(event.speaker or event.kind)}: {one_line(event.text)}"
-
-
+@dataclass(kw_only=True, eq=False)
 class Events(ConfiguredMemory):
     """What annotators noted, instead of the conversation; the newest where not all fits."""
 
     name = "events"
-    setting_names = ("kinds",)
+    kinds: tuple[str, ...] = ("event",)
 
-    def __init__(self, *, kinds: tuple[str, ...] = ("event",)) -> None:
-        self.kinds = check_kinds(kinds)
+    def __post_init__(self) -> None:
+        self.kinds = check_kinds(self.kinds)
 
-    def build(self, chat: Chat, progress: Progress = silent) -> BuiltEvents:  # noqa: ARG002
-        return BuiltEvents(EventLines(chat, self.kinds))
+    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+        sheet = EventLines(chat, self.kinds)
 
+        def recall(question: Question, budget: Budget) -> Context:  # noqa: ARG001
+            size = Size(budget)
+            newest_first = reversed(range(len(sheet.lines)))
+            places = Filling(sheet, size).take(newest_first, skipping=False)
+            return Context(sheet.text(places), (), size.tokens, size.words, tells=True)
 
-class BuiltEvents:
-    def __init__(self, events: EventLines) -> None:
-        self._sheet = events.sheet
-
-    def recall(self, question: Question, budget: Budget) -> Context:  # noqa: ARG002
-        size = Size(budget)
-        newest_first = reversed(range(len(self._sheet.lines)))
-        chosen = self._sheet.fit(newest_first, size, skipping=False)
-        return Context(self._sheet.text(chosen), (), size.tokens, size.words, tells=True)
+        return Recalling(recall)
 
 
-EvidenceOf: TypeAlias = Callable[[str, str], Sequence[str]]  # ids of a chat and a question
+EvidenceOf: TypeAlias = Mapping[tuple[str, str], Sequence[str]]  # by ids of chat and question
 
 
 class Oracle(ConfiguredMemory):
@@ -229,18 +198,14 @@ class Oracle(ConfiguredMemory):
         told._evidence = evidence
         return told
 
-    def build(self, chat: Chat, progress: Progress = silent) -> BuiltOracle:  # noqa: ARG002
-        if self._evidence is None:
+    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+        evidence = self._evidence
+        if evidence is None:
             raise RealtalkError("the oracle was not told the evidence", fix="use it in `probe`")
-        return BuiltOracle(chat, self._evidence)
+        costs = MessageCosts(chat)
 
+        def recall(question: Question, budget: Budget) -> Context:
+            known = [id_ for id_ in evidence[chat.id, question.id] if id_ in costs.place]
+            return costs.context(costs.fit(known, budget), ranked=known)
 
-class BuiltOracle:
-    def __init__(self, chat: Chat, evidence: EvidenceOf) -> None:
-        self._costs = MessageCosts(chat)
-        self._evidence = evidence
-
-    def recall(self, question: Question, budget: Budget) -> Context:
-        named = self._evidence(self._costs.chat.id, question.id)
-        known = [id_ for id_ in named if id_ in self._costs.place]
-        return self._costs.context(self._costs.fit(known, budget), ranked=known)
+        return Recalling(recall)

@@ -36,7 +36,7 @@ from typing import Any, TypeAlias
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.language_models import LanguageModel
-from realtalk.evals.prompts import Prompts, load_prompts, written_day
+from realtalk.evals.prompts import Prompts, listed, load_prompts, written_day
 from realtalk.evals.values import Answer, PlainSolver, Solver
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.values import Budget, Context
@@ -130,12 +130,7 @@ def prompt_of(item: Item, wording: Prompts, abstain: bool = False) -> str:
         question += f" (asked on {written_day(item.question.asked)})"
     return wording.fill(
         "answer_or_abstain" if abstain else "answer",
-        speakers=_listed(item.chat.speakers),
+        speakers=listed(item.chat.speakers),
         context=item.context.text or "(nothing of the conversation is shown)",
         question=question,
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Mara, Theo and Juno."""
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])

@@ -42,7 +42,7 @@ from realtalk.chat import Chat, Question
 from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.running import solver_record
-from realtalk.evals.values import Answer, Cost
+from realtalk.evals.values import COUNTS, Answer, Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.readers import Item, Reader
 from realtalk.memory.showing import MessageCosts
@@ -53,6 +53,7 @@ from realtalk.memory.values import (
     NothingRemembered,
     RecalledAnswer,
     ShownQuestion,
+    own_code,
 )
 from realtalk.models.asking import Asked
 
@@ -105,16 +106,9 @@ class CheckedMemory:
 
     def recall(self, question: Question, budget: Budget) -> Context:
         """What the memory shows. An OwnCodeError where its code failed or returned no context."""
-        try:
+        where = f"{self._chat.id}, {question.id}"
+        with own_code(f"the memory '{self._name}' failed", where):
             given: Any = self._built.recall(question, budget)
-        except RealtalkError:
-            raise
-        except Exception as error:
-            # Its own words may hold the chat: they stand in its traceback, not in our line.
-            raise OwnCodeError(
-                f"the memory '{self._name}' failed ({type(error).__name__})",
-                where=f"{self._chat.id}, {question.id}",
-            ) from error
         if isinstance(given, Context):
             return given
         if isinstance(given, str):
@@ -191,9 +185,7 @@ class MemoryReader:
         cost, left_out = self._built.cost, self._built.unscored
         if cost.calls or left_out:
             self.preparation = {
-                "calls": cost.calls,
-                "tokens_in": cost.tokens_in,
-                "tokens_out": cost.tokens_out,
+                **{name: getattr(cost, name) for name in COUNTS},
                 "unscored": [
                     {"session": number, "reason": reason} for number, reason in left_out.items()
                 ],
@@ -220,27 +212,20 @@ class MemoryReader:
         if failures and not self.proven:
             raise failures[0]
         read = dict(zip(items, self.reader.solve([*items.values()], progress), strict=True))
-        none = RecalledAnswer(NO_CONTEXT)
-        # The first answer after building carries what that took: a sum over rows counts it once.
-        building = [self._build_seconds, *[0.0] * (len(shown) - 1)]
-        self._build_seconds = 0.0
-        answers = [
-            self._recalled(items[at].context, read[at])
-            if at in items
-            else Answer(none, failures[at].what)
-            for at in range(len(shown))
-        ]
-        return [
-            replace(
-                answer,
-                times={
-                    "recall_ms": each,
-                    "reader_seconds": answer.cost.seconds,
-                    "build_seconds": built,
-                },
-            )
-            for answer, each, built in zip(answers, spent, building, strict=True)
-        ]
+        answers: list[Answer[RecalledAnswer]] = []
+        for at, milliseconds in enumerate(spent):
+            if at in items:
+                answer = self._recalled(items[at].context, read[at])
+            else:
+                answer = Answer(RecalledAnswer(NO_CONTEXT), failures[at].what)
+            times = {
+                "recall_ms": milliseconds,
+                "reader_seconds": answer.cost.seconds,
+                "build_seconds": self._build_seconds,
+            }
+            self._build_seconds = 0.0  # the first answer carries it: a sum counts it once
+            answers.append(replace(answer, times=times))
+        return answers
 
     def recall(self, shown: ShownQuestion) -> Item:
         """What the reader sees of one question; raises where nothing could be remembered."""

@@ -17,15 +17,15 @@ from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.rescoring import Rescored, rescore
-from realtalk.evals.rows import JUDGED_KEY, KEY
+from realtalk.evals.rows import JUDGED_KEY, schema_of
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.audit import Audit, question_key
 from realtalk.memory.asking import Plan
-from realtalk.memory.benchmark import KIND, golds_of, model_of, run_probe
+from realtalk.memory.benchmark import KIND, answering, golds_of, run_probe
 from realtalk.memory.golds import PUBLISHED
-from realtalk.memory.judging import Judge, is_current, judgement_schema
+from realtalk.memory.judging import JUDGEMENT, Judge, current_judgements, judgement_key
 from realtalk.memory.rows import (
     AUDIT_COLUMNS,
     COLUMNS,
@@ -56,38 +56,25 @@ def probe_and_judge(
 
 def judge_run(probed: Run, judge: Judge, progress: Progress = silent) -> Run:
     """Judges a run's answers without asking for them again; earlier judgements stay."""
-    judge.refuse_own(model_of(probed))
+    judge.refuse_own(answering(probed).get("model"))
     if all(row["answer"] is None for row in probed.rows):
         raise RealtalkError(
             "the run has no answers to judge", where=probed.place, fix="run it with a reader"
         )
-    with _folder(probed) as run:
+    with (
+        RunFolder.open(None, KIND, probed.settings)
+        if probed.folder is None
+        else RunFolder.load(probed.folder, KIND)
+    ) as run:
         table = run.table("judgements", JUDGED_KEY)
         judge.refuse_other_server(table.rows, probed.place)
-        by_key = {tuple(row[name] for name in KEY): row for row in probed.rows}
-
-        def done(key: tuple[Any, ...]) -> bool:
-            row = table.get(key)
-            if row is None or row["unscored"] is not None:
-                return False
-            return is_current(row, by_key.get(key[: len(KEY)]))
-
-        earlier = [tuple(row[name] for name in JUDGED_KEY) for row in probed.judgements]
-        judge.judge(probed.rows, table.add, done, progress)
+        current = current_judgements(table.rows, probed.rows)
+        known = {judgement_key(row) for row in current if row["unscored"] is None}
+        judge.judge(probed.rows, table.add, known.__contains__, progress)
+        earlier = map(judgement_key, probed.judgements)
         order = list(dict.fromkeys((*earlier, *judge.keys(probed.rows))))
-        table.finish(order, judgement_schema())
-        judgements = [
-            row
-            for row in table.in_order(order)
-            if is_current(row, by_key.get(tuple(row[name] for name in KEY)))
-        ]
-    return replace(probed, judgements=judgements)
-
-
-def _folder(probed: Run) -> RunFolder:
-    if probed.folder is None:
-        return RunFolder.open(None, KIND, probed.settings)
-    return RunFolder.load(probed.folder, KIND)
+        judgements = table.finish(order, schema_of(JUDGEMENT))
+    return replace(probed, judgements=current_judgements(judgements, probed.rows))
 
 
 class _StoredQuestions(Benchmark[None, Row, str]):
@@ -158,8 +145,3 @@ def _audited_anew(probed: Run, audit: Audit) -> list[Row]:
     if not any(row["verdict"] for row in changed):
         raise RealtalkError("the audit is not of this run's chats", where=probed.place)
     return changed
-
-
-def same_formulas(probed: Run) -> bool:
-    """Whether a run's answers were scored by the present formulas."""
-    return probed.settings.get("scoring") == SCORING_VERSION

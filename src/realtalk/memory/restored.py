@@ -18,20 +18,21 @@ session that are most like it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Event, Question
-from realtalk.encoders.lexical import Bm25, Ranking, RankingOf, best_first, with_aliases
-from realtalk.errors import RealtalkError
+from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.plain import EventLines, check_kinds
-from realtalk.memory.showing import Filling, Lines, MessageCosts, Size
-from realtalk.memory.values import Budget, ConfiguredMemory, Context
+from realtalk.memory.showing import MessageCosts, lines_then_messages
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, at_least
 
 
+@dataclass(kw_only=True, eq=False)
 class Restored(ConfiguredMemory):
     """`top` events lead; `anchors` messages stand for an event that names none itself.
 
@@ -40,34 +41,19 @@ class Restored(ConfiguredMemory):
     """
 
     name = "restored"
-    setting_names = ("around", "sessions", "top", "anchors", "others", "kinds", "ranking")
+    around: int = 2
+    sessions: int = 0
+    top: int = 10
+    anchors: int = 2
+    others: bool = True
+    kinds: tuple[str, ...] = ("event",)
+    ranking: RankingOf = Bm25
 
-    def __init__(
-        self,
-        *,
-        around: int = 2,
-        sessions: int = 0,
-        top: int = 10,
-        anchors: int = 2,
-        others: bool = True,
-        kinds: tuple[str, ...] = ("event",),
-        ranking: RankingOf = Bm25,
-    ) -> None:
-        for setting, value, least in (
-            ("around", around, -1),
-            ("sessions", sessions, 0),
-            ("top", top, 1),
-            ("anchors", anchors, 1),
-        ):
-            if value < least:
-                raise RealtalkError(f"{setting} must be {least} or more, not {value}")
-        self.around = around
-        self.sessions = sessions
-        self.top = top
-        self.anchors = anchors
-        self.others = others
-        self.kinds = check_kinds(kinds)
-        self.ranking = ranking
+    def __post_init__(self) -> None:
+        at_least(-1, around=self.around)
+        at_least(0, sessions=self.sessions)
+        at_least(1, top=self.top, anchors=self.anchors)
+        self.kinds = check_kinds(self.kinds)
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRestored:  # noqa: ARG002
         return BuiltRestored(chat, self)
@@ -77,106 +63,50 @@ class BuiltRestored:
     """A chat's events and messages, searchable, and which messages each event stands for."""
 
     def __init__(self, chat: Chat, memory: Restored) -> None:
-        self._chat = chat
         self._memory = memory
-        self._events = EventLines(chat, memory.kinds)
+        self._sheet = EventLines(chat, memory.kinds)
         self._costs = MessageCosts(chat)
-        self._event_ranking = memory.ranking(self._events.lines)
+        self._event_ranking = memory.ranking(self._sheet.lines)
         self._message_ranking = memory.ranking(self._costs.lines)
-        self._anchors = [
-            _anchors(event, self._costs, self._message_ranking, memory.anchors)
-            for event in self._events.events
-        ]
+        self._anchors = [self._anchors_of(event) for event in self._sheet.events]
+
+    def _anchors_of(self, event: Event) -> list[str]:
+        """The messages that an event names, else those of its session that are most like it."""
+        named = [id_ for id_ in event.evidence if id_ in self._costs.place]
+        if named:
+            return named
+        places = self._costs.in_session(event.session)
+        scores = self._message_ranking.scores(event.text)[places]
+        best = best_first(scores)[: self._memory.anchors]
+        return [self._costs.ids[places[at]] for at in best if scores[at] > 0]
 
     def recall(self, question: Question, budget: Budget) -> Context:
         """The chosen events, then their messages, then other events while there is room."""
-        asked = with_aliases(self._chat, question.text)
-        scores = self._event_ranking.scores(asked)
-        order = best_first(scores)
+        asked = with_aliases(self._costs.chat, question.text)
+        order = best_first(self._event_ranking.scores(asked))
         leading = order[: self._memory.top]
-        restored = list(dict.fromkeys(self._restored(asked, scores, leading)))
-
+        restored = tuple(dict.fromkeys(self._restored(asked, order, leading)))
+        anchors = (anchor for at in order for anchor in self._anchors[at])
         return lines_then_messages(
-            self._events.sheet,
+            self._sheet,
             self._costs,
             leading,
             restored,
             budget,
             others=order if self._memory.others else (),
-            ranked=self._ranked(order, restored),
+            ranked=tuple(dict.fromkeys((*anchors, *restored))),
             tells=self._memory.around < 0 and not self._memory.sessions,
         )
 
-    def _restored(
-        self, asked: str, scores: npt.NDArray[np.float64], leading: Sequence[int]
-    ) -> Iterable[str]:
+    def _restored(self, asked: str, order: list[int], leading: list[int]) -> Iterator[str]:
         """Message ids, the most wanted first."""
         if self._memory.sessions:
-            fitting = self._message_ranking.scores(asked)
-            for number in _best_sessions(self._events.events, scores, self._memory.sessions):
-                ids = self._costs.in_session(number)
-                places = np.array([self._costs.at(id_) for id_ in ids], np.int64)
-                yield from (ids[at] for at in best_first(fitting[places]))
-        if self._memory.around >= 0:
-            for at in leading:
-                for anchor in self._anchors[at]:
-                    yield from _outwards(self._costs.around(anchor, self._memory.around), anchor)
-
-    def _ranked(self, order: Sequence[int], restored: Iterable[str]) -> tuple[str, ...]:
-        """Messages that events stand for, the best event's first, then what was restored."""
-        anchors = (anchor for at in order for anchor in self._anchors[at])
-        return tuple(dict.fromkeys((*anchors, *restored)))
-
-
-def lines_then_messages(
-    sheet: Lines,
-    costs: MessageCosts,
-    leading: Sequence[int],
-    messages: Sequence[str],
-    budget: Budget,
-    *,
-    others: Sequence[int] = (),
-    ranked: Sequence[str] | None = None,
-    tells: bool = False,
-) -> Context:
-    """Leading lines, then messages, then other lines: each while the budget lasts."""
-    size = Size(budget)
-    lines, shown = Filling(sheet, size), Filling(costs.sheet, size)
-    for at in leading:
-        lines.add(at)
-    for id_ in messages:
-        shown.add(costs.at(id_))
-    for at in others:
-        lines.add(at)
-    ids = [costs.ids[at] for at in shown.taken]
-    return costs.context(ids, before=sheet.text(lines.taken), ranked=ranked, tells=tells)
-
-
-def _anchors(event: Event, costs: MessageCosts, ranking: Ranking, count: int) -> tuple[str, ...]:
-    named = tuple(id_ for id_ in event.evidence if id_ in costs.place)
-    if named:
-        return named
-    ids = costs.in_session(event.session)
-    if not ids:
-        return ()
-    places = np.array([costs.at(id_) for id_ in ids], np.int64)
-    scores = ranking.scores(event.text)[places]
-    return tuple(ids[at] for at in best_first(scores)[:count] if scores[at] > 0)
-
-
-def _best_sessions(
-    events: Sequence[Event], scores: npt.NDArray[np.float64], count: int
-) -> list[int]:
-    """The sessions of the best events, the best first."""
-    best: dict[int, None] = {}
-    for at in best_first(scores):
-        best.setdefault(events[at].session)
-        if len(best) == count:
-            break
-    return list(best)
-
-
-def _outwards(ids: Sequence[str], centre: str) -> list[str]:
-    """The centre, then its neighbours from the nearest on."""
-    middle = ids.index(centre)
-    return sorted(ids, key=lambda id_: abs(ids.index(id_) - middle))
+            fitting: npt.NDArray[np.float64] = self._message_ranking.scores(asked)
+            sessions = [*dict.fromkeys(self._sheet.events[at].session for at in order)]
+            for number in sessions[: self._memory.sessions]:
+                places = self._costs.in_session(number)
+                yield from (self._costs.ids[places[at]] for at in best_first(fitting[places]))
+        for anchor in (anchor for at in leading for anchor in self._anchors[at]):
+            near = self._costs.around(anchor, self._memory.around)
+            middle = self._costs.at(anchor)  # from the nearest on
+            yield from sorted(near, key=lambda id_: abs(self._costs.at(id_) - middle))

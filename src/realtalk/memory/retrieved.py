@@ -26,14 +26,13 @@ from realtalk.chat import Chat, Question
 from realtalk.encoders.sentences import SentenceEncoder, TextEncoder
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.memory.index import ChatIndex
-from realtalk.memory.plain import choice
-from realtalk.memory.ranking import (
+from realtalk.memory.index import (
     BM25,
     ENCODER,
     FUSED,
     LATIN,
     OTHER,
+    ChatIndex,
     Floats,
     SearchedQuestion,
     Weights,
@@ -41,7 +40,7 @@ from realtalk.memory.ranking import (
     scores,
 )
 from realtalk.memory.showing import MessageCosts
-from realtalk.memory.values import Budget, ConfiguredMemory, Context
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, at_least, choice
 
 Way = Literal["fused", "encoder", "bm25"]
 
@@ -60,7 +59,7 @@ class Retrieved(ConfiguredMemory):
     """
 
     name = "retrieved"
-    setting_names = ("way", "window", "hops", "top", "aliases", "dates")
+    recorded = ("way", "window", "hops", "top", "aliases", "dates")
 
     def __init__(
         self,
@@ -75,16 +74,15 @@ class Retrieved(ConfiguredMemory):
         encoder: TextEncoder | None = None,
         cache: Path | None = None,
     ) -> None:
-        for setting, value in (("window", window), ("hops", hops), ("top", top)):
-            if value < 0:
-                raise RealtalkError(f"'{setting}' must be 0 or more, not {value}")
+        at_least(0, window=window, hops=hops, top=top)
         if hops and way == "bm25":
             raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
         if device != "cpu" and way == "bm25":
             raise RealtalkError(
                 "words alone are searched without an encoder", fix="leave `device=` out"
             )
-        self.way = choice("way", way, get_args(Way))
+        choice("way", way, get_args(Way))
+        self.way = way
         self.window = window
         self.hops = hops
         self.top = top

@@ -32,11 +32,11 @@ from types import MappingProxyType
 from typing import Any
 
 from realtalk.chat import Corpus, Question, unpack_extra
-from realtalk.evals.values import Row, Score
+from realtalk.evals.values import COUNTS, Row, Score
 from realtalk.formats.audit import AuditedQuestion
 from realtalk.formats.questions import known_categories
-from realtalk.memory.golds import AUDITED, Gold, audited_gold, published_gold
-from realtalk.memory.values import Context, RecalledAnswer
+from realtalk.memory.golds import AUDITED, Gold, audited_gold
+from realtalk.memory.values import RecalledAnswer
 from realtalk.metrics.accepting import accepted
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
@@ -55,8 +55,8 @@ RANK_SCORES = (
     f"ndcg@{NDCG_AT}",
 )
 BUDGET_SCORES = ("any@budget", "all@budget", "recall@budget")
-COSTS = ("calls", "tokens_in", "tokens_out")
 _AUDIT = ("answer", "accept", "evidence", "why")  # of an audited question
+_LISTS = ("accept", "evidence")
 AUDIT_COLUMNS = ("verdict", *(f"audit_{name}" for name in _AUDIT))
 _KEPT = max(MESSAGES)  # of a ranking: no score looks further
 _IN_ORDER = "evidence in the memory's own order"
@@ -107,24 +107,24 @@ def row_columns(
     question: Question,
     recalled: RecalledAnswer,
     reason: str,
+    gold: Gold,
+    audited: AuditedQuestion | None,
     *,
-    names: Sequence[str] = (),
-    learned: str | None = None,
-    gold: Gold | None = None,
-    audited: AuditedQuestion | None = None,
+    names: Sequence[str],
+    learned: str | None,
 ) -> Row:
     """The columns of a row: the question, what was shown, and how that and the answer score.
 
-    `reason` says why there is no answer. With neither, nobody was asked for one. Without a
-    `gold`, the published one is scored by.
+    `reason` says why there is no answer. With neither, nobody was asked for one.
     """
     context = recalled.context
-    true = published_gold(question) if gold is None else gold
     ranked = context.ranked
-    row: Row = {
+    # Events and notes tell what was said without showing a message: nothing to be found there.
+    # A memory that shows messages and had no room for one has found none, which does count.
+    own_words = bool(context.text) and not context.message_ids and ranked is None
+    row = {
         "answer": None,
         "unscored": None,
-        "left_out": [],
         "category": category_of(question),
         "question": question.text,
         "tokens": context.tokens,
@@ -132,69 +132,52 @@ def row_columns(
         "message_ids": list(context.message_ids),
         "learned": learned,
         "ranked": None if ranked is None else list(dict.fromkeys(ranked))[:_KEPT],
-        "tells": _only_tells(context),
+        "tells": context.tells or own_words,
         "names": list(names),
         **audit_columns(audited),
-        **_gold_columns(true),
-        **_retrieval(true.evidence, context),
-        **dict.fromkeys(ANSWER_SCORES),
-        **{f"memory_{name}": getattr(context.cost, name) for name in COSTS},
+        **{f"memory_{name}": getattr(context.cost, name) for name in COUNTS},
     }
-    if recalled.text is not None or reason:
-        row |= answered_columns(recalled.text, row, reason or None)
-    return _set_aside(row, true)
+    return _scored(row, gold, ranked, recalled.text, reason or None)
 
 
-def _set_aside(row: Row, gold: Gold) -> Row:
-    """A row without scores where its gold is none, with the reason."""
-    if not gold.left_out:
-        return row
-    return row | {"left_out": [gold.left_out], **dict.fromkeys(ANSWER_SCORES)}
-
-
-def audit_columns(audited: AuditedQuestion | None) -> Row:
-    """What the audit says of a question, None where it does not know it."""
-    return {
-        "verdict": None if audited is None else audited.verdict,
-        **{f"audit_{name}": _plain(getattr(audited, name, None)) for name in _AUDIT},
-    }
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _gold_columns(gold: Gold) -> Row:
-    return {
+def _scored(
+    row: Row, gold: Gold, ranked: Sequence[str] | None, answer: str | None, reason: str | None
+) -> Row:
+    """A row by a gold, without scores where that is none; `ranked` is the memory's whole order."""
+    scored: Row = {
+        **row,
         "gold": gold.answer,
         "accept": list(gold.accept),
         "evidence": list(gold.evidence),
         "unresolved": gold.unresolved,
+        **_retrieval(gold.evidence, ranked, row),
+        "left_out": [],
+        **dict.fromkeys(ANSWER_SCORES),
     }
+    if answer is not None or reason:
+        scored |= answered_columns(answer, scored, reason)
+    if gold.left_out:
+        scored |= {"left_out": [gold.left_out], **dict.fromkeys(ANSWER_SCORES)}
+    return scored
+
+
+def audit_columns(audited: AuditedQuestion | None) -> Row:
+    """What the audit says of a question, None where it does not know it."""
+    columns: Row = {name: getattr(audited, name, None) for name in ("verdict", *_AUDIT)}
+    if audited is not None:
+        columns |= {name: list(columns[name]) for name in _LISTS}
+    return dict(zip(AUDIT_COLUMNS, columns.values(), strict=True))
 
 
 def by_audit(row: Row) -> Row:
     """A row as the audit's golds score it; the answer and the ranking are the same."""
-    known = None
+    audited = None
     if row.get("verdict") is not None:
         values = {name: row[f"audit_{name}"] for name in _AUDIT}
-        values |= {name: tuple(values[name]) for name in ("accept", "evidence")}
-        known = AuditedQuestion(row["verdict"], **values)
-    gold = audited_gold(row["gold"], known)
-    ranked = row.get("ranked")
-    context = Context(
-        "",
-        tuple(row["message_ids"]),
-        row["tokens"],
-        row["words"],
-        None if ranked is None else tuple(ranked),
-        tells=bool(row.get("tells")),
-    )
-    made: Row = row | _gold_columns(gold) | _retrieval(gold.evidence, context)
-    made |= {"left_out": [], **dict.fromkeys(ANSWER_SCORES)}
-    if row["answer"] is not None:
-        made |= answered_columns(row["answer"], made)
-    return _set_aside(made, gold)
+        values |= {name: tuple(values[name]) for name in _LISTS}
+        audited = AuditedQuestion(row["verdict"], **values)
+    gold = audited_gold(row["gold"], audited)
+    return _scored(row, gold, row.get("ranked"), row["answer"], None)
 
 
 def audited_columns(row: Row) -> Row:
@@ -203,32 +186,30 @@ def audited_columns(row: Row) -> Row:
     return {title: audited[name] for name, title in _AUDITED.items()}
 
 
-def answer_scores(answer: str | None, row: Row) -> Mapping[str, Any]:
-    """The scores of an answer as columns; None where it has none. `row` has question and golds."""
-    gold, category = row["gold"], row["category"]
-    found: Row = dict(score_answer(answer, gold, category).to_json())
-    found["accepted"] = None
-    if answer is not None and found["f1"] is not None:
-        found["accepted"] = float(
-            accepted(
-                answer,
-                gold,
-                row.get("accept") or (),
-                question=row["question"],
-                names=row.get("names") or (),
-                category=category,
-            )
-        )
-    return {name: found[name] for name in ANSWER_SCORES}
-
-
 def answered_columns(answer: str | None, row: Row, reason: str | None = None) -> Row:
-    """An answer, its scores, and why it has none; `reason` is what is known against it already."""
+    """An answer, its scores, and why it has none; `reason` is what is known against it already.
+
+    `row` has the question and the golds.
+    """
     if answer is not None and not answer.strip():
         answer, reason = None, reason or EMPTY
-    scores = answer_scores(answer, row)
-    left_out = [NO_TRUTH] if answer is not None and scores["f1"] is None else []
-    return {"answer": answer, "unscored": reason, "left_out": left_out, **scores}
+    gold, category = row["gold"], row["category"]
+    scores: Row = dict(score_answer(answer, gold, category).to_json())
+    scored = answer is not None and scores["f1"] is not None
+    scores["accepted"] = None
+    if answer is not None and scored:
+        is_accepted = accepted(
+            answer,
+            gold,
+            row.get("accept") or (),
+            question=row["question"],
+            names=row.get("names") or (),
+            category=category,
+        )
+        scores["accepted"] = float(is_accepted)
+    left_out = [] if answer is None or scored else [NO_TRUTH]
+    columns = {"answer": answer, "unscored": reason, "left_out": left_out}
+    return {**columns, **{name: scores[name] for name in ANSWER_SCORES}}
 
 
 def rescored_columns(row: Row, answer: str | None) -> Row:
@@ -242,34 +223,21 @@ def rescored_columns(row: Row, answer: str | None) -> Row:
     return {"category": category, **scored}
 
 
-def _retrieval(evidence: Sequence[str], context: Context) -> dict[str, Any]:
+def _retrieval(evidence: Sequence[str], ranked: Sequence[str] | None, row: Row) -> Row:
+    """Where the evidence stands in the memory's order, and how much of it was shown."""
     wanted = set(evidence)
-    ranked: dict[str, float | None] = dict.fromkeys(RANK_SCORES)
-    shown: dict[str, float | None] = dict.fromkeys(BUDGET_SCORES)
-    ranks: list[int | None] = [None] * len(evidence)
-    if wanted and context.ranked is not None:
-        found = score_ranking(context.ranked, wanted) or {}
-        ranked |= {name: found[name] for name in RANK_SCORES}
-        place = {id_: rank for rank, id_ in reversed([*enumerate(context.ranked, 1)])}
-        ranks = [place.get(id_) for id_ in evidence]
-    if wanted and not _only_tells(context):
-        hits = len(wanted.intersection(context.message_ids))
-        shown = {
-            "any@budget": float(hits > 0),
-            "all@budget": float(hits == len(wanted)),
-            "recall@budget": hits / len(wanted),
-        }
-    return {"ranks": ranks, **ranked, **shown}
-
-
-def _only_tells(context: Context) -> bool:
-    """Whether a context shows no message because its memory never does.
-
-    Events and notes tell what was said without showing a message: nothing to be found there.
-    A memory that shows messages and had no room for one has found none, which does count.
-    """
-    own_words = bool(context.text) and not context.message_ids and context.ranked is None
-    return context.tells or own_words
+    columns: Row = dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES))
+    columns["ranks"] = [None] * len(evidence)
+    if wanted and ranked is not None:
+        found = score_ranking(ranked, wanted) or {}
+        place = {id_: rank for rank, id_ in reversed([*enumerate(ranked, 1)])}
+        columns |= {name: found[name] for name in RANK_SCORES}
+        columns["ranks"] = [place.get(id_) for id_ in evidence]
+    if wanted and not row.get("tells"):
+        hits = len(wanted.intersection(row["message_ids"]))
+        shares = (float(hits > 0), float(hits == len(wanted)), hits / len(wanted))
+        columns |= dict(zip(BUDGET_SCORES, shares, strict=True))
+    return columns
 
 
 # The columns of a question beyond those of every run.
@@ -286,6 +254,6 @@ COLUMNS: Mapping[str, Any] = MappingProxyType(
         **dict.fromkeys(("verdict", "audit_answer", "audit_why"), str),
         **dict.fromkeys(("audit_accept", "audit_evidence"), list[str]),
         **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), float),
-        **dict.fromkeys((f"memory_{name}" for name in COSTS), int),
+        **dict.fromkeys((f"memory_{name}" for name in COUNTS), int),
     }
 )

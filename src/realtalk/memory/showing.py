@@ -1,7 +1,7 @@
 """Messages → the text that a reader is shown, and what that text costs.
 
     shown(message)              → "Mara: look at this [shares an image: a red bicycle]"
-    assemble(chat, ["D2:1", "D1:4"])
+    MessageCosts(chat).context(["D2:1", "D1:4"]).text
     → "[Monday 2 March 2026]
        Mara: did you sleep at all
 
@@ -15,9 +15,9 @@ on a later day than the one their session began.
 
 Lines chosen so that they fit a budget of tokens or words exactly.
 
-    sheet = Lines(["Mara: hi", "Theo: hello"], ["[Monday 2 March 2026]"], [0, 0], [0, 0])
-    sheet.fit([1, 0], Size(Budget(tokens=9)))   → [1]
-    sheet.text([1])                             → "[Monday 2 March 2026]\nTheo: hello"
+    sheet = Lines(["Mara: hi", "Theo: hello"], ["[Monday 2 March 2026]"] * 2, [1, 1])
+    Filling(sheet, Size(Budget(tokens=9))).take([1, 0])     → [1]
+    sheet.text([1])                                         → "[Monday 2 March 2026]\nTheo: hello"
 
 The tokens of a text are exactly the sum of its lines' (`encoders.tokens`): a budget is filled
 without counting anything twice.
@@ -25,18 +25,19 @@ without counting anything twice.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.chat import Attachment, Chat, Message, Session
 from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import written_day
-from realtalk.memory.values import Budget, Context, Cost
+from realtalk.evals.values import Cost
+from realtalk.memory.values import Budget, Context
 
 _UNLIMITED = Budget()
 
@@ -62,83 +63,40 @@ class Size:
         self.words += words
         return True
 
-    def add_text(self, text: str) -> bool:
-        """Spends what a text costs, line ends around it included, if that is there."""
-        return self.add(count_tokens(text), count_words(text))
-
 
 class Lines:
     """Lines in order, each under a head (a day) and in a block (a session), with their costs.
 
     A head is written once over the chosen lines that it stands for; an empty line parts two
-    blocks. `counted=False` leaves the tokens out where only text is wanted.
+    blocks.
     """
 
-    def __init__(
-        self,
-        lines: Sequence[str],
-        heads: Sequence[str],
-        head_of: Sequence[int],
-        block_of: Sequence[int],
-        *,
-        counted: bool = True,
-    ) -> None:
+    def __init__(self, lines: Sequence[str], heads: Sequence[str], blocks: Sequence[Any]) -> None:
         self.lines = tuple(lines)
         self.heads = tuple(heads)
-        self.head_of = tuple(head_of)
-        self.block_of = tuple(block_of)
-        self.words: npt.NDArray[np.int64] = np.array([*map(count_words, lines)], np.int64)
-        counts = count_each([*lines, *heads]) if counted else []
-        self.tokens: npt.NDArray[np.int64] = np.array(counts[: len(lines)], np.int64)
+        self.blocks = tuple(blocks)
+        under = [*zip(blocks, heads, strict=True)]
+        changes = (one != other for one, other in pairwise(under))
+        self.head_of = [*accumulate(changes, initial=0)]  # the number of each line's head
+        days = [*dict.fromkeys(heads)]
+        tokens = count_each([*lines, *days])
         # One by one, numbers of Python cost a fifth of an array's.
-        self._each = [*zip(counts[: len(lines)], self.words.tolist(), strict=False)]
-        self._head_tokens = counts[len(lines) :]
-        self._head_words = [count_words(head) for head in heads]
+        self.costs = [*zip(tokens, map(count_words, lines), strict=False)]
+        self.head_costs = dict(
+            zip(days, zip(tokens[len(lines) :], map(count_words, days), strict=True), strict=True)
+        )
+        self.tokens, self.words = np.array(self.costs, np.int64).reshape(-1, 2).T
 
-    def text(self, places: Collection[int]) -> str:
+    def text(self, places: Iterable[int]) -> str:
         """The lines at these places, in order, each once."""
-        written: list[str] = []
-        head = block = -1
-        for at in sorted(set(places)):
-            if self.head_of[at] != head:
-                if written and self.block_of[at] != block:
-                    written.append("")
-                head, block = self.head_of[at], self.block_of[at]
-                written.append(self.heads[head])
-            written.append(self.lines[at])
-        return "\n".join(written)
-
-    def fit(self, places: Iterable[int], size: Size, *, skipping: bool = True) -> list[int]:
-        """The places, best first, whose lines still fit; `size` grows by what they cost.
-
-        A line that is too long is passed over; without `skipping` it is the end.
-        """
-        # As Filling does it, in one loop: this is the better part of recalling.
-        taken: dict[int, None] = {}
-        heads: set[int] = set()
-        for at in places:
-            if at in taken:
-                continue
-            tokens, words = self._each[at]
-            head = self.head_of[at]
-            if head not in heads:
-                tokens += self._head_tokens[head]
-                words += self._head_words[head]
-            if size.add(tokens, words):
-                taken[at] = None
-                heads.add(head)
-            elif not skipping:
-                break
-        return list(taken)
-
-    def cost(self, at: int, *, with_head: bool) -> tuple[int, int]:
-        """(tokens, words) of a line, its head included where that is not written yet."""
-        tokens, words = self._each[at]
-        if with_head:
-            head = self.head_of[at]
-            tokens += self._head_tokens[head]
-            words += self._head_words[head]
-        return tokens, words
+        blocks = []
+        for _, block in groupby(sorted(set(places)), self.blocks.__getitem__):
+            lines: list[str] = []
+            for _, day in groupby(block, self.head_of.__getitem__):
+                first, *others = day
+                lines += [self.heads[first], *(self.lines[at] for at in (first, *others))]
+            blocks.append("\n".join(lines))
+        return "\n\n".join(blocks)
 
 
 class Filling:
@@ -150,21 +108,31 @@ class Filling:
         self._taken: dict[int, None] = {}
         self._heads: set[int] = set()
 
-    @property
-    def taken(self) -> list[int]:
-        """The places taken, in the order that they came."""
-        return list(self._taken)
-
     def add(self, at: int) -> bool:
         """Takes the line at this place, unless it does not fit. One taken before costs nothing."""
         if at in self._taken:
             return True
-        head = self._sheet.head_of[at]
-        if not self._size.add(*self._sheet.cost(at, with_head=head not in self._heads)):
+        sheet = self._sheet
+        tokens, words = sheet.costs[at]
+        head = sheet.head_of[at]
+        if head not in self._heads:
+            of_head = sheet.head_costs[sheet.heads[at]]
+            tokens, words = tokens + of_head[0], words + of_head[1]
+        if not self._size.add(tokens, words):
             return False
         self._taken[at] = None
         self._heads.add(head)
         return True
+
+    def take(self, places: Iterable[int], *, skipping: bool = True) -> list[int]:
+        """Adds lines, best first; all places taken so far, in the order that they came.
+
+        A line that is too long is passed over; without `skipping` it is the end.
+        """
+        for at in places:
+            if not self.add(at) and not skipping:
+                break
+        return [*self._taken]
 
 
 _KINDS = {
@@ -221,50 +189,32 @@ def session_text(session: Session, messages: Iterable[Message] | None = None) ->
     return "\n".join(lines)
 
 
-def assemble(chat: Chat, message_ids: Collection[str]) -> str:
-    """Any messages put in time order under their days, each once."""
-    return MessageCosts(chat, counted=False).assemble(message_ids)
-
-
 def _day(session: Session, message: Message) -> date | None:
     moment = message.time or session.time
     return moment.date() if moment is not None else None
 
 
-class MessageCosts:
+class MessageCosts(Lines):
     """A chat's messages as lines, with what each costs, counted once.
 
-    `ids`, `lines`, `session_of`, `tokens` and `words` run in time order; of two messages with
-    one id the first counts. `counted=False` leaves the tokens out where only text is wanted.
+    `ids`, `lines`, `blocks` (the place of a message's session in the chat), `tokens` and `words`
+    run in time order; of two messages with one id the first counts.
     """
 
-    def __init__(self, chat: Chat, *, counted: bool = True) -> None:
+    def __init__(self, chat: Chat) -> None:
         self.chat = chat
-        self.place: dict[str, int] = {}  # message id → its place in time
-        lines: list[str] = []
+        lines: dict[str, str] = {}
         heads: list[str] = []
-        head_of: list[int] = []
-        session_of: list[int] = []
+        blocks: list[int] = []
         for number, session in enumerate(chat.sessions):
-            last: date | None = None
-            begun = False
             for message in session.messages:
-                if message.id in self.place:
-                    continue
-                day = _day(session, message)
-                if not begun or day != last:
-                    heads.append(day_line(session, day))
-                    last, begun = day, True
-                self.place[message.id] = len(lines)
-                lines.append(shown(message))
-                head_of.append(len(heads) - 1)
-                session_of.append(number)
-        self.sheet = Lines(lines, heads, head_of, session_of, counted=counted)
-        self.ids = tuple(self.place)
-        self.lines = self.sheet.lines
-        self.session_of = self.sheet.block_of  # the place of each one's session in the chat
-        self.tokens = self.sheet.tokens
-        self.words = self.sheet.words
+                if message.id not in lines:
+                    lines[message.id] = shown(message)
+                    heads.append(day_line(session, _day(session, message)))
+                    blocks.append(number)
+        super().__init__([*lines.values()], heads, blocks)
+        self.ids = tuple(lines)
+        self.place = {id_: at for at, id_ in enumerate(lines)}  # message id → its place in time
 
     def at(self, message_id: str) -> int:
         """The place of a message in time."""
@@ -275,44 +225,31 @@ class MessageCosts:
                 f"no message '{message_id}'", where=self.chat.id, fix="give ids of this chat"
             ) from None
 
-    def in_session(self, number: int) -> tuple[str, ...]:
-        """The messages of the session with this number, in time order."""
-        named = {at for at, each in enumerate(self.chat.sessions) if each.number == number}
-        return tuple(id_ for id_, at in zip(self.ids, self.session_of, strict=True) if at in named)
+    def in_session(self, number: int) -> list[int]:
+        """The places of the messages of the session with this number."""
+        sessions = self.chat.sessions
+        return [at for at, block in enumerate(self.blocks) if sessions[block].number == number]
 
     def around(self, message_id: str, reach: int) -> tuple[str, ...]:
         """A message with as many before and after it in its session, in time order."""
         at = self.at(message_id)
-        home = self.session_of[at]
         near = range(max(0, at - reach), min(len(self.ids), at + reach + 1))
-        return tuple(self.ids[each] for each in near if self.session_of[each] == home)
-
-    def assemble(self, message_ids: Collection[str]) -> str:
-        """The messages in time order under their days, each once."""
-        return self.sheet.text([self.at(id_) for id_ in message_ids])
+        return tuple(self.ids[each] for each in near if self.blocks[each] == self.blocks[at])
 
     def fit(
-        self,
-        message_ids: Iterable[str],
-        budget: Budget,
-        *,
-        spent: tuple[int, int] = (0, 0),
-        skipping: bool = True,
+        self, message_ids: Iterable[str], budget: Budget, *, skipping: bool = True
     ) -> tuple[str, ...]:
         """Those of the messages, best first, that fit together, in the order given.
 
-        `spent` is what other text has taken: (tokens, words). A message that is too long is
-        passed over; without `skipping` it is the end.
+        A message that is too long is passed over; without `skipping` it is the end.
         """
-        size = Size(budget)
-        if not size.add(*spent):
-            return ()
-        places = (self.at(id_) for id_ in message_ids)
-        return tuple(self.ids[at] for at in self.sheet.fit(places, size, skipping=skipping))
+        filling = Filling(self, Size(budget))
+        places = filling.take(map(self.at, message_ids), skipping=skipping)
+        return tuple(self.ids[at] for at in places)
 
     def context(
         self,
-        message_ids: Collection[str],
+        message_ids: Iterable[str],
         *,
         before: str = "",
         ranked: Sequence[str] | None = None,
@@ -322,10 +259,10 @@ class MessageCosts:
         """The messages as a context; `before` is other text that goes ahead of them."""
         places = sorted({self.at(id_) for id_ in message_ids})
         size = Size()
-        self.sheet.fit(places, size)
-        size.add_text(before)
+        Filling(self, size).take(places)
+        size.add(count_tokens(before), count_words(before))
         return Context(
-            "\n\n".join(part for part in (before, self.sheet.text(places)) if part),
+            "\n\n".join(part for part in (before, self.text(places)) if part),
             tuple(self.ids[at] for at in places),
             size.tokens,
             size.words,
@@ -333,3 +270,24 @@ class MessageCosts:
             cost,
             tells,
         )
+
+
+def lines_then_messages(
+    sheet: Lines,
+    costs: MessageCosts,
+    leading: Sequence[int],
+    messages: Sequence[str],
+    budget: Budget,
+    *,
+    others: Sequence[int] = (),
+    ranked: Sequence[str] | None = None,
+    tells: bool = False,
+) -> Context:
+    """Leading lines, then messages, then other lines: each while the budget lasts."""
+    size = Size(budget)
+    lines = Filling(sheet, size)
+    lines.take(leading)
+    shown_places = Filling(costs, size).take(map(costs.at, messages))
+    before = sheet.text(lines.take(others))
+    ids = [costs.ids[at] for at in shown_places]
+    return costs.context(ids, before=before, ranked=ranked, tells=tells)

@@ -17,26 +17,17 @@ How budgets are written: `1000` or `1000t` tokens, `2000w` words, `all` for no l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from realtalk.chat import Chat, Question
 from realtalk.encoders.tokens import count_tokens, count_words
-from realtalk.errors import RealtalkError
+from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.evals.values import Cost
 from realtalk.files.progress import Progress, silent
-
-__all__ = [
-    "Budget",
-    "Built",
-    "Context",
-    "Cost",
-    "Memory",
-    "NothingRemembered",
-    "RecalledAnswer",
-    "ShownQuestion",
-]
-
+from realtalk.registry import suggest
 
 _UNCOUNTED = -1
 
@@ -105,7 +96,7 @@ class Built(Protocol):
     instead of a context (remembering.py).
     """
 
-    def recall(self, question: Question, budget: Budget) -> Context: ...
+    def recall(self, question: Question, budget: Budget, /) -> Context: ...
 
 
 class Memory(Protocol):
@@ -122,10 +113,18 @@ class Memory(Protocol):
     def build(self, chat: Chat, progress: Progress = silent) -> Built: ...
 
 
-class ConfiguredMemory:
-    """Base of our memories: the settings are the attributes that `setting_names` lists."""
+@dataclass(frozen=True)
+class Recalling:
+    """A built memory that is no more than how it recalls."""
 
-    setting_names: tuple[str, ...] = ()
+    recall: Callable[[Question, Budget], Context]
+
+
+@dataclass(kw_only=True, eq=False)
+class ConfiguredMemory:
+    """Base of our memories: their fields are their settings, but for those not `recorded`."""
+
+    recorded: ClassVar[tuple[str, ...] | None] = None
 
     @property
     def version(self) -> str:
@@ -133,16 +132,41 @@ class ConfiguredMemory:
 
     @property
     def settings(self) -> dict[str, str | int | float | bool]:
-        return {name: _recorded(getattr(self, name)) for name in self.setting_names}
+        names = self.recorded or [field.name for field in fields(self)]
+        return {name: _plain(getattr(self, name)) for name in names}
 
 
-def _recorded(value: Any) -> str | int | float | bool:
+def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return ",".join(value)
-    if isinstance(value, type):
-        return value.__name__.lower()
-    recorded: str | int | float | bool = value
-    return recorded
+    return value.__name__.lower() if isinstance(value, type) else value
+
+
+def choice(setting: str, value: str, known: Sequence[str]) -> None:
+    """Raises where the value of a setting is none of those known."""
+    if value not in known:
+        raise suggest(setting, value, list(known))
+
+
+def at_least(least: int, **settings: int) -> None:
+    """Raises where a setting is smaller."""
+    for setting, value in settings.items():
+        if value < least:
+            raise RealtalkError(f"{setting} must be {least} or more, not {value}")
+
+
+@contextmanager
+def own_code(what: str, where: str) -> Iterator[None]:
+    """Turns what somebody's code raises into an error that says only `what` failed.
+
+    Its own words may hold the chat: they stand in its traceback, not in our line.
+    """
+    try:
+        yield
+    except RealtalkError:
+        raise
+    except Exception as error:
+        raise OwnCodeError(f"{what} ({type(error).__name__})", where=where) from error
 
 
 _ALL = "all"
@@ -151,31 +175,21 @@ _WRITTEN = re.compile(r"\A([1-9][0-9_]{0,8})(t|w)?\Z")
 
 def parse_budgets(text: str, *, words: bool = False) -> tuple[Budget, ...]:
     """Budgets in the order given, each once; a bare number is tokens, or `words`."""
-    found: dict[Budget, None] = {}
-    for part in (piece.strip().lower() for piece in text.split(",")):
-        if not part:
-            continue
+    budgets: dict[Budget, None] = {}
+    fix = "write 1000 (tokens), 2000w (words) or all"
+    for part in filter(None, (piece.strip().lower() for piece in text.split(","))):
         match = _WRITTEN.match(part)
-        if part == _ALL:
-            found[Budget()] = None
-        elif match is None:
-            raise RealtalkError(
-                f"'{part}' is no budget", fix="write 1000 (tokens), 2000w (words) or all"
-            )
-        else:
-            size = int(match[1])
-            in_words = match[2] == "w" or (match[2] is None and words)
-            found[Budget(words=size) if in_words else Budget(tokens=size)] = None
-    if not found:
-        raise RealtalkError("no budget is given", fix="write 1000 (tokens), 2000w (words) or all")
-    return tuple(found)
+        if match is None and part != _ALL:
+            raise RealtalkError(f"'{part}' is no budget", fix=fix)
+        size = None if match is None else int(match[1])
+        in_words = match is not None and (match[2] or ("w" if words else "t")) == "w"
+        budgets[Budget(words=size) if in_words else Budget(tokens=size)] = None
+    if not budgets:
+        raise RealtalkError("no budget is given", fix=fix)
+    return tuple(budgets)
 
 
 def label(budget: Budget) -> str:
     """The budget as it is written: in rows, keys and tables."""
-    parts = []
-    if budget.tokens is not None:
-        parts.append(f"{budget.tokens}t")
-    if budget.words is not None:
-        parts.append(f"{budget.words}w")
-    return "+".join(parts) or _ALL
+    sizes = ((budget.tokens, "t"), (budget.words, "w"))
+    return "+".join(f"{size}{unit}" for size, unit in sizes if size is not None) or _ALL
