@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from realtalk.metrics.answers import ABSTAINING, abstained, stem
-from realtalk.text.dates import PartialDate, find_dates
+from realtalk.metrics.answers import ABSTAINING, abstained, around_dates, stem
+from realtalk.text.dates import PartialDate
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
@@ -131,13 +131,7 @@ def content(
     text: str, *, question: frozenset[str] = frozenset(), names: tuple[str, ...] = ()
 ) -> Content:
     """What a text says beyond joining words and the question's; all of it where that is nothing."""
-    rest, dates = [], []
-    end = 0
-    for found in find_dates(text):
-        rest.append(text[end : found.start])
-        dates.append(found.value)
-        end = found.end
-    rest.append(text[end:])
+    rest, dates = around_dates(text)
     words = frozenset(_plain_words(" ".join(rest), _people(names)))
     if not words and not dates:  # "A", "it": what only joins elsewhere is all there is
         words = frozenset(_WORD.findall(text.casefold()))

@@ -26,8 +26,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
+from itertools import zip_longest
 from string import punctuation
-from typing import Any
+from typing import Any, TypeAlias
 
 import regex
 
@@ -54,6 +55,7 @@ _UNTOLD = regex.compile(
     regex.IGNORECASE,
 )
 _LATIN = regex.compile(r"[a-z0-9]", regex.IGNORECASE)
+Gold: TypeAlias = str | int | float | None
 _MARK = "\ue000"  # a private character begins the word that stands for a date
 
 
@@ -71,9 +73,7 @@ class AnswerScores:
         return asdict(self)
 
 
-def score_answer(
-    prediction: str | None, gold: str | int | float | None, category: str
-) -> AnswerScores:
+def score_answer(prediction: str | None, gold: Gold, category: str) -> AnswerScores:
     """Every score of one answer; an abstention is right or wrong by all of them."""
     if prediction is None:
         return AnswerScores(unscored="there is no answer")
@@ -90,7 +90,7 @@ def score_answer(
     )
 
 
-def partial_match(prediction: str, gold: str | int | float | None, category: str) -> float:
+def partial_match(prediction: str, gold: Gold, category: str) -> float:
     """The paper's partial-match F1 for a category by its name. A number is read as its digits."""
     if category in ABSTAINING:
         return float(abstained(prediction, category))
@@ -163,12 +163,12 @@ def _pieces_f1(
     return sum(max(f1(one, piece) for one in predicted) for piece in true) / len(true)
 
 
-def _true(gold: str | int | float | None, category: str) -> str:
+def _true(gold: Gold, category: str) -> str:
     text = "" if gold is None else str(gold)
     return text.split(";")[0].strip() if category in _FIRST_ALTERNATIVE else text
 
 
-def exact_match(prediction: str, gold: str | int | float | None, category: str) -> float:
+def exact_match(prediction: str, gold: Gold, category: str) -> float:
     """1 where the normalised answers are the same words in the same order.
 
     Where normalising leaves nothing of the true one ("A", "!"), the answers as written.
@@ -179,7 +179,7 @@ def exact_match(prediction: str, gold: str | int | float | None, category: str) 
     return float(normalise(prediction) == normalise(true))
 
 
-def rouge_l_stemmed(prediction: str, gold: str | int | float | None, category: str) -> float:
+def rouge_l_stemmed(prediction: str, gold: Gold, category: str) -> float:
     """ROUGE-L's F, stemmed: the longest common subsequence of words.
 
     Answers are a few words: LoCoMo's released scoring stems them, for F1 as for ROUGE. The turns
@@ -209,13 +209,11 @@ class _AnyScript:
         return words_and_emoji(text)
 
 
-def date_f1(
-    prediction: str, gold: str | int | float | None, category: str, *, dayfirst: bool = True
-) -> float:
+def date_f1(prediction: str, gold: Gold, category: str) -> float:
     """The paper's F1 with each calendar date as one word, where both answers hold one."""
     true = _true(gold, category)
-    predicted_text, some_predicted = _marked(prediction, dayfirst)
-    true_text, some_true = _marked(true, dayfirst)
+    predicted_text, some_predicted = _marked(prediction)
+    true_text, some_true = _marked(true)
     if category in ABSTAINING or not some_predicted or not some_true:
         return partial_match(prediction, gold, category)
     if category not in _IN_PIECES:
@@ -224,14 +222,21 @@ def date_f1(
     return _pieces_f1(_split(predicted_text), _split(true_text), _dated_f1)
 
 
-def _marked(text: str, dayfirst: bool) -> tuple[str, bool]:
+def around_dates(text: str) -> tuple[list[str], list[PartialDate]]:
+    """What stands before, between and behind the dates of a text, and these dates."""
+    around, end = [], 0
+    found = find_dates(text)
+    for date in found:
+        around.append(text[end : date.start])
+        end = date.end
+    return [*around, text[end:]], [date.value for date in found]
+
+
+def _marked(text: str) -> tuple[str, bool]:
     """The text with one private word for each date, and whether there is any."""
-    parts: list[str] = []
-    end = 0
-    for found in find_dates(text, dayfirst):
-        parts += [text[end : found.start], f" {_word_of(found.value)} "]
-        end = found.end
-    return "".join([*parts, text[end:]]), bool(parts)
+    around, dates = around_dates(text)
+    words = (f" {_word_of(date)} " for date in dates)
+    return "".join(map("".join, zip_longest(around, words, fillvalue=""))), bool(dates)
 
 
 def _word_of(value: PartialDate) -> str:
