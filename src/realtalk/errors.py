@@ -13,6 +13,9 @@ Chat text never goes into an error: only file names, line numbers and ids.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 from realtalk.installing import cure
 
 
@@ -42,3 +45,19 @@ class MissingExtraError(RealtalkError):
             f"{feature} needs the extra '{extra}'",
             fix=f"install it with: {cure(extra)}",
         )
+
+
+_PARAMETER = re.compile(r"`(\w+)=(?:'([^']*)'|([^`]*))`")
+
+
+def as_options(line: str, names: Mapping[str, str] | None = None) -> str:
+    """A line with parameters as options of the command: "give `into='mara'`" → "give --into mara".
+
+    `names` are those of options that are not called like their parameter.
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1], (found[2] or found[3] or "").removesuffix("True")
+        return f"{(names or {}).get(name, '--' + name.replace('_', '-'))} {value}".strip()
+
+    return _PARAMETER.sub(option, line)

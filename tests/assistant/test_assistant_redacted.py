@@ -87,10 +87,3 @@ def test_no_name_is_told(exports: tuple[str, str], tmp_path: Path) -> None:
     assert "harmonica" in told and "Person1" in told
     assert NAMES.findall(told) == []
     assert "900123" not in told and "example.org" not in told
-
-
-def test_the_names_would_be_found(exports: tuple[str, str], tmp_path: Path) -> None:
-    with assistant(*exports, cache=tmp_path) as asked:
-        assert asked("search_messages", words="Ottoline", person="Bertrand Osei")["total"] == 2
-        assert len(NAMES.findall(everything(asked))) > 2
-        assert asked.said.startswith("note: the dates")

@@ -64,10 +64,25 @@ def small_corpus() -> Corpus:
 def entered(url: str) -> Iterator[httpx.Client]:
     """A client that followed the link and knows the page's token."""
     parts = urlsplit(url)
-    with httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", timeout=30) as client:
+    with httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", timeout=300) as client:
         client.get(f"/?{parts.query}").raise_for_status()
         client.headers["x-csrf-token"] = client.get("/csrf").json()["csrf"]
         yield client
+
+
+@contextmanager
+def studio_client(folder: Path, corpus: Corpus, **options: Any) -> Iterator[httpx.Client]:
+    """A client of a studio of the corpus, whose annotations are in the folder."""
+    from realtalk.web.library import ChatLibrary
+    from realtalk.web.serving import Server
+    from realtalk.web.session import StudioSession
+    from realtalk.web.store import Store
+
+    store = Store.open(folder / "notes.sqlite")
+    studio = StudioSession(ChatLibrary(corpus), store, "Ana", {}, **options)
+    with Server.start(studio) as server, entered(server.url) as client:
+        yield client
+    store.close()
 
 
 class Studio:

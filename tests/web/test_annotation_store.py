@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 import stat
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -237,20 +235,6 @@ def test_two_programs_share_a_file(tmp_path: Path) -> None:
     assert sum(stores[0].authors(CHAT).values()) == 80
     for store in stores:
         store.close()
-
-
-def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
-    text = tmp_path / "letter.txt"
-    text.write_text("not a database, but long enough to look like something" * 9)
-    with pytest.raises(RealtalkError, match="not a file of annotations"):
-        Store.open(text)
-    assert text.read_text().startswith("not a database")
-    other = tmp_path / "other.sqlite"
-    with closing(sqlite3.connect(other)) as connection, connection:
-        connection.execute("CREATE TABLE theirs (x)")
-    connection.close()
-    with pytest.raises(RealtalkError, match="not a file of annotations"):
-        Store.open(other)
 
 
 def test_acknowledged_means_synced_and_private(store: Store) -> None:

@@ -49,8 +49,12 @@ def test_a_newer_file_is_called_newer(path: Path) -> None:
         Store.open(path)
 
 
-def test_another_programs_file_is_not_changed(path: Path) -> None:
-    sql(path, ("CREATE TABLE theirs (x)", ()))
+@pytest.mark.parametrize("is_database", [True, False])
+def test_another_programs_file_is_not_changed(path: Path, is_database: bool) -> None:
+    if is_database:
+        sql(path, ("CREATE TABLE theirs (x)", ()))
+    else:
+        path.write_text("not a database, but long enough to look like something" * 9)
     before = path.read_bytes()
     with pytest.raises(RealtalkError, match="not a file of annotations"):
         Store.open(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from file_modes import mode
 from realtalk.errors import RealtalkError
 from realtalk.formats.audit import Audit
 from realtalk.memory.golds import golds_named
-from realtalk.web.audit_reviews import AuditDecision, AuditReviews
-from studio_server import entered
+from realtalk.web.reviews import AuditDecision, AuditReviews
+from studio_server import studio_client
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
@@ -25,22 +24,8 @@ CHAT = asked()
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[httpx.Client]:
-    with opened(tmp_path, audit()) as made:
+    with studio_client(tmp_path, corpus(), audit=audit()) as made:
         yield made
-
-
-@contextmanager
-def opened(tmp_path: Path, known: Audit) -> Iterator[httpx.Client]:
-    from realtalk.web.library import ChatLibrary
-    from realtalk.web.serving import Server
-    from realtalk.web.session import StudioSession
-    from realtalk.web.store import Store
-
-    store = Store.open(tmp_path / "notes.sqlite")
-    studio = StudioSession(ChatLibrary(corpus()), store, "Ana", {}, audit=known)
-    with Server.start(studio) as server, entered(server.url) as made:
-        yield made
-    store.close()
 
 
 def say(client: httpx.Client, question: str, choice: str, **more: str) -> httpx.Response:
@@ -79,7 +64,7 @@ def test_verdicts_are_reviewed_and_the_corrected_file_is_scored_by(
 def test_a_list_without_anything_to_review_says_so(tmp_path: Path) -> None:
     ((chat, questions),) = audit().chats.items()
     fine = {key: replace(each, verdict="ok") for key, each in questions.items()}
-    with opened(tmp_path, Audit("audited", {chat: fine})) as client:
+    with studio_client(tmp_path, corpus(), audit=Audit("audited", {chat: fine})) as client:
         assert "Nothing is left to review" in client.get("/chat/0/audit").text
         # A verdict that nothing has is no choice: the page would show it nowhere.
         assert "Nothing is left to review" in client.get("/chat/0/audit?verdict=wrong").text

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from audited_chats import asked
+from axe_checks import assert_nothing_bars, on_a_phone
 from realtalk.chat import Corpus
 from realtalk.formats.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.memory.golds import golds_named
-from realtalk.web.audit_reviews import AuditDecision
 from realtalk.web.library import ChatLibrary
+from realtalk.web.reviews import AuditDecision
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
@@ -106,13 +107,9 @@ def test_verdicts_are_reviewed_by_keyboard_alone(page: Page, tmp_path: Path) -> 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_bars_the_way(scheme: str, page: Page) -> None:
     """axe finds no violation, and long names and answers fit on a phone."""
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.set_viewport_size({"width": 390, "height": 800})
+    on_a_phone(page, scheme)
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
-    found = page.evaluate("axe.run().then((done) => done.violations)")
-    assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found] == []
+    assert_nothing_bars(page)
     wide = """() => [...document.querySelectorAll("main *")]
         .filter((each) => each.getBoundingClientRect().right > innerWidth).length"""
     assert page.evaluate(wide) == 0

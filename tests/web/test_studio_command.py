@@ -18,12 +18,6 @@ from studio_server import entered, run_studio
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
 
-def test_help_shows_examples(run: Any) -> None:
-    status, out, _ = run("studio", "--help")
-    assert status == 0
-    assert "realtalk studio sample" in out and "--annotations" in out
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -11,8 +11,6 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from realtalk.web import annotating_routes, reading_routes, reviewing_routes
 from realtalk.web.guard import Limits
@@ -25,8 +23,6 @@ from studio_server import entered, new_item, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 from fastapi.routing import APIRoute
-
-from tries import tries
 
 DEEP = "[" * 900 + "]" * 900
 ODD_TEXT = [
@@ -128,31 +124,6 @@ def one_odd_value(way: Way) -> Iterator[tuple[str, str, str]]:
     for field in FIELDS if "fields" in way.form else ():
         for value in ODD_JSON:
             yield way.method, plain, as_json(way.form | {"fields": as_json({field: value})})
-
-
-@st.composite
-def several_odd_values(draw: st.DrawFn, all_ways: list[Way]) -> tuple[str, str, str]:
-    """A request that is odd in some places, those that Hypothesis likes."""
-    way = draw(st.sampled_from(all_ways))
-    odd = st.one_of(
-        st.sampled_from(STRANGE),
-        st.text(max_size=20).map(
-            lambda each: quote(each.encode("utf-8", "replace"), safe="") or "x"
-        ),
-    )
-    given_ = draw(st.dictionaries(st.sampled_from(way.names or ("q",)), odd, max_size=2))
-    form = way.form
-    if "fields" in form:
-        json_ = st.sampled_from(ODD_JSON)
-        form["fields"] = as_json(draw(st.dictionaries(st.sampled_from(FIELDS), json_, max_size=4)))
-        known, values = (
-            ("kind", ['"event"', '"question"']) if "kind" in form else ("version", ["1", "2", "99"])
-        )
-        form[known] = draw(st.sampled_from(values))
-    if form:
-        for name in draw(st.lists(st.sampled_from([*form, "\\ud83d"]), max_size=2)):
-            form[name] = draw(st.sampled_from(ODD_JSON))
-    return way.method, way.address(given_), as_json(form) if form else ""
 
 
 @pytest.fixture(scope="module")
@@ -270,23 +241,6 @@ SEEN_TO_FAIL = [
 @pytest.mark.parametrize("request_", SEEN_TO_FAIL, ids=range(len(SEEN_TO_FAIL)))
 def test_what_once_failed_is_refused(asker: Asker, request_: tuple[str, str, str]) -> None:
     assert 400 <= asker.ask(request_) < 500
-
-
-def test_odd_values_in_several_places(
-    client: httpx.Client, studio: StudioSession, asker: Asker
-) -> None:
-    @settings(
-        max_examples=tries(150),
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(several_odd_values(ways()))
-    def asked(request: tuple[str, str, str]) -> None:
-        asker.ask(request)
-
-    asked()
-    reads_back(client, studio)
 
 
 ODD_STORED = ["\x00", "\x0b\x1f", "\ufffe\uffff", "\u2028", "=cmd|' /C calc'!A0", "x" * 4000]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from axe_checks import assert_nothing_bars, on_a_phone
 from guess_rooms import SECRET, guess_studio
 from realtalk.evals.run import Run
 from realtalk.web.serving import Server
@@ -70,9 +71,7 @@ def test_nothing_bars_the_way(
     scheme: str, page: Page, server: Server, studio: StudioSession
 ) -> None:
     """axe finds no violation, and everything fits on a phone."""
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.set_viewport_size({"width": 390, "height": 800})
+    on_a_phone(page, scheme)
     page.locator('[data-knows="false"]').click()
     page.locator('[data-ready] [data-place="1"]').click()  # the page comes anew
     expect(page.locator("#guessed")).to_have_text("1 of 12 guessed")
@@ -81,7 +80,4 @@ def test_nothing_bars_the_way(
     for path in ("", "guess/results"):
         if path:
             page.goto(base_of(server) + path)
-        page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
-        found = page.evaluate("axe.run().then((done) => done.violations)")
-        assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found] == []
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert_nothing_bars(page)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import time
 from pathlib import Path
@@ -110,49 +109,7 @@ def holds(path: Path, people: list[Annotator]) -> None:
 
 
 @pytest.mark.slow
-def test_every_acknowledged_edit_survives_a_kill(tmp_path: Path) -> None:
-    people, killed = hammer(tmp_path / "notes.sqlite", 200, 1)
-    assert killed == 1
-    holds(tmp_path / "notes.sqlite", people)
-
-
-@pytest.mark.slow
 def test_a_thousand_edits_and_five_kills(tmp_path: Path) -> None:
     people, killed = hammer(tmp_path / "notes.sqlite", 1000, 5)
     assert killed == 5
     holds(tmp_path / "notes.sqlite", people)
-
-
-def test_the_check_can_fail(tmp_path: Path) -> None:
-    lost = Annotator("Ana", 0)
-    lost.texts["q-never-written"] = "Ana 1"
-    with pytest.raises(AssertionError):
-        holds(tmp_path / "notes.sqlite", [lost])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are Linux's")
-def test_a_full_disk_is_answered_and_left_behind(tmp_path: Path) -> None:
-    """The process may not make its files any longer; then it may again."""
-    import resource
-
-    path = tmp_path / "notes.sqlite"
-    long = "x" * 4000
-    with run_studio("sample", path) as running, entered(running.url) as client:
-        process = running.process.pid
-        client.post("/chat/0/items", json=new_item("question", {"text": long}, "request-0"))
-        before = resource.prlimit(process, resource.RLIMIT_FSIZE)
-        size = path.with_name("notes.sqlite-wal").stat().st_size
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (size, before[1]))
-        for at in range(200):
-            form = new_item("question", {"text": long}, f"request-full-{at}")
-            if (answer := client.post("/chat/0/items", json=form)).status_code != 201:
-                break
-        assert answer.status_code == 507 and "nothing can be saved" in answer.json()["error"]
-        export = client.get("/chat/0/export?layout=realtalk")
-        assert export.status_code in (200, 507), export.text
-        assert client.get("/chat/0/panel").status_code == 200  # reading goes on
-        resource.prlimit(process, resource.RLIMIT_FSIZE, before)
-        assert client.post("/chat/0/items", json=form).status_code == 201
-        texts = [each["body"]["text"] for each in client.get("/chat/0/items").json()["items"]]
-    assert texts == [long] * (at + 2)

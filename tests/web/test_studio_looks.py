@@ -249,13 +249,6 @@ def look(page: Page, server: Server) -> None:
 
 
 @pytest.mark.slow
-def test_the_check_of_contrast_can_fail(page: Page) -> None:
-    page.evaluate("document.getElementById('where').style.color = '#999'")
-    found = page.evaluate(CONTRAST)
-    assert len(found["poor"]) == 1 and "where" not in found["poor"][0].split()[0]
-
-
-@pytest.mark.slow
 def test_a_review_of_one_annotator_has_no_empty_second(page: Page, server: Server) -> None:
     page.goto(f"{base_of(server)}chat/2/review")
     expect(page.locator(".review")).to_contain_text("Nobody has annotated this chat yet")

@@ -16,7 +16,7 @@ from realtalk.errors import RealtalkError
 from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import RULES, redact
 from realtalk.redaction.review import NameDecision, read_review
-from studio_server import SCRIPT, entered, small_corpus
+from studio_server import SCRIPT, small_corpus, studio_client
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
@@ -37,20 +37,9 @@ class Broken:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[httpx.Client]:
-    yield from opened(tmp_path, [*RULES, Guesses()])
-
-
-def opened(tmp_path: Path, sources: Sequence[object]) -> Iterator[httpx.Client]:
-    from realtalk.web.library import ChatLibrary
-    from realtalk.web.serving import Server
-    from realtalk.web.session import StudioSession
-    from realtalk.web.store import Store
-
-    store = Store.open(tmp_path / "notes.sqlite")
-    studio = StudioSession(ChatLibrary(small_corpus()), store, "Ana", {}, name_sources=sources)  # type: ignore[arg-type]
-    with Server.start(studio) as server, entered(server.url) as made:
+    sources = [*RULES, Guesses()]
+    with studio_client(tmp_path, small_corpus(), name_sources=sources) as made:
         yield made
-    store.close()
 
 
 def waited(client: httpx.Client) -> str:
@@ -91,7 +80,7 @@ def test_names_are_ticked_and_the_table_is_the_commands(
 
 
 def test_forms_of_a_speaker_are_ticked_as_one_name(tmp_path: Path) -> None:
-    from realtalk.web.name_reviews import NameReview
+    from realtalk.web.reviews import NameReview
 
     (chat,) = small_corpus().chats
     (session, *_) = chat.sessions
@@ -117,10 +106,10 @@ def test_forms_of_a_speaker_are_ticked_as_one_name(tmp_path: Path) -> None:
 
 
 def test_decisions_are_there_when_the_studio_opens_again(tmp_path: Path) -> None:
-    for client in opened(tmp_path, RULES):
+    with studio_client(tmp_path, small_corpus(), name_sources=RULES) as client:
         waited(client)
         assert tick(client, "Noor", "person", False).status_code == 201
-    for client in opened(tmp_path, RULES):
+    with studio_client(tmp_path, small_corpus(), name_sources=RULES) as client:
         row = waited(client).partition('data-form="Noor"')[2].partition("</tr>")[0]
         assert "data-tick>" in row and "checked" not in row
 
@@ -143,7 +132,7 @@ def test_what_is_no_decision_is_refused(
 
 
 def test_a_tagger_that_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
-    for client in opened(tmp_path, [Broken()]):
+    with studio_client(tmp_path, small_corpus(), name_sources=[Broken()]) as client:
         client.get("/names")
         while (said := client.get("/names/ready")).status_code == 200:
             time.sleep(0.05)
@@ -151,7 +140,7 @@ def test_a_tagger_that_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
 
 
 def test_names_of_all_chats_are_listed_once(tmp_path: Path) -> None:
-    from realtalk.web.name_reviews import NameReview
+    from realtalk.web.reviews import NameReview
 
     (chat,) = small_corpus().chats
     two = Corpus("two", "realtalk", (chat, replace(chat, id="Chat_2")))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from axe_checks import assert_nothing_bars, on_a_phone
 from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import RULES
 from realtalk.redaction.review import read_review
@@ -105,10 +106,5 @@ def test_doubtful_names_are_folded_away_with_their_count(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_bars_the_way(scheme: str, page: Page) -> None:
     """axe finds no violation, and the page fits on a phone."""
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
-    found = page.evaluate("axe.run().then((done) => done.violations)")
-    assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found] == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    on_a_phone(page, scheme)
+    assert_nothing_bars(page)

@@ -19,12 +19,11 @@ from realtalk.web.library import PIECE, ChatLibrary, MessageIndex
 from realtalk.web.pages import render
 from realtalk.web.turn_labels import TurnLabels, read_turn_labels
 from realtalk.web.values import (
+    body_of,
     checked_name,
     cleaned,
-    event_body,
     event_of,
     merged,
-    question_body,
     question_of,
 )
 from studio_server import SCRIPT, small_chat, small_corpus
@@ -224,12 +223,12 @@ def test_the_components_shown_add_up(tmp_path: Path) -> None:
     ("kind", "fields", "why"),
     [
         ("event", {"session": 9}, "no such session"),
-        ("event", {"session": True}, "no such session"),
+        ("event", {"session": True}, "no proper session"),
         ("event", {"speaker": "Nobody"}, "no such speaker"),
-        ("event", {"text": 3}, "not a text"),
+        ("event", {"text": 3}, "no proper text"),
         ("event", {"evidence": []}, "no field"),
         ("question", {"evidence": ["D9:9"]}, "names no message"),
-        ("question", {"evidence": "D1:1"}, "a list"),
+        ("question", {"evidence": "D1:1"}, "no proper evidence"),
         ("question", {"category": "riddle"}, "no such category"),
         ("question", {"text": "x" * 4001}, "longer than"),
     ],
@@ -242,8 +241,8 @@ def test_what_does_not_fit_is_refused(kind: Any, fields: dict[str, Any], why: st
 
 def test_bodies_go_there_and_back() -> None:
     chat = small_chat()
-    assert event_of(event_body(chat.events[0])) == chat.events[0]
-    assert question_of(question_body(chat.questions[0]), "Q1") == chat.questions[0]
+    assert event_of(body_of(chat.events[0])) == chat.events[0]
+    assert question_of(body_of(chat.questions[0]), "Q1") == chat.questions[0]
 
 
 def test_new_evidence_voids_what_the_file_stated() -> None:

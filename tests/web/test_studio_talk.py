@@ -135,7 +135,7 @@ def test_without_a_speaker_there_is_nobody_to_talk_to(tmp_path: Path) -> None:
         assert "Nobody is simulated here" in client.get("/talk").text
         assert "/talk" not in client.get("/").text
         answer = client.post("/talk/begin", json={"answer": "self"})
-        assert answer.status_code == 400 and "`talk=NAME`" in answer.json()["error"]
+        assert answer.status_code == 400 and "--talk NAME" in answer.json()["error"]
     studio.close()
     with pytest.raises(RealtalkError, match="did you mean 'Ines'"):
         open_desk(ines(), tmp_path / "n.sqlite", talk={"speaker": "Inez"})

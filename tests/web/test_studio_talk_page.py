@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from axe_checks import assert_nothing_bars, on_a_phone
 from realtalk.formats.opening import open_reading
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
@@ -77,16 +78,11 @@ def test_a_talk_by_keyboard_alone(page: Page, tmp_path: Path, solver: Piecemeal)
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_nothing_bars_the_way(scheme: str, page: Page) -> None:
     """axe finds no violation, and everything fits on a phone."""
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.set_viewport_size({"width": 390, "height": 800})
+    on_a_phone(page, scheme)
     for step in ("consent", "talk"):
         if step == "talk":
             page.locator('[data-answer="given"]').click()
             page.locator("textarea").fill("is it dry?")
             page.get_by_role("button", name="Send").click()
             expect(page.locator("#said .bubble")).to_have_count(2)
-        page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
-        found = page.evaluate("axe.run().then((done) => done.violations)")
-        assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found] == []
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert_nothing_bars(page)

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from realtalk.errors import as_options
 from realtalk.files.progress import Trouble
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 # Control characters (ESC and the C1 block among them), and what turns the order of a line around.
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
-_PARAMETER = re.compile(r"`(\w+)=(?:'([^']*)'|([^`]*))`")
 _BEYOND_ASCII = re.compile(_STEERING.pattern.replace("\x00-\x1f", ""))
 _LINES_KEPT = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
@@ -67,13 +67,7 @@ def running(command: Command) -> Iterator[None]:
 
 def spelled(line: str) -> str:
     """A message with parameters as options: "give `into='mara'`" → "give --into mara"."""
-    names = _running[-1].option_names if _running else {}
-
-    def option(found: re.Match[str]) -> str:
-        name, value = found[1], (found[2] or found[3] or "").removesuffix("True")
-        return f"{names.get(name, '--' + name.replace('_', '-'))} {value}".strip()
-
-    return _PARAMETER.sub(option, line)
+    return as_options(line, _running[-1].option_names if _running else None)
 
 
 def printable(text: str, *, lines: bool = False) -> str:

@@ -6,7 +6,9 @@ PATCH /items/q3f9 {"version": 2, "fields": {"answer": "Porto"}, "request": "6f1c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, JSONResponse
@@ -28,20 +30,13 @@ from realtalk.web.asking import (
 )
 from realtalk.web.library import OpenChat
 from realtalk.web.values import (
+    BLANKS,
     FINAL,
     Conflict,
-    ItemKind,
     StudioItem,
-    blank,
     checked_name,
     cleaned,
 )
-
-
-def _has_place(item: StudioItem, sessions: Collection[int], speakers: Collection[str]) -> bool:
-    """Whether the chat, which may have been read anew, still has an event's session and speaker."""
-    return item.body.get("session") in sessions and item.body.get("speaker") in speakers
-
 
 router = APIRouter()
 
@@ -59,29 +54,37 @@ def _card(visit: Visit, item: StudioItem) -> str:
     return pages.render("card.html", item=item, mine=mine, opened=True, **known)
 
 
-def _answer(visit: Visit, found: StudioItem | Conflict) -> JSONResponse:
-    if isinstance(found, StudioItem):
-        return JSONResponse({"item": found.to_json()})
-    both = [item for item in (found.current, found.kept) if item and not item.deleted]
+def _answer(visit: Visit, result: StudioItem | Conflict) -> JSONResponse:
+    if isinstance(result, StudioItem):
+        return JSONResponse({"item": result.to_json()})
+    both = [item for item in (result.current, result.kept) if item and not item.deleted]
     body = {
         "error": "changed elsewhere too; both versions are kept",
-        "current": found.current.to_json(),
-        "kept": found.kept.to_json() if found.kept else None,
+        "current": result.current.to_json(),
+        "kept": result.kept.to_json() if result.kept else None,
         "html": "".join(_card(visit, item) for item in both),
     }
     return JSONResponse(body, 409)
+
+
+def _listing(items: Iterable[StudioItem], **about: Any) -> JSONResponse:
+    return JSONResponse(about | {"items": [item.to_json() for item in items]})
 
 
 @router.get("/chat/{number}/panel")
 def panel(
     visit: Asked, open_chat: Opened, session: int | None = None, who: str = ""
 ) -> HTMLResponse:
-    shown = visit.studio.shown(open_chat, visit.me, who)
-    items = visit.items(open_chat, shown)
-    known = {each.number: each for each in open_chat.chat.sessions}
-    events = [item for item in items if item.kind == "event"]
-    lost = [item for item in events if not _has_place(item, known, open_chat.chat.speakers)]
-    current = session if session in known else open_chat.starts[0][1].number
+    shown, items = visit.shown(open_chat, who)
+    sessions = {each.number: each for each in open_chat.chat.sessions}
+    current = session if session in sessions else open_chat.starts[0][1].number
+    events: dict[int | None, list[StudioItem]] = defaultdict(list)
+    for item in items:
+        if item.kind == "event":
+            # A chat that was read anew may have lost the session and speaker of an event.
+            number, speaker = item.body["session"], item.body["speaker"]
+            has_place = number in sessions and speaker in open_chat.chat.speakers
+            events[number if has_place else None].append(item)
     undo, redo = visit.store.steps(open_chat.chat.id, shown)
     return visit.page(
         "panel.html",
@@ -89,12 +92,12 @@ def panel(
         who=shown,
         mine=shown in (visit.me, FINAL),
         session=current,
-        speaking={message.speaker for message in known[current].messages},
+        speaking={message.speaker for message in sessions[current].messages},
         annotators=visit.studio.annotators(open_chat, visit.me),
-        events=[i for i in events if i.body.get("session") == current and i not in lost],
-        lost=lost,
+        events=events[current],
+        lost=events[None],
         # What a new question looks like; it is stored with the first thing put into it.
-        blank=StudioItem("new", open_chat.chat.id, "question", shown, 0, blank("question")),
+        blank=StudioItem("new", open_chat.chat.id, "question", shown, 0, BLANKS["question"]),
         questions=[i for i in items if i.kind == "question"],
         counts=pages.session_counts(open_chat, items),
         undo=undo,
@@ -104,7 +107,7 @@ def panel(
 
 @router.get("/chat/{number}/counts")
 def counts(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
-    items = visit.items(open_chat, visit.studio.shown(open_chat, visit.me, who))
+    _, items = visit.shown(open_chat, who)
     return JSONResponse(
         {
             "annotators": visit.studio.annotators(open_chat, visit.me),
@@ -116,19 +119,18 @@ def counts(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
 
 @router.get("/chat/{number}/items")
 def listed(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
-    shown = visit.studio.shown(open_chat, visit.me, who)
-    items = [item.to_json() for item in visit.items(open_chat, shown)]
-    return JSONResponse({"who": shown, "items": items})
+    shown, items = visit.shown(open_chat, who)
+    return _listing(items, who=shown)
 
 
 @router.post("/chat/{number}/items")
 def create(visit: Asked, open_chat: Opened, form: ItemForm) -> JSONResponse:
-    kind: ItemKind = form.kind
+    kind = form.kind
     fields = cleaned(kind, form.fields, open_chat.chat, open_chat.categories)
     if kind == "event" and not {"session", "speaker"} <= set(fields):
         raise RealtalkError("an event belongs to a session and a speaker")
-    author = FINAL if form.who == FINAL else visit.me
-    body = {**blank(kind), **fields}
+    body = BLANKS[kind] | fields
+    author = visit.writer(form.who)
     item = visit.store.create(open_chat.chat.id, kind, author, body, request=form.request)
     return JSONResponse({"item": item.to_json(), "html": _card(visit, item)}, 201)
 
@@ -152,8 +154,7 @@ def remove(visit: Asked, id_: str, form: RemoveForm) -> JSONResponse:
 @router.post("/items/{id_}/settle")
 def settle(visit: Asked, id_: str, form: SettleForm) -> JSONResponse:
     author = visit.studio.owner(visit.store.item(id_), visit.me)
-    done = visit.store.settle(id_, author, form.take)
-    return JSONResponse({"items": [item.to_json() for item in done]})
+    return _listing(visit.store.settle(id_, author, form.take))
 
 
 @router.post("/chat/{number}/copy")
@@ -169,24 +170,14 @@ def copy(visit: Asked, open_chat: Opened, form: CopyForm) -> JSONResponse:
     return JSONResponse({"copied": len(copies)}, 201)
 
 
-def _stepped(
-    visit: Visit,
-    open_chat: OpenChat,
-    form: WhoForm,
-    turn: Callable[[str, str], list[StudioItem]],
-) -> JSONResponse:
-    author = FINAL if form.who == FINAL else visit.me
-    return JSONResponse({"items": [item.to_json() for item in turn(open_chat.chat.id, author)]})
-
-
 @router.post("/chat/{number}/undo")
 def undo(visit: Asked, open_chat: Opened, form: WhoForm) -> JSONResponse:
-    return _stepped(visit, open_chat, form, visit.store.undo)
+    return _listing(visit.store.undo(open_chat.chat.id, visit.writer(form.who)))
 
 
 @router.post("/chat/{number}/redo")
 def redo(visit: Asked, open_chat: Opened, form: WhoForm) -> JSONResponse:
-    return _stepped(visit, open_chat, form, visit.store.redo)
+    return _listing(visit.store.redo(open_chat.chat.id, visit.writer(form.who)))
 
 
 @router.post("/annotator")

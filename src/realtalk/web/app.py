@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from realtalk.errors import RealtalkError
+from realtalk.errors import RealtalkError, as_options
 from realtalk.web import (
     annotating_routes,
     checking_routes,
@@ -64,22 +64,20 @@ def make_app(
         return line(str(error), getattr(error, "status", 400))
 
     def line(said: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
-        said = said.encode("utf-8", "replace").decode()  # it may name half a character
+        # A page is read by who started it with a command; and a line may hold half a character.
+        said = as_options(said).encode("utf-8", "replace").decode()
         return JSONResponse({"error": said}, status, headers)
 
-    def unfit(_request: Request, error: Exception) -> JSONResponse:
+    def unfit(_request: Request, error: RequestValidationError) -> JSONResponse:
         # Only where and why: the default answer would repeat what was sent.
-        assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         where = ".".join(str(part)[:40] for part in first.get("loc", ()))
         return line(f"{where}: {first.get('msg', 'does not fit')}", 422)
 
-    def unrouted(_request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, HTTPException)
+    def unrouted(_request: Request, error: HTTPException) -> JSONResponse:
         return line(str(error.detail), error.status_code, error.headers)
 
-    def unwritten(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, sqlite3.Error | OSError)
+    def unwritten(request: Request, error: sqlite3.Error | OSError) -> JSONResponse:
         said = unsaved(error, studio.store.path.name)
         if said is None:
             raise error
@@ -88,10 +86,12 @@ def make_app(
     def failed(_request: Request, _error: Exception) -> JSONResponse:
         return line("something went wrong; the terminal says where", 500)
 
-    app.add_exception_handler(Exception, failed)  # the guard logs it
-    app.add_exception_handler(RealtalkError, refused)
-    app.add_exception_handler(RequestValidationError, unfit)
-    app.add_exception_handler(HTTPException, unrouted)
-    app.add_exception_handler(sqlite3.Error, unwritten)
-    app.add_exception_handler(OSError, unwritten)
+    app.exception_handlers |= {
+        Exception: failed,  # the guard logs it
+        RealtalkError: refused,
+        RequestValidationError: unfit,
+        HTTPException: unrouted,
+        sqlite3.Error: unwritten,
+        OSError: unwritten,
+    }
     return Guard(app, keys, entered, takes, limits)

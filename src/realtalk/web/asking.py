@@ -6,10 +6,12 @@ EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote
 
+import orjson
 from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,9 +20,10 @@ from realtalk.errors import RealtalkError
 from realtalk.web.guard import Keys
 from realtalk.web.library import OpenChat
 from realtalk.web.pages import context, render
+from realtalk.web.reviews import Choice
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
-from realtalk.web.values import StudioItem, checked_name
+from realtalk.web.values import FINAL, StudioItem, checked_name
 
 _LONG = 30 * 24 * 3600  # seconds that a browser remembers who annotates
 
@@ -74,7 +77,7 @@ class AuditForm(_Form):
     """What somebody says of one of the audit's verdicts."""
 
     question: str = Field(max_length=200)
-    choice: Literal["accept", "reject", "correct"]
+    choice: Choice
     comment: str = Field(default="", max_length=2000)
     verdict: str = Field(default="", max_length=40)
     answer: str = Field(default="", max_length=2000)
@@ -145,6 +148,15 @@ class Visit:
         """What somebody noted in a chat."""
         return self.store.items(open_chat.chat.id, author)
 
+    def shown(self, open_chat: OpenChat, asked: str) -> tuple[str, list[StudioItem]]:
+        """Whose items a page shows, and these."""
+        author = self.studio.shown(open_chat, self.me, asked)
+        return author, self.items(open_chat, author)
+
+    def writer(self, who: str) -> str:
+        """Whose items a change makes: what was agreed, or one's own."""
+        return FINAL if who == FINAL else self.me
+
     def page(self, template: str, open_chat: OpenChat | None = None, **values: Any) -> HTMLResponse:
         """A template, filled; of one chat, or of none."""
         known = {} if open_chat is None else context(open_chat)
@@ -155,20 +167,21 @@ class Visit:
 def _visit(request: Request) -> Visit:
     studio: StudioSession = request.app.state.studio
     keys: Keys = request.app.state.keys
-    name = unquote(request.cookies.get(_cookie(keys), ""))
     try:
-        return Visit(studio, keys, checked_name(name) if name else studio.annotator)
-    except RealtalkError:
-        return Visit(studio, keys, studio.annotator)
-
-
-def _open_chat(request: Request, number: int) -> OpenChat:
-    studio: StudioSession = request.app.state.studio
-    return studio.open_chat(number)
+        me = checked_name(unquote(request.cookies.get(_cookie(keys), "")))
+    except RealtalkError:  # nobody said, or nobody's name
+        me = studio.annotator
+    return Visit(studio, keys, me)
 
 
 # What a route names to be handed: who asks of what, and the chat whose number is in the path.
 Asked = Annotated[Visit, Depends(_visit)]
+
+
+def _open_chat(visit: Asked, number: int) -> OpenChat:
+    return visit.studio.open_chat(number)
+
+
 Opened = Annotated[OpenChat, Depends(_open_chat)]
 
 
@@ -185,3 +198,8 @@ def download(data: bytes, name: str) -> Response:
     return Response(
         data, media_type="application/octet-stream", headers={"content-disposition": named}
     )
+
+
+def download_lines(rows: Iterable[Mapping[str, Any]], name: str) -> Response:
+    """A file of JSON Lines to keep."""
+    return download(b"".join(orjson.dumps(row) + b"\n" for row in rows), name)

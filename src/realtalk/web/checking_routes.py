@@ -8,15 +8,16 @@ POST /names {"form": "Ingrid", "kind": "person", "replace": false} → 201, kept
 
 from __future__ import annotations
 
-import orjson
+from collections import Counter
+
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from realtalk.formats.audit import MEANINGS, VERDICTS, counts
 from realtalk.redaction.mentions import MENTION_KINDS
 from realtalk.redaction.review import DOUBTFUL, NameDecision
-from realtalk.web.asking import Asked, AuditForm, NameForm, Opened, download
-from realtalk.web.audit_reviews import AuditDecision
+from realtalk.web.asking import Asked, AuditForm, NameForm, Opened, download_lines
+from realtalk.web.reviews import AuditDecision
 
 router = APIRouter()
 
@@ -48,7 +49,7 @@ def audit(visit: Asked, open_chat: Opened, verdict: str = "") -> HTMLResponse:
 
 @router.post("/chat/{number}/audit")
 def decide(visit: Asked, open_chat: Opened, form: AuditForm) -> JSONResponse:
-    decision = AuditDecision(form.choice, form.comment, form.verdict, form.answer)
+    decision = AuditDecision(**form.model_dump(exclude={"question"}))
     visit.studio.reviews.decide(open_chat.chat, form.question, visit.me, decision)
     return JSONResponse({"who": visit.me, "choice": form.choice}, 201)
 
@@ -56,8 +57,7 @@ def decide(visit: Asked, open_chat: Opened, form: AuditForm) -> JSONResponse:
 @router.get("/audit/export")
 def export(visit: Asked) -> Response:
     corrected = visit.studio.reviews.corrected(visit.studio.library.corpus.chats)
-    lines = b"\n".join(orjson.dumps(line) for line in corrected.lines()) + b"\n"
-    return download(lines, "corrected.jsonl")
+    return download_lines(corrected.lines(), "corrected.jsonl")
 
 
 _MOST = 1_000  # rows of a part of a page
@@ -67,18 +67,17 @@ _MOST = 1_000  # rows of a part of a page
 def show(visit: Asked, kind: str = "") -> HTMLResponse:
     rows = visit.studio.name_review.rows
     chosen = kind if kind in MENTION_KINDS else ""
-    known = rows or []
-    shown = [row for row in known if chosen in ("", row["kind"])]
-    parts = {
-        "likely": [row for row in shown if not row[DOUBTFUL]],
-        "doubtful": [row for row in shown if row[DOUBTFUL]],
-    }
+    parts: dict[str, list[dict[str, str]]] = {"likely": [], "doubtful": []}
+    for row in rows or ():
+        if chosen in ("", row["kind"]):
+            parts["doubtful" if row[DOUBTFUL] else "likely"].append(row)
+    counts = Counter(row["kind"] for row in rows or ())
     return visit.page(
         "names.html",
         ready=rows is not None,
-        parts={name: rows[:_MOST] for name, rows in parts.items()},
-        totals={name: len(rows) for name, rows in parts.items()},
-        counts={name: sum(row["kind"] == name for row in known) for name in MENTION_KINDS},
+        parts={name: part[:_MOST] for name, part in parts.items()},
+        totals={name: len(part) for name, part in parts.items()},
+        counts={name: counts[name] for name in MENTION_KINDS},
         kinds=list(MENTION_KINDS),
         chosen=chosen,
     )

@@ -26,9 +26,8 @@ from realtalk.web.values import (
     Body,
     ItemKind,
     StudioItem,
-    event_body,
+    body_of,
     event_of,
-    question_body,
     question_of,
 )
 
@@ -112,13 +111,13 @@ def _fitting(open_chat: OpenChat, chat: Chat) -> UploadContent:
         if event.kind != "event":
             continue
         if event.session in numbers and event.speaker in open_chat.chat.speakers:
-            bodies.append(("event", event_body(event), None))
+            bodies.append(("event", body_of(event), None))
         else:
             dropped += 1
     for question in chat.questions:
         known = tuple(id_ for id_ in question.evidence if id_ in open_chat.place)
         lost += len(question.evidence) - len(known)
-        bodies.append(("question", question_body(replace(question, evidence=known)), None))
+        bodies.append(("question", body_of(replace(question, evidence=known)), None))
     notes = []
     if dropped:
         notes.append(f"{dropped} events belong to no session or speaker of this chat")

@@ -10,7 +10,7 @@ a path that takes none is answered at once. Every answer forbids foreign scripts
 caches, and a failure is logged without any text.
 
     uvicorn.Config(app, http=connections(Limits(headers=10)))   slow heads, and too many clients
-    await body(receive, headers, 1 << 17, limits)               → bytes, or TooMuch (413, 408)
+    await body(receive, headers, 1 << 17, limits)               → bytes, or HTTPException (413, 408)
     await app(scope, receive, parting(receive, send, limits))   an answer before the body was read
 
 A server that waits for ever can be blocked by anybody who sends nothing. Bodies are counted as they
@@ -31,6 +31,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, PlainTextResponse
+
 if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -49,41 +52,28 @@ class Limits:
     connections: int = 100  # a browser opens six for each studio
 
 
-class TooMuch(Exception):
-    """A body that is too large or too slow."""
-
-    def __init__(self, status: int, line: str) -> None:
-        super().__init__(line)
-        self.status = status
-
-
-def has_body(headers: Mapping[bytes, bytes]) -> bool:
-    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
-
-
 async def body(
     receive: Receive, headers: Mapping[bytes, bytes], largest: int, limits: Limits
 ) -> bytes:
-    """The whole body; TooMuch where it is too large or too slow."""
-    too_large = TooMuch(413, f"larger than {largest:,} bytes")
+    """The whole body; an HTTPException where it is too large or too slow."""
+    too_large = HTTPException(413, f"larger than {largest:,} bytes")
     claimed = headers.get(b"content-length", b"0")
     if claimed.isdigit() and (len(claimed) > 20 or int(claimed) > largest):
         raise too_large
-    parts, size = [], 0
+    read = b""
     try:
         async with asyncio.timeout(limits.body):
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
                     return b""
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > largest:
+                read += bytes(message.get("body", b""))
+                if len(read) > largest:
                     raise too_large
                 if not message.get("more_body"):
-                    return b"".join(parts)
+                    return read
     except TimeoutError as error:
-        raise TooMuch(408, "the request came too slowly") from error
+        raise HTTPException(408, "the request came too slowly") from error
 
 
 def parting(receive: Receive, send: Send, limits: Limits) -> Send:
@@ -119,14 +109,15 @@ def connections(limits: Limits) -> type[H11Protocol]:
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self._watch()
-            there = [each for each in self.connections if not each.transport.is_closing()]
-            if len(there) > limits.connections:
+            present = [each for each in self.connections if not each.transport.is_closing()]
+            if len(present) > limits.connections:
                 # Who has said nothing for the longest makes room; a reader's page asks at once.
-                silent = [each for each in there if isinstance(each, Bounded) and each._late]
-                min(silent, key=Bounded._since, default=self).transport.close()
-
-        def _since(self) -> float:
-            return self._late.when() if self._late else 0.0
+                silent = {
+                    each._late.when(): each
+                    for each in present
+                    if isinstance(each, Bounded) and each._late
+                }
+                silent[min(silent)].transport.close()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -175,9 +166,9 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
 _ENTERED = (
-    b'<!doctype html><meta charset="utf-8"><title>realtalk studio</title>'
-    b'<link rel="icon" href="/static/icon.svg"><meta http-equiv="refresh" content="0;url=/">'
-    b'<a href="/">Open the studio</a>'
+    '<!doctype html><meta charset="utf-8"><title>realtalk studio</title>'
+    '<link rel="icon" href="/static/icon.svg"><meta http-equiv="refresh" content="0;url=/">'
+    '<a href="/">Open the studio</a>'
 )
 _LOG = logging.getLogger("realtalk.web")
 
@@ -243,87 +234,89 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         headers = {name.lower(): value for name, value in scope["headers"]}
-        closing = parting(receive, send, self._limits) if has_body(headers) else send
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await _answer(closing, *refusal)
-        elif self._entering(scope):
-            await self._enter(closing)
-        elif not (largest := self._takes(scope)):
-            await self._serve(scope, b"", receive, closing)
-        else:
-            try:
+        has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+        closing = parting(receive, send, self._limits) if has_body else send
+        read = b""
+        try:
+            self._refuse(scope, headers)
+            if largest := self._takes(scope):
                 read = await body(receive, headers, largest, self._limits)
-            except TooMuch as error:
-                await _answer(closing, error.status, str(error))
-            else:
-                await self._serve(scope, read, receive, send)
+                closing = send
+        except HTTPException as error:
+            await self._answer(scope, receive, closing, error.status_code, error.detail)
+        else:
+            app = self._enter if self._is_entering(scope) else self._app
+            await self._serve(app, scope, read, receive, closing)
 
-    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+    def _refuse(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Raises where a request may not be answered."""
         keys = self._keys
         if headers.get(b"host", b"").decode("latin-1") not in keys.hosts:
-            return 421, "this server answers to its own address only"
+            raise HTTPException(421, "this server answers to its own address only")
         # Following a link from elsewhere is harmless; anything else that another site asks is not.
         foreign = headers.get(b"sec-fetch-site", b"none") not in (b"same-origin", b"none")
         following = scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == b"navigate"
         if foreign and not following:
-            return 403, "another site asked"
-        if scope["path"].startswith(_OPEN) or self._entering(scope):
-            return None
+            raise HTTPException(403, "another site asked")
+        if scope["path"].startswith(_OPEN) or self._is_entering(scope):
+            return
         if not _same(_cookie(headers, keys.cookie), keys.session):
-            return 403, "open the studio by the link that its terminal shows"
+            raise HTTPException(403, "open the studio by the link that its terminal shows")
         if scope["method"] in _READING:
-            return None
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and origin not in keys.origins:
-            return 403, "another site asked"
+            return
+        if headers.get(b"origin", b"").decode("latin-1") not in ("", *keys.origins):
+            raise HTTPException(403, "another site asked")
         if not _same(headers.get(b"x-csrf-token", b"").decode("latin-1"), keys.csrf):
-            return 403, "the page is out of date: load it again"
-        return None
+            raise HTTPException(403, "the page is out of date: load it again")
 
-    def _entering(self, scope: Scope) -> bool:
+    def _is_entering(self, scope: Scope) -> bool:
         if scope["path"] != "/" or scope["method"] not in _READING:
             return False
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        return bool(given) and _same(given, self._keys.token)
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        return bool(token) and _same(token, self._keys.token)
 
-    async def _enter(self, send: Send) -> None:
+    async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
         # A page that goes on by itself, not a redirect: a strict cookie is not sent along a
         # redirect that began on another site.
-        cookie = f"{self._keys.cookie}={self._keys.session}; HttpOnly; SameSite=Strict; Path=/"
-        await _send(send, 200, b"text/html; charset=utf-8", _ENTERED, cookie.encode())
+        page = HTMLResponse(_ENTERED)
+        page.set_cookie(self._keys.cookie, self._keys.session, httponly=True, samesite="strict")
+        await page(scope, receive, send)
         self._entered()
 
-    async def _serve(self, scope: Scope, read: bytes, receive: Receive, send: Send) -> None:
-        given = False
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, status: int, line: str
+    ) -> None:
+        await self._serve(PlainTextResponse(line, status), scope, b"", receive, send)
+
+    async def _serve(
+        self, app: App, scope: Scope, read: bytes, receive: Receive, send: Send
+    ) -> None:
+        """The application's answer with the headers that every answer has."""
+        bodies = iter([{"type": "http.request", "body": read, "more_body": False}])
+        started = False
 
         async def replay() -> AsgiMessage:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": read, "more_body": False}
-
-        started = False
+            return next(bodies, None) or await receive()
 
         async def guarded(message: AsgiMessage) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                kept = [*message.get("headers", ()), *_HEADERS]
-                fixed = scope["path"].startswith(_OPEN)
-                kept.append((b"cache-control", b"no-cache" if fixed else b"no-store"))
-                message = {**message, "headers": kept}
+                fixed = scope["path"].startswith(_OPEN) and message["status"] < 400
+                cached = (b"cache-control", b"no-cache" if fixed else b"no-store")
+                headers = [*message.get("headers", ()), *_HEADERS, cached]
+                message = {**message, "headers": headers}
             await send(message)
 
         try:
-            await self._app(scope, replay, guarded)
+            await app(scope, replay, guarded)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             name = last.filename.rpartition("/")[2]
             _LOG.error("%s in %s, line %s", type(error).__name__, name, last.lineno)
             if not started:
-                await _answer(send, 500, "something went wrong; the terminal says where")
+                line = "something went wrong; the terminal says where"
+                await self._answer(scope, receive, send, 500, line)
 
 
 def _same(one: str, other: str) -> bool:
@@ -337,18 +330,3 @@ def _cookie(headers: dict[bytes, bytes], name: str) -> str:
         if key == name:
             return value
     return ""
-
-
-async def _answer(send: Send, status: int, line: str) -> None:
-    await _send(send, status, b"text/plain; charset=utf-8", line.encode())
-
-
-async def _send(
-    send: Send, status: int, kind: bytes, body: bytes, cookie: bytes | None = None
-) -> None:
-    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *_HEADERS]
-    headers.append((b"cache-control", b"no-store"))
-    if cookie is not None:
-        headers.append((b"set-cookie", cookie))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from realtalk.chat import Chat, Corpus, is_nobody
@@ -93,21 +94,15 @@ class GuessRoom:
     def _draw(self) -> LineupDraw:
         return LineupDraw(self._corpus, simulated=self._simulated, seed=self._seed)
 
-    def _drawn(self, chat: Chat) -> list[TurnLineup]:
+    def _drawn(self, chat: Chat) -> Iterator[TurnLineup]:
         waiting = self._turns(chat)
         random.Random(f"{self._seed}/{chat.id}").shuffle(waiting)
-        found: list[TurnLineup] = []
-        for turn, learn in waiting:
-            if len(words_and_emoji(turn.text)) < _FEWEST_WORDS:
-                continue
-            lineup = self._draw.lineup(
-                turn, test=chat, learn=learn, wanted=self._wanted, context=CONTEXT
-            )
-            if lineup is not None:
-                found.append(lineup)
-            if len(found) == _ROUNDS:
-                break
-        return found
+        lineups = (
+            self._draw.lineup(turn, test=chat, learn=learn, wanted=self._wanted, context=CONTEXT)
+            for turn, learn in waiting
+            if len(words_and_emoji(turn.text)) >= _FEWEST_WORDS
+        )
+        return islice(filter(None, lineups), _ROUNDS)
 
     def _turns(self, chat: Chat) -> list[tuple[PersonaTurn, str | None]]:
         """Turns to ask about: those that were simulated, where anything was."""
@@ -118,10 +113,10 @@ class GuessRoom:
                 if task.test.id == chat.id
                 for turn in task.turns
             ]
-        people = [name for name in chat.speakers if not is_nobody(name)]
         return [
             (turn, None)
-            for name in people
+            for name in chat.speakers
+            if not is_nobody(name)
             for turn in speaker_turns(chat, name, _SESSIONS, _TOKENS)
         ]
 
@@ -147,7 +142,10 @@ class GuessRoom:
 
     def pick(self, chat: Chat, turn: int, judge: str, place: int) -> None:
         """Keeps which of the replies that a judge is shown they take for real."""
-        lineup = self._lineup(chat, turn)
+        lineups = {lineup.turn.prompt.place: lineup for lineup in self.rounds(chat)}
+        if turn not in lineups:
+            raise RealtalkError("no such round", where=f"chat {chat.id}", fix="load the page again")
+        lineup = lineups[turn]
         knows = self.knows(judge)
         if knows is None:
             raise RealtalkError("says first whether they know the chat", where=judge)
@@ -162,14 +160,12 @@ class GuessRoom:
 
     def picked(self, chat: Chat, judge: str) -> dict[int, int]:
         """What a judge picked in a chat so far: turn → the place of the reply, as it is shown."""
-        mine = {row["sample"]: row for row in self.rows if row["variant"] == judge}
-        found = {}
-        for lineup in self.rounds(chat):
-            row = mine.get(lineup.turn.id)
-            if row is not None:
-                chosen = LETTERS.index(row["answer"])
-                found[lineup.turn.prompt.place] = self.order(lineup, judge).index(chosen)
-        return found
+        mine = {row["sample"]: row["answer"] for row in self.rows if row["variant"] == judge}
+        return {
+            lineup.turn.prompt.place: self.order(lineup, judge).index(LETTERS.index(answer))
+            for lineup in self.rounds(chat)
+            if (answer := mine.get(lineup.turn.id)) is not None
+        }
 
     @property
     def rows(self) -> list[Row]:
@@ -201,12 +197,6 @@ class GuessRoom:
         """The picks so far as a run."""
         with self._lock:
             return Run(GuessBenchmark, self._settings, self.rows, folder=self.folder)
-
-    def _lineup(self, chat: Chat, turn: int) -> TurnLineup:
-        for lineup in self.rounds(chat):
-            if lineup.turn.prompt.place == turn:
-                return lineup
-        raise RealtalkError("no such round", where=f"chat {chat.id}", fix="load the page again")
 
     @property
     def _is_there(self) -> bool:

@@ -31,10 +31,12 @@ import threading
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 import orjson
 import regex
@@ -60,16 +62,14 @@ _LONGEST_QUERY = 200
 _AT_ONCE = 20_000  # messages per statement; bounds the memory that the JSON takes
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A message that was found: its place, and its text around the first hit."""
 
     place: int
     excerpt: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(NamedTuple):
     """How many there are, and the first of them."""
 
     total: int
@@ -139,8 +139,8 @@ class MessageIndex:
             rows = self._database.execute(
                 "SELECT rowid FROM message WHERE message MATCH ? ORDER BY rowid", (match,)
             )
-            if found := [place for (place,) in rows]:
-                return found
+            if places := [place for (place,) in rows]:
+                return places
         letters = query.casefold()
         return [at for at, text in enumerate(self._lower) if letters in text] if query else []
 
@@ -151,9 +151,7 @@ def _typed(query: str) -> str:
 
 def _wanted_anywhere(query: str) -> list[str]:
     """The words of a query in such a script, folded; none of another query."""
-    return (
-        [word for part in query.split() if (word := fold(part))] if _ANYWHERE.search(query) else []
-    )
+    return list(filter(None, map(fold, query.split()))) if _ANYWHERE.search(query) else []
 
 
 def _marked_folded(text: str, wanted: Sequence[str]) -> str:
@@ -198,8 +196,7 @@ PIECE = 50  # messages a piece
 _LONG = 5_000  # messages; the index of a shorter chat is made in no time
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A message in its place."""
 
     place: int
@@ -209,8 +206,7 @@ class Row:
     follows: bool  # the one before is by the same speaker, in the same session
 
 
-@dataclass(frozen=True, slots=True)
-class DayHit:
+class DayHit(NamedTuple):
     """A day on which somebody wrote: its first message's place, and how many there are."""
 
     day: date
@@ -260,12 +256,8 @@ class OpenChat:
         """Every run of messages of one day, in the chat's order; without times there is none."""
         times = [each.time or part.time for part in self.chat.sessions for each in part.messages]
         dated = [(at, time.date()) for at, time in enumerate(times) if time is not None]
-        runs = [list(run) for _, run in groupby(dated, key=lambda each: each[1])]
-        return tuple(DayHit(run[0][1], run[0][0], len(run)) for run in runs)
-
-    @cached_property
-    def _openings(self) -> list[int]:
-        return [start for start, _ in self.starts]
+        runs = ((day, list(run)) for day, run in groupby(dated, key=itemgetter(1)))
+        return tuple(DayHit(day, run[0][0], len(run)) for day, run in runs)
 
     @property
     def pieces(self) -> int:
@@ -273,7 +265,7 @@ class OpenChat:
 
     def session_at(self, place: int) -> Session:
         """The session that a place belongs to."""
-        at = bisect_right(self._openings, place) - 1
+        at = bisect_right(self.starts, place, key=itemgetter(0)) - 1
         return self.starts[max(at, 0)][1]
 
     def piece(self, number: int) -> list[Row]:
@@ -323,12 +315,11 @@ class ChatLibrary:
 
     def prepare(self) -> None:
         """Makes the indexes of long chats, the longest first, while nobody waits for them yet."""
-        long = [open_chat for open_chat in self.open_chats if len(open_chat.messages) >= _LONG]
-        long.sort(key=lambda open_chat: -len(open_chat.messages))
 
         def make() -> None:
-            for open_chat in long:
-                open_chat.search("")
+            for open_chat in sorted(self.open_chats, key=lambda each: -len(each.messages)):
+                if len(open_chat.messages) >= _LONG:
+                    open_chat.search("")
 
         threading.Thread(target=make, daemon=True).start()
 

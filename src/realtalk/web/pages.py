@@ -9,6 +9,7 @@ first and then puts marks around a hit.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime
 from functools import cache
@@ -86,19 +87,15 @@ def category_title(name: str) -> str:
 
 def session_counts(open_chat: OpenChat, items: list[StudioItem]) -> dict[int, tuple[int, int]]:
     """Events and questions by session; a question belongs to the last session it rests on."""
-    counts = {session.number: [0, 0] for session in open_chat.chat.sessions}
+    counts: Counter[tuple[str, int]] = Counter()
     for item in items:
+        places = [open_chat.place.get(id_, -1) for id_ in item.body.get("evidence", ())]
         if item.kind == "event":
-            number = item.body.get("session")
-            if number in counts:
-                counts[number][0] += 1
-            continue
-        places = [
-            open_chat.place[id_] for id_ in item.body.get("evidence", ()) if id_ in open_chat.place
-        ]
-        if places:
-            counts[open_chat.session_at(max(places)).number][1] += 1
-    return {number: (events, questions) for number, (events, questions) in counts.items()}
+            counts["event", item.body["session"]] += 1
+        elif (last := max(places, default=-1)) >= 0:
+            counts["question", open_chat.session_at(last).number] += 1
+    numbers = [session.number for session in open_chat.chat.sessions]
+    return {number: (counts["event", number], counts["question", number]) for number in numbers}
 
 
 def _clock(time: datetime | None) -> str:

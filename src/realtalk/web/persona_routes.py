@@ -9,15 +9,13 @@ POST /talk {"text": "are you up?"} → lines of JSON: {"piece": "bare"}, …, {"
 
 from __future__ import annotations
 
-import orjson
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from realtalk.chat import MARK
-from realtalk.errors import RealtalkError
+from realtalk.errors import RealtalkError, as_options
 from realtalk.persona.guessing import people_figures, people_tables
 from realtalk.persona.talking import NoConsent
-from realtalk.web import pages
 from realtalk.web.asking import (
     Asked,
     BeginForm,
@@ -26,15 +24,15 @@ from realtalk.web.asking import (
     PickForm,
     SayForm,
     Visit,
-    download,
+    download_lines,
 )
 from realtalk.web.guessing import CONTEXT
 from realtalk.web.library import OpenChat
-from realtalk.web.pages import render
+from realtalk.web.pages import context, render
 from realtalk.web.talking import TalkRoom
 
 # Everything but what was said.
-_EXPORTED = [
+_EXPORTED = (
     "chat",
     "sample",
     "group",
@@ -49,7 +47,7 @@ _EXPORTED = [
     "accuracy",
     "chance",
     "at",
-]
+)
 
 
 router = APIRouter()
@@ -59,10 +57,12 @@ def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
     """A round as HTML: the one of that number, else the first that is open."""
     room = visit.studio.guess_room
     rounds, mine = room.rounds(open_chat.chat), room.picked(open_chat.chat, visit.me)
-    waiting = [at for at, each in enumerate(rounds) if each.turn.prompt.place not in mine]
-    at = number if number is not None else waiting[0] if waiting else len(rounds)
+    at = number
+    if at is None:
+        waiting = (at for at, lineup in enumerate(rounds) if lineup.turn.prompt.place not in mine)
+        at = next(waiting, len(rounds))
     shown = None
-    if rounds and 0 <= at < len(rounds):
+    if 0 <= at < len(rounds):
         lineup = rounds[at]
         prompt = lineup.turn.prompt
         shown = {
@@ -73,13 +73,13 @@ def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
             "replies": [lineup.replies[place].text for place in room.order(lineup, visit.me)],
             "picked": mine.get(lineup.turn.prompt.place),
         }
-    return pages.render(
+    return render(
         "guess_round.html",
         shown=shown,
         number=at,
         total=len(rounds),
         done=len(mine),
-        **pages.context(open_chat),
+        **context(open_chat),
     )
 
 
@@ -121,11 +121,8 @@ def results(visit: Asked) -> HTMLResponse:
 
 @router.get("/guess/export")
 def export(visit: Asked) -> Response:
-    lines = [
-        orjson.dumps({name: row[name] for name in _EXPORTED})
-        for row in visit.studio.guess_room.rows
-    ]
-    return download(b"".join(line + b"\n" for line in lines), "guesses.jsonl")
+    rows = ({name: row[name] for name in _EXPORTED} for row in visit.studio.guess_room.rows)
+    return download_lines(rows, "guesses.jsonl")
 
 
 def _room(visit: Visit) -> TalkRoom:
@@ -150,7 +147,7 @@ def begin(visit: Asked, form: BeginForm) -> JSONResponse:
     try:
         talk.open(form.answer)
     except NoConsent as error:
-        return JSONResponse({"error": str(error), "ask": talk.question}, 409)
+        return JSONResponse({"error": as_options(str(error)), "ask": talk.question}, 409)
     return JSONResponse({"html": _said(talk)}, 201)
 
 

@@ -14,25 +14,23 @@ bare year, or the name of a month alone, is a word.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
+from typing import NamedTuple
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from realtalk.errors import RealtalkError
-from realtalk.text.dates import PartialDate, days_of, typed_date
+from realtalk.text.dates import days_of, typed_date
 from realtalk.web import pages
 from realtalk.web.asking import Asked, Opened
 from realtalk.web.exchange import LAYOUTS
 from realtalk.web.library import PIECE, DayHit, OpenChat
-from realtalk.web.pages import day
 
 
-@dataclass(frozen=True, slots=True)
-class DayHits:
+class DayHits(NamedTuple):
     """The days that are meant; `exact` is False where nobody wrote then: the nearest is shown."""
 
     days: tuple[DayHit, ...]
@@ -52,19 +50,19 @@ class Jump:
 
 def day_hits(open_chat: OpenChat, query: str) -> DayHits | None:
     """The days that a query means; None where it is no date, or no message has a time."""
-    told = typed_date(query)
-    if told is None or told.month is None or (told.year is None and told.day is None):
+    typed, days = typed_date(query), open_chat.days
+    if not days or not typed or not typed.month or not (typed.year or typed.day):
         return None
-    days = open_chat.days
-    if not days:
-        return None
-    found = tuple(hit for hit in days if _is_meant(hit.day, told))
-    if found:
-        return DayHits(found)
-    meant = days_of(told)
-    if meant is None:
-        return None
-    first, last = meant
+    meant = tuple(
+        hit
+        for hit in days
+        if typed.month == hit.day.month
+        and typed.year in (None, hit.day.year)
+        and typed.day in (None, hit.day.day)
+    )
+    if meant or (span := days_of(typed)) is None:
+        return DayHits(meant) if meant else None
+    first, last = span
 
     def away(hit: DayHit) -> tuple[int, bool]:
         """How many days off, and of equals the later one first."""
@@ -79,25 +77,14 @@ def jump(open_chat: OpenChat, query: str, after: int | None = None, *, back: boo
     places = [hit.place for hit in hits.days] if hits else open_chat.places(query)
     if not places:
         return Jump()
-    at = _next(places, after, back)
+    # Behind the last place comes the first, before the first the last.
+    if back:
+        at = (bisect_left(places, after or 0) - 1) % len(places)
+    else:
+        at = 0 if after is None else bisect_right(places, after) % len(places)
     if hits is None:
         return Jump(places[at], at + 1, len(places))
-    return Jump(places[at], at + 1, len(places), day(hits.days[at].day), hits.exact)
-
-
-def _next(places: Sequence[int], after: int | None, back: bool) -> int:
-    """Which place comes next; around the ends."""
-    if after is None:
-        return len(places) - 1 if back else 0
-    if back:
-        return (bisect_left(places, after) - 1) % len(places)
-    return bisect_right(places, after) % len(places)
-
-
-def _is_meant(when: date, told: PartialDate) -> bool:
-    return (
-        told.year in (None, when.year) and told.month == when.month and told.day in (None, when.day)
-    )
+    return Jump(places[at], at + 1, len(places), pages.day(hits.days[at].day), hits.exact)
 
 
 _MOST_STRIPS = 400
@@ -117,13 +104,8 @@ def library(visit: Asked, q: str = "") -> HTMLResponse:
     ]
     open_chats = matches[:_MOST_BOOKS]
     counts = {open_chat.number: visit.store.authors(open_chat.chat.id) for open_chat in open_chats}
-    return visit.page(
-        "library.html",
-        counts=counts,
-        open_chats=open_chats,
-        total=len(matches),
-        q=q,
-    )
+    total = len(matches)
+    return visit.page("library.html", counts=counts, open_chats=open_chats, total=total, q=q)
 
 
 @router.get("/csrf")
@@ -135,8 +117,7 @@ def csrf(visit: Asked) -> JSONResponse:
 @router.get("/chat/{number}")
 def chat(visit: Asked, open_chat: Opened, at: int = 0, who: str = "") -> HTMLResponse:
     at = max(0, min(at, len(open_chat.messages) - 1))
-    shown = visit.studio.shown(open_chat, visit.me, who)
-    items = visit.items(open_chat, shown)
+    shown, items = visit.shown(open_chat, who)
     return visit.page(
         "chat.html",
         open_chat,
@@ -154,13 +135,8 @@ def chat(visit: Asked, open_chat: Opened, at: int = 0, who: str = "") -> HTMLRes
 
 @router.get("/chat/{number}/messages/{piece}")
 def messages(visit: Asked, open_chat: Opened, piece: int) -> HTMLResponse:
-    rows = open_chat.piece(max(0, piece))
-    return visit.page(
-        "messages.html",
-        open_chat,
-        rows=rows,
-        strips=visit.studio.turn_labels(open_chat),
-    )
+    rows, strips = open_chat.piece(max(0, piece)), visit.studio.turn_labels(open_chat)
+    return visit.page("messages.html", open_chat, rows=rows, strips=strips)
 
 
 @router.get("/chat/{number}/search")
@@ -183,21 +159,18 @@ def jump_to(
 
 @router.get("/chat/{number}/strips")
 def strips(visit: Asked, open_chat: Opened, places: str = "") -> JSONResponse:
-    chat_strips = visit.studio.turn_labels(open_chat)
-    parts = [part for part in places.split(",") if part]
-    if not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
+    labels, messages = visit.studio.turn_labels(open_chat), open_chat.messages
+    if not re.fullmatch(r"(?:[0-9]{0,15},)*[0-9]{0,15}", places):
         raise RealtalkError("places are numbers of messages, with commas between them")
-    wanted = [int(part) for part in parts]
-    lacking = [at for at in wanted if at < len(open_chat.messages)]
-    if lacking:
-        chat_strips.reading(open_chat.messages[lacking[0]].id)
+    numbers = [int(part) for part in places.split(",") if part]
+    wanted = [place for place in numbers if place < len(messages)]
+    if wanted:
+        labels.reading(messages[wanted[0]].id)
     shown = {}
     for place in wanted[:_MOST_STRIPS]:
-        if place < len(open_chat.messages) and (
-            strip := chat_strips.of(open_chat.messages[place].id)
-        ):
+        if strip := labels.of(messages[place].id):
             # A turn's later messages show its label small.
-            same = place > 0 and chat_strips.of(open_chat.messages[place - 1].id) is strip
-            shown[place] = pages.render("strip.html", strip=strip, strips=chat_strips, same=same)
-    done, total, note = chat_strips.progress
-    return JSONResponse({"done": done, "total": total, "note": note, "strips": shown})
+            same = place > 0 and labels.of(messages[place - 1].id) is strip
+            shown[place] = pages.render("strip.html", strip=strip, strips=labels, same=same)
+    progress = dict(zip(("done", "total", "note"), labels.progress, strict=True))
+    return JSONResponse(progress | {"strips": shown})

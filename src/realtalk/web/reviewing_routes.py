@@ -54,11 +54,8 @@ class AgreementFigure:
     unit: str
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "title": self.title,
-            "measure": self.measure,
-            "unit": self.unit,
-        } | self.estimate.to_json()
+        about = {"title": self.title, "measure": self.measure, "unit": self.unit}
+        return about | self.estimate.to_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,74 +71,47 @@ def compare(
     open_chat: OpenChat, first: Sequence[StudioItem], second: Sequence[StudioItem]
 ) -> AnnotatorComparison:
     """Pairs what two annotators noted, and measures it."""
-    questions = _pair(_of("question", first), _of("question", second), _question_likeness)
-    noted = _pair(_of("event", first), _of("event", second), _event_likeness)
+    questions = _pair("question", first, second, _question_likeness)
+    events = _pair("event", first, second, _event_likeness)
     paired = [(match.first, match.second) for match in questions if match.first and match.second]
     categories = [
-        [each.body.get("category") or None for each in side] for side in zip(*paired, strict=True)
-    ]
-    figures = (
-        AgreementFigure(
-            "messages that are evidence",
-            "Cohen's kappa",
-            _kappa(_evidence(open_chat, first), _evidence(open_chat, second)),
-            "messages",
-        ),
-        AgreementFigure(
-            "evidence of paired questions",
-            "overlap (Jaccard)",
-            _mean([_jaccard(*pair) for pair in paired], "no question is paired"),
-            "pairs",
-        ),
-        AgreementFigure(
-            "categories of paired questions",
-            "Cohen's kappa",
-            cohen_kappa(*(categories or ([], []))),
-            "pairs",
-        ),
-        AgreementFigure(
-            "answers of paired questions",
-            "word F1",
-            _mean([_answers(*pair) for pair in paired], "no question is paired"),
-            "pairs",
-        ),
-        AgreementFigure("questions that both have", "F1", _found_by_both(questions), "questions"),
-        AgreementFigure(
-            "cells with an event (session and speaker)",
-            "Cohen's kappa",
-            _kappa(_cells(open_chat, first), _cells(open_chat, second)),
-            "cells",
-        ),
-        AgreementFigure("events that both have", "F1", _found_by_both(noted), "events"),
+        [item.body.get("category") or None for item in side] for side in zip(*paired, strict=True)
+    ] or [[], []]
+    evidence, cells = (
+        [marks(open_chat, items) for items in (first, second)] for marks in (_evidence, _cells)
     )
-    return AnnotatorComparison(figures, questions, noted)
-
-
-def _of(kind: str, items: Sequence[StudioItem]) -> list[StudioItem]:
-    return [item for item in items if item.kind == kind]
+    kappa = "Cohen's kappa"
+    rows = (
+        ("messages that are evidence", kappa, _kappa(*evidence), "messages"),
+        ("evidence of paired questions", "overlap (Jaccard)", _mean(_jaccard, paired), "pairs"),
+        ("categories of paired questions", kappa, cohen_kappa(*categories), "pairs"),
+        ("answers of paired questions", "word F1", _mean(_answers, paired), "pairs"),
+        ("questions that both have", "F1", _found_by_both(questions), "questions"),
+        ("cells with an event (session and speaker)", kappa, _kappa(*cells), "cells"),
+        ("events that both have", "F1", _found_by_both(events), "events"),
+    )
+    figures = tuple(AgreementFigure(*row) for row in rows)
+    return AnnotatorComparison(figures, questions, events)
 
 
 def _pair(
-    first: list[StudioItem],
-    second: list[StudioItem],
+    kind: str,
+    first: Sequence[StudioItem],
+    second: Sequence[StudioItem],
     likeness: Callable[[StudioItem, StudioItem], float],
 ) -> tuple[Match, ...]:
     """The pairing with the largest sum of likeness, in the order of the first annotator."""
     from scipy.optimize import linear_sum_assignment
 
-    partner: dict[int, tuple[int, float]] = {}
-    if first and second:
-        table = np.array([[likeness(one, two) for two in second] for one in first])
+    rows, columns = ([item for item in side if item.kind == kind] for side in (first, second))
+    matches: list[Match] = [Match(item, None) for item in rows]
+    alone = dict(enumerate(columns))
+    if rows and columns:
+        table = np.array([[likeness(one, two) for two in columns] for one in rows])
         for row, column in zip(*linear_sum_assignment(-table), strict=True):
-            if table[row, column] >= _ALIKE:
-                partner[int(row)] = (int(column), float(table[row, column]))
-    matches = []
-    for at, item in enumerate(first):
-        other, alike = partner.get(at, (None, None))
-        matches.append(Match(item, None if other is None else second[other], alike))
-    taken = {column for column, _ in partner.values()}
-    alone = [Match(None, item) for at, item in enumerate(second) if at not in taken]
-    return (*matches, *alone)
+            if (alike := float(table[row, column])) >= _ALIKE:
+                matches[row] = Match(rows[row], alone.pop(int(column)), alike)
+    return (*matches, *(Match(None, item) for item in alone.values()))
 
 
 def _question_likeness(one: StudioItem, two: StudioItem) -> float:
@@ -195,22 +165,25 @@ def _kappa(one: list[bool], two: list[bool]) -> Estimate:
     return cohen_kappa(one, two)
 
 
-def _mean(values: Sequence[float | None], without: str) -> Estimate:
+def _mean(
+    score: Callable[[StudioItem, StudioItem], float | None],
+    paired: Sequence[tuple[StudioItem, StudioItem]],
+) -> Estimate:
+    values = [score(*pair) for pair in paired]
     known = [value for value in values if value is not None]
     left_out = len(values) - len(known)
     if not known:
-        return Estimate(None, left_out=left_out, unscored=without)
+        return Estimate(None, left_out=left_out, unscored="no question is paired")
     low, high = bootstrap_interval((known,), np.mean)
     return Estimate(float(np.mean(known)), low, high, len(known), left_out)
 
 
 def _found_by_both(matches: Sequence[Match]) -> Estimate:
     """Twice the pairs over the items of both, resampled over the rows of the pairing."""
-    sides = ([m for m in matches if m.first], [m for m in matches if m.second])
-    if not all(sides):
+    if not (any(match.first for match in matches) and any(match.second for match in matches)):
         return Estimate(None, n=len(matches), unscored=_NOTHING)
     pairs = np.array([2.0 if match.first and match.second else 0.0 for match in matches])
-    items = np.array([2.0 if match.first and match.second else 1.0 for match in matches])
+    items = np.maximum(pairs, 1.0)
 
     def ratio(both: Any, all_: Any, axis: int = -1) -> Any:
         return np.sum(both, axis=axis) / np.sum(all_, axis=axis)
@@ -222,57 +195,41 @@ def _found_by_both(matches: Sequence[Match]) -> Estimate:
 router = APIRouter()
 
 
-def _two(visit: Visit, open_chat: OpenChat, first: str, second: str) -> tuple[list[str], str, str]:
-    """Everybody who can be compared, and the two that are."""
-    there = visit.store.authors(open_chat.chat.id)
-    names = [name for name in there if name != FINAL]
+def _compared(visit: Visit, open_chat: OpenChat, first: str, second: str) -> dict[str, Any]:
+    """Everybody who can be compared, the two that are, and how: None where there are no two."""
+    names = [name for name in visit.store.authors(open_chat.chat.id) if name != FINAL]
     # People before the file: agreement is between annotators first.
     names.sort(key=lambda name: name == CORPUS)
-    one = first if first in names else (names[0] if names else "")
+    one = first if first in names else next(iter(names), "")
     others = [name for name in names if name != one]
-    two = second if second in others else (others[0] if others else "")
-    return names, one, two
+    two = second if second in others else next(iter(others), "")
+    items = [visit.items(open_chat, name) for name in (one, two)]
+    comparison = compare(open_chat, *items) if two else None
+    return {"names": names, "first": one, "second": two, "found": comparison}
 
 
 @router.get("/chat/{number}/review")
 def review(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> HTMLResponse:
-    names, one, two = _two(visit, open_chat, first, second)
     agreed = visit.items(open_chat, FINAL)
-    comparison = None
-    if one and two:
-        comparison = compare(open_chat, visit.items(open_chat, one), visit.items(open_chat, two))
-    return visit.page(
-        "review.html",
-        open_chat,
-        names=names,
-        first=one,
-        second=two,
-        found=comparison,
-        agreed=agreed,
-        taken={item.taken_from for item in agreed},
-    )
+    taken = {item.taken_from for item in agreed}
+    compared = _compared(visit, open_chat, first, second)
+    return visit.page("review.html", open_chat, agreed=agreed, taken=taken, **compared)
 
 
 @router.get("/chat/{number}/agreement")
 def agreement(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> JSONResponse:
-    _, one, two = _two(visit, open_chat, first, second)
-    if not (one and two):
+    compared = _compared(visit, open_chat, first, second)
+    if compared["found"] is None:
         raise RealtalkError("two annotators are needed", where=f"chat {open_chat.chat.id}")
-    items = (visit.items(open_chat, name) for name in (one, two))
-    comparison = compare(open_chat, *items)
-    return JSONResponse(
-        {
-            "first": one,
-            "second": two,
-            "figures": [each.to_json() for each in comparison.figures],
-        }
-    )
+    figures = [figure.to_json() for figure in compared["found"].figures]
+    names = {"first": compared["first"], "second": compared["second"]}
+    return JSONResponse(names | {"figures": figures})
 
 
 @router.get("/chat/{number}/export")
 def export(visit: Asked, open_chat: Opened, layout: str, who: str = "") -> Response:
-    shown = visit.studio.shown(open_chat, visit.me, who)
-    name, data = exported(open_chat, visit.items(open_chat, shown), layout)
+    _, items = visit.shown(open_chat, who)
+    name, data = exported(open_chat, items, layout)
     return download(data, name)
 
 

@@ -17,22 +17,13 @@ from pathlib import Path
 from realtalk.errors import RealtalkError
 from realtalk.formats.audit import Audit, AuditedQuestion
 from realtalk.redaction.mentions import MentionSource
-from realtalk.web.audit_reviews import AuditReviews
 from realtalk.web.guessing import GuessRoom
 from realtalk.web.library import ChatLibrary, OpenChat
-from realtalk.web.name_reviews import NameReview
+from realtalk.web.reviews import AuditReviews, NameReview
 from realtalk.web.store import Store
 from realtalk.web.talking import TalkRoom
 from realtalk.web.turn_labels import TurnLabels
-from realtalk.web.values import (
-    CORPUS,
-    FINAL,
-    Body,
-    ItemKind,
-    StudioItem,
-    event_body,
-    question_body,
-)
+from realtalk.web.values import CORPUS, FINAL, Body, ItemKind, StudioItem, body_of
 
 
 @dataclass
@@ -49,8 +40,8 @@ class StudioSession:
     talk: TalkRoom | None = None  # None: nobody is simulated
     name_sources: Sequence[MentionSource] | None = None  # None: those that redaction uses
     _turn_labels: dict[int, TurnLabels] = field(default_factory=dict)
-    _seeded: set[int] = field(default_factory=set)
     _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)
+    _seeded: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open_chat(self, number: int) -> OpenChat:
@@ -58,13 +49,12 @@ class StudioSession:
         open_chat = self.library[number]
         with self._lock:
             if number not in self._seeded:
+                chat = open_chat.chat
                 bodies: list[tuple[ItemKind, Body]] = [
-                    ("event", event_body(event))
-                    for event in open_chat.chat.events
-                    if event.kind == "event"
+                    ("event", body_of(event)) for event in chat.events if event.kind == "event"
                 ]
-                bodies += [("question", question_body(each)) for each in open_chat.chat.questions]
-                self.store.seed(open_chat.chat.id, bodies, CORPUS)
+                bodies += [("question", body_of(question)) for question in chat.questions]
+                self.store.seed(chat.id, bodies, CORPUS)
                 self._seeded.add(number)
         return open_chat
 
@@ -77,9 +67,8 @@ class StudioSession:
     @cached_property
     def guess_room(self) -> GuessRoom:
         """Where people guess who wrote a reply."""
-        if self.guesses is not None:
-            return self.guesses
-        return GuessRoom(self.library.corpus, folder=self.store.path.with_suffix(".guesses"))
+        folder = self.store.path.with_suffix(".guesses")
+        return self.guesses or GuessRoom(self.library.corpus, folder=folder)
 
     @cached_property
     def name_review(self) -> NameReview:
@@ -118,13 +107,11 @@ class StudioSession:
 
     def owner(self, item: StudioItem, me: str) -> str:
         """Who changes an item: its annotator; what was agreed on belongs to everybody."""
-        if item.author == FINAL:
-            return FINAL
-        if item.author != me:
+        if item.author not in (me, FINAL):
             raise RealtalkError(
                 "belongs to another annotator", where=f"item {item.id}", fix="copy it first"
             )
-        return me
+        return item.author
 
     def annotators(self, open_chat: OpenChat, me: str) -> dict[str, int]:
         """Everybody with items of this chat, me first, then what came with it and the agreed."""

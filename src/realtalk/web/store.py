@@ -38,6 +38,7 @@ _LAYOUT = 1
 
 def open_file(path: Path) -> sqlite3.Connection:
     """The file, made where it is missing; another program's file is refused."""
+    where = str(path)
     try:
         private_folder(path.parent)
         private_stream(path).close()  # it tells what a private chat says
@@ -46,16 +47,20 @@ def open_file(path: Path) -> sqlite3.Connection:
         )
     except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise RealtalkError(f"cannot be opened ({reason})", where=str(path)) from error
+        raise RealtalkError(f"cannot be opened ({reason})", where=where) from error
     try:
-        _prepare(connection, str(path))
+        connection.execute("PRAGMA synchronous = FULL")  # a commit that was answered is on the disk
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            _recognise(connection, where)
+        # Last: it is written into the file, which may have been another program's.
+        connection.execute("PRAGMA journal_mode = WAL")
         return connection
-    except RealtalkError:
+    except (RealtalkError, sqlite3.Error) as error:
         connection.close()
-        raise
-    except sqlite3.Error as error:
-        connection.close()
-        raise unsaved(error, str(path)) or _foreign(str(path)) from error
+        if isinstance(error, RealtalkError):
+            raise
+        raise unsaved(error, where) or _foreign(where) from error
 
 
 def _foreign(where: str) -> RealtalkError:
@@ -64,36 +69,21 @@ def _foreign(where: str) -> RealtalkError:
     )
 
 
-def _prepare(connection: sqlite3.Connection, where: str) -> None:
-    connection.execute("PRAGMA busy_timeout = 20000")
-    connection.execute("PRAGMA synchronous = FULL")  # a commit that was answered is on the disk
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        _recognise(connection, where)
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-    # Last: it is written into the file, which may have been another program's.
-    connection.execute("PRAGMA journal_mode = WAL")
-
-
 def _recognise(connection: sqlite3.Connection, where: str) -> None:
     ours = connection.execute("PRAGMA application_id").fetchone()[0]
     layout = connection.execute("PRAGMA user_version").fetchone()[0]
     if ours == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         tables = (files("realtalk.web") / "store.sql").read_text("utf-8")
-        for statement in tables.split(";"):
+        pragmas = f"PRAGMA application_id = {_APPLICATION};PRAGMA user_version = {_LAYOUT}"
+        for statement in f"{tables}{pragmas}".split(";"):
             connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {_LAYOUT}")
     elif ours == _APPLICATION and layout > _LAYOUT:
         raise RealtalkError(
             "was written by a newer realtalk",
             where=where,
             fix="update realtalk, or name another file: `annotations=FILE`",
         )
-    elif ours != _APPLICATION or layout != _LAYOUT:
+    elif (ours, layout) != (_APPLICATION, _LAYOUT):
         raise _foreign(where)
 
 
@@ -120,83 +110,74 @@ class Store:
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
         """All of a change, or nothing of it."""
-        with self.lock:
-            # SQLite would go on writing into a file that nobody will find again.
-            if _identity(self.path) != self._file:
-                raise Unsaved(
-                    "was moved, removed or replaced; nothing can be saved",
-                    503,
-                    where=self.path.name,
-                    fix="put the file back, or start the studio again",
-                )
+        # SQLite would go on writing into a file that nobody will find again.
+        if _identity(self.path) != self._file:
+            raise Unsaved(
+                "was moved, removed or replaced; nothing can be saved",
+                503,
+                where=self.path.name,
+                fix="put the file back, or start the studio again",
+            )
+        with self.lock, self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self.connection
-                self.connection.execute("COMMIT")
-            except BaseException:
-                # A commit that a full disk stopped is still open; some failures end it themselves.
-                if self.connection.in_transaction:
-                    self.connection.execute("ROLLBACK")
-                raise
+            yield self.connection
 
     def close(self) -> None:
         self.connection.close()
 
     # Reading
 
+    def _rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
+        with self.lock:
+            return self.connection.execute(query, values).fetchall()
+
     def items(self, chat: str, author: str | None = None) -> list[StudioItem]:
         """What is there, oldest first."""
-        with self.lock:
-            rows = self.connection.execute(
-                f"SELECT {_COLUMNS} FROM item WHERE chat = :chat AND NOT deleted"  # noqa: S608
-                " AND (:author IS NULL OR author = :author) ORDER BY place",
-                {"chat": chat, "author": author},
-            ).fetchall()
+        rows = self._rows(
+            f"SELECT {_COLUMNS} FROM item WHERE chat = ? AND NOT deleted"  # noqa: S608
+            " AND author = coalesce(?, author) ORDER BY place",
+            chat,
+            author,
+        )
         return [_item(row) for row in rows]
 
     def item(self, id_: str) -> StudioItem:
-        with self.lock:
-            row = self.connection.execute(
-                f"SELECT {_COLUMNS} FROM item WHERE id = ?",  # noqa: S608
-                (id_,),
-            ).fetchone()
-        if row is None:
+        rows = self._rows(f"SELECT {_COLUMNS} FROM item WHERE id = ?", id_)  # noqa: S608
+        if not rows:
             raise Unknown("no such item")
-        return _item(row)
+        return _item(rows[0])
 
     def authors(self, chat: str | None = None) -> dict[str, int]:
         """Annotators and how many items each has, of one chat or all."""
-        with self.lock:
-            rows = self.connection.execute(
-                "SELECT author, count(*) FROM item WHERE NOT deleted"
-                " AND (:chat IS NULL OR chat = :chat) GROUP BY author ORDER BY min(place)",
-                {"chat": chat},
-            ).fetchall()
-        return dict(rows)
+        rows = self._rows(
+            "SELECT author, count(*) FROM item WHERE NOT deleted"
+            " AND chat = coalesce(?, chat) GROUP BY author ORDER BY min(place)",
+            chat,
+        )
+        return dict(rows)  # type: ignore[arg-type]
 
-    def requested(self, request: str) -> StudioItem | None:
+    def _requested(self, request: str | None) -> StudioItem | None:
         """What a request of this name has done already."""
-        row = self.connection.execute(
-            "SELECT item FROM edit WHERE request = ?", (request,)
-        ).fetchone()
-        return self.item(row[0]) if row else None
+        rows = self._rows("SELECT item FROM edit WHERE request = ?", request)
+        return self.item(rows[0][0]) if rows else None
 
-    def seen(self, current: StudioItem, version: int) -> Body | None:
+    def _body_at(self, current: StudioItem, version: int) -> Body | None:
         """The body as it was at a version; None where that version is not known.
 
         A page may know more versions than the file: an older copy of it was put back.
         """
         if version == current.version:
             return current.body
-        row = self.connection.execute(
+        rows = self._rows(
             "SELECT after FROM edit WHERE item = ? AND version = ? ORDER BY number DESC LIMIT 1",
-            (current.id, version),
-        ).fetchone()
-        return dict(orjson.loads(row[0])) if row and row[0] else None
+            current.id,
+            version,
+        )
+        return _loaded(rows[0][0]) if rows else None
 
     # Writing rows
 
-    def insert(
+    def _insert(
         self,
         chat: str,
         kind: ItemKind,
@@ -220,7 +201,7 @@ class Store:
         self._log(item, None, body, request, step, state)
         return item
 
-    def update(
+    def _update(
         self,
         item: StudioItem,
         body: Body | None,
@@ -270,33 +251,35 @@ class Store:
 
     # Steps of undo
 
-    def burst(self, item: StudioItem, names: set[str]) -> str | None:
+    def _burst(self, item: StudioItem, names: set[str]) -> str | None:
         """The step that a change goes on with: a few seconds of typing are undone at once."""
-        row = self.connection.execute(
-            "SELECT item, step, before, after, request, julianday('now') - julianday(at) FROM edit"
-            " WHERE chat = ? AND author = ? AND state = 'done' ORDER BY number DESC LIMIT 1",
-            (item.chat, item.author),
-        ).fetchone()
-        if row is None or row[0] != item.id or not names <= _TYPED or 86_400 * row[5] >= _BURST:
+        last = self._rows(
+            "SELECT item, step, before, after, request, julianday('now') - julianday(at) AS days"
+            " FROM edit WHERE chat = ? AND author = ? AND state = 'done'"
+            " ORDER BY number DESC LIMIT 1",
+            item.chat,
+            item.author,
+        )
+        if not last or last[0]["item"] != item.id or not names <= _TYPED:
             return None
-        before, after = (None if each is None else orjson.loads(each) for each in row[2:4])
-        if after is None:
+        row = last[0]
+        before, after = _loaded(row["before"]), _loaded(row["after"])
+        if after is None or 86_400 * row["days"] >= _BURST:
             return None
         if before is None:  # begun by typing into a new card; copies and second versions stand
-            if not row[4] or item.conflict_of or item.taken_from:
+            if not row["request"] or item.conflict_of or item.taken_from:
                 return None
             before = {name: "" for name in _TYPED if not after.get(name)}
             after = {name: after[name] for name in _TYPED if name in after}
         same = {name for name in after if after[name] != before.get(name)} == names
-        return row[1] if same else None
+        return row["step"] if same else None
 
     def steps(self, chat: str, author: str) -> tuple[bool, bool]:
         """Whether something can be undone, and redone."""
-        with self.lock:
-            return (
-                self._last_step(chat, author, "done") is not None,
-                self._last_step(chat, author, "undone") is not None,
-            )
+        return (
+            self._last_step(chat, author, "done") is not None,
+            self._last_step(chat, author, "undone") is not None,
+        )
 
     def undo(self, chat: str, author: str) -> list[StudioItem]:
         """Takes the last step back; nothing to undo is an empty list."""
@@ -308,12 +291,15 @@ class Store:
 
     def _last_step(self, chat: str, author: str, state: str) -> str | None:
         # What was undone first is redone last: the oldest of the undone comes next.
-        row = self.connection.execute(
+        rows = self._rows(
             "SELECT step FROM edit WHERE chat = ? AND author = ? AND state = ?"
             " ORDER BY number * ? LIMIT 1",
-            (chat, author, state, -1 if state == "done" else 1),
-        ).fetchone()
-        return row[0] if row else None
+            chat,
+            author,
+            state,
+            -1 if state == "done" else 1,
+        )
+        return rows[0][0] if rows else None
 
     def _turn_back(self, chat: str, author: str, state: str, new_state: str) -> list[StudioItem]:
         """The last step that was done is undone, or the other way around."""
@@ -322,20 +308,20 @@ class Store:
             if step is None:
                 return []
             back = state == "done"
-            rows = connection.execute(
+            rows = self._rows(
                 "SELECT item, before, after FROM edit WHERE step = ? AND state = ?"
                 " ORDER BY number * ?",
-                (step, state, -1 if back else 1),
-            ).fetchall()
+                step,
+                state,
+                -1 if back else 1,
+            )
             changed = []
-            for id_, before, after in rows:
-                was, becomes = (after, before) if back else (before, after)
+            for id_, *bodies in rows:
+                becomes, was = map(_loaded, bodies if back else bodies[::-1])
                 current = self.item(id_)
-                present = None if current.deleted else current.body
-                if present != (orjson.loads(was) if was else None):
+                if was != (None if current.deleted else current.body):
                     raise RealtalkError("was changed since", where=f"item {id_}")
-                body = orjson.loads(becomes) if becomes else None
-                changed.append(self.update(current, body, logged=False))
+                changed.append(self._update(current, becomes, logged=False))
             connection.execute(
                 "UPDATE edit SET state = ? WHERE step = ? AND state = ?", (new_state, step, state)
             )
@@ -346,11 +332,11 @@ class Store:
     def seed(self, chat: str, bodies: Iterable[tuple[ItemKind, Body]], author: str) -> None:
         """What came with the chat, once; it cannot be undone."""
         with self.changing() as connection:
-            if connection.execute("SELECT 1 FROM seeded WHERE chat = ?", (chat,)).fetchone():
+            if self._rows("SELECT 1 FROM seeded WHERE chat = ?", chat):
                 return
             connection.execute("INSERT INTO seeded VALUES (?)", (chat,))
             for kind, body in bodies:
-                self.insert(chat, kind, author, body, state="kept")
+                self._insert(chat, kind, author, body, state="kept")
 
     def create(
         self,
@@ -363,9 +349,9 @@ class Store:
     ) -> StudioItem:
         """A new item."""
         with self.changing():
-            if request and (done := self.requested(request)):
-                return done
-            return self.insert(chat, kind, author, body, request=request)
+            return self._requested(request) or self._insert(
+                chat, kind, author, body, request=request
+            )
 
     def create_all(
         self, chat: str, author: str, bodies: Sequence[tuple[ItemKind, Body, str | None]]
@@ -380,7 +366,7 @@ class Store:
                     there[_key(kind, body)] -= 1  # a file may hold the same twice
                 else:
                     created.append(
-                        self.insert(chat, kind, author, body, step=step, taken_from=source)
+                        self._insert(chat, kind, author, body, step=step, taken_from=source)
                     )
             return created
 
@@ -395,12 +381,12 @@ class Store:
     ) -> StudioItem | Conflict:
         """Changed fields of an item, as it was at a version."""
         with self.changing():
-            if request and (done := self.requested(request)):
+            if done := self._requested(request):
                 if done.conflict_of and done.id != id_:
                     return Conflict(self.item(done.conflict_of), done)
                 return done
             current = self._own(id_, author)
-            seen = self.seen(current, version)
+            seen = self._body_at(current, version)
             if seen is None:  # nobody can tell who changed what: every field that differs clashes
                 wanted, mine, theirs = merged(current.body, fields), set(fields), set(fields)
             else:
@@ -411,27 +397,27 @@ class Store:
             if clash or current.deleted:
                 # A removed item has no other version to stand beside.
                 beside = None if current.deleted else current.id
-                kept = self.insert(
+                kept = self._insert(
                     current.chat, current.kind, author, wanted, request=request, conflict_of=beside
                 )
                 return Conflict(current, kept)
-            step = self.burst(current, mine)
+            step = self._burst(current, mine)
             body = merged(current.body, fields)
-            return self.update(current, body, request=request, step=step)
+            return self._update(current, body, request=request, step=step)
 
     def remove(
         self, id_: str, author: str, version: int, *, request: str | None = None
     ) -> StudioItem | Conflict:
         """Takes an item away; not one that was changed since."""
         with self.changing():
-            if request and (done := self.requested(request)):
+            if done := self._requested(request):
                 return done
             current = self._own(id_, author)
             if current.deleted:
                 return current
             if current.version != version:
                 return Conflict(current, None)
-            return self.update(current, None, request=request)
+            return self._update(current, None, request=request)
 
     def settle(self, id_: str, author: str, take: str) -> list[StudioItem]:
         """Ends a conflict: `this` version, the `other`, or `both` stay."""
@@ -444,9 +430,9 @@ class Store:
             if take == "both" or (take == "this" and other.deleted):
                 connection.execute("UPDATE item SET conflict_of = NULL WHERE id = ?", (id_,))
                 return [other, self.item(id_)]
-            gone = self.update(kept, None, step=step)
+            gone = self._update(kept, None, step=step)
             if take == "this":
-                return [self.update(other, kept.body, step=step), gone]
+                return [self._update(other, kept.body, step=step), gone]
             return [other, gone]
 
     def _own(self, id_: str, author: str) -> StudioItem:
@@ -471,6 +457,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def _loaded(body: str | None) -> Body | None:
+    return None if body is None else dict(orjson.loads(body))
+
+
 def _item(row: sqlite3.Row) -> StudioItem:
-    kept = {"body": orjson.loads(row["body"]), "deleted": bool(row["deleted"])}
-    return StudioItem(**{**dict(row), **kept})
+    return StudioItem(
+        **dict(row) | {"body": orjson.loads(row["body"]), "deleted": bool(row["deleted"])}
+    )

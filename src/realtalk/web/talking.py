@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from realtalk.chat import Session
-from realtalk.errors import RealtalkError
+from realtalk.errors import RealtalkError, as_options
 from realtalk.persona.talking import Talk, question
 
 
@@ -64,7 +64,7 @@ class TalkRoom:
                 reply = talk.say(text, lambda piece: pieces.put({"piece": piece}))
                 pieces.put({"text": reply})
             except RealtalkError as error:
-                pieces.put({"error": str(error)})
+                pieces.put({"error": as_options(str(error))})
             except BaseException:
                 pieces.put({"error": "something went wrong; the terminal says where"})
                 raise

@@ -25,7 +25,7 @@ from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
 from realtalk.ei.label_files import read_labels
 from realtalk.ei.labels import Label, TurnInput, label_of, turn_inputs
 from realtalk.ei.languages import Languages, chat_languages, language_notes
-from realtalk.errors import RealtalkError
+from realtalk.errors import RealtalkError, as_options
 from realtalk.text.languages import turn_languages
 
 _AT_ONCE = 64  # turns between two looks at what is done
@@ -40,11 +40,12 @@ class TurnLabels:
         self._found: dict[str, Label] = dict(found or {})
         # Of this one chat, whose name stands above the page anyway.
         self.doubt = "; ".join(
-            line.removeprefix(f"{each.chat}: ")
+            as_options(line.removeprefix(f"{each.chat}: "))
             for each in languages
             for line in language_notes([each])
         )
-        self.done, self.total, self.note = len(self._found), len(self._found), ""
+        self.done = self.total = len(self._found)
+        self.note = ""  # what went wrong
         self._near = ""  # a message that is being read
 
     def of(self, message: str) -> Label | None:
@@ -63,45 +64,40 @@ class TurnLabels:
     def background(cls, chat: Chat, cache: Path | None = None) -> TurnLabels:
         """Strips that fill by themselves; the thread ends with the program."""
         turns = turn_inputs(Corpus("", "", (chat,)))
-        languages = turn_languages((each.chat, each.speaker, each.text) for each in turns)
-        spoken = Counter(languages)
+        spoken = Counter(turn_languages((turn.chat, turn.speaker, turn.text) for turn in turns))
         # Said at once, before the encoder is loaded: which one it will be is known.
-        version = MULTILINGUAL if encoder_for(spoken) == MULTILINGUAL else ""
-        version = version if is_shipped(MULTILINGUAL) else ""
+        is_other = encoder_for(spoken) == MULTILINGUAL and is_shipped(MULTILINGUAL)
+        version = MULTILINGUAL if is_other else ""
         labels = cls(languages=[Languages(chat.id, "embedded", spoken, version)])
         labels.total = len(chat.turns)
-        threading.Thread(target=labels._make, args=(chat, cache), daemon=True).start()
+        threading.Thread(target=labels._make, args=(turns, cache), daemon=True).start()
         return labels
 
-    def _make(self, chat: Chat, cache: Path | None) -> None:
+    def _make(self, turns: list[TurnInput], cache: Path | None) -> None:
         try:
             with _ONE_AT_A_TIME:
-                self._label(chat, cache)
+                self._label(turns, cache)
         except RealtalkError as error:
             self.note = error.what
         except Exception as error:
             self.note = f"labelling failed ({type(error).__name__})"
             logging.getLogger("realtalk.web").warning("%s", self.note)
 
-    def _label(self, chat: Chat, cache: Path | None) -> None:
+    def _label(self, left: list[TurnInput], cache: Path | None) -> None:
         from realtalk.ei.embedded import EmbeddedLabeller
         from realtalk.ei.labelling import CachedLabels
 
         _yield_to_readers()
-        left = turn_inputs(Corpus("", "", (chat,)))
         # One thread: the other cores are for the reader.
         labels = CachedLabels(left, EmbeddedLabeller(threads=1), cache)
         while left:
-            part, left = self._next(left)
+            # From where somebody reads.
+            at = next((at for at, turn in enumerate(left) if self._near in turn.ids), 0)
+            part = left[at : at + _AT_ONCE]
             for turn, label in zip(part, labels.label(part), strict=True):
                 self._found.update(dict.fromkeys(turn.ids, label))
+            left = left[:at] + left[at + _AT_ONCE :]
             self.done += len(part)
-
-    def _next(self, left: list[TurnInput]) -> tuple[list[TurnInput], list[TurnInput]]:
-        """The next turns to label, from where somebody reads, and what is left after them."""
-        near = self._near
-        at = next((at for at, given in enumerate(left) if near in given.ids), 0) if near else 0
-        return left[at : at + _AT_ONCE], left[:at] + left[at + _AT_ONCE :]
 
 
 def _yield_to_readers() -> None:

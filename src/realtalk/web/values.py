@@ -9,7 +9,6 @@
 An item's body is plain JSON. It keeps what the chat's own file said beyond the form
 (`stated`, `unresolved`, `extra`), so that an export gives it back.
 
-    flaw("event", {"text": "Mara moves."})       → "no session"
     dumped("event", {"text": "Mara moves."})     raises; what cannot be read back is never stored
 
 Everything that is stored goes through `dumped`.
@@ -17,11 +16,12 @@ Everything that is stored goes through `dumped`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import orjson
+from pydantic import BaseModel, ValidationError
 
 from realtalk.chat import Chat, Event, Question
 from realtalk.errors import RealtalkError
@@ -31,12 +31,10 @@ Body: TypeAlias = dict[str, Any]
 
 CORPUS = "corpus"  # what came with the chat
 FINAL = "final"  # what was agreed on
-RESERVED = (CORPUS, FINAL)
 
 _LONGEST_TEXT = 4_000
-_LONGEST_DATE = 100
+_LONGEST = {"date": 100, "evidence": 500}
 _LONGEST_NAME = 60
-_MOST_EVIDENCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,68 +71,46 @@ def checked_name(name: str) -> str:
         raise RealtalkError(
             "an annotator needs a name", fix=f"one line, at most {_LONGEST_NAME} characters"
         )
-    if name.casefold() in RESERVED:
+    if name.casefold() in (CORPUS, FINAL):
         raise RealtalkError(f"'{name}' is not a person's name here", fix="choose another")
     return name
 
 
 def cleaned(
     kind: ItemKind,
-    given: Mapping[str, Any],
+    fields: Mapping[str, Any],
     chat: Chat,
     categories: Collection[str],
     before: Mapping[str, Any] | None = None,
 ) -> Body:
-    """The fields of a form that are given, checked against the chat.
+    """The fields of a form, checked against the chat.
 
-    What the item named `before` may stay: a chat may have lost a message since.
+    Evidence that the item named `before` may stay: a chat may have lost a message since.
     """
-    body: Body = {}
-    for name, value in given.items():
-        if name not in FIELDS[kind]:
-            raise RealtalkError(
-                f"a {kind} has no field of that name", fix=f"known: {', '.join(FIELDS[kind])}"
-            )
-        body[name] = _field(kind, name, value, chat, categories, before or {})
-    return body
-
-
-def _field(
-    kind: ItemKind,
-    name: str,
-    value: Any,
-    chat: Chat,
-    categories: Collection[str],
-    before: Mapping[str, Any],
-) -> Any:
-    if name == "session":
-        numbers = {session.number for session in chat.sessions}
-        if isinstance(value, bool) or not isinstance(value, int) or value not in numbers:
-            raise RealtalkError("no such session", where=f"chat {chat.id}")
-        return value
-    if name == "evidence":
-        return _evidence(value, chat, before.get(name, ()))
-    if name == "answer" and value is None:
-        return None
-    if not isinstance(value, str):
-        raise RealtalkError(f"the {kind}'s {name} is not a text")
-    longest = _LONGEST_DATE if name == "date" else _LONGEST_TEXT
-    if len(value) > longest:
-        raise RealtalkError(f"the {kind}'s {name} is longer than {longest:,} characters")
-    if name == "speaker" and value not in chat.speakers:
-        raise RealtalkError("no such speaker", where=f"chat {chat.id}")
-    if name == "category" and value and value not in categories:
-        raise RealtalkError("no such category", fix=f"known: {', '.join(categories)}")
-    return value
-
-
-def _evidence(value: Any, chat: Chat, before: Collection[str]) -> list[str]:
-    if not isinstance(value, list) or len(value) > _MOST_EVIDENCE:
-        raise RealtalkError(f"evidence is a list of at most {_MOST_EVIDENCE} message ids")
-    for id_ in value:
-        if not isinstance(id_, str) or not (id_ in chat.by_id or id_ in before):
-            raise RealtalkError("evidence names no message", where=f"chat {chat.id}")
-    return list(dict.fromkeys(value))
+    here = f"chat {chat.id}"
+    if fields.keys() - BLANKS[kind]:
+        raise RealtalkError(
+            f"a {kind} has no field of that name", fix=f"known: {', '.join(BLANKS[kind])}"
+        )
+    check_types(kind, {**BLANKS[kind], **fields})
+    known = {
+        "session": [session.number for session in chat.sessions],
+        "speaker": chat.speakers,
+        "category": ("", *categories),
+    }
+    for name, value in fields.items():
+        if name in known and value not in known[name]:
+            raise RealtalkError(f"no such {name}", where=here)
+        longest = _LONGEST.get(name, _LONGEST_TEXT)
+        if isinstance(value, str | list) and len(value) > longest:
+            unit = "messages" if name == "evidence" else "characters"
+            raise RealtalkError(f"the {kind}'s {name} is longer than {longest:,} {unit}")
+    if "evidence" not in fields:
+        return dict(fields)
+    evidence = list(dict.fromkeys(fields["evidence"]))
+    if not chat.by_id.keys() | (before or {}).get("evidence", ()) >= set(evidence):
+        raise RealtalkError("evidence names no message", where=here)
+    return {**fields, "evidence": evidence}
 
 
 def merged(body: Body, fields: Mapping[str, Any]) -> Body:
@@ -146,107 +122,73 @@ def merged(body: Body, fields: Mapping[str, Any]) -> Body:
     return new
 
 
-def event_body(event: Event) -> Body:
-    """An event of the chat as an item's body."""
-    return _body("event", event) | {"speaker": event.speaker or ""}
+def body_of(noted: Event | Question) -> Body:
+    """An event or question of the chat as an item's body, with what its file says beyond the form.
 
-
-def question_body(question: Question) -> Body:
-    """A question of the chat as an item's body."""
-    return _body("question", question)
-
-
-def _body(kind: ItemKind, source: Event | Question) -> Body:
-    """The fields of the form, and what the file says beyond them."""
-    fields = {name: getattr(source, name) for name in FIELDS[kind]}
-    beyond = {name: value for name in BEYOND if (value := getattr(source, name, None))}
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in (fields | beyond).items()
+    An event of nobody has an empty speaker.
+    """
+    kind: ItemKind = "event" if isinstance(noted, Event) else "question"
+    beyond = {name: value for name in _BEYOND if (value := getattr(noted, name, None))}
+    fields = {name: getattr(noted, name) for name in BLANKS[kind]} | beyond
+    body = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()
     }
+    return body | {"speaker": body["speaker"] or ""} if kind == "event" else body
 
 
 def event_of(body: Body) -> Event:
-    """The way back from `event_body`."""
-    return Event(
-        body["session"],
-        body["speaker"] or None,
-        body.get("text", ""),
-        date=body.get("date", ""),
-        extra=body.get("extra", ""),
-    )
+    """The way back from `body_of`."""
+    return Event(**body | {"speaker": body["speaker"] or None})
 
 
 def question_of(body: Body, id_: str) -> Question:
-    """The way back from `question_body`; questions are numbered when they are written."""
-    return Question(
-        id_,
-        body.get("text", ""),
-        body.get("answer"),
-        body.get("category", ""),
-        tuple(body.get("evidence", ())),
-        tuple(body.get("unresolved", ())),
-        tuple(body.get("stated", ())),
-        extra=body.get("extra", ""),
-    )
+    """The way back from `body_of`; questions are numbered when they are written."""
+    fields: Body = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in body.items()
+    }
+    return Question(id_, **fields)
 
 
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
+class _EventBody(BaseModel):
+    session: int
+    speaker: str
+    text: str
+    date: str
+    extra: str = ""
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+class _QuestionBody(BaseModel):
+    text: str
+    answer: str | None
+    category: str
+    evidence: list[str]
+    extra: str = ""
+    stated: list[str] = []
+    unresolved: list[str] = []
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-# What a body cannot do without: how it must be, and what stands for it where nobody knows it.
-FIELDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], Any]]] = {
-    "event": {
-        "session": (_number, 0),
-        "speaker": (_text, ""),
-        "text": (_text, ""),
-        "date": (_text, ""),
-    },
-    "question": {
-        "text": (_text, ""),
-        "answer": (lambda value: value is None or isinstance(value, str), ""),
-        "category": (_text, ""),
-        "evidence": (_texts, []),
-    },
+_TYPES: Mapping[str, type[BaseModel]] = {"event": _EventBody, "question": _QuestionBody}
+# What an item holds before anything is put into it.
+BLANKS: Mapping[str, Body] = {
+    "event": {"session": 0, "speaker": "", "text": "", "date": ""},
+    "question": {"text": "", "answer": "", "category": "", "evidence": []},
 }
 # What the chat's own file may say beyond the form.
-BEYOND = {"extra": _text, "stated": _texts, "unresolved": _texts}
+_BEYOND = ("extra", "stated", "unresolved")
 
 
-def blank(kind: str) -> dict[str, Any]:
-    """What an item holds before anything is put into it."""
-    return {name: unknown for name, (_, unknown) in FIELDS[kind].items()}
-
-
-def flaw(kind: str, body: Any) -> str | None:
-    """What is wrong with a body, without its words; None where all is well."""
-    if kind not in FIELDS or not isinstance(body, dict):
-        return "not an annotation"
-    for name, (fits, _) in FIELDS[kind].items():
-        if name not in body:
-            return f"no {name}"
-        if not fits(body[name]):
-            return f"no proper {name}"
-    for name, fits in BEYOND.items():
-        if name in body and not fits(body[name]):
-            return f"no proper {name}"
-    return None
+def check_types(kind: str, body: Any) -> None:
+    """Raises where a body lacks a field or holds something else than it, without its words."""
+    try:
+        _TYPES[kind].model_validate(body, strict=True)
+    except ValidationError as error:
+        field = ".".join(map(str, error.errors()[0]["loc"]))
+        raise RealtalkError(f"the {kind} cannot be kept (no proper {field})") from None
 
 
 def dumped(kind: str, body: Mapping[str, Any]) -> str:
     """A body as it is stored, or an error where it could not be read back."""
-    wrong = flaw(kind, body)
-    if wrong is not None:
-        raise RealtalkError(f"the {kind} cannot be kept ({wrong})")
+    check_types(kind, body)
     try:
         return orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError as error:  # half of a pair of surrogates, or a number beyond 64 bits

@@ -1,0 +1,230 @@
+"""What people check of a corpus, each in a file of its own beside the annotations.
+
+    reviews = AuditReviews.open(Path("annotations.audit.json"), Audit.shipped())
+    reviews.decide(chat, "Q3", "Ana", AuditDecision("reject", comment="she says so in D4:7"))
+    reviews.of(chat)["Q3"]        → {"Ana": AuditDecision("reject", …)}
+    reviews.corrected([chat])     → Audit in which Q3 is as published
+
+    review = NameReview(corpus, Path("annotations.names.csv"))
+    review.rows                                    → None while names are still looked for
+    review.decide(NameDecision("Ingrid", "person", False))      kept: Ingrid stays
+
+Of the audit's verdicts, *accept* keeps what the audit says, with who looked at it. *Reject* puts
+the published answer and evidence back as ok. A corrected `verdict` or `answer` replaces the
+audit's. Where two people disagree, the audit stays as it is and the comment says so. The file holds
+keys and what people typed, no text of the chats. Of names it is the table of `realtalk redact
+--review`: the command takes it as it lies there. Both are their owner's only, and what is not on
+the disk was not said.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import orjson
+
+from realtalk.chat import Chat, Corpus, Question
+from realtalk.errors import RealtalkError
+from realtalk.files.writing import write_json
+from realtalk.formats.audit import (
+    VERDICTS,
+    Audit,
+    AuditedQuestion,
+    Verdict,
+    chat_key,
+    question_key,
+)
+from realtalk.redaction.candidates import NameCandidate
+from realtalk.redaction.mentions import MentionSource
+from realtalk.redaction.redact import find_candidates
+from realtalk.redaction.review import (
+    BETWEEN,
+    NameDecision,
+    read_review,
+    review_rows,
+    write_review,
+)
+from realtalk.text.folding import fold
+
+Choice = Literal["accept", "reject", "correct"]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditDecision:
+    """What one person says of one verdict; `verdict` and `answer` are of a correction."""
+
+    choice: Choice
+    comment: str = ""
+    verdict: str = ""
+    answer: str = ""
+
+    def __post_init__(self) -> None:
+        if self.choice not in get_args(Choice):
+            raise RealtalkError("no such choice", fix=f"known: {', '.join(get_args(Choice))}")
+        if self.choice == "correct" and self.verdict not in VERDICTS:
+            raise RealtalkError("no such verdict", fix=f"known: {', '.join(VERDICTS)}")
+
+
+class AuditReviews:
+    """The reviews of an audit, kept in one file; several pages may write at once."""
+
+    def __init__(self, path: Path, audit: Audit, said: dict[str, dict[str, Any]]) -> None:
+        self.path = path
+        self.audit = audit
+        self._said = said  # "chat question" → reviewer → decision
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, path: Path, audit: Audit) -> AuditReviews:
+        """The reviews in the file; none where there is no file yet."""
+        try:
+            said = orjson.loads(path.read_bytes())
+            for decisions in said.values():
+                for decision in decisions.values():
+                    AuditDecision(**decision)
+        except FileNotFoundError:
+            said = {}
+        except OSError as error:
+            raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
+        except (ValueError, TypeError, AttributeError, RealtalkError) as error:
+            raise RealtalkError("not a file of reviews", where=str(path)) from error
+        return cls(path, audit, said)
+
+    def of(self, chat: Chat) -> dict[str, dict[str, AuditDecision]]:
+        """What everybody says of a chat's audited questions, by their ids."""
+        key = chat_key(chat)
+        return {
+            question.id: {
+                who: AuditDecision(**decision)
+                for who, decision in self._said.get(f"{key} {question_key(question)}", {}).items()
+            }
+            for question in chat.questions
+        }
+
+    def decide(self, chat: Chat, id_: str, who: str, decision: AuditDecision) -> None:
+        """Keeps what somebody says; the last word of each person counts."""
+        if id_ not in self.audit.of(chat):
+            raise RealtalkError("the audit has no such question", where=f"chat {chat.id}")
+        question = next(each for each in chat.questions if each.id == id_)
+        key = f"{chat_key(chat)} {question_key(question)}"
+        with self._lock:
+            decisions = self._said.get(key, {}) | {who: asdict(decision)}
+            changed = self._said | {key: decisions}
+            write_json(self.path, changed)
+            self._said = changed
+
+    def corrected(self, chats: Iterable[Chat]) -> Audit:
+        """The audit of these chats as people corrected it."""
+        corrected: dict[str, dict[str, AuditedQuestion]] = {}
+        for chat in chats:
+            if audited := self.audit.of(chat):
+                said = self.of(chat)
+                corrected[chat_key(chat)] = {
+                    question_key(question): _settled(
+                        question, audited[question.id], said[question.id]
+                    )
+                    for question in chat.questions
+                    if question.id in audited
+                }
+        if not corrected:
+            raise RealtalkError("no chat here was audited", fix="open one of REALTALK's chats")
+        return Audit("corrected", corrected)
+
+
+def _settled(
+    question: Question, audited: AuditedQuestion, decisions: Mapping[str, AuditDecision]
+) -> AuditedQuestion:
+    if not decisions:
+        return audited
+    comment = "; ".join(
+        f"{name}: {decision.comment}" for name, decision in decisions.items() if decision.comment
+    )
+    reviewed = replace(audited, reviewed=", ".join(decisions), comment=comment)
+    first, *others = (replace(decision, comment="") for decision in decisions.values())
+    if any(other != first for other in others):
+        choices = ", ".join(f"{name} {decision.choice}s" for name, decision in decisions.items())
+        return replace(reviewed, comment=f"disagreed: {choices}. {comment}".strip())
+    if first.choice == "reject":
+        return replace(
+            reviewed,
+            verdict="ok",
+            answer=question.answer or audited.answer,
+            accept=(),
+            evidence=question.evidence or audited.evidence,
+            evidence_changed=not question.evidence,
+        )
+    if first.choice == "correct":
+        answer = first.answer.strip() or audited.answer
+        accept = tuple(other for other in audited.accept if other != answer)
+        verdict = cast("Verdict", first.verdict)
+        return replace(reviewed, verdict=verdict, answer=answer, accept=accept)
+    return reviewed
+
+
+class NameReview:
+    """The names of one corpus, for all pages that show them."""
+
+    def __init__(
+        self, corpus: Corpus, path: Path, sources: Sequence[MentionSource] | None = None
+    ) -> None:
+        self.path = path
+        self._corpus = corpus
+        self._sources = sources
+        decisions = read_review(path) if path.exists() else []
+        self._decisions = {fold(each.form): each for each in decisions}
+        self._candidates: list[NameCandidate] | None = None
+        self._problem: RealtalkError | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def rows(self) -> list[dict[str, str]] | None:
+        """One row per name, likely ones first; None while names are looked for."""
+        with self._lock:
+            _ = self._search
+            if self._problem is not None:
+                raise self._problem
+            if self._candidates is None:
+                return None
+            return review_rows(self._candidates, self._decisions.values())
+
+    def decide(self, decision: NameDecision) -> None:
+        """Keeps whether a name goes; one that was not found is added."""
+        if not decision.form.strip():
+            raise RealtalkError("a name has letters")
+        key = fold(decision.form)
+        with self._lock:
+            if self._candidates is None:
+                raise RealtalkError("names are still looked for", fix="wait a moment")
+            decisions = dict(self._decisions)
+            rows = review_rows(self._candidates, decisions.values())
+            row = next((row for row in rows if fold(row["form"]) == key), None)
+            if row is not None:
+                forms = tuple(row["forms"].split(BETWEEN))
+                decision = replace(decision, forms=forms, same_as=row["same_as"])
+                # Of a name there is one decision, whichever of its forms was decided on before.
+                for form in forms:
+                    decisions.pop(fold(form), None)
+            decisions[key] = decision
+            write_review(self.path, self._candidates, decisions.values())
+            self._decisions = decisions
+
+    @cached_property
+    def _search(self) -> threading.Thread:
+        """Looks for names, once; a long chat takes some seconds."""
+        thread = threading.Thread(target=self._find, daemon=True)
+        thread.start()
+        return thread
+
+    def _find(self) -> None:
+        from realtalk.redaction.sources import name_sources
+
+        try:
+            sources = name_sources() if self._sources is None else self._sources
+            self._candidates = find_candidates(self._corpus, sources=sources)
+        except RealtalkError as error:
+            self._problem = error
