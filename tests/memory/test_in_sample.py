@@ -94,7 +94,7 @@ def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Pa
     swept = run("sweep", "probe", "kept", *axes, "--out", "sweep")
     assert "in-sample: 1 of 1 questions" in " ".join(swept[2].split())
     for command in ("compare", "table"):
-        status, out, err = run("runs", command, "seen", next(tmp_path.glob("sweep/*recent*")))
+        status, out, err = run("runs", command, "seen", str(next(tmp_path.glob("sweep/*recent*"))))
         assert status == 0 and "in-sample" in " ".join((out + err).split()), err
     page = json.dumps(make_report([tmp_path / "seen"]).to_json())
     assert "in-sample: 1 of 1 questions" in page
