@@ -107,7 +107,7 @@ def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     settings = RunFolder.load(tmp_path / "other", "persona simulation").settings
     assert settings["scoring"]["semantic"].startswith("BERTScore tiny@")
     again = run_command("runs", "compare", *map(str, tmp_path.iterdir()))
-    assert "semantic similarity" in again.out
+    assert "semantic similarity" in again.err
 
 
 def test_without_the_extra_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

