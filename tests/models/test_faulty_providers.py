@@ -1,10 +1,12 @@
-"""Whatever a provider sends costs the prompt that it was sent for, and nothing bad is kept."""
+"""Whatever a provider sends costs its own prompt, nothing bad is kept, and troubles are told."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ import pytest
 from judge_server import Call, JudgeServer, Reply, completion
 from model_faults import FAULTS, PAGE, raw_answer
 from realtalk.errors import RealtalkError
-from realtalk.models import asking
+from realtalk.files.progress import Progress, Trouble, silent
+from realtalk.models import asking, attempts
 from realtalk.models.asking import Asked, Prompt, ask
 from realtalk.models.replies import is_blank, readable
 
@@ -38,12 +41,17 @@ def asked(server: JudgeServer, cache: Path, **options: Any) -> Asked:
     return Asked("openai-api/local/tiny", base_url=server.url, cache=cache, **(given | options))
 
 
-def replies(server: JudgeServer, cache: Path, *texts: str, **options: Any) -> dict[str, Any]:
+def replies(
+    server: JudgeServer, cache: Path, *texts: str, progress: Progress = silent, **options: Any
+) -> dict[str, Any]:
     found: dict[str, asking.Reply] = {}
-    prompts = [Prompt(text, lambda text=text: text) for text in texts]  # type: ignore[misc]
-    ask(prompts, asked(server, cache, **options), found.__setitem__)
+    ask(prompts_of(*texts), asked(server, cache, **options), found.__setitem__, progress)
     assert set(found) == set(texts)
     return found
+
+
+def prompts_of(*texts: str) -> list[Prompt]:
+    return [Prompt(text, partial(str, text)) for text in texts]
 
 
 def good(call: Call) -> str:
@@ -92,9 +100,8 @@ def test_a_page_of_a_captive_portal_is_waited_for(tmp_path: Path) -> None:
         assert len(server.calls) == 3
 
 
-@pytest.mark.parametrize("name", ["hang", "drip"])
-def test_a_hang_is_tried_again_and_then_given_up(name: str, tmp_path: Path) -> None:
-    with JudgeServer(FAULTS[name].rule) as server:
+def test_a_hang_is_tried_again_and_then_given_up(tmp_path: Path) -> None:
+    with JudgeServer(FAULTS["drip"].rule) as server:
         found = replies(server, tmp_path, "one", timeout=1, retries=5)
     assert (found["one"].text, found["one"].reason) == (None, "timeout")
     # A hang takes its whole limit: two more attempts, not five. On a busy machine the time may be
@@ -111,8 +118,6 @@ def test_retries_are_bounded(tmp_path: Path) -> None:
 
 def test_what_an_earlier_version_kept_is_used_unless_it_is_bad(tmp_path: Path) -> None:
     """0.1.0 left it to Inspect to keep whatever came, before anybody looked at it."""
-    import asyncio
-
     from inspect_ai.model import CachePolicy
 
     def rule(call: Call) -> str | Reply:
@@ -165,8 +170,7 @@ def test_one_refused_request_is_not_a_wrong_key(tmp_path: Path) -> None:
         server.rule = lambda _: Reply(status=401)
         asking._heard.clear()
         with pytest.raises(RealtalkError, match="does not accept the key"):
-            prompts = [Prompt(text, lambda text=text: text) for text in "ghij"]  # type: ignore[misc]
-            ask(prompts, asked(server, tmp_path), lambda key, _: kept.append(key))
+            ask(prompts_of(*"ghij"), asked(server, tmp_path), lambda key, _: kept.append(key))
         assert not kept
         # Of a server that has answered, three such refusals are three failures.
         server.rule = rule
@@ -185,14 +189,6 @@ def test_requests_that_are_refused_do_not_stop_the_others(tmp_path: Path) -> Non
     assert found["last"].text == "an answer to last"
 
 
-def test_a_prompt_with_half_a_character_is_sent(tmp_path: Path) -> None:
-    with JudgeServer(lambda _: "fine") as server:
-        found: dict[str, Any] = {}
-        ask([Prompt("one", lambda: "so \ud83d")], asked(server, tmp_path), found.__setitem__)
-        assert server.prompts() == ["so \N{REPLACEMENT CHARACTER}"]
-    assert found["one"].text == "fine"
-
-
 def test_the_environment_sets_how_patient_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("TIMEOUT", "7"), ("RETRIES", "1"), ("RETRY_WAIT", "0.5")):
         monkeypatch.setenv(f"REALTALK_{name}", value)
@@ -203,8 +199,91 @@ def test_the_environment_sets_how_patient_it_is(monkeypatch: pytest.MonkeyPatch)
         Asked("openai/gpt-4o-mini")
 
 
-def test_texts_that_every_file_holds() -> None:
+def test_texts_that_every_file_holds(tmp_path: Path) -> None:
+    with JudgeServer(lambda _: "fine") as server:
+        assert replies(server, tmp_path, "so \ud83d")["so \ud83d"].text == "fine"
+        assert server.prompts() == ["so \N{REPLACEMENT CHARACTER}"]
     assert readable("a\ud83d\ude00b") == "a\N{GRINNING FACE}b"  # two halves are one character
     assert readable("tab\tand\nend\r\n") == "tab\tand\nend\r\n"
     assert is_blank(readable("\ud83d \u200b\x00")) and not is_blank("\N{GRINNING FACE}")
     json.dumps(completion(readable("\udfff")), ensure_ascii=False).encode()
+
+
+# Whoever waits is told, not too often
+
+
+def failing(times: int, reply: Reply) -> Any:
+    """Every prompt fails so often, then it is answered."""
+    return lambda call: reply if call.times < times else "1 May"
+
+
+def troubles(rule: Any, cache: Path, prompts: int = 1, **options: Any) -> list[str]:
+    told: list[str] = []
+
+    def progress(done: int, total: int, what: str) -> None:
+        if isinstance(what, Trouble):
+            told.append(what)
+
+    given: dict[str, Any] = {"retries": 3, "wait": 0.001, "connections": 4, **options}
+    with JudgeServer(rule) as server:
+        replies(server, cache, *map(str, range(prompts)), progress=progress, **given)
+        told.append(f"{len(server.calls)} calls")
+    return told
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(status=500), "the server answers 500"),
+        (Reply(status=503), "the server answers 503"),
+        (Reply(status=429), "the server answers 429 (too many requests)"),
+        (Reply(reset=True), "the server cannot be reached"),
+    ],
+)
+def test_each_attempt_is_told(reply: Reply, said: str, tmp_path: Path) -> None:
+    assert troubles(failing(2, reply), tmp_path) == [
+        f"{said}, trying again (1 of 3)",
+        f"{said}, trying again (2 of 3)",
+        "3 calls",  # nobody repeats behind our back
+    ]
+
+
+def test_a_hang_and_the_pause_that_a_server_asks_for_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "_LONGEST", 1.0)
+    soon = Reply(status=429, headers={"Retry-After": "60"})
+    told = troubles(failing(1, soon), tmp_path)
+    assert told[0] == "the server answers 429 (too many requests), trying again (1 of 3) in 1 s"
+    monkeypatch.setattr(attempts, "_SLOW", 0.2)
+    told = troubles(failing(1, Reply("late", delay=60)), tmp_path / "other", timeout=1)
+    assert told[:2] == [
+        "the server has not answered for 0 s, still waiting",
+        "the server does not answer in time, trying again (1 of 2)",
+    ]
+
+
+def test_many_that_fail_alike_are_told_once(tmp_path: Path) -> None:
+    told = troubles(failing(2, Reply(status=500)), tmp_path, prompts=12)
+    assert sorted(told[:-1]) == [
+        f"the server answers 500, trying again ({at} of 3)" for at in (1, 2)
+    ]
+    assert told[-1] == "36 calls"
+    assert troubles(lambda _: "1 May", tmp_path / "well", prompts=3) == ["3 calls"]
+
+
+def test_the_command_tells_on_standard_error_alone(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REALTALK_RETRY_WAIT", "0.001")
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+
+    with JudgeServer(failing(3, Reply(status=500))) as server:
+        status, out, said = run(
+            *("probe", "sample", "--memory", "none", "--reader", "llm", "--limit", "4", "--json"),
+            *("--model", "openai-api/local/tiny", "--base-url", server.url),
+        )
+    assert status == 0
+    json.loads(out)
+    assert "note: the server answers 500, trying again (3 of 5)\n" in said
+    assert said.count("trying again") == 6  # of each chat, whose questions are asked together

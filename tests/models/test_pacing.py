@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def asked_all(url: str, cache: Path, count: int, **options: Any) -> dict[str, as
     given: dict[str, Any] = {"timeout": 60, "retries": 2, "wait": 0.0, **options}
     asked = Asked("openai-api/local/tiny", base_url=f"{url}/v1", cache=cache, **given)
     found: dict[str, asking.Reply] = {}
-    prompts = [Prompt(str(n), lambda n=n: f"question {n}") for n in range(count)]  # type: ignore[misc]
+    prompts = [Prompt(str(n), partial(str, f"question {n}")) for n in range(count)]
     ask(prompts, asked, found.__setitem__)
     return found
 
@@ -108,20 +109,16 @@ def test_a_server_is_not_asked_more_often_than_the_rate(tmp_path: Path) -> None:
         began = time.monotonic()
         asked_all(url, tmp_path / "a", 5, connections=5, rate="10/s")
         asked_all(url, tmp_path / "b", 3, connections=5, rate="10/s")
-    assert len(seen.came) == 8
-    too_soon = early(seen.came, began, 0.1)
-    assert not too_soon
+    assert len(seen.came) == 8 and not early(seen.came, began, 0.1)
 
 
-@pytest.mark.parametrize("connections", [1, 3])
-def test_repetitions_wait_for_their_turn(connections: int, tmp_path: Path) -> None:
+def test_repetitions_wait_for_their_turn(tmp_path: Path) -> None:
     """Also those that the provider's client would send by itself, at once."""
     refusals = (429, 500, 429, 503)
     seen = Counting(refusals=refusals)
     with serving(seen.handler()) as url:
         began = time.monotonic()
-        options = {"connections": connections, "rate": "10/s", "retries": len(refusals)}
-        found = asked_all(url, tmp_path, 3, **options)
+        found = asked_all(url, tmp_path, 3, connections=3, rate="10/s", retries=len(refusals))
     assert [reply.text for reply in found.values()] == ["positive"] * 3
     assert len(seen.came) == 3 + len(refusals)
     assert not early(seen.came, began, 0.1)
@@ -134,17 +131,12 @@ def test_moments_are_as_far_apart_as_the_rate_says() -> None:
     assert [round(b - a, 6) for a, b in pairwise([pace.moment(0, 6) for _ in range(3)])] == [10, 10]
 
 
-@pytest.mark.parametrize(
-    ("text", "requests"), [("300/min", 300), ("5/s", 300), (" 90 / h ", 1.5), ("0.5/s", 30)]
-)
-def test_rates_are_read(text: str, requests: float) -> None:
-    assert per_minute(text) == pytest.approx(requests)
-
-
-@pytest.mark.parametrize("text", ["", "300", "0/min", "-1/s", "5/day", "a/min", "5/s/s"])
-def test_what_is_no_rate(text: str) -> None:
-    with pytest.raises(RealtalkError, match="is no rate; write `rate=300/min`"):
-        Asked("openai/x", rate=text)
+def test_rates_are_read() -> None:
+    rates = {"300/min": 300, "5/s": 300, " 90 / h ": 1.5, "0.5/s": 30}
+    assert {text: per_minute(text) for text in rates} == pytest.approx(rates)
+    for text in ("", "300", "0/min", "-1/s", "5/day", "a/min", "5/s/s"):
+        with pytest.raises(RealtalkError, match="is no rate; write `rate=300/min`"):
+            Asked("openai/x", rate=text)
 
 
 @pytest.mark.slow

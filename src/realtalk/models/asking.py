@@ -22,11 +22,11 @@ import asyncio
 import os
 import re
 import socket
-import threading
 import time
 import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -370,20 +370,9 @@ def _finished(work: Coroutine[Any, Any, None]) -> None:
         asyncio.get_running_loop()
     except RuntimeError:
         asyncio.run(work)
-        return
-    raised: list[BaseException] = []
-
-    def elsewhere() -> None:
-        try:
-            asyncio.run(work)
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=elsewhere, name="asking")
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
+    else:
+        with ThreadPoolExecutor(1, "asking") as elsewhere:
+            elsewhere.submit(asyncio.run, work).result()
 
 
 @contextmanager
