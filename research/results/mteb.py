@@ -87,7 +87,7 @@ def _seconds(probed: Run, variant: str) -> float | None:
     if built is None or built["seconds"] is None:
         return None
     recalled = sum(float(row["recall_ms"]) for row in probed.timings if row["variant"] == variant)
-    return round(built["seconds"] + recalled / 1000, 2)
+    return round(float(built["seconds"]) + recalled / 1000, 2)
 
 
 def _scores(rows: Sequence[Row]) -> dict[str, float]:

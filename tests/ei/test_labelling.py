@@ -167,7 +167,7 @@ def test_a_chat_is_labelled_once_whoever_asks(
     labels = rt.label(pears)
     corpus = rt.read(pears)
     shown = TurnLabels()
-    shown._make(corpus.chats[0], None)
+    shown._make(turn_inputs(replace(corpus, chats=corpus.chats[:1])), None)
     assert shown.done == 4 and shown.note == ""
     rows, _ = Feelings().summarise(Collection.of([corpus]).chats, "", Period(), "whole", 10)
     assert sum(row["turns"] for row in rows) == 4

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import realtalk
-from realtalk.chat import Chat, Message, Session
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.ei.labels import turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.files.caches import (
     CORPORA,
@@ -283,7 +284,8 @@ def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 def test_the_studio_keeps_what_is_declared(tmp_path: Path) -> None:
     said = tuple(Message(f"D1:{n}", "Wren", None, "the ferry was late again") for n in range(2))
     strips = TurnLabels()
-    strips._make(Chat("harbour", ("Wren",), (Session(1, None, said),)), tmp_path)
+    chat = Chat("harbour", ("Wren",), (Session(1, None, said),))
+    strips._make(turn_inputs(Corpus("", "", (chat,))), tmp_path)
     assert strips.note == ""
     found = survey(tmp_path)
     assert [(item.kind, len(item.files)) for item in found] == [(LABELS, 1)]
