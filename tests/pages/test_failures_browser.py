@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from audited_chats import audit, corpus, probed
+from axe_checks import assert_nothing_bars
 from realtalk.evals.run import Run
 from realtalk.memory.golds import Golds
 from realtalk.pages.runs import failures_page
@@ -68,13 +69,9 @@ def test_failures_are_found_and_sorted_by_keys(
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_nothing_bars_the_way(scheme: str, open_file: Callable[..., Any], page_file: Path) -> None:
     """axe finds no violation, and the page itself is no wider than a phone."""
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
     page = open_file(page_file, width=390)
     page.emulate_media(color_scheme=scheme)
-    page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
-    found = page.evaluate("axe.run().then((done) => done.violations)")
-    assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found] == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_nothing_bars(page)
 
 
 def test_a_page_without_failures_says_so() -> None:

@@ -15,21 +15,25 @@ import polars as pl
 import pytest
 
 import realtalk as rt
-from portrait_chats import ENGLISH, ODD, arabic_group, chat, corpus, english, japanese, spanish
+from portrait_chats import (
+    ENGLISH,
+    ODD,
+    arabic_group,
+    chat,
+    corpus,
+    english,
+    japanese,
+    reading,
+    spanish,
+)
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.errors import RealtalkError
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.pages.aggregates import feeling_lines
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 from realtalk.pages.glance import percent, waited
 from realtalk.pages.words import log_odds
-
-
-def reading(made: Corpus) -> ReadCorpus:
-    total = sum(len(each.messages) for each in made.chats)
-    return ReadCorpus(corpus=made, ledger=Ledger("messages", total, total))
 
 
 def page_of(made: Corpus, folder: Path, **options: Any) -> str:

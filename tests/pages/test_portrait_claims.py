@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from facet_labels import table
+from portrait_chats import reading
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.files.writing import write_text
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.tables import from_corpus
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.chat_page import Portrait, PortraitOptions, make_portrait, render
@@ -51,9 +51,7 @@ def talk(day: datetime, *who: str, seconds: int = 40) -> list[Said]:
 
 
 def sentences(corpus: Corpus) -> dict[str, str]:
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    reading = ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
-    found = make_portrait(reading, PortraitOptions(labels=False)).sentences
+    found = make_portrait(reading(corpus), PortraitOptions(labels=False)).sentences
     return {each.id: f"{each.figure} {each.text}" for each in found}
 
 

@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
+from portrait_chats import reading
 from realtalk.ei import grades
-from realtalk.formats.reading import Ledger, ReadCorpus
+from realtalk.formats.reading import ReadCorpus
 from realtalk.pages.chat_page import make_portrait, render
 
 
-def reading(lines: Any) -> ReadCorpus:
-    corpus = corpus_of({"playa": lines}, times=12)
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    return ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
+def spoken(lines: Any) -> ReadCorpus:
+    return reading(corpus_of({"playa": lines}, times=12))
 
 
 def graded(monkeypatch: pytest.MonkeyPatch, grade: str) -> None:
@@ -32,7 +31,7 @@ def test_the_mood_is_said_from_usable_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grade: str, claimed: bool
 ) -> None:
     graded(monkeypatch, grade)
-    made = make_portrait(reading(CHATS["es"]), cache=tmp_path)
+    made = make_portrait(spoken(CHATS["es"]), cache=tmp_path)
     assert ("mood" in {each.id for each in made.sentences}) == claimed
     page = render(made)
     held = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
@@ -43,6 +42,6 @@ def test_the_mood_is_said_from_usable_on(
 
 
 def test_an_english_page_says_what_it_said(tmp_path: Path) -> None:
-    made = make_portrait(reading(ENGLISH), cache=tmp_path)
+    made = make_portrait(spoken(ENGLISH), cache=tmp_path)
     assert made.claims and not made.notes
     assert "mood" in {each.id for each in made.sentences}

@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 
-from portrait_chats import ODD, SAID_BY_TWO, chat, corpus, english, two_people
+from portrait_chats import ODD, SAID_BY_TWO, chat, corpus, english, reading, two_people
 from realtalk.chat import Corpus
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
 pytest_plugins = ["page_browser"]
 
 
 def portrait(made: Corpus) -> Any:
-    total = sum(len(each.messages) for each in made.chats)
-    reading = ReadCorpus(corpus=made, ledger=Ledger("messages", total, total))
-    return make_portrait(reading, PortraitOptions(labels=False))
+    return make_portrait(reading(made), PortraitOptions(labels=False))
 
 
 @pytest.fixture

@@ -15,20 +15,15 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from portrait_chats import ODD, arabic_group, english, japanese, spanish
+from axe_checks import assert_nothing_bars
+from portrait_chats import ODD, arabic_group, english, japanese, reading, spanish
 from realtalk.chat import Corpus, Message
 from realtalk.ei.labelling import labels_for
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
 pytest_plugins = ["page_browser"]
 
 MADE = {"english": english, "spanish": spanish, "japanese": japanese, "arabic": arabic_group}
-
-
-def reading(corpus: Corpus) -> ReadCorpus:
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    return ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
 
 
 @pytest.fixture(scope="module")
@@ -309,15 +304,10 @@ def test_odd_chats_have_sensible_pages(name: str, open_page: Any) -> None:
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_nothing_bars_the_way(scheme: str, open_page: Any) -> None:
     """axe finds no violation, with everything shown and the details open."""
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
     page = open_page(english(), labels=True)
     page.emulate_media(color_scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
-    found = page.evaluate("axe.run().then((done) => done.violations)")
-    assert [
-        (each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found
-    ] == []
+    assert_nothing_bars(page)
 
 
 def test_feelings_are_those_of_the_labels(open_page: Any, kept: Path) -> None:

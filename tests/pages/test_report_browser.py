@@ -87,6 +87,36 @@ def test_dark_is_one_click_away(page: Any) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+def test_paper_is_light_and_shows_every_chart(page: Any, tmp_path: Path) -> None:
+    """Also where the page is dark: nothing is turned round, cut off or left to a button."""
+    page.locator("#theme").click()
+    page.emulate_media(media="print")
+    style = "(each, name) => getComputedStyle(each)[name]"
+    assert page.locator("body").evaluate(style, "backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("body").evaluate(style, "color") == "rgb(0, 0, 0)"
+    drawings = page.locator("figure.chart svg")
+    assert drawings.count() == page.locator("figure.chart").count() >= 8
+    for drawing in drawings.all():
+        assert drawing.is_visible() and drawing.evaluate(style, "filter") == "none"
+    for hidden in page.locator(".bar, .contents, .acts").all():
+        assert not hidden.is_visible()
+    for box in page.locator(".table .scroll").all():
+        assert box.evaluate(style, "overflow") == "visible"
+    page.pdf(path=tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_axes_follow_the_reader_and_names_do_not(
+    open_file: Callable[..., Any], page_file: Path
+) -> None:
+    texts = "(page) => [...document.querySelectorAll('.plot text')].map((each) => each.textContent)"
+    english = open_file(page_file).evaluate(texts)
+    german = open_file(page_file, locale="de-DE").evaluate(texts)
+    changed = dict(zip(english, german, strict=True))
+    assert changed["Monday"] == "Montag" and changed["median 13.0 min"] == "median 13,0 min"
+    assert changed["0.5"] == "0,5" and changed["Pia"] == "Pia"
+
+
 def saved(page: Any, button: Any) -> bytes:
     with page.expect_download() as waiting:
         button.click()

@@ -114,15 +114,6 @@ def test_a_broken_run_among_others_is_left_out_and_named(runs: Path, tmp_path: P
         make_report([place / "recent"])
 
 
-def test_a_run_with_half_a_record_is_left_out_and_named(runs: Path, tmp_path: Path) -> None:
-    shutil.copytree(runs / "memory", tmp_path, dirs_exist_ok=True)
-    place = tmp_path / "recent" / "run.json"
-    record = json.loads(place.read_text())
-    del record["settings"]["solver"]["settings"]["reader"]
-    place.write_text(json.dumps(record))
-    assert load([tmp_path]).left_out == (("recent", "its settings lack 'reader'"),)
-
-
 @pytest.mark.parametrize(
     ("run", "change"),
     [
@@ -192,27 +183,8 @@ def test_no_folder_and_no_run_are_said(tmp_path: Path) -> None:
         load([tmp_path / "file"])
 
 
-def test_labels_that_are_none_are_refused(tmp_path: Path) -> None:
-    write_labels(tmp_path, {"c": ("Ana", "Bo")}, wide=True)
-    (tmp_path / "labels.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(RealtalkError, match="not a readable Parquet file"):
-        load([tmp_path])
-    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "labels.parquet")
-    with pytest.raises(RealtalkError, match="other columns than labels"):
-        load([tmp_path])
-
-
 def test_a_folder_given_twice_counts_once(runs: Path) -> None:
     assert len(load([runs / "corpora", runs / "corpora" / "ferry"]).corpora) == 1
-
-
-def test_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
-    assert [each.folder.name for each in load([tmp_path]).runs] == ["a/whole", "b/whole"]
-    found = section(make_report([tmp_path]), "memory-ferry")
-    names = {str(row[0]).partition(" (")[2] for row in found.tables[0].rows}
-    assert names == {"a/whole)", "b/whole)"}
 
 
 def test_runs_whose_folders_above_are_alike_too_are_all_shown(runs: Path, tmp_path: Path) -> None:
@@ -224,14 +196,6 @@ def test_runs_whose_folders_above_are_alike_too_are_all_shown(runs: Path, tmp_pa
     found = section(make_report([tmp_path]), "memory-ferry")
     shown = {str(row[0]).partition(" (")[2] for row in found.tables[0].rows}
     assert shown == {f"{name})" for name in names}
-
-
-def test_thread_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        shutil.copytree(runs / "threads", tmp_path / name)
-    found = section(make_report([tmp_path]), "threads-sentiment")
-    first = {str(row[0]) for row in found.tables[0].rows}
-    assert any("(one)" in name for name in first) and any("(two)" in name for name in first)
 
 
 def test_very_long_tables_are_cut_and_say_so() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session, pack_extra
+from realtalk.formats.reading import Ledger, ReadCorpus
 
 ENGLISH = (
     "honestly the train was late again",
@@ -140,6 +141,11 @@ def chat(
 
 def corpus(*chats: Chat) -> Corpus:
     return Corpus("own", "made", chats)
+
+
+def reading(made: Corpus) -> ReadCorpus:
+    total = sum(len(each.messages) for each in made.chats)
+    return ReadCorpus(corpus=made, ledger=Ledger("messages", total, total))
 
 
 def english() -> Corpus:

@@ -149,7 +149,7 @@ class Aggregates:
         return parts
 
     def _hours(self, frame: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
-        timed = frame.drop_nulls("hour").group_by(*_KEY, "hour").len("count")
+        timed = frame.drop_nulls("hour").group_by(*_KEY, "hour", maintain_order=True).len("count")
         return _entries(timed.rename({"hour": "item"}), row_of)
 
     def _replies(self, frame: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from typing import Any
 import polars as pl
 
 from realtalk import __version__
-from realtalk.errors import RealtalkError
+from realtalk.errors import RealtalkError, as_options
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.tables import Tables, to_corpus
@@ -275,7 +275,7 @@ def _section(
         f'<a href="#method-{name}">How it is counted</a></p></details>'
     )
     if name == "feelings":
-        yield "".join(f'<p class="caution">{escape(note)}</p>' for note in notes)
+        yield "".join(f'<p class="caution">{escape(as_options(note))}</p>' for note in notes)
     if name == "glance":
         yield '<ul id="glance-items" class="glance"></ul>'
     elif name == "cards":

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from realtalk.cells import Cell, Grid, duration
+from realtalk.notebook import counted
 from realtalk.pages.charts import view
 from realtalk.pages.values import Section, table
 
@@ -24,7 +25,7 @@ def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
     chats = sum(len(each.stats.per_chat) for each in corpora)
     messages = sum(each.stats.total("messages") for each in corpora)
     many = f"{len(corpora)} corpora" if len(corpora) > 1 else "1 corpus"
-    lead = f"{many} with {chats:,} chat{'' if chats == 1 else 's'} and {messages:,} messages."
+    lead = f"{many} with {counted(chats, 'chat')} and {messages:,} messages."
     overview = table(
         "Corpora side by side",
         *Grid.of([_row(each) for each in corpora]),

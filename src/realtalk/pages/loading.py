@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import SHIPPED, Run
 from realtalk.evals.values import KNOWN
@@ -93,21 +94,16 @@ def _below(folder: Path, depth: int) -> Iterator[RunPlace]:
 def _place(folder: Path) -> RunPlace | None:
     # A folder given as "." or ".." has its name only once it is resolved.
     name = folder.resolve().name or "run"
-    if (folder / _RUN).is_file():
-        about = _about(folder / _RUN)
-        return RunPlace(about["kind"], folder, name, tuple(about["versions"]))
-    return RunPlace(CORPUS, folder, name) if is_stored(folder) else None
-
-
-def _about(path: Path) -> dict[str, Any]:
+    record = folder / _RUN
+    if not record.is_file():
+        return RunPlace(CORPUS, folder, name) if is_stored(folder) else None
     try:
-        about = orjson.loads(path.read_bytes())
-        kind, versions = about["kind"], about["versions"]
-        if isinstance(kind, str) and all(isinstance(each, dict) for each in versions):
-            return {"kind": kind, "versions": versions}
+        about = orjson.loads(record.read_bytes())
+        if isinstance(about["kind"], str):
+            return RunPlace(about["kind"], folder, name, tuple(map(dict, about["versions"])))
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    raise RealtalkError("is not the record of a run", where=str(path), fix="make the run again")
+    raise RealtalkError("is not the record of a run", where=str(record), fix="make the run again")
 
 
 def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
@@ -144,8 +140,8 @@ class CorpusRun:
     written: WriterKind
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return _names(self.folder, self.stats.name)
+    def corpus(self) -> str:
+        return self.stats.name
 
 
 @dataclass(frozen=True)
@@ -161,8 +157,13 @@ class LabelsRun:
     written: WriterKind
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return _names(self.folder, self.name)
+    def corpus(self) -> str:
+        return self.name
+
+    @property
+    def unit(self) -> str:
+        """What was labelled."""
+        return "turns" if rules_of(self.protocol).joined else "messages"
 
 
 @dataclass(frozen=True)
@@ -174,8 +175,8 @@ class StoredRun:
     written: WriterKind
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return _names(self.folder, str(self.run.settings["corpus"]["name"]))
+    def corpus(self) -> str:
+        return str(self.run.settings["corpus"]["name"])
 
 
 @dataclass(frozen=True)
@@ -227,20 +228,17 @@ def load(
     if not everything:
         name, reason = left_out[0]
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
-    told.refuse_unknown(name for each in everything for name in each.names)
-    return LoadedRuns(
-        corpora=tuple(sorted(corpora, key=lambda each: each.written.is_simulated)),
-        labels=tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
-        runs=tuple(
-            sorted(runs, key=lambda each: (_ranked(each.run.kind), each.written.is_simulated))
-        ),
-        left_out=tuple(left_out),
-    )
+    told.refuse_unknown(name for each in everything for name in _names(each.folder, each.corpus))
+    corpora.sort(key=_by_models)
+    labels.sort(key=_by_models)
+    # Those that ship in their order, then others.
+    ranks = {kind: rank for rank, kind in enumerate(SHIPPED)}
+    runs.sort(key=lambda each: (ranks.get(each.run.kind, len(ranks)), _by_models(each)))
+    return LoadedRuns(tuple(corpora), tuple(labels), tuple(runs), tuple(left_out))
 
 
-def _ranked(kind: str) -> int:
-    """Those that ship in their order, then others."""
-    return list(SHIPPED).index(kind) if kind in SHIPPED else len(list(SHIPPED))
+def _by_models(each: CorpusRun | LabelsRun | StoredRun) -> bool:
+    return each.written.is_simulated
 
 
 @contextmanager
@@ -293,24 +291,31 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> Label
         measured = list(measure_speakers(frame, about["protocol"]))
         speakers = tuple(each.speaker for each in measured)
         consistency = consistency_of(measured)
-    names = (*_names(folder, about["corpus"]), *(() if owner is None else owner.names))
-    by = written(names, about["format"] if owner is None else owner.stats.format, told)
+    names, format_ = _names(folder, about["corpus"]), about["format"]
+    if owner is not None:
+        names += _names(owner.folder, owner.corpus)
+        format_ = owner.stats.format
+    by = written(names, format_, told)
     return LabelsRun(folder, about["corpus"], frame, about["protocol"], speakers, consistency, by)
 
 
 def _owner(frame: pl.DataFrame, name: str, corpora: Sequence[CorpusRun]) -> CorpusRun | None:
     """The corpus that labels are of: it has their chats, and their name."""
     chats = set(frame["chat"].unique())
-    fitting = (each for each in corpora if chats <= {chat.id for chat in each.stats.per_chat})
-    return next((each for each in fitting if name == each.stats.name), None)
+    for corpus in corpora:
+        if name == corpus.corpus and chats <= {chat.id for chat in corpus.stats.per_chat}:
+            return corpus
+    return None
 
 
 def _run(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> StoredRun:
     run = Run.load(folder.path)
     about = run.settings["corpus"]
-    same = [each for each in corpora if each.stats.name == about["name"]]
-    names = tuple(name for each in same for name in each.names)
-    by = written((*_names(folder, str(about["name"])), *names), about.get("format"), told)
+    names = _names(folder, str(about["name"]))
+    for corpus in corpora:
+        if corpus.corpus == about["name"]:
+            names += _names(corpus.folder, corpus.corpus)
+    by = written(names, about.get("format"), told)
     # Scored here, where a run that cannot be scored can still be left out.
     _need(run.name, run.variants, run.cautions, about["sha256"])
     return StoredRun(folder, run, by)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from realtalk.ei.protocols import rules_of
+from realtalk.notebook import counted
 from realtalk.pages.values import Cell, Section, TableView, table
 
 if TYPE_CHECKING:
@@ -27,20 +27,16 @@ def measured_section(loaded: LoadedRuns) -> Section:
     """What the rest of the page is made from."""
     rows: list[tuple[Cell, ...]] = []
     for corpus in loaded.corpora:
-        files = len(corpus.about["source"])
-        settings = (
-            f"format {corpus.stats.format}, {files} source file{'' if files == 1 else 's'}; "
-            f"{corpus.written}"
-        )
+        files = counted(len(corpus.about["source"]), "source file")
+        settings = f"format {corpus.stats.format}, {files}; {corpus.written}"
         count = corpus.stats.total("messages")
         rows.append((corpus.folder.name, "corpus", corpus.stats.name, settings, count, "messages"))
     for labels in loaded.labels:
         measures = labels.frame.select("measure", "version").unique().sort("measure", "version")
         ways = ", ".join(f"{way} {version}" for way, version in measures.rows())
         settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.written}"
-        unit = "turns" if rules_of(labels.protocol).joined else "messages"
         count = labels.frame.height
-        rows.append((labels.folder.name, "EI labels", labels.name, settings, count, unit))
+        rows.append((labels.folder.name, "EI labels", labels.name, settings, count, labels.unit))
     for stored in loaded.runs:
         record, kind = stored.run.settings, stored.run.kind
         chosen = {name: value for name, value in record.items() if name not in _UNTOLD}

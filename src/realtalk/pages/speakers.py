@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from realtalk.ei.languages import chat_languages, language_notes
-from realtalk.ei.protocols import rules_of
+from realtalk.notebook import counted
 from realtalk.pages.charts import MOST_POINTS, Panel, interval_panels, view
 from realtalk.pages.values import ChartView, Section, table
 
@@ -46,15 +46,11 @@ def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     people = sum(len({who.speaker for who in each.speakers}) for each in labels)
     lead = (
         f"Eleven facets of {people:,} speakers, from the labels of {turns:,} "
-        f"{'units' if len({each.protocol for each in labels}) > 1 else _unit(labels[0])}. "
+        f"{'units' if len({each.protocol for each in labels}) > 1 else labels[0].unit}. "
         "A speaker is measured in every chat apart."
     )
     sections = [Section("ei", "Speaker EI", lead)]
     return [*sections, *(_speakers(each) for each in labels)]
-
-
-def _unit(each: LabelsRun) -> str:
-    return "turns" if rules_of(each.protocol).joined else "messages"
 
 
 def _speakers(each: LabelsRun) -> Section:
@@ -69,7 +65,7 @@ def _speakers(each: LabelsRun) -> Section:
         f"{way} (version {version})"
         for way, version in each.frame.select("measure", "version").unique().sort("measure").rows()
     )
-    lead = f"{each.frame.height:,} {_unit(each)}, labelled by {ways}; protocol “{each.protocol}”."
+    lead = f"{each.frame.height:,} {each.unit}, labelled by {ways}; protocol “{each.protocol}”."
     rows = table(f"{each.name}: every speaker", *speaker_rows(each.speakers), note=_INTERVALS)
     notes = tuple(language_notes(chat_languages(each.frame)))
     return Section(f"ei-{each.folder.name}", each.name, lead, (rows,), tuple(charts), notes, 1)
@@ -78,14 +74,14 @@ def _speakers(each: LabelsRun) -> Section:
 def _intervals(each: LabelsRun) -> ChartView:
     from realtalk.ei import FACETS
     from realtalk.ei.figures import HEADLINE
-    from realtalk.ei.values import counted
+    from realtalk.ei.values import counted as counted_units
 
     shown = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
     shown.sort(key=lambda who: (who.speaker.casefold(), who.chat))
     panels = []
     for facet in (FACETS[name] for name in HEADLINE):
         points = [(_who_and_where(who, shown), who[facet.name].times(facet.scale)) for who in shown]
-        of = counted(facet, each.protocol)
+        of = counted_units(facet, each.protocol)
         unit = {"share": f"share of {of}", "score": "mean score, 0 to 6"}.get(
             facet.unit, "1e-3 per session" if facet.unit == "per session" else facet.unit
         )
@@ -121,8 +117,8 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
         known = [who.overall.value for who in each.consistency if who.overall.value is not None]
         mean = f" On average {sum(known) / len(known):.2f} of a facet's range." if known else ""
         lead = (
-            f"{people} speaker{'' if people == 1 else 's'} of {each.name} in "
-            f"{len(each.consistency)} pair{'' if len(each.consistency) == 1 else 's'} of chats: "
+            f"{counted(people, 'speaker')} of {each.name} in "
+            f"{counted(len(each.consistency), 'pair')} of chats: "
             f"how far the facets of one person lie apart. 0 is no difference.{mean}"
         )
         rows = table(
@@ -146,16 +142,18 @@ def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     people = [each for each in labels if not each.written.is_simulated]
     models = [each for each in labels if each.written.is_simulated]
     both_known = bool(people and models)
-    pairs = list(product(people, models)) if both_known else []
-    if not both_known and len(labels) == 2:
-        pairs = [(labels[0], labels[1])]
-    sides = []
-    for first, second in pairs:
+    pairs = product(people, models) if both_known else [labels] if len(labels) == 2 else []
+    return [
+        SideBySide(
+            first,
+            second,
+            compare(first.speakers, second.speakers, (first.name, second.name)),
+            both_known,
+        )
+        for first, second in pairs
         # Labels of turns and labels of messages do not measure the same thing.
-        if first.protocol == second.protocol and first.speakers and second.speakers:
-            comparison = compare(first.speakers, second.speakers, (first.name, second.name))
-            sides.append(SideBySide(first, second, comparison, both_known))
-    return sides
+        if first.protocol == second.protocol and first.speakers and second.speakers
+    ]
 
 
 def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
@@ -171,7 +169,8 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         who = (
             f"{one} is {pair.first.written}, {other} {pair.second.written}."
             if pair.told
-            else f"Nothing says who is simulated: {one} stands first. Say it with `simulated=NAME`."
+            else f"Nothing says who is simulated: {one} stands first. "
+            "Make the page with `simulated=NAME` to say it."
         )
         lead = (
             f"{comparison.speakers[0]} speakers of {one} beside {comparison.speakers[1]} of "

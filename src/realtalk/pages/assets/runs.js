@@ -22,6 +22,24 @@
   }, { rootMargin: "-15% 0px -60% 0px" });
   all("main section").forEach((section) => watch.observe(section));
 
+  // ---- axes: numbers, months and weekdays as the reader writes them; names stay
+  const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+  const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+  const axisWords = (words, isWeekly) => {
+    if (/^(?:median )?[+\-−]?[\d,.]+(?: ?%| (?:s|min|h|days?))?$/.test(words)) return rewritten(words);
+    const [, day, month, year] = /^(\d\d? )?([A-Z][a-z]{2}) (\d{4})$/.exec(words) || [];
+    if (MONTHS.includes(month)) {
+      const parts = { month: "short", year: "numeric", ...(day ? { day: "numeric" } : {}) };
+      return clock(new Date(Date.UTC(year, MONTHS.indexOf(month), day || 1)), parts);
+    }
+    return isWeekly && DAYS.includes(words) ? dayOfWeek(DAYS.indexOf(words), "long") : words;
+  };
+  for (const plot of isEnglish() ? [] : all(".plot")) {
+    const texts = all("text", plot);
+    const isWeekly = DAYS.every((day) => texts.some((text) => text.textContent === day));  // else somebody may be called Sunday
+    for (const text of texts) if (!text.children.length) text.textContent = axisWords(text.textContent, isWeekly);
+  }
+
   // ---- tables
   const NUMBER = /^[<>= ]*([+\-−]?(?:\d[\d,]*)?\.?\d+)/;
   localise();
