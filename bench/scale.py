@@ -47,18 +47,18 @@ from pathlib import Path
 from realtalk.chat import Corpus
 from realtalk.formats.opening import open_reading
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.results import label_by
+from realtalk.ei.labelling import labels_for
 path, out, share, shares = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 corpus = open_reading(path).reading.corpus
 mine = Corpus(corpus.name, corpus.format, corpus.chats[share::shares])
-label_by(EmbeddedLabeller(threads=1), mine, out=Path(out), fresh=True)
+labels_for(mine, EmbeddedLabeller(threads=1), out=Path(out), fresh=True)
 """
 _ENGINE = """
 import sys
 import realtalk as rt
 if __name__ == "__main__":
     path, out, engine, workers = sys.argv[1:]
-    rt.label(path, out=out, engine=engine, workers=int(workers))
+    rt.label(path, out=out, engine=rt.Engine(engine, workers=int(workers)))
 """
 
 
@@ -69,14 +69,14 @@ from pathlib import Path
 from realtalk.formats.store import open_stream
 from realtalk.ei.labels import MEASURES, Label
 from realtalk.engine.engines import Inline
-from realtalk.surface.label_pieces import label_pieces
+from realtalk.ei.by_engine import label_blocks
 class Alike:
     name, version, at_once = "alike", "1", 1024
     def label(self, inputs, progress=None):
         named = dict(sentiment="neutral", emotion="neutral", reflective=False, grounding=False)
         return [Label(**named, intimacy=1.0, empathy=1.0)] * len(inputs)
 path, out = sys.argv[1], Path(sys.argv[2])
-label_pieces(open_stream(path), Alike, Inline(), out=out)
+label_blocks(open_stream(path), Alike, Inline(), out=out)
 """
 
 
