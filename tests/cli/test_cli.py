@@ -71,7 +71,7 @@ def test_an_interruption_is_one_line(
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("realtalk.formats.store.provenance", interrupted)
+    monkeypatch.setattr("realtalk.formats.store._provenance", interrupted)
     status, _, err = run("read", "sample", "--out", "stored")
     assert status == 130 and err.endswith("\ninterrupted; nothing was left half written\n")
     assert not list(tmp_path.iterdir())

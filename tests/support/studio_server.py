@@ -100,16 +100,17 @@ class Studio:
 
 @contextmanager
 def run_studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
-    """Starts `realtalk studio` and waits for its link."""
+    """Starts `realtalk studio` and waits for its link; what it says is in ANNOTATIONS.said."""
     environment = {**os.environ, "REALTALK_CACHE": str(annotations.parent / "cache")}
     command = [sys.executable, "-c", _COMMAND, "studio", path, "--no-browser"]
-    process = subprocess.Popen(
-        [*command, "--annotations", str(annotations), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=environment,
-    )
+    with annotations.with_suffix(".said").open("wb") as said:
+        process = subprocess.Popen(
+            [*command, "--annotations", str(annotations), *words],
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+            env=environment,
+        )
     try:
         assert process.stdout is not None
         yield Studio(process, process.stdout.readline().partition("studio: ")[2].strip())

@@ -49,7 +49,9 @@ def test_it_ends_at_ctrl_c_and_leaves_a_whole_file(tmp_path: Path) -> None:
         with entered(running.url) as client:
             assert "Mara" in client.get("/chat/0").text
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(20) == 0
+        assert running.process.wait(60) == 0
+    lines = notes.with_suffix(".said").read_text("utf-8").splitlines()
+    assert lines[-1] == "closed; everything was saved"  # and no traceback of a thread behind it
     with closing(sqlite3.connect(notes)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
         assert connection.execute("SELECT count(*) FROM item").fetchone()[0] == 62

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2")
 _START = 30.0  # seconds
+_END = 30.0  # seconds for answers under way
 
 
 def need_extra() -> None:
@@ -44,8 +45,8 @@ def need_extra() -> None:
 class Server:
     """A studio that answers on this machine only."""
 
-    def __init__(self, thread: threading.Thread, url: str, entered: threading.Event) -> None:
-        self._thread = thread
+    def __init__(self, ended: threading.Event, url: str, entered: threading.Event) -> None:
+        self._ended = ended
         self.url = url
         self.entered = entered  # set once somebody came in by the link
 
@@ -76,24 +77,34 @@ class Server:
             ws="none",
         )
         server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
+        ended = threading.Event()
+
+        def serve() -> None:
+            try:
+                server.run(sockets=[listening])
+            finally:
+                ended.set()
+
+        threading.Thread(target=serve, daemon=True).start()
         try:
             late = time.monotonic() + _START
             while not server.started:
-                if not thread.is_alive() or time.monotonic() > late:
+                if ended.is_set() or time.monotonic() > late:
                     raise RealtalkError("the studio did not start", where=f"port {keys.port}")
                 time.sleep(0.01)
-            yield cls(thread, keys.url, entered)
+            yield cls(ended, keys.url, entered)
         finally:
             server.should_exit = True
-            thread.join(5)
-            listening.close()
+            if ended.wait(_END):
+                listening.close()
 
     def wait(self) -> None:
-        """Until somebody interrupts."""
-        while self._thread.is_alive():
-            self._thread.join(0.5)
+        """Until somebody interrupts.
+
+        Not by joining the thread: one whose joining is interrupted counts as ended in Python 3.11.
+        """
+        while not self._ended.wait(0.5):
+            pass
 
 
 def _listen(port: int) -> socket.socket:

@@ -77,7 +77,8 @@ class StudioSession:
         return NameReview(self.library.corpus, place, self.name_sources)
 
     def close(self) -> None:
-        """Everything is on the disk, and nothing is open any more."""
+        """Everything is on the disk, nothing is open, and nothing works on any more."""
+        TurnLabels.stop(self._turn_labels.values())
         self.store.close()
         self.guess_room.close()
 

@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from realtalk.errors import RealtalkError, as_options
 from realtalk.text.languages import turn_languages
 
 _AT_ONCE = 64  # turns between two looks at what is done
+_PATIENCE = 30.0  # seconds; the encoder is loaded, or goes through some turns, in one or two
 
 
 class TurnLabels:
@@ -47,6 +48,8 @@ class TurnLabels:
         self.done = self.total = len(self._found)
         self.note = ""  # what went wrong
         self._near = ""  # a message that is being read
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def of(self, message: str) -> Label | None:
         return self._found.get(message)
@@ -62,7 +65,7 @@ class TurnLabels:
 
     @classmethod
     def background(cls, chat: Chat, cache: Path | None = None) -> TurnLabels:
-        """Strips that fill by themselves; the thread ends with the program."""
+        """Strips that fill by themselves, until they are whole or `stop` is called."""
         turns = turn_inputs(Corpus("", "", (chat,)))
         spoken = Counter(turn_languages((turn.chat, turn.speaker, turn.text) for turn in turns))
         # Said at once, before the encoder is loaded: which one it will be is known.
@@ -70,8 +73,18 @@ class TurnLabels:
         version = MULTILINGUAL if is_other else ""
         labels = cls(languages=[Languages(chat.id, "embedded", spoken, version)])
         labels.total = len(chat.turns)
-        threading.Thread(target=labels._make, args=(turns, cache), daemon=True).start()
+        labels._thread = threading.Thread(target=labels._make, args=(turns, cache), daemon=True)
+        labels._thread.start()
         return labels
+
+    @staticmethod
+    def stop(several: Collection[TurnLabels]) -> None:
+        """Ends the making; a thread that is inside the encoder when Python ends would abort it."""
+        for labels in several:
+            labels._stopping.set()
+        for labels in several:
+            if labels._thread is not None:
+                labels._thread.join(_PATIENCE)
 
     def _make(self, turns: list[TurnInput], cache: Path | None) -> None:
         try:
@@ -87,10 +100,12 @@ class TurnLabels:
         from realtalk.ei.embedded import EmbeddedLabeller
         from realtalk.ei.labelling import CachedLabels
 
+        if self._stopping.is_set():
+            return
         _yield_to_readers()
         # One thread: the other cores are for the reader.
         labels = CachedLabels(left, EmbeddedLabeller(threads=1), cache)
-        while left:
+        while left and not self._stopping.is_set():
             # From where somebody reads.
             at = next((at for at, turn in enumerate(left) if self._near in turn.ids), 0)
             part = left[at : at + _AT_ONCE]
