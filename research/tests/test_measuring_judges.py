@@ -16,6 +16,7 @@ from realtalk.memory.golds import Golds
 from research.results.judges import (
     PLANTED,
     agreement,
+    contained,
     false_positives,
     held_out,
     planted,
@@ -42,6 +43,13 @@ def test_planted_answers_are_the_gold_another_one_and_words_for_anything() -> No
     assert by_judge["accepted"]["wrong, called right"].startswith("0.000")
     assert by_judge["accepted"]["right, called right"].startswith("1.000")
     assert by_judge["says anything"]["vague, called right"].startswith("1.000")
+
+
+def test_an_answer_that_says_more_contains_the_gold() -> None:
+    assert contained("phone, camera, tripod", "the camera and the phone", question="What?")
+    assert contained("13 January 2024 and 19 January 2024", "On 13.01.2024", question="When?")
+    assert not contained("phone", "the camera and the phone", question="What?")
+    assert not contained("Porto", None)
 
 
 def graded(path: Path, *verdicts: tuple[int, str, float]) -> Path:

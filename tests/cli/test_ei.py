@@ -97,12 +97,14 @@ def test_agree_consistency_compare(run: Any, labelled: Path) -> None:
         (("sample", "--measures", "hub", "--prompts", "x"), "--prompts is not for --measures hub"),
         (("sample", "--base-url", "http://x"), "--base-url is not for --measures embedded"),
         (("consistency", "broken.parquet"), "not a readable Parquet file"),
+        (("consistency", "other.parquet"), "has other columns than labels"),
     ],
 )
 def test_a_wrong_call_is_one_line(
     run: Any, tmp_path: Path, words: tuple[str, ...], line: str
 ) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    pl.DataFrame({"chat": [1]}).write_parquet(tmp_path / "other.parquet")
     status, _, err = run("ei", *words)
     assert status == 2
     assert err.startswith("error: ") and err.count("\n") == 1

@@ -74,6 +74,8 @@ def test_every_declared_writer_is_there() -> None:
         assert any("cache_folder" in source for source in sources), kind.name
     folders = [folder for kind in KINDS.values() for folder in kind.folders]
     assert len(folders) == len(set(folders))
+    # What `cache clear --from-chats` leaves.
+    assert [kind.name for kind in KINDS.values() if not kind.from_chats] == ["corpora", "models"]
 
 
 def put(path: Path, size: int = 10, hours_ago: float = 2.0) -> Path:

@@ -158,8 +158,9 @@ def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
 
 
 def test_a_model_needs_a_provider() -> None:
-    with pytest.raises(RealtalkError, match="no provider in the name"):
-        Asked("tiny")
+    for name in ("tiny", "openai/", ""):
+        with pytest.raises(RealtalkError, match="no provider in the name"):
+            Asked(name)
     with pytest.raises(RealtalkError, match="timeout must be 1 or more"):
         Asked("local/tiny", timeout=0)
 

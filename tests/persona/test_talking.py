@@ -151,7 +151,8 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
     again = begin(consent=nobody_asks, out=tmp_path / "talk")
     assert again.say("well?") == "ok" and again.consent == talk.consent
     about = unpack_extra(again.corpus.chats[0].extra)["simulated"]
-    assert about["consent"]["answer"] == "given"
+    kept = about["consent"]
+    assert (kept["answer"], kept["meaning"]) == ("given", talk.consent.meaning)
 
 
 def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:

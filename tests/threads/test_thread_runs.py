@@ -17,7 +17,9 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
+from realtalk.files.progress import silent
 from realtalk.formats.opening import open_reading
+from realtalk.threads.baselines import Regression
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
@@ -99,6 +101,32 @@ def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match="`with_scores=True`"):
         run_threads(corpus, told, make_predictor("parent"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
+
+
+class Small(Regression):
+    at_once, solved = 16, 0
+
+    def solve(self, shown: Any, progress: Any = silent) -> Any:
+        self.solved += len(shown)
+        return super().solve(shown, progress)
+
+
+def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    """In the midst of a block, and of a row: what a kill leaves of the rows."""
+    task = ThreadTask(make_samples(corpus, "impact"), ("p-conv",))
+    run_threads(corpus, task, Small(texts=False), tmp_path)
+    rows, table = tmp_path / "rows.jsonl", tmp_path / "rows.parquet"
+    whole, steady = rows.read_bytes(), table.read_bytes()
+    there = b"".join(whole.splitlines(keepends=True)[:25])
+    table.unlink()
+    rows.write_bytes(whole[: len(there) + 40])
+    assert any("25 of 160 predictions" in note for note in Run.load(tmp_path).cautions)
+    rest = Small(texts=False)
+    run_threads(corpus, task, rest, tmp_path)
+    assert rest.solved == 160 - 16  # a block that is there is not solved again
+    assert rows.read_bytes() == whole and table.read_bytes() == steady
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -16,6 +16,7 @@ from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, run_tables
 from realtalk.evals.values import Answer, Row
 from realtalk.formats.opening import open_reading
+from realtalk.metrics.statistics import holm
 from realtalk.threads.benchmark import ThreadTask, best_of, predictions
 from realtalk.threads.pictures import draw_runs
 from realtalk.threads.predictors import Value
@@ -132,6 +133,8 @@ def test_settings_are_compared_reply_by_reply() -> None:
     assert mcc.relative.value == pytest.approx(mcc.second / mcc.first - 1)
     assert mcc.relative.low is not None and mcc.relative.low > 0
     assert mcc.p is not None and mcc.p < 0.05
+    corrected = holm([each.p for each in found.changes.values()])  # all scores together
+    assert [each.p_holm for each in found.changes.values()] == corrected
     assert "the paper's GPT-4.1 gains +199%" in found.further["notes"][-1]  # the abstract's 198 %
     assert not run.compare_variants("p-conv", "p-nonconv").further["notes"]
     headings, table = compared_table(found, run.scores, samples="replies", groups="users")
