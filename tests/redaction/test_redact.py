@@ -362,12 +362,14 @@ def test_nothing_planted_survives(
     assert again == made
 
 
-BITS = "anna Anna Bella bella the with met Hi hey in Paris Annas Person3 @bella a1b2 12345 . , 's"
-GUESSED = st.lists(st.sampled_from(BITS.split()), max_size=12).map(" ".join)
+BITS = (
+    "anna|met Anna|hey Anna|with Bella|ask Bella|bella|the|in Paris|Annas|Person3|@bella|12345|.|'s"
+)
+GUESSED = st.lists(st.sampled_from(BITS.split("|")), max_size=12).map(" ".join)
 
 
 @given(
-    texts=st.lists(st.text(max_size=60) | GUESSED, max_size=6),
+    texts=st.lists(st.text(max_size=60), max_size=6) | st.lists(GUESSED, min_size=2, max_size=6),
     speakers=st.lists(st.text(max_size=8), min_size=1, max_size=4, unique=True),
 )
 @settings(max_examples=tries(150), deadline=None)
