@@ -10,6 +10,7 @@ their sessions; others are put in time order and cut at pauses. Ids that the fil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +34,8 @@ _CLOCK = "clock"  # the time of day, where the date is a column of its own
 _MOST_NAMES = 20
 _STAMPS = 1 << 14  # stamps that are remembered: many rows have the same
 _LONGEST_NAME = 30
+# One word, or words that each begin with a capital: "sender_name", "Sender Name", not "see you".
+_NAME = re.compile(r"[\w.:#/-]+|column \d+|[A-Z0-9][\w.:]*(?: [A-Z0-9]\w*){1,2}")
 _YES = frozenset({"true", "1", "yes"})
 
 # Best first; compared without case, spaces and punctuation.
@@ -101,9 +104,10 @@ def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, 
 
 
 def _listed(columns: Sequence[str]) -> str:
-    """Column names for an error. A long one is a message of a file without header: not shown."""
-    names = [name if 0 < len(name) <= _LONGEST_NAME else "(…)" for name in columns[:_MOST_NAMES]]
-    return ", ".join(names) + (", …" if len(columns) > _MOST_NAMES else "")
+    """Column names for an error; only their number where one could be a part of a message."""
+    if not all(len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) for name in columns):
+        return f"{len(columns)} columns, not shown here: the first line may be a message"
+    return ", ".join(columns[:_MOST_NAMES]) + (", …" if len(columns) > _MOST_NAMES else "")
 
 
 def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
