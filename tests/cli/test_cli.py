@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from realtalk.cli.reference import reference
+from realtalk.formats.opening import open_reading
 
 REPO = Path(__file__).parents[2]
 
@@ -140,7 +141,12 @@ def test_redact_waits_for_a_ticked_table_and_restores(run: Any, pears: str, tmp_
     assert status == 0 and "nothing else was written" in err
     assert not (tmp_path / "shared").exists() and not (tmp_path / "key.json").exists()
     assert (tmp_path / "names.csv").stat().st_mode & 0o077 == 0
-    assert run(*words)[0] == 0 and (tmp_path / "shared").is_dir()
+    table = tmp_path / "names.csv"
+    table.write_text(table.read_text("utf-8").replace("replace,Bex,", "keep,Bex,"), "utf-8")
+    status, out, err = run(*words)
+    assert status == 0 and not any(name in out + err for name in ("Bex", "Juno", "Mara"))
+    messages = open_reading(tmp_path / "shared").reading.corpus.chats[0].messages
+    assert messages[1].text.startswith("Bex took ") and "Juno" not in messages[1].text
     assert run("redact", "shared", "--restore", "key.json", "--out", "again")[0] == 0
     assert "Mara" in (tmp_path / "again" / "corpus.json").read_text("utf-8")
 

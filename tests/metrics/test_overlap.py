@@ -10,9 +10,12 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 from persona_chats import WordEncoder
+from realtalk.memory.rows import ANSWER_SCORES
+from realtalk.metrics.answers import rouge_l_stemmed
 from realtalk.metrics.similarity import Similarity, encoder_shipped, greedy
 from realtalk.metrics.statistics import jensen_shannon
 from realtalk.metrics.texts import distinct, length_ratio, overlap
+from realtalk.persona.scoring import SCORES
 from realtalk.text.words import words_and_emoji
 
 
@@ -25,6 +28,14 @@ def test_rouge_by_hand() -> None:
     assert turned is not None
     assert turned.rouge_1 == pytest.approx(1.0)
     assert turned.rouge_l == pytest.approx(1 / 3)
+
+
+def test_the_two_rouge_l_have_two_names() -> None:
+    """Answers are stemmed, turns are not: no column of the one is taken for the other's."""
+    plain = overlap("lakes", "lake")
+    assert plain is not None and plain.rouge_l == 0.0
+    assert rouge_l_stemmed("lakes", "lake", "multi_hop") == 1.0
+    assert not set(ANSWER_SCORES) & set(SCORES)
 
 
 def test_rouge_one_by_counting() -> None:

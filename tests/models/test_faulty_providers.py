@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
+import realtalk as rt
 from judge_server import Call, JudgeServer, Reply, completion
 from model_faults import FAULTS, PAGE, raw_answer
 from realtalk.errors import RealtalkError
@@ -287,3 +288,9 @@ def test_the_command_tells_on_standard_error_alone(
     json.loads(out)
     assert "note: the server answers 500, trying again (3 of 5)\n" in said
     assert said.count("trying again") == 6  # of each chat, whose questions are asked together
+    heard: list[str] = []  # and Python by its progress
+    with JudgeServer(failing(1, Reply(status=502))) as server:
+        model = rt.Model("openai-api/local/tiny", base_url=server.url)
+        told = {"progress": lambda done, total, what: heard.append(what)}
+        rt.probe("sample", memory="none", model=model, limit=2, **told)
+    assert "the server answers 502, trying again (1 of 5)" in heard
