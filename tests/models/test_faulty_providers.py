@@ -291,6 +291,6 @@ def test_the_command_tells_on_standard_error_alone(
     heard: list[str] = []  # and Python by its progress
     with JudgeServer(failing(1, Reply(status=502))) as server:
         model = rt.Model("openai-api/local/tiny", base_url=server.url)
-        told = {"progress": lambda done, total, what: heard.append(what)}
-        rt.probe("sample", memory="none", model=model, limit=2, **told)
+        asked_by = partial(rt.probe, "sample", memory="none", model=model, limit=2)
+        asked_by(progress=lambda done, total, what: heard.append(what))
     assert "the server answers 502, trying again (1 of 5)" in heard

@@ -208,6 +208,23 @@ def test_annotators_have_their_own_and_copy_from_others(client: httpx.Client) ->
     assert client.post("/chat/0/undo", json={}).json()["items"] == []  # Ana's step is not Bo's
 
 
+def test_two_tabs_keep_both_versions(client: httpx.Client) -> None:
+    item = create(client, "question", {"text": "first"}, "request-1")
+    one, two = (
+        client.patch(
+            f"/items/{item['id']}",
+            json={"version": 1, "fields": {"text": f"tab {tab}"}, "request": f"request-{tab}"},
+        )
+        for tab in (2, 3)
+    )
+    assert (one.status_code, two.status_code) == (200, 409)
+    kept = two.json()
+    assert "tab 2" in kept["html"] and "tab 3" in kept["html"]
+    client.post(f"/items/{kept['kept']['id']}/settle", json={"take": "this"}).raise_for_status()
+    (left,) = client.get("/chat/0/items?who=Ana").json()["items"]
+    assert (left["body"]["text"], left["id"]) == ("tab 3", item["id"])
+
+
 def test_adjudication_ends_in_what_was_agreed(client: httpx.Client) -> None:
     first = create(client, "question", {"text": "When did Ilse move?"}, "request-1")
     client.post("/annotator", json={"name": "Bo"}).raise_for_status()
