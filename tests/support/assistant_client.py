@@ -22,7 +22,14 @@ from mcp.types import CallToolResult, TextContent
 
 from realtalk.assistant.answers import MOST_CHARACTERS
 
-COMMAND = (sys.executable, "-c", "from realtalk.cli.main import main; main()", "mcp")
+# Vectors are waited for however busy the machine is.
+START = """
+from realtalk.assistant import finding
+from realtalk.cli.main import main
+finding.WAIT = 600.0
+main()
+"""
+COMMAND = (sys.executable, "-c", START, "mcp")
 
 
 class Assistant:

@@ -2,7 +2,7 @@
 
     WordSearch(collection).find("red bicycle", chats, person="Mara", period=Period())
     → [ListedMessage(chat, session, message), …]
-    memories = MeaningSearch().memories(chats, wait=20)    → {chat: memory, …}, or why not
+    memories = MeaningSearch().memories(chats, 20)    → {chat: memory, …}, or why not
     nearest(memories, "what she rides to work", …)         → the same, whatever words were used
     recall(messages, Budget(tokens=1000))["text"]
     → "Chat_1_Mara_Theo
@@ -41,7 +41,7 @@ from realtalk.memory.values import Budget, label, parse_budgets
 from realtalk.text.terms import ReadWords, english_terms, reading
 
 _BY_CHANCE = 0.3  # of the best score: what has less shares a piece of a word, and not the word
-_WAIT = 20.0  # seconds; assistants give up after a minute
+WAIT = 20.0  # seconds; assistants give up after a minute
 _MOST_ENCODED = 50_000  # messages of a chat: its vectors take memory, and some minutes
 _MOST_TOKENS, _MOST_WORDS = 5000, 4000
 _ROOM = 1500  # characters for what stands around the text
@@ -111,7 +111,7 @@ class MeaningSearch:
         threading.Thread(target=self._work, daemon=True).start()
 
     def memories(
-        self, chats: Sequence[ListedChat], seconds: float = _WAIT
+        self, chats: Sequence[ListedChat], seconds: float | None = None
     ) -> Mapping[ListedChat, BuiltRetrieved] | str:
         """The memory of every chat, or why not all are ready: scores of two kinds do not mix."""
         for chat in chats:
@@ -124,7 +124,7 @@ class MeaningSearch:
         for chat in reversed(chats):
             if not futures[chat].done():
                 self._waiting.put(chat)
-        if wait(futures.values(), seconds).not_done:
+        if wait(futures.values(), WAIT if seconds is None else seconds).not_done:
             return (
                 "searched by words: vectors of the messages are being made, ask again in a minute"
             )
