@@ -13,6 +13,7 @@ who is in both, and a part depends on its own input alone.
 from __future__ import annotations
 
 import glob
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
@@ -92,7 +93,7 @@ class InputReading:
 
 
 @dataclass(frozen=True)
-class InputWork:
+class InputWork(ABC):
     """What is done to every input; it travels to the workers as it is."""
 
     way: InputReading
@@ -105,10 +106,11 @@ class InputWork:
         """What the parts depend on, beside how inputs are read."""
         return {}
 
+    @abstractmethod
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        raise NotImplementedError
+        """Writes the part of one input to `place`; returns figures of it."""
 
-    def finish(self, report: JobReport) -> None:
+    def finish(self, report: JobReport) -> None:  # noqa: B027  most works have nothing left
         """What is left to do when every input was worked on."""
 
 
