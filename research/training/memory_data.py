@@ -6,9 +6,9 @@
        "messages": [{"speaker": 0, "session": 1, "date": "2024-03-02", "text": "hey"}, ...],
        "queries": [{"text": "When did …", "kind": "date", "positives": [17, 18]}, ...]}]
 
-`questions.jsonl` holds the questions, each with the numbers of the messages that answer it. The
-chats are those of `questions_chats.py` and the invented ones in `fiction/`. REALTALK, LoCoMo and
-LongMemEval are test sets: nothing here reads them.
+`questions*.jsonl` hold the questions, each with the numbers of the messages that answer it. The
+chats are those of `questions_chats.py`, of which only the parts under open terms are kept, and the
+invented ones in `fiction/`. Benchmarks are test sets: nothing here reads them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import argparse
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 KINDS = ("fact", "list", "date", "infer", "none")
+OPEN = {"xpersona", "fiction"}  # MIT, and our own
 _SESSION = re.compile(r"== session (\d+), (.+)")
 _MESSAGE = re.compile(r"(\d+) ([^:]+): (.*)")
 
@@ -47,17 +49,30 @@ def told(path: Path) -> dict[str, Any]:
     return {"id": id_, "speakers": speakers, "messages": messages}
 
 
-def asked(path: Path) -> dict[str, list[dict[str, Any]]]:
+def read_questions(paths: Iterable[Path]) -> dict[str, list[dict[str, Any]]]:
     """Chat id → its questions, evidence counted from 0."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for line in path.read_text("utf-8").splitlines():
+    questions: dict[str, list[dict[str, Any]]] = {}
+    for line in (line for path in paths for line in path.read_text("utf-8").splitlines()):
         row = json.loads(line)
         if row["kind"] not in KINDS or bool(row["evidence"]) == (row["kind"] == "none"):
             raise SystemExit(f"{row['chat']}: a question of no known kind, or without evidence")
         places = [number - 1 for number in row["evidence"]]
         query = {"text": row["question"], "kind": row["kind"], "positives": places}
-        found.setdefault(row["chat"], []).append(query)
-    return found
+        questions.setdefault(row["chat"], []).append(query)
+    return questions
+
+
+def open_part(chat: dict[str, Any]) -> dict[str, Any]:
+    """A chat without what is under narrower terms, and without questions about that."""
+    messages = chat["messages"]
+    kept = [place for place, message in enumerate(messages) if message["set"] in OPEN]
+    new_place = {place: number for number, place in enumerate(kept)}
+    queries = [
+        {**query, "positives": [new_place[place] for place in query["positives"]]}
+        for query in chat["queries"]
+        if all(place in new_place for place in query["positives"])
+    ]
+    return {**chat, "messages": [messages[place] for place in kept], "queries": queries}
 
 
 def main() -> None:
@@ -67,7 +82,7 @@ def main() -> None:
     options = parser.parse_args()
     chats = json.loads(options.stitched.read_text("utf-8"))
     chats += [told(path) for path in sorted((HERE / "fiction").glob("*.txt"))]
-    questions = asked(HERE / "questions.jsonl")
+    questions = read_questions(sorted(HERE.glob("questions*.jsonl")))
     for chat in chats:
         chat["queries"] = questions.pop(chat["id"], [])
         last = max((place for q in chat["queries"] for place in q["positives"]), default=0)
@@ -75,8 +90,9 @@ def main() -> None:
             raise SystemExit(f"{chat['id']}: a question points beyond the last message")
     if questions:
         raise SystemExit(f"questions about chats that are not there: {', '.join(questions)}")
+    chats = [part for part in map(open_part, chats) if part["messages"] and part["queries"]]
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps([chat for chat in chats if chat["queries"]]), "utf-8")
+    options.out.write_text(json.dumps(chats), "utf-8")
     kinds = Counter(query["kind"] for chat in chats for query in chat["queries"])
     print(f"{len(chats)} chats, {kinds.total()} questions: {dict(kinds)}")
 
