@@ -123,8 +123,8 @@ class Message:
         return reactions_in(fields.get("reactions")) if isinstance(fields, dict) else ()
 
     def __repr__(self) -> str:
-        said = counted(len(self.text), "character")
-        return f"<Message {self.id!r} {self.speaker!r}{_at(self.time)}: {said}>"
+        length = counted(len(self.text), "character")
+        return f"<Message {self.id!r} {self.speaker!r}{_at(self.time)}: {length}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -162,8 +162,8 @@ class Turn:
         return tuple(message.id for message in self.messages)
 
     def __repr__(self) -> str:
-        said = counted(len(self.messages), "message")
-        return f"<Turn {self.speaker!r} in session {self.session}{_at(self.time)}: {said}>"
+        length = counted(len(self.messages), "message")
+        return f"<Turn {self.speaker!r} in session {self.session}{_at(self.time)}: {length}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +232,10 @@ class Chat:
     @cached_property
     def by_id(self) -> Mapping[str, Message]:
         """Messages by id; of two with the same id, the first."""
-        found: dict[str, Message] = {}
+        messages: dict[str, Message] = {}
         for message in self.messages:
-            found.setdefault(message.id, message)
-        return found
+            messages.setdefault(message.id, message)
+        return messages
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
@@ -286,12 +286,12 @@ class Corpus:
         columns: dict[str, list[Any]] = {name: [] for name in kinds}
         for chat in self.chats:
             for session in chat.sessions:
-                said = session.messages
-                columns["chat"] += [chat.id] * len(said)
-                columns["session"] += [session.number] * len(said)
-                columns["files"] += [len(message.attachments) for message in said]
+                messages = session.messages
+                columns["chat"] += [chat.id] * len(messages)
+                columns["session"] += [session.number] * len(messages)
+                columns["files"] += [len(message.attachments) for message in messages]
                 for name in ("id", "speaker", "time", "text", "reply_to", "edited", "deleted"):
-                    columns[name] += [getattr(message, name) for message in said]
+                    columns[name] += [getattr(message, name) for message in messages]
         return pl.DataFrame(columns, schema=kinds)
 
     def __repr__(self) -> str:
@@ -319,7 +319,7 @@ def reactions_in(value: Any) -> tuple[Reaction, ...]:
 
     A count that is not stated is that of the people named, or one.
     """
-    found: list[Reaction] = []
+    reactions: list[Reaction] = []
     for entry in value if isinstance(value, list) else ():
         emoji = entry.get("emoji") if isinstance(entry, dict) else None
         if not isinstance(emoji, str) or not emoji:
@@ -328,8 +328,8 @@ def reactions_in(value: Any) -> tuple[Reaction, ...]:
         listed = people if isinstance(people, list) else ()
         by = tuple(name for name in listed if isinstance(name, str) and name)
         stated = isinstance(count, int) and not isinstance(count, bool) and count > 0
-        found.append(Reaction(emoji, by, count if stated else len(by) or 1))
-    return tuple(found)
+        reactions.append(Reaction(emoji, by, count if stated else len(by) or 1))
+    return tuple(reactions)
 
 
 def calls_in(extra: str) -> tuple[Call, ...]:
@@ -340,15 +340,15 @@ def calls_in(extra: str) -> tuple[Call, ...]:
         fields = json.loads(extra)
     except (ValueError, RecursionError):
         return ()
-    told = fields.get("calls") if isinstance(fields, dict) else None
-    found: list[Call] = []
-    for speaker, times in (told if isinstance(told, dict) else {}).items():
+    calls_by_speaker = fields.get("calls") if isinstance(fields, dict) else None
+    calls: list[Call] = []
+    for speaker, times in (calls_by_speaker if isinstance(calls_by_speaker, dict) else {}).items():
         for text in times if isinstance(times, list) else ():
             try:
-                found.append(Call(speaker, datetime.fromisoformat(text) if text else None))
+                calls.append(Call(speaker, datetime.fromisoformat(text) if text else None))
             except (ValueError, TypeError):
                 continue
-    return tuple(found)
+    return tuple(calls)
 
 
 def turns(session: Session) -> Iterator[Turn]:

@@ -26,11 +26,11 @@ _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 _NOTHING = frozenset({"", "none"})
 
 
-def suggest(kind: str, wrong: str, known: list[str]) -> RealtalkError:
+def suggest(kind: str, wrong: str, names: list[str]) -> RealtalkError:
     """The error for a mistyped name: the nearest known one, then all of them."""
-    near = difflib.get_close_matches(wrong.lower(), known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(wrong.lower(), names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    return RealtalkError(f"unknown {kind} '{wrong}'", fix=f"{hint}known: {', '.join(known)}")
+    return RealtalkError(f"unknown {kind} '{wrong}'", fix=f"{hint}known: {', '.join(names)}")
 
 
 class Registry(Generic[T]):
@@ -59,31 +59,31 @@ def make(
     factory: Callable[..., T],
     settings: Mapping[str, Any] | None,
     *,
-    known: Mapping[str, inspect.Parameter] | None = None,
+    parameters: Mapping[str, inspect.Parameter] | None = None,
     fix: str = "give it with `settings={key}=VALUE`",
 ) -> T:
     """What a factory makes of settings given as text, as on the command line, or typed.
 
     `what` is what it makes, for errors: the memory 'notes'. Each setting has its type and mostly a
-    default; text is read by that type, and what is no such value is refused by name. `known` are
-    the settings that may be given, where that is not all of them.
+    default; text is read by that type, and what is no such value is refused by name.
+    `parameters` are the settings that may be given, where that is not all of them.
     """
-    if known is None:
-        known = inspect.signature(factory, eval_str=True).parameters
+    if parameters is None:
+        parameters = inspect.signature(factory, eval_str=True).parameters
     name = what.rpartition("'")[0].rpartition("'")[2] or what
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for key, value in (settings or {}).items():
-        if key not in known:
-            if not known:
+        if key not in parameters:
+            if not parameters:
                 raise RealtalkError(f"{what} has no setting '{key}'", fix="it has none")
-            raise suggest(f"setting of {what}", key, list(known))
+            raise suggest(f"setting of {what}", key, list(parameters))
         text = isinstance(value, str)
         where = f"{name}, setting {key}"
-        given[key] = read_value(value, known[key].annotation, where) if text else value
-    for key, each in known.items():
-        if each.default is each.empty and key not in given:
+        arguments[key] = read_value(value, parameters[key].annotation, where) if text else value
+    for key, parameter in parameters.items():
+        if parameter.default is parameter.empty and key not in arguments:
             raise RealtalkError(f"{what} needs the setting '{key}'", fix=fix.format(key=key))
-    return factory(**given)
+    return factory(**arguments)
 
 
 def read_value(text: str, kind: Any, where: str) -> Any:
@@ -92,7 +92,7 @@ def read_value(text: str, kind: Any, where: str) -> Any:
         choices = get_args(kind)
         if NoneType in choices and text.lower() in _NOTHING:
             return None
-        kind = next(each for each in choices if each is not NoneType)
+        kind = next(choice for choice in choices if choice is not NoneType)
     if get_origin(kind) is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if kind is bool:

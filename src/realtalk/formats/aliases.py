@@ -56,7 +56,7 @@ def learn(
 ) -> tuple[Alias, ...]:
     """Aliases in order of strength, each name once."""
     events, questions = tuple(events), tuple(questions)
-    taken = {name.casefold() for name in speakers}
+    speaker_names = {name.casefold() for name in speakers}
     claims: dict[str, dict[str, str]] = {}  # name → {speaker: source}
     # The first words of each speaker's events, where capitalised.
     subjects: dict[str, Counter[str]] = {speaker: Counter() for speaker in speakers}
@@ -79,7 +79,7 @@ def learn(
     )
     introductions = _introductions(sessions, subjects, questions)
     for name, speaker, source in (*introductions, *by_events, *by_name):
-        if name.casefold() not in taken and name not in _NOT_NAMES:
+        if name.casefold() not in speaker_names and name not in _NOT_NAMES:
             claims.setdefault(name, {}).setdefault(speaker, source)
     aliases = [
         Alias(name, speaker, source)
@@ -87,9 +87,9 @@ def learn(
         if len(claimants) == 1
         for speaker, source in claimants.items()
     ]
-    known = {**{name: name for name in speakers}, **{a.name: a.speaker for a in aliases}}
+    speaker_of = {**{name: name for name in speakers}, **{a.name: a.speaker for a in aliases}}
     if events or questions:
-        aliases += _misspellings(known, sessions, events, questions)
+        aliases += _misspellings(speaker_of, sessions, events, questions)
     return tuple(aliases)
 
 
@@ -99,7 +99,7 @@ def _introductions(
     questions: Sequence[Question],
 ) -> Iterable[tuple[str, str, str]]:
     question_words = {word for question in questions for word in _WORD.findall(question.text)}
-    called = _called(sessions)
+    callers = _called(sessions)
     previous: Message | None = None
     for session in sessions[:_INTRODUCTIONS]:
         for message in session.messages:
@@ -108,7 +108,7 @@ def _introductions(
             for name in _IS.findall(message.text):
                 answers = previous is not None and _ASKS_NAME.search(previous.text)
                 noted = name in question_words or name in subjects.get(message.speaker, ())
-                if answers or noted or called.get(name, set()) - {message.speaker}:
+                if answers or noted or callers.get(name, set()) - {message.speaker}:
                     yield name, message.speaker, message.id
             previous = message
 
@@ -122,9 +122,9 @@ def _called(sessions: Sequence[Session]) -> dict[str, set[str]]:
                 name = call[1] or call[2]
                 # "hey Kate's" and "hey Kate-Ann" call Kate, too.
                 for end in _ENDS.finditer(name):
-                    known = callers.setdefault(name[: end.start()], set())
-                    if len(known) < 2:
-                        known.add(message.speaker)
+                    speakers = callers.setdefault(name[: end.start()], set())
+                    if len(speakers) < 2:
+                        speakers.add(message.speaker)
     return callers
 
 
@@ -133,7 +133,7 @@ def _bare(word: str) -> str:
 
 
 def _misspellings(
-    known: dict[str, str],
+    speaker_of: dict[str, str],
     sessions: Sequence[Session],
     events: Sequence[Event],
     questions: Sequence[Question],
@@ -144,7 +144,7 @@ def _misspellings(
         for message in session.messages
         for word in _WORD.findall(message.text)
     }
-    written: dict[str, str] = {}
+    words: dict[str, str] = {}
     for source, texts in (
         ("questions", [question.text for question in questions]),
         ("events", [event.text for event in events if event.kind == "event"]),
@@ -152,12 +152,12 @@ def _misspellings(
         for text in texts:
             for word in _WORD.findall(text):
                 if word[0].isupper() and 3 < len(word) <= _LONGEST_WORD:
-                    written.setdefault(_bare(word), source)
-    names = {name.casefold(): speaker for name, speaker in known.items() if name}
+                    words.setdefault(_bare(word), source)
+    names = {name.casefold(): speaker for name, speaker in speaker_of.items() if name}
     aliases: list[Alias] = []
-    if len(written) * len(names) > _MOST_COMPARED:
+    if len(words) * len(names) > _MOST_COMPARED:
         return aliases
-    for word, source in written.items():
+    for word, source in words.items():
         plain = word.casefold()
         if plain in names or plain in spoken or word in _NOT_NAMES:
             continue

@@ -96,18 +96,18 @@ class Audit:
         """The audited questions of a chat by their ids; empty where it was not audited."""
         if not chat.questions:
             return {}
-        known = self.chats.get(chat_key(chat))
-        if not known:
+        verdicts = self.chats.get(chat_key(chat))
+        if not verdicts:
             return {}
         keys = ((question.id, question_key(question)) for question in chat.questions)
-        return {id_: known[key] for id_, key in keys if key in known}
+        return {id_: verdicts[key] for id_, key in keys if key in verdicts}
 
     def lines(self) -> list[dict[str, Any]]:
         """One object per question, as `read` takes it."""
         return [
-            {"chat": chat, "question": question, **asdict(found)}
+            {"chat": chat, "question": question, **asdict(audit)}
             for chat, questions in self.chats.items()
-            for question, found in questions.items()
+            for question, audit in questions.items()
         ]
 
 
@@ -121,8 +121,8 @@ def chat_key(chat: Chat) -> str:
 
 def question_key(question: Question) -> str:
     """A hash of a question and its published answer: a verdict is about both."""
-    said = f"{_letters(question.text)}\t{_letters(question.answer or '')}"
-    return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+    line = f"{_letters(question.text)}\t{_letters(question.answer or '')}"
+    return hashlib.blake2b(line.encode(), digest_size=8).hexdigest()
 
 
 def _letters(text: str) -> str:
@@ -130,10 +130,10 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, folded))
 
 
-def counts(found: Iterable[AuditedQuestion]) -> dict[str, int]:
+def counts(questions: Iterable[AuditedQuestion]) -> dict[str, int]:
     """How many questions have which verdict, in the order of the verdicts."""
-    known = Counter(each.verdict for each in found)
-    return {verdict: known[verdict] for verdict in VERDICTS if known[verdict]}
+    totals = Counter(question.verdict for question in questions)
+    return {verdict: totals[verdict] for verdict in VERDICTS if totals[verdict]}
 
 
 def _parsed(data: bytes, name: str, where: str) -> Audit:
@@ -150,15 +150,15 @@ def _parsed(data: bytes, name: str, where: str) -> Audit:
 
 
 def _entry(entry: Mapping[str, Any], where: str) -> AuditedQuestion:
-    known = {each.name for each in fields(AuditedQuestion)}
-    values = {name: value for name, value in entry.items() if name in known}
+    names = {column.name for column in fields(AuditedQuestion)}
+    values = {name: value for name, value in entry.items() if name in names}
     if values.get("verdict") not in VERDICTS:
         raise RealtalkError("no such verdict", where=where, fix=f"known: {', '.join(VERDICTS)}")
     for name in ("accept", "evidence"):
-        given = values.get(name, [])
-        if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+        strings = values.get(name, [])
+        if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
             raise RealtalkError(f"{name} is no list of texts", where=where)
-        values[name] = tuple(given)
+        values[name] = tuple(strings)
     for name in ("why", "date_basis", "reviewed", "comment"):
         if not isinstance(values.get(name, ""), str):
             raise RealtalkError(f"{name} is no text", where=where)

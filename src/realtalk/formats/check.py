@@ -96,7 +96,7 @@ RuleHit = tuple[str, str, str]  # rule, where, detail
 
 
 def _messages(chat: Chat) -> Iterator[RuleHit]:
-    seen: set[str] = set()
+    ids: set[str] = set()
     listed = frozenset(chat.speakers)
     untimed = foreign = total = 0
     last_session = None
@@ -110,9 +110,9 @@ def _messages(chat: Chat) -> Iterator[RuleHit]:
         last = None
         for message in session.messages:
             total += 1
-            if message.id in seen:
+            if message.id in ids:
                 yield "duplicate-id", message.id, where
-            seen.add(message.id)
+            ids.add(message.id)
             if message.speaker not in listed:
                 yield "speaker-unlisted", message.id, ""
             if not (message.text.strip() or message.attachments or message.deleted):
@@ -160,11 +160,11 @@ def _questions(chat: Chat, categories: frozenset[str]) -> Iterator[RuleHit]:
 
 def _audited(chat: Chat) -> Iterator[RuleHit]:
     """What the shipped audit found of published questions; its reasons are its own words."""
-    for id_, found in Audit.shipped().of(chat).items():
-        if found.verdict != "ok":
-            yield f"gold-{found.verdict}", id_, found.why
-        if found.evidence_changed:
-            yield "evidence-audited", id_, ", ".join(found.evidence)
+    for id_, audit in Audit.shipped().of(chat).items():
+        if audit.verdict != "ok":
+            yield f"gold-{audit.verdict}", id_, audit.why
+        if audit.evidence_changed:
+            yield "evidence-audited", id_, ", ".join(audit.evidence)
 
 
 def _beside_photo(piece: str, messages: dict[str, Any]) -> str:

@@ -178,12 +178,12 @@ def _in_both(
 def _by_id(old: _Lines, new: _Lines) -> Iterator[Pair]:
     """Messages of one id, speaker and moment; an id that a file has twice says nothing."""
     for ours, theirs in _in_both(old, new, lambda line: (line.id, line.speaker, line.minute)):
-        one, other = ours[0], theirs[0]
-        if one.id is None or len(ours) > 1 or len(theirs) > 1:
+        our, their = ours[0], theirs[0]
+        if our.id is None or len(ours) > 1 or len(theirs) > 1:
             continue
-        is_edited = one.text != other.text or (other.edited and not one.edited)
+        is_edited = our.text != their.text or (their.edited and not our.edited)
         kind = "edited" if is_edited else "same"
-        yield one.place, other.place, "deleted" if other.deleted > one.deleted else kind
+        yield our.place, their.place, "deleted" if their.deleted > our.deleted else kind
 
 
 def _by_text(old: _Lines, new: _Lines) -> Iterator[Pair]:
@@ -202,7 +202,7 @@ def _by_text(old: _Lines, new: _Lines) -> Iterator[Pair]:
             if new_is_earlier
             else zip(ours[-count:], theirs[:count], strict=True)
         )
-        yield from ((one.place, other.place, "same") for one, other in pairs)
+        yield from ((our.place, their.place, "same") for our, their in pairs)
 
 
 def _near(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
@@ -226,14 +226,14 @@ def _near(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
     ):
         at = other_at = 0
         while at < len(ours) and other_at < len(theirs):
-            one, other = ours[at], theirs[other_at]
-            assert one.minute is not None and other.minute is not None
-            if abs(one.minute - other.minute) <= _NEAR:
-                pairs.append((one.place, other.place, "same"))
+            our, their = ours[at], theirs[other_at]
+            assert our.minute is not None and their.minute is not None
+            if abs(our.minute - their.minute) <= _NEAR:
+                pairs.append((our.place, their.place, "same"))
                 # Of one phone's exports nothing is left between the ends that both have.
-                proven += start < one.minute < end and start < other.minute < end
-            at += one.minute <= other.minute + _NEAR
-            other_at += other.minute <= one.minute + _NEAR
+                proven += start < our.minute < end and start < their.minute < end
+            at += our.minute <= their.minute + _NEAR
+            other_at += their.minute <= our.minute + _NEAR
     return pairs if proven >= _NEAR_AT_LEAST else []
 
 
@@ -352,9 +352,9 @@ def _telling(lines: _Lines) -> dict[str, tuple[datetime, _Line]]:
 
 def _people(pairs: Sequence[tuple[_Line, _Line]]) -> dict[tuple[str, str], int]:
     """New and old names of the same messages; those of a moment's only text say it best."""
-    times = Counter((one.minute, one.text) for one, _ in pairs)
-    once = [(one, other) for one, other in pairs if times[one.minute, one.text] == 1 and one.text]
-    counts = Counter((other.speaker, one.speaker) for one, other in once or pairs)
+    times = Counter((our.minute, our.text) for our, _ in pairs)
+    once = [(our, their) for our, their in pairs if times[our.minute, our.text] == 1 and our.text]
+    counts = Counter((their.speaker, our.speaker) for our, their in once or pairs)
     return dict(sorted(counts.items()))
 
 
@@ -390,7 +390,7 @@ class JoinCounts:
 
 
 def join(
-    known: pl.DataFrame,
+    old: pl.DataFrame,
     new: pl.DataFrame,
     gap: Gap,
     *,
@@ -401,13 +401,13 @@ def join(
 
     `numbers` are those of sessions without a message, which are taken too.
     """
-    pairs, gone = match(known, new)
+    pairs, gone = match(old, new)
     kinds = Counter(kind for *_, kind in pairs)
-    extras, new_extras = known["extra"].to_list(), new["extra"].to_list()
+    extras, new_extras = old["extra"].to_list(), new["extra"].to_list()
     reacted = {
-        old: at
-        for old, at, kind in pairs
-        if kind == "same" and _is_reacted(extras[old], new_extras[at])
+        place: at
+        for place, at, kind in pairs
+        if kind == "same" and _is_reacted(extras[place], new_extras[at])
     }
     counts = JoinCounts(
         joined=len(pairs),
@@ -418,17 +418,17 @@ def join(
         gone=gone,
     )
     if take_edits:
-        changed = {old: at for old, at, kind in pairs if kind != "same"}
-        known = _updated(known, new, changed, _EDITABLE)
-        known = _updated(known, new, reacted, ("extra",))
+        changed = {place: at for place, at, kind in pairs if kind != "same"}
+        old = _updated(old, new, changed, _EDITABLE)
+        old = _updated(old, new, reacted, ("extra",))
     if not counts.new:
-        return known, counts
-    known_at = {at: old for old, at, _ in pairs}
-    order = _order(known["time"], new["time"], known_at)
-    merged = pl.concat([known, new])[order]
-    places = [at - known.height if at >= known.height else None for at in order]
+        return old, counts
+    known_at = {at: place for place, at, _ in pairs}
+    order = _order(old["time"], new["time"], known_at)
+    merged = pl.concat([old, new])[order]
+    places = [at - old.height if at >= old.height else None for at in order]
     merged = _in_sessions(merged, places, gap, numbers)
-    return _named(merged, places, known["id"].to_list(), new["id"].to_list(), known_at), counts
+    return _named(merged, places, old["id"].to_list(), new["id"].to_list(), known_at), counts
 
 
 def _is_reacted(before: str, after: str) -> bool:
@@ -448,14 +448,13 @@ def _but_reactions(extra: str) -> Any:
 
 
 def _updated(
-    known: pl.DataFrame, new: pl.DataFrame, changed: Mapping[int, int], columns: Sequence[str]
+    old: pl.DataFrame, new: pl.DataFrame, changed: Mapping[int, int], columns: Sequence[str]
 ) -> pl.DataFrame:
     """The known messages with what the new export has in some columns of them."""
     places = [
-        known.height + changed[place] if place in changed else place
-        for place in range(known.height)
+        old.height + changed[place] if place in changed else place for place in range(old.height)
     ]
-    return known.with_columns(pl.concat([known, new]).select(columns)[places].get_columns())
+    return old.with_columns(pl.concat([old, new]).select(columns)[places].get_columns())
 
 
 def _order(known_times: pl.Series, new_times: pl.Series, known_at: Mapping[int, int]) -> list[int]:
@@ -476,9 +475,9 @@ def _order(known_times: pl.Series, new_times: pl.Series, known_at: Mapping[int, 
     neighbours = zip(partners.forward_fill(), partners.backward_fill(), strict=True)
     for place, moment, (before, after) in zip(places, new_moments, neighbours, strict=True):
         beside = (
-            (moments[other], other, side)
-            for other, side in ((before, 1), (after, -1))
-            if other is not None and moment in (_LAST, moments[other])
+            (moments[neighbour], neighbour, side)
+            for neighbour, side in ((before, 1), (after, -1))
+            if neighbour is not None and moment in (_LAST, moments[neighbour])
         )
         keys.append(next(beside, (moment, _LAST, 1)))
         if place not in known_at:
@@ -494,12 +493,12 @@ def _in_sessions(
     # Whether a pause lies before a message. One without a time goes with the one that it is held
     # against: the one before it, or the one behind it.
     pauses, pauses_back = (
-        [False, *(is_pause(one, other, gap) for one, other in pairwise(filled))]
+        [False, *(is_pause(earlier, later, gap) for earlier, later in pairwise(filled))]
         for filled in (times.forward_fill(), times.backward_fill())
     )
-    known = [at for at, place in enumerate(places) if place is None]
-    last = max([*numbers, *(sessions[at] for at in known)], default=0)
-    for before, after in pairwise([-1, *known, len(sessions)]):
+    old_places = [at for at, place in enumerate(places) if place is None]
+    last = max([*numbers, *(sessions[at] for at in old_places)], default=0)
+    for before, after in pairwise([-1, *old_places, len(sessions)]):
         start, end = before + 1, after
         session = sessions[before] if start else None
         next_session = sessions[end] if end < len(sessions) else None
@@ -515,7 +514,7 @@ def _in_sessions(
             last += at == start or pauses[at]
             sessions[at] = last
     stated = merged["session_time"].to_list()
-    dates = {sessions[at]: stated[at] for at in known}
+    dates = {sessions[at]: stated[at] for at in old_places}
     for number, time in zip(sessions, times, strict=True):
         dates.setdefault(number, time)
     return merged.with_columns(
@@ -539,9 +538,9 @@ def _named(
         position[number] = max(position[number], int(own[2]))
     own_names = all(map(_OWN_ID.fullmatch, new_ids))
     names = UniqueNames("{}~{}", taken=() if own_names else known_ids)
-    meant: dict[str, str] = {}  # the new export's ids → those that they have now
+    current_ids: dict[str, str] = {}  # the new export's ids → those that they have now
     for at, old in known_at.items():
-        meant.setdefault(new_ids[at], known_ids[old])
+        current_ids.setdefault(new_ids[at], known_ids[old])
     for at, (place, number) in enumerate(zip(places, merged["session"], strict=True)):
         if place is None:
             continue
@@ -550,9 +549,9 @@ def _named(
             ids[at] = f"D{number}:{position[number]}"
         else:
             ids[at] = names.free(ids[at])
-        meant.setdefault(new_ids[place], ids[at])
+        current_ids.setdefault(new_ids[place], ids[at])
     replies = [
-        reply if place is None else meant.get(reply, reply)
+        reply if place is None else current_ids.get(reply, reply)
         for place, reply in zip(places, merged["reply_to"], strict=True)
     ]
     return merged.with_columns(

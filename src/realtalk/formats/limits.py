@@ -77,11 +77,11 @@ class Allowance:
 
     def note(self, name: object, measure: Measure) -> None:
         """Counts what is new: a file that is read twice counts once."""
-        known = self._known.get(name) or Measure().counts
-        if measure.counts[0] <= known[0]:
+        counts = self._known.get(name) or Measure().counts
+        if measure.counts[0] <= counts[0]:
             return
         for place, count in enumerate(measure.counts):
-            self._counts[place] += count - known[place]
+            self._counts[place] += count - counts[place]
         self._known[name] = list(measure.counts)
         for place, (count, most) in enumerate(zip(self._counts, self._most, strict=True)):
             if count > most:
@@ -94,11 +94,11 @@ class Allowance:
                 )
 
 
-def check_leftovers(left: int, taken: int, where: str) -> None:
+def check_leftovers(leftovers: int, messages: int, where: str) -> None:
     """Refuses a file of which hardly anything can be read, before it fills the memory."""
-    if left > max(raised(MOST_LEFTOVERS), taken):
+    if leftovers > max(raised(MOST_LEFTOVERS), messages):
         raise RealtalkError(
-            f"{left:,} entries are not messages, more than those that are",
+            f"{leftovers:,} entries are not messages, more than those that are",
             where=where,
             fix="check that this is the format you mean",
         )

@@ -58,13 +58,13 @@ def losses(before: Corpus, after: Corpus) -> dict[str, int]:
 def _chat(old: Chat, new: Chat, counts: Counter[str]) -> None:
     counts["chat names"] += old.id != new.id
     counts["sessions"] += abs(len(old.sessions) - len(new.sessions))
-    for one, other in zip_longest(old.messages, new.messages):
-        if one is None or other is None:
+    for before, after in zip_longest(old.messages, new.messages):
+        if before is None or after is None:
             counts["messages"] += 1
-        elif one != other:
-            for name, shown in _FIELDS.items():
-                if getattr(one, name) != getattr(other, name):
-                    counts[shown] += 1
+        elif before != after:
+            for name, label in _FIELDS.items():
+                if getattr(before, name) != getattr(after, name):
+                    counts[label] += 1
     counts["events"] += _missing(old.events, new.events)
     counts["questions"] += _missing(old.questions, new.questions)
     counts["aliases"] += _missing(old.aliases, new.aliases)

@@ -58,7 +58,7 @@ def packed_calls(calls: Iterable[tuple[str, datetime | None]]) -> dict[str, list
     return packed
 
 
-def joined_calls(known: str, new: str, names: Mapping[str, str], offset: timedelta = _NOW) -> str:
+def joined_calls(old: str, new: str, names: Mapping[str, str], offset: timedelta = _NOW) -> str:
     """The known chat's `extra` with the calls that the new one's tells beyond them.
 
     `names` are the known names of people, `offset` is what the new clock lacks. Exports differ
@@ -66,15 +66,15 @@ def joined_calls(known: str, new: str, names: Mapping[str, str], offset: timedel
     """
     new_calls = _renamed_calls(new, names, offset)
     if not new_calls:
-        return known
-    calls = _renamed_calls(known, {})
+        return old
+    calls = _renamed_calls(old, {})
     unseen = Counter(map(_minute, calls))
     for call in new_calls:
         if unseen[_minute(call)]:
             unseen[_minute(call)] -= 1
         else:
             calls.append(call)
-    return pack_extra({**unpack_extra(known), "calls": packed_calls(calls)})
+    return pack_extra({**unpack_extra(old), "calls": packed_calls(calls)})
 
 
 def _renamed_calls(
@@ -98,9 +98,9 @@ class SamePersonError(RealtalkError):
         self.proposed = dict(proposed)
         self.unclear = unclear
         if proposed:
-            pairs = ", ".join(f"'{new}' is called '{known}'" for new, known in proposed.items())
+            pairs = ", ".join(f"'{new}' is called '{old}'" for new, old in proposed.items())
             what = f"{pairs} in the other file"
-            options = " ".join(f'`same="{new}={known}"`' for new, known in proposed.items())
+            options = " ".join(f'`same="{new}={old}"`' for new, old in proposed.items())
             fix = f"if that is so, say {options}"
         else:
             what = f"'{unclear[0]}' has another name in the other file"
@@ -109,10 +109,10 @@ class SamePersonError(RealtalkError):
 
 
 def _same_people(
-    known: ChatRow, new: ChatRow, alignment: Alignment | None, same: Mapping[str, str]
+    old: ChatRow, new: ChatRow, alignment: Alignment | None, same: Mapping[str, str]
 ) -> dict[str, str]:
     """New names → known ones, where they differ; an error where the messages suggest more."""
-    names = _known_names(known, new, same)
+    names = _known_names(old, new, same)
     proposed: dict[str, str] = {}
     unclear: list[str] = []
     for name, suggested in (alignment.others() if alignment else {}).items():
@@ -123,16 +123,16 @@ def _same_people(
         elif suggested != names.get(name, name):
             proposed[name] = suggested
     if proposed or unclear:
-        raise SamePersonError(known.id, proposed, tuple(unclear))
+        raise SamePersonError(old.id, proposed, tuple(unclear))
     return names
 
 
-def _known_names(known: ChatRow, new: ChatRow, same: Mapping[str, str]) -> dict[str, str]:
+def _known_names(old: ChatRow, new: ChatRow, same: Mapping[str, str]) -> dict[str, str]:
     """What was said, is remembered or follows from ids: new names → known ones, if they differ."""
-    there = known.speakers
-    authors: dict[str | None, str] = {number: name for name, number in _authors(known).items()}
+    there = old.speakers
+    authors: dict[str | None, str] = {number: name for name, number in _authors(old).items()}
     numbers = _authors(new)
-    remembered = {alias.name: alias.speaker for alias in known.aliases if alias.source == JOINED}
+    remembered = {alias.name: alias.speaker for alias in old.aliases if alias.source == JOINED}
     said_back = {theirs: ours for ours, theirs in same.items()}
     names: dict[str, str] = {}
     for name in new.speakers:
@@ -142,7 +142,7 @@ def _known_names(known: ChatRow, new: ChatRow, same: Mapping[str, str]) -> dict[
             names[name] = said_back[name]
         else:
             names[name] = authors.get(numbers.get(name), remembered.get(name, name))
-    return {name: other for name, other in names.items() if name != other}
+    return {name: person for name, person in names.items() if name != person}
 
 
 def _authors(row: ChatRow) -> dict[str, str]:
@@ -200,16 +200,16 @@ class Merged:
     notes: tuple[str, ...] = ()
 
 
-def merge(known: Tables, new: Tables, way: Merging) -> Merged:
+def merge(old: Tables, new: Tables, way: Merging) -> Merged:
     """The known corpus with what is new."""
-    return _Merger(known, new, way).merged()
+    return _Merger(old, new, way).merged()
 
 
 class _Merger:
-    def __init__(self, known: Tables, new: Tables, way: Merging) -> None:
-        self._known, self._new, self._way = known, new, way
-        self._rows = {row.id: row for row in known.chats}
-        self._frames = _by_chat(known)
+    def __init__(self, old: Tables, new: Tables, way: Merging) -> None:
+        self._known, self._new, self._way = old, new, way
+        self._rows = {row.id: row for row in old.chats}
+        self._frames = _by_chat(old)
         self._new_frames = _by_chat(new)
         self._counts = JoinCounts()
         self._joined_chats: list[str] = []
@@ -234,9 +234,9 @@ class _Merger:
         """People of the known chats get the names that were said to be theirs."""
         for row in self._known.chats:
             names = {
-                name: other
-                for name, other in self._way.same.items()
-                if name in row.speakers and other not in row.speakers
+                name: old
+                for name, old in self._way.same.items()
+                if name in row.speakers and old not in row.speakers
             }
             if not names:
                 continue
@@ -256,26 +256,26 @@ class _Merger:
         home = self._home(row)
         if home is None:
             return False
-        known, alignment = home
+        old, alignment = home
         way = self._way
-        names = _same_people(known, row, alignment, way.same)
+        names = _same_people(old, row, alignment, way.same)
         offset = alignment.offset if alignment else _NOW
         frame = self._new_frames[row.id].with_columns(
-            pl.lit(known.id).alias("chat"), pl.col("speaker").replace(names)
+            pl.lit(old.id).alias("chat"), pl.col("speaker").replace(names)
         )
         if offset:
             frame = frame.with_columns(pl.col("time") + offset)
-            self._notes.append(f"{known.id}: times of the new file were moved by {_hours(offset)}")
-        before = self._frames[known.id]
-        numbers = [number for number, _ in known.empty_sessions]
+            self._notes.append(f"{old.id}: times of the new file were moved by {_hours(offset)}")
+        before = self._frames[old.id]
+        numbers = [number for number, _ in old.empty_sessions]
         after, counts = join(before, frame, way.gap, numbers=numbers, take_edits=way.take_edits)
         if way.fresh and is_cut(before, way.gap):
             after = recut(after, way.gap)
-        self._frames[known.id] = after
+        self._frames[old.id] = after
         self._counts += counts
-        self._joined_chats.append(known.id)
-        self._rows[known.id] = _joined_row(known, row, names, after, offset)
-        self._note(known.id, row.id, counts)
+        self._joined_chats.append(old.id)
+        self._rows[old.id] = _joined_row(old, row, names, after, offset)
+        self._note(old.id, row.id, counts)
         return True
 
     def _note(self, chat: str, new: str, counts: JoinCounts) -> None:
@@ -301,29 +301,29 @@ class _Merger:
             return self._rows[way.chat], align(self._frames[way.chat], frame)
         likely = self._likely(row)
         homes: list[tuple[ChatRow, Alignment | None]] = [
-            (known, alignment)
-            for known in likely
-            if (alignment := align(self._frames[known.id], frame)) is not None
+            (old, alignment)
+            for old in likely
+            if (alignment := align(self._frames[old.id], frame)) is not None
         ]
-        homes = homes or [(known, None) for known in likely if self._goes_on(known, row, frame)]
-        named = [home for home in homes if _is_named_alike(home[0], row)]
-        if len(homes) > 1 and len(named) != 1 and not way.fresh:
-            listed = ", ".join(f"'{known.id}'" for known, _ in homes[:_LIKELY])
+        homes = homes or [(old, None) for old in likely if self._goes_on(old, row, frame)]
+        alike = [home for home in homes if _is_named_alike(home[0], row)]
+        if len(homes) > 1 and len(alike) != 1 and not way.fresh:
+            listed = ", ".join(f"'{old.id}'" for old, _ in homes[:_LIKELY])
             raise RealtalkError(
                 f"chat '{row.id}' may be {listed} of the corpus", fix="name the one with `chat=`"
             )
         return max(
-            named or homes, key=lambda home: home[1].agreeing if home[1] else 0, default=None
+            alike or homes, key=lambda home: home[1].agreeing if home[1] else 0, default=None
         )
 
-    def _goes_on(self, known: ChatRow, row: ChatRow, frame: pl.DataFrame) -> bool:
+    def _goes_on(self, old: ChatRow, row: ChatRow, frame: pl.DataFrame) -> bool:
         """Whether it is of the same people at another time; no message shows that it is one."""
         if self._known.format != self._new.format:
             return False
-        names = _known_names(known, row, self._way.same)
-        people, there = {names.get(name, name) for name in row.speakers}, set(known.speakers)
-        alike = people == there or (_is_named_alike(known, row) and people & there)
-        times = self._frames[known.id]["time"].to_list()
+        names = _known_names(old, row, self._way.same)
+        people, there = {names.get(name, name) for name in row.speakers}, set(old.speakers)
+        alike = people == there or (_is_named_alike(old, row) and people & there)
+        times = self._frames[old.id]["time"].to_list()
         return bool(alike) and not common(times, frame["time"].to_list())
 
     def _likely(self, row: ChatRow) -> list[ChatRow]:
@@ -333,10 +333,10 @@ class _Merger:
             return rows
         if self._shared is None:
             self._shared = _shared(self._known.messages, self._new.messages)
-        named = [known.id for known in rows if _is_named_alike(known, row)]
-        people = [known.id for known in rows if set(known.speakers) == set(row.speakers)]
-        ids = {*named[:_LIKELY], *people[:_LIKELY], *self._shared.get(row.id, ())}
-        return [known for known in rows if known.id in ids]
+        alike = [old.id for old in rows if _is_named_alike(old, row)]
+        people = [old.id for old in rows if set(old.speakers) == set(row.speakers)]
+        ids = {*alike[:_LIKELY], *people[:_LIKELY], *self._shared.get(row.id, ())}
+        return [old for old in rows if old.id in ids]
 
     def _tables(self, added: Sequence[ChatRow]) -> Tables:
         if self._way.fresh:
@@ -347,13 +347,13 @@ class _Merger:
             *self._frames.values(),
             *(self._new_frames[old].with_columns(chat=pl.lit(new)) for old, new in ids.items()),
         ]
-        known, new = self._known, self._new
+        old_tables, new = self._known, self._new
         return replace(
-            known,
+            old_tables,
             chats=(*self._rows.values(), *(replace(row, id=ids[row.id]) for row in added)),
-            messages=pl.concat(messages) if messages else known.messages,
-            events=pl.concat([known.events, _of_chats(new.events, ids)]),
-            questions=pl.concat([known.questions, _of_chats(new.questions, ids)]),
+            messages=pl.concat(messages) if messages else old_tables.messages,
+            events=pl.concat([old_tables.events, _of_chats(new.events, ids)]),
+            questions=pl.concat([old_tables.questions, _of_chats(new.questions, ids)]),
         )
 
     def _name_joined(self) -> None:
@@ -373,8 +373,8 @@ def _common_name(name: str) -> str:
     return _COPY.sub("", name) or name
 
 
-def _is_named_alike(one: ChatRow, other: ChatRow) -> bool:
-    return _common_name(one.id) == _common_name(other.id)
+def _is_named_alike(first: ChatRow, second: ChatRow) -> bool:
+    return _common_name(first.id) == _common_name(second.id)
 
 
 def _hours(offset: timedelta) -> str:
@@ -397,15 +397,15 @@ def _of_chats(frame: pl.DataFrame, ids: Mapping[str, str]) -> pl.DataFrame:
     return frame.filter(pl.col("chat").is_in(list(ids))).with_columns(pl.col("chat").replace(ids))
 
 
-def _shared(known: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
+def _shared(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
     """New chats and the known ones that have most long texts in common with them."""
-    first, second = _telling(known), _telling(new)
+    first, second = _telling(old), _telling(new)
     both = second.join(first, on="text", suffix="_known")
     counts = both.group_by("chat", "chat_known").len().sort("len", descending=True)
     shared: dict[str, list[str]] = {}
-    for chat, other, _ in counts.rows():
+    for chat, partner, _ in counts.rows():
         if len(likely := shared.setdefault(chat, [])) < _LIKELY:
-            likely.append(other)
+            likely.append(partner)
     return shared
 
 
@@ -416,7 +416,7 @@ def _telling(messages: pl.DataFrame) -> pl.DataFrame:
 
 
 def _joined_row(
-    known: ChatRow,
+    old: ChatRow,
     new: ChatRow,
     names: Mapping[str, str],
     after: pl.DataFrame,
@@ -425,20 +425,20 @@ def _joined_row(
     """The known chat with new speakers, their ids and calls, and others' names for them."""
     spoke = set(after["speaker"].unique())
     others = (names.get(name, name) for name in new.speakers)
-    speakers = tuple(dict.fromkeys((*known.speakers, *(name for name in others if name in spoke))))
-    numbers = _authors(known)
+    speakers = tuple(dict.fromkeys((*old.speakers, *(name for name in others if name in spoke))))
+    numbers = _authors(old)
     new_numbers = {
         name: number
         for name, number in _authors(new).items()
-        if name not in (*names, *numbers) and name in speakers[len(known.speakers) :]
+        if name not in (*names, *numbers) and name in speakers[len(old.speakers) :]
     }
-    extra = known.extra
+    extra = old.extra
     if new_numbers and numbers:
         extra = pack_extra({**unpack_extra(extra), "authors": {**numbers, **new_numbers}})
     return replace(
-        known,
+        old,
         speakers=speakers,
-        aliases=_aliases(known, known.speakers, names),
+        aliases=_aliases(old, old.speakers, names),
         extra=joined_calls(extra, new.extra, names, offset),
     )
 
@@ -454,32 +454,32 @@ def _joined_row(
 
 
 def join_overlaps(
-    reading: ReadCorpus, wanted: Sequence[str], gap: Gap, ids: Sequence[str] = ()
+    reading: ReadCorpus, titles: Sequence[str], gap: Gap, ids: Sequence[str] = ()
 ) -> ReadCorpus:
     """The reading with chats of one name joined where they agree.
 
-    `wanted` are the names that its chats have in their files, before two of one were told apart,
+    `titles` are the names that its chats have in their files, before two of one were told apart,
     and `ids` what the app itself calls them: chats that it tells apart stay apart.
     """
     keys = [
         f"{_common_name(name)}\0{id_}"
-        for name, id_ in zip(wanted, ids or [""] * len(wanted), strict=True)
+        for name, id_ in zip(titles, ids or [""] * len(titles), strict=True)
     ]
     if len(set(keys)) == len(keys):
         return reading
     tables = reading.tables
     rows, frames = {row.id: row for row in tables.chats}, _by_chat(tables)
-    names = dict(zip(rows, wanted, strict=True))
+    names = dict(zip(rows, titles, strict=True))
     sharing = _sharing(tables.messages, dict(zip(rows, keys, strict=True)))
     if len(sharing) > _MOST:
         return reading
     into: dict[str, str] = {}  # a chat → the one that it was put into
     notes: list[str] = []
     for chat, others in sharing.items():
-        for home in dict.fromkeys(into.get(other, other) for other in others):
-            joined = _joined_files(home, frames[home], frames[chat], gap)
-            if joined is not None:
-                frames[home], counts = joined
+        for home in dict.fromkeys(into.get(partner, partner) for partner in others):
+            union = _joined_files(home, frames[home], frames[chat], gap)
+            if union is not None:
+                frames[home], counts = union
                 rows[home] = _joined_row(rows[home], rows[chat], {}, frames[home])
                 into[chat] = home
                 names[home] = _common_name(names[home])
@@ -488,11 +488,13 @@ def join_overlaps(
     if not notes:
         return reading
     unique = UniqueNames()
-    kept = {name: unique.free(names[name]) for name in rows if name not in into}
+    final_names = {name: unique.free(names[name]) for name in rows if name not in into}
     tables = replace(
         tables,
-        chats=tuple(replace(rows[old], id=new) for old, new in kept.items()),
-        messages=pl.concat(frames[old].with_columns(chat=pl.lit(new)) for old, new in kept.items()),
+        chats=tuple(replace(rows[old], id=new) for old, new in final_names.items()),
+        messages=pl.concat(
+            frames[old].with_columns(chat=pl.lit(new)) for old, new in final_names.items()
+        ),
     )
     return ReadCorpus(tables=tables, ledger=reading.ledger, notes=(*reading.notes, *notes))
 
@@ -512,21 +514,21 @@ def _sharing(messages: pl.DataFrame, keys: Mapping[str, str]) -> dict[str, list[
         .sort("len", "first", descending=[True, False])
     )
     sharing: dict[str, list[str]] = {chat: [] for chat in keys}
-    for chat, other, _ in pairs.rows():
-        sharing[chat].append(other)
+    for chat, partner, _ in pairs.rows():
+        sharing[chat].append(partner)
     return {chat: others[:_LIKELY] for chat, others in sharing.items() if others}
 
 
 def _joined_files(
-    chat: str, known: pl.DataFrame, new: pl.DataFrame, gap: Gap
+    chat: str, old: pl.DataFrame, new: pl.DataFrame, gap: Gap
 ) -> tuple[pl.DataFrame, JoinCounts] | None:
     """Both as one chat, or None where they disagree."""
-    alignment = align(known, new)
+    alignment = align(old, new)
     if alignment is None or alignment.offset or alignment.others():
         return None
-    first, second = span(known["time"]), span(new["time"])
+    first, second = span(old["time"]), span(new["time"])
     if first and second and second[1] < first[1]:
-        known, new = new, known  # what was exported first stays as it was
-    known, new = (frame.with_columns(chat=pl.lit(chat)) for frame in (known, new))
-    joined, counts = join(known, new, gap)
-    return recut(joined, gap) if is_cut(known, gap) else joined, counts
+        old, new = new, old  # what was exported first stays as it was
+    old, new = (frame.with_columns(chat=pl.lit(chat)) for frame in (old, new))
+    union, counts = join(old, new, gap)
+    return recut(union, gap) if is_cut(old, gap) else union, counts

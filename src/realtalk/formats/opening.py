@@ -110,29 +110,29 @@ _MOST_TRIED = 50  # of those that could be chats, to name the format
 
 def _read_every(source: Source, format_name: str, options: ReadOptions, *, alone: bool) -> Opened:
     """The chats of the named format and, unless it is to stand `alone`, those of other exports."""
-    read: set[str] = set()
-    source = source.noting(read)
+    read_names: set[str] = set()
+    source = source.noting(read_names)
     first = Opened(FORMATS[format_name].read(source, options), source, format_name)
     readings, notes = [first], []
-    rest = _rest(source, read)
+    rest = _rest(source, read_names)
     failed: dict[str, str] = {}
     others = set() if alone or format_name not in _EXPORTS else _EXPORTS - {format_name}
     for name in FORMATS:
-        if name not in others or not _recognised(rest, [name], read):
+        if name not in others or not _recognised(rest, [name], read_names):
             continue
-        before = set(read)
+        before = set(read_names)
         try:
             reading = FORMATS[name].read(rest, options)
         except RealtalkError as error:
-            failed |= dict.fromkeys(read - before, error.what)
-            read &= before
+            failed |= dict.fromkeys(read_names - before, error.what)
+            read_names &= before
             continue
         readings.append(Opened(reading, rest, name))
-        files = _listed(sorted(read - before))
+        files = _listed(sorted(read_names - before))
         notes.append(f"read as {name}, beside {format_name}: {files}")
-        rest = _rest(rest, read)
-    if left := _left(source, rest, read, failed):
-        notes.append(left)
+        rest = _rest(rest, read_names)
+    if remark := _left(source, rest, read_names, failed):
+        notes.append(remark)
     first.reading.notes += tuple(notes)
     if len(readings) == 1:
         return first
@@ -143,46 +143,46 @@ def _read_every(source: Source, format_name: str, options: ReadOptions, *, alone
     return Opened(reading, source, format_name)
 
 
-def _recognised(source: Source, names: Iterable[str], read: set[str]) -> str | None:
+def _recognised(source: Source, names: Iterable[str], read_names: set[str]) -> str | None:
     """The format of what lies there; to find it out is no reading."""
-    before = set(read)
+    before = set(read_names)
     name = recognised(source, names)
-    read &= before
+    read_names &= before
     return name
 
 
-def _rest(source: Source, read: set[str]) -> Source:
+def _rest(source: Source, read_names: set[str]) -> Source:
     """What could be a chat and was not read."""
-    members = (member for member in source.having(*_ENDINGS) if member.name not in read)
+    members = (member for member in source.having(*_ENDINGS) if member.name not in read_names)
     return replace(source, members=tuple(members))
 
 
-def _left(source: Source, rest: Source, read: set[str], failed: dict[str, str]) -> str:
+def _left(source: Source, rest: Source, read_names: set[str], failed: dict[str, str]) -> str:
     """One line about what was not read; "" where nothing of it could be a chat.
 
     A download has hundreds of other files in folders of their own. What lies beside a chat, or is
     called like one, or is recognised by a reader, could be one.
     """
-    folders = {name.rpartition("/")[0] for name in read}
-    names = {name.rpartition("/")[2] for name in read}
+    folders = {name.rpartition("/")[0] for name in read_names}
+    names = {name.rpartition("/")[2] for name in read_names}
     likely: dict[str, str] = dict(failed)
     for tried, member in enumerate(rest.members):
         beside = member.folder in folders or member.name.rpartition("/")[2] in names
         if member.name in likely or not (beside or tried < _MOST_TRIED):
             continue
         is_packed = member.suffix == ".zip"
-        one = replace(source, members=(member,))
+        alone = replace(source, members=(member,))
         is_tried = tried < _MOST_TRIED and not is_packed
-        if is_tried and (kind := _recognised(one, FORMATS, read)):
+        if is_tried and (kind := _recognised(alone, FORMATS, read_names)):
             likely[member.name] = f"format {kind}"
         elif beside:
             likely[member.name] = "an archive" if is_packed else "not recognised"
     if not likely:
         return ""
-    others = len(source.members) - len(read) - len(likely)
-    told = _listed([f"{name} ({why})" for name, why in likely.items()])
+    others = len(source.members) - len(read_names) - len(likely)
+    listing = _listed([f"{name} ({why})" for name, why in likely.items()])
     more = f"; other files here: {others:,}" if others > 0 else ""
-    return f"not read, though it could be a chat: {told}; read it alone to see why{more}"
+    return f"not read, though it could be a chat: {listing}; read it alone to see why{more}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -223,13 +223,13 @@ def together(
                 "`same=` names people of two exports", fix="name both files, or give `into=`"
             )
         return opened[0]
-    check_names(same or {}, (each.reading.tables for each in opened))
+    check_names(same or {}, (export.reading.tables for export in opened))
     first, *others = in_order(opened)
     way = Merging(options.gap, same=dict(same or {}), take_edits=take_edits, fresh=True)
     merged = _merged(first.reading.tables, others, way)
     reading = ReadCorpus(
         tables=replace(merged.tables, name=opened[0].reading.tables.name),
-        ledger=Ledger.sum([each.reading.ledger for each in opened]),
+        ledger=Ledger.sum([export.reading.ledger for export in opened]),
         notes=tuple(dict.fromkeys((*first.reading.notes, *merged.notes))),
     )
     return Opened(reading, _source(opened), first.format)
@@ -238,9 +238,9 @@ def together(
 def _merged(tables: Tables, opened: Iterable[Opened], way: Merging) -> Merged:
     """What is known with all that was opened; the notes are those of the readers too."""
     whole = Merged(tables, JoinCounts())
-    for each in opened:
-        step = merge(whole.tables, each.reading.tables, way)
-        notes = dict.fromkeys((*whole.notes, *each.reading.notes, *step.notes))
+    for export in opened:
+        step = merge(whole.tables, export.reading.tables, way)
+        notes = dict.fromkeys((*whole.notes, *export.reading.notes, *step.notes))
         whole = Merged(
             step.tables, whole.counts + step.counts, whole.chats + step.chats, tuple(notes)
         )
@@ -258,24 +258,24 @@ def add(
 ) -> Added:
     """Puts into a stored corpus what is new in exports that were read with `stored_options`."""
     earlier = _record(folder)
-    known = load(folder)
-    check_names(same or {}, (known.tables, *(each.reading.tables for each in opened)))
+    stored = load(folder)
+    check_names(same or {}, (stored.tables, *(export.reading.tables for export in opened)))
     way = Merging(options.gap, chat, dict(same or {}), take_edits)
-    merged = _merged(known.tables, in_order(opened), way)
+    merged = _merged(stored.tables, in_order(opened), way)
     counts = merged.counts
     # A name that was said to be somebody's is news too.
-    is_learned = merged.tables.chats != known.tables.chats
+    is_learned = merged.tables.chats != stored.tables.chats
     is_changed = bool(counts.new or is_learned or (take_edits and counts.changed))
-    reading = known
+    reading = stored
     if is_changed:
-        ledger = Ledger.sum([known.ledger, *(each.reading.ledger for each in opened)])
-        notes = tuple(dict.fromkeys((*known.notes, *merged.notes)))
+        ledger = Ledger.sum([stored.ledger, *(export.reading.ledger for export in opened)])
+        notes = tuple(dict.fromkeys((*stored.notes, *merged.notes)))
         reading = ReadCorpus(tables=merged.tables, ledger=ledger, notes=notes)
         if _record(folder) != earlier:
             raise RealtalkError(
                 "changed while the export was read", where=str(folder), fix="run it again"
             )
-        names = [each.reading.tables.name for each in opened]
+        names = [export.reading.tables.name for export in opened]
         added = [*earlier.get("added", []), {"names": names, **asdict(counts)}]
         store(reading, folder, _source(opened), options, {**earlier, "added": added})
     return Added(reading, counts, merged.chats, is_changed, merged.notes)
@@ -316,8 +316,8 @@ def in_order(opened: Sequence[Opened]) -> list[Opened]:
     if len(opened) < 2:
         return list(opened)
 
-    def key(each: Opened) -> tuple[Any, ...]:
-        messages = each.reading.tables.messages
+    def key(export: Opened) -> tuple[Any, ...]:
+        messages = export.reading.tables.messages
         start, end = span(messages["time"]) or (datetime.min, datetime.min)
         rows = messages.select("speaker", "time", "text").hash_rows()
         return end, start, messages.height, int(rows.sum() or 0)
@@ -326,7 +326,7 @@ def in_order(opened: Sequence[Opened]) -> list[Opened]:
 
 
 def _source(opened: Sequence[Opened]) -> Source | None:
-    sources = [each.source for each in opened if each.source is not None]
+    sources = [export.source for export in opened if export.source is not None]
     if not sources:
         return None
-    return Source(sources[0].path, tuple(member for each in sources for member in each.members))
+    return Source(sources[0].path, tuple(member for source in sources for member in source.members))

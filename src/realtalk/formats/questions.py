@@ -73,7 +73,7 @@ def resolve(stated: Sequence[str], ids: Container[str]) -> tuple[tuple[str, ...]
     """(ids that exist, in the order stated and once each; pieces that name none)."""
     resolved: dict[str, None] = {}
     lost: dict[str, None] = {}
-    named = 0
+    count = 0
     for piece in stated:
         if piece in ids:
             resolved[piece] = None
@@ -81,8 +81,8 @@ def resolve(stated: Sequence[str], ids: Container[str]) -> tuple[tuple[str, ...]
         pairs, junk = split(piece)
         lost.update(dict.fromkeys(junk))
         for first, last in pairs:
-            between = _between(first, last) if named < _MOST_NAMED else [first, last]
-            named += len(between)
+            between = _between(first, last) if count < _MOST_NAMED else [first, last]
+            count += len(between)
             hits = [id_ for id_ in between if id_ in ids]
             resolved.update(dict.fromkeys(hits))
             if not hits:
@@ -93,9 +93,9 @@ def resolve(stated: Sequence[str], ids: Container[str]) -> tuple[tuple[str, ...]
 def _between(first: str, last: str) -> list[str]:
     """The ids of a range; a range over two sessions is only its two ends."""
     day, _, start = first.partition(":")
-    other, _, stop = last.partition(":")
+    last_day, _, stop = last.partition(":")
     low, high = int(start), int(stop)
-    if day != other or not low <= high < low + _LONGEST_RANGE:
+    if day != last_day or not low <= high < low + _LONGEST_RANGE:
         return list(dict.fromkeys((first, last)))
     return [f"{day}:{number}" for number in range(low, high + 1)]
 

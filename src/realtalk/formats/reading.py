@@ -72,8 +72,8 @@ class Ledger:
     @staticmethod
     def of(total: int, leftovers: Sequence[Leftover], system: int = 0) -> Ledger:
         """Entries of which all that is neither left over nor the app's is in messages."""
-        left = tuple(leftovers)
-        return Ledger("entries", total, total - system - len(left), system, left)
+        rest = tuple(leftovers)
+        return Ledger("entries", total, total - system - len(rest), system, rest)
 
     @staticmethod
     def sum(parts: Sequence[Ledger], unit: str = "") -> Ledger:
@@ -84,7 +84,7 @@ class Ledger:
             sum(part.total for part in parts),
             sum(part.in_messages for part in parts),
             sum(part.system for part in parts),
-            tuple(left for part in parts for left in part.leftovers),
+            tuple(leftover for part in parts for leftover in part.leftovers),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -54,25 +54,25 @@ class _Known:
 @cache
 def _known() -> list[_Known]:
     table = tomllib.loads(files("realtalk.formats").joinpath("foreign.toml").read_text("utf-8"))
-    known = [_Known(**entry) for entry in table["known"]]
-    return [replace(each, fix=table["fixes"].get(each.fix, each.fix)) for each in known]
+    entries = [_Known(**entry) for entry in table["known"]]
+    return [replace(entry, fix=table["fixes"].get(entry.fix, entry.fix)) for entry in entries]
 
 
 def explanation(source: Source) -> RealtalkError | None:
     """What a source is, where every file that is looked at is of one known sort."""
     # The one file that tells what an archive is, or the first of them; a single page (the last of
     # the table) tells nothing about the files around it.
-    by_name = [each for each in _known()[:-1] if each.name and not (each.head or each.keys)]
+    by_name = [entry for entry in _known()[:-1] if entry.name and not (entry.head or entry.keys)]
     members: Sequence[Member] = source.members[:_LOOKED_AT]
     for member in source.members[:_NAMED]:
-        if any(each.fits(member, b"", frozenset()) for each in by_name):
+        if any(entry.fits(member, b"", frozenset()) for entry in by_name):
             members = [member]
             break
     sorts = {_sort(member) for member in members}
-    known = next(iter(sorts)) if len(sorts) == 1 else None
-    if known is None:
+    kind = next(iter(sorts)) if len(sorts) == 1 else None
+    if kind is None:
         return None
-    title, fix = known
+    title, fix = kind
     return RealtalkError(f"is {title}, which is not read", where=str(source.path), fix=fix)
 
 
@@ -81,8 +81,8 @@ def _sort(member: Member) -> tuple[str, str] | None:
         head, keys = member.head(8192), head_keys(member)
     except (RealtalkError, OSError, ValueError):
         return None
-    known = next((each for each in _known() if each.fits(member, head, keys)), None)
-    return (known.title, known.fix) if known else None
+    match = next((entry for entry in _known() if entry.fits(member, head, keys)), None)
+    return (match.title, match.fix) if match else None
 
 
 _HERE = "realtalk.formats"
@@ -132,8 +132,8 @@ def detect(source: Source) -> str:
         raise RealtalkError("holds empty files and nothing else", where=str(source.path))
     for member in source.members[:3]:
         member.head()  # says so where it is damaged, or out of proportion
-    if known := explanation(source):
-        raise known
+    if error := explanation(source):
+        raise error
     raise RealtalkError(
         "the format is not recognised",
         where=str(source.path),

@@ -187,9 +187,9 @@ class Archives:
         if place.number in self._open:
             self._open.move_to_end(place.number)
             return self._open[place.number][0]
-        stream, kept = _unpacked_archive(place)
+        stream, in_memory = _unpacked_archive(place)
         archive = zipfile.ZipFile(stream)
-        self._open[place.number] = archive, kept
+        self._open[place.number] = archive, in_memory
         while len(self._open) > 1 and (
             len(self._open) > MAX_OPEN
             or sum(size for _, size in self._open.values()) > MAX_KEPT_BYTES
@@ -209,15 +209,15 @@ def _unpacked_archive(place: Zip) -> tuple[Path | IO[bytes], int]:
     if place.path is not None:
         return place.path, 0
     assert place.opener is not None
-    measure, kept = Measure(), io.BytesIO()
+    measure, buffer = Measure(), io.BytesIO()
     with place.opener() as stream:
-        while kept.tell() <= MAX_KEPT_BYTES and (chunk := stream.read(1 << 20)):
-            kept.write(chunk)
+        while buffer.tell() <= MAX_KEPT_BYTES and (chunk := stream.read(1 << 20)):
+            buffer.write(chunk)
             if place.allowance is not None:
                 measure.add(chunk)
                 place.allowance.note(place.opener, measure)
-    if (size := kept.tell()) <= MAX_KEPT_BYTES:
-        return kept, size
+    if (size := buffer.tell()) <= MAX_KEPT_BYTES:
+        return buffer, size
     return place.opener(), 0
 
 
@@ -388,9 +388,11 @@ class Source:
         """A short name for the corpus made from it."""
         return self.path.resolve().name if self.path.is_dir() else _plain_stem(self.path.name)
 
-    def noting(self, read: set[str]) -> Source:
+    def noting(self, names: set[str]) -> Source:
         """The same source, which adds to a set the names of members whose content is taken."""
-        return Source(self.path, tuple(replace(each, on_read=read.add) for each in self.members))
+        return Source(
+            self.path, tuple(replace(member, on_read=names.add) for member in self.members)
+        )
 
     def having(self, *suffixes: str) -> tuple[Member, ...]:
         """Members with one of these endings (".json"); .gz copies count as what they hold.
@@ -423,14 +425,14 @@ def matching(
     suffixes: tuple[str, ...],
     check: Callable[[Member], bool],
     limit: int = _LOOKED_INTO,
-    named: re.Pattern[str] | None = None,
+    name: re.Pattern[str] | None = None,
 ) -> Iterator[Member]:
     """Members that pass a check of their head; trouble with one means that it does not.
 
-    `named` narrows by name before the limit counts: an export may hold thousands of other files.
+    `name` narrows by name before the limit counts: an export may hold thousands of other files.
     """
     members = [
-        member for member in source.having(*suffixes) if named is None or named.search(member.name)
+        member for member in source.having(*suffixes) if name is None or name.search(member.name)
     ]
     for member in members[: limit or None]:
         with suppress(RealtalkError, OSError, ValueError):
@@ -484,10 +486,10 @@ def _hidden(name: str) -> bool:
 
 
 def _bounded_count(names: Iterable[str], where: str) -> list[str]:
-    kept = sorted(islice(names, MAX_FILES + 1))
-    if len(kept) > MAX_FILES:
+    listing = sorted(islice(names, MAX_FILES + 1))
+    if len(listing) > MAX_FILES:
         raise RealtalkError(f"holds more than {MAX_FILES:,} files", where=where)
-    return kept
+    return listing
 
 
 def _with_ending(member: Member) -> Member:
@@ -504,16 +506,16 @@ def _piped(stream: IO[bytes], name: str) -> Source:
     most = raised(MOST_PIPED_BYTES)
     if _is_device(stream):
         raise RealtalkError("is a device, not a file", where=name, fix="name a file or a folder")
-    kept = io.BytesIO()
+    buffer = io.BytesIO()
     while chunk := stream.read(1 << 20):
-        if kept.tell() + len(chunk) > most:
+        if buffer.tell() + len(chunk) > most:
             raise RealtalkError(
                 f"more than {most / 1e6:,.0f} MB came through the pipe",
                 where=name,
                 fix="save it as a file and read that: files are not kept in memory",
             )
-        kept.write(chunk)
-    data = kept.getvalue()
+        buffer.write(chunk)
+    data = buffer.getvalue()
     if not data:
         raise RealtalkError("nothing came through the pipe", where=name)
     if zipfile.is_zipfile(io.BytesIO(data)):

@@ -223,7 +223,7 @@ def _provenance(reading: ReadCorpus, source: Source | None, options: ReadOptions
         },
         "ledger": {
             **ledger.to_json(),
-            "leftovers": [asdict(left) for left in ledger.leftovers[:_KEPT_LEFTOVERS]],
+            "leftovers": [asdict(leftover) for leftover in ledger.leftovers[:_KEPT_LEFTOVERS]],
         },
         "notes": list(reading.notes),
         "chats": [asdict(row) for row in tables.chats],
@@ -324,11 +324,11 @@ def _load_chats(folder: Path, about: StoredAbout, span: ChatSpan) -> Tables:
 
 
 def _leftovers(counts: Mapping[str, Any]) -> tuple[Leftover, ...]:
-    kept = [Leftover(**entry) for entry in counts["leftovers"]]
-    more = counts["left_over"] - len(kept)
+    leftovers = [Leftover(**entry) for entry in counts["leftovers"]]
+    more = counts["left_over"] - len(leftovers)
     # The count must still add up where only the first thousand were written down.
-    kept += [Leftover("(not listed)", "only the first thousand are listed")] * more
-    return tuple(kept)
+    leftovers += [Leftover("(not listed)", "only the first thousand are listed")] * more
+    return tuple(leftovers)
 
 
 def _chat_row(entry: Mapping[str, Any]) -> ChatRow:
@@ -518,8 +518,8 @@ def _missing(folder: Path) -> tuple[str, ...]:
 
 
 def _about(folder: Path) -> StoredAbout:
-    known = (folder / "corpus.json").stat()
-    return _known(folder, (known.st_mtime_ns, known.st_ino))
+    stamp = (folder / "corpus.json").stat()
+    return _known(folder, (stamp.st_mtime_ns, stamp.st_ino))
 
 
 @lru_cache(maxsize=1)

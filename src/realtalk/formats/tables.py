@@ -176,10 +176,19 @@ def to_corpus(tables: Tables) -> Corpus:
     for chat, session, speaker, kind, text, date, evidence, extra in tables.events.iter_rows():
         events[chat].append(Event(session, speaker, text, kind, date, tuple(evidence or ()), extra))
     questions: dict[str, list[Question]] = {row.id: [] for row in tables.chats}
-    for chat, id_, text, answer, category, *lists, asked, extra in tables.questions.iter_rows():
+    for (
+        chat,
+        id_,
+        text,
+        answer,
+        category,
+        *lists,
+        asking_time,
+        extra,
+    ) in tables.questions.iter_rows():
         evidence, unresolved, stated = (tuple(pieces or ()) for pieces in lists)
         questions[chat].append(
-            Question(id_, text, answer, category, evidence, unresolved, stated, asked, extra)
+            Question(id_, text, answer, category, evidence, unresolved, stated, asking_time, extra)
         )
     chats = (
         Chat(

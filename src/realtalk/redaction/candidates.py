@@ -44,8 +44,8 @@ def _nicknames() -> Mapping[str, set[str]]:
 def person_called(word: str, persons: Mapping[str, str]) -> str | None:
     """Who of the persons, by folded parts of their names, must be meant; None: nobody, or two."""
     formal = _nicknames().get(fold_word(word), ())
-    meant = {persons[name] for name in formal if name in persons}
-    return meant.pop() if len(meant) == 1 else None
+    matches = {persons[name] for name in formal if name in persons}
+    return matches.pop() if len(matches) == 1 else None
 
 
 _LONG_NAME = 7  # letters
@@ -62,9 +62,9 @@ def misspelt(words: Iterable[str], names: Iterable[str]) -> Iterator[tuple[str, 
         key = fold_word(word)
         if len(key) < _LONG_NAME - 1:
             continue
-        meant = [name for name in by_ends.get(_ends(key), ()) if _one_slip(key, name)]
-        if len(meant) == 1:
-            yield word, meant[0]
+        matches = [name for name in by_ends.get(_ends(key), ()) if _one_slip(key, name)]
+        if len(matches) == 1:
+            yield word, matches[0]
 
 
 def _ends(key: str) -> tuple[str, str]:
@@ -73,10 +73,12 @@ def _ends(key: str) -> tuple[str, str]:
 
 def _one_slip(word: str, name: str) -> bool:
     pairs = enumerate(zip(word, name, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), min(len(word), len(name)))
-    left, right = word[same:], name[same:]
-    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
-    one_letter = left[1:] == right[1:] or left[1:] == right or left == right[1:]
+    same = next(
+        (at for at, (letter, sought) in pairs if letter != sought), min(len(word), len(name))
+    )
+    rest, target = word[same:], name[same:]
+    swapped = rest[:2] == target[1::-1] and rest[2:] == target[2:]
+    one_letter = rest[1:] == target[1:] or rest[1:] == target or rest == target[1:]
     return word != name and (one_letter or swapped)
 
 
@@ -118,51 +120,51 @@ def candidates(
     placed: Sequence[tuple[str, str]],
     sources: Iterable[MentionSource],
     persons: Mapping[str, str],
-    shown: Sequence[str],
+    originals: Sequence[str],
 ) -> list[NameCandidate]:
     """What the sources find in texts, given with their messages' ids; in the order of the sources.
 
-    `persons` are speakers' names, folded; `shown` are the same texts as they were written, of which
-    people are shown sentences.
+    `persons` are speakers' names, folded; `originals` are the same texts as they were written, of
+    which people are shown sentences.
     """
     texts, ids = [text for text, _ in placed], [place for _, place in placed]
-    found: _Found = {}
+    by_form: _Found = {}
     for source in sources:
         for mention in source.mentions(texts):
             form = texts[mention.text][mention.start : mention.end].strip()
             if form and not STAND_IN.search(form):
-                found.setdefault((form, mention.kind), []).append(mention)
-    words = _SeenWords(texts, found)
-    named = [
-        _candidate(form, kind, found[form, kind], texts, shown, ids, words)
-        for form, kind in _one_kind(found)
+                by_form.setdefault((form, mention.kind), []).append(mention)
+    words = _SeenWords(texts, by_form)
+    names = [
+        _candidate(form, kind, by_form[form, kind], texts, originals, ids, words)
+        for form, kind in _one_kind(by_form)
     ]
-    known = dict(persons)
-    for candidate in named:
+    whole_names = dict(persons)
+    for candidate in names:
         if candidate.kind == "person":
             for part in parts(candidate.form):
-                known.setdefault(fold_word(part), candidate.form)
-    named = [_with_person(candidate, persons, known) for candidate in named]
-    folds = {fold(candidate.form) for candidate in named if candidate.kind == "person"}
-    for word, whose, score, origin in _of_known(words, known, persons):
+                whole_names.setdefault(fold_word(part), candidate.form)
+    names = [_with_person(candidate, persons, whole_names) for candidate in names]
+    folds = {fold(candidate.form) for candidate in names if candidate.kind == "person"}
+    for word, whose, score, origin in _of_known(words, whole_names, persons):
         if fold(word) not in folds:
-            where = _where(word, shown, ids)
+            where = _where(word, originals, ids)
             count = words.count[word]
-            named.append(NameCandidate(word, "person", count, score, origin, *where, whose))
-    return named
+            names.append(NameCandidate(word, "person", count, score, origin, *where, whose))
+    return names
 
 
 class _SeenWords:
     """The words of all texts, as they are written."""
 
-    def __init__(self, texts: Sequence[str], found: _Found) -> None:
+    def __init__(self, texts: Sequence[str], by_form: _Found) -> None:
         self.count: Counter[str] = Counter()
         for text in texts:
             self.count.update(word for word, _, _ in words_outside(text))
         self.small = {word for word in self.count if word.islower()}
         # Words in small letters inside of mentions, sure or not.
         self._covered: Counter[str] = Counter()
-        places = {(m.text, m.start, form) for (form, _), some in found.items() for m in some}
+        places = {(m.text, m.start, form) for (form, _), some in by_form.items() for m in some}
         for _, _, form in places:
             self._covered.update(part for part in parts(form) if part.islower())
 
@@ -177,22 +179,22 @@ def _candidate(
     kind: str,
     mentions: list[Mention],
     texts: Sequence[str],
-    shown: Sequence[str],
+    originals: Sequence[str],
     ids: Sequence[str],
     words: _SeenWords,
 ) -> NameCandidate:
-    best = max(mentions, key=lambda each: each.score)
-    text, at = shown[best.text], best.start
+    best = max(mentions, key=lambda mention: mention.score)
+    text, at = originals[best.text], best.start
     if text[at : at + len(form)] != form:  # what stood before it was replaced
         match = _as_word(form).search(text)
         text, at = (text, match.start()) if match else (texts[best.text], at)
     single = words.count.get(form, 0)
-    seen = len({(each.text, each.start) for each in mentions})
-    places = tuple(dict.fromkeys(ids[each.text] for each in mentions if ids[each.text]))
+    count = len({(mention.text, mention.start) for mention in mentions})
+    places = tuple(dict.fromkeys(ids[mention.text] for mention in mentions if ids[mention.text]))
     return NameCandidate(
         form,
         kind,
-        max(single, seen),
+        max(single, count),
         best.score,
         best.source,
         places[:_SHOWN],
@@ -202,34 +204,34 @@ def _candidate(
         small=(form.islower() or best.score >= _SMALL_FROM)
         and fold_word(form) not in EVERYDAY
         and words.is_name_when_small(form),
-        is_doubted=all(each.is_doubted for each in mentions),
+        is_doubted=all(mention.is_doubted for mention in mentions),
     )
 
 
-def _one_kind(found: _Found) -> Iterator[tuple[str, str]]:
+def _one_kind(by_form: _Found) -> Iterator[tuple[str, str]]:
     """A form has the kind that most of its mentions have, by how sure they are."""
     weights: dict[str, dict[str, float]] = defaultdict(dict)
-    for (form, kind), mentions in found.items():
+    for (form, kind), mentions in by_form.items():
         kinds = weights[fold(form)]
-        kinds[kind] = kinds.get(kind, 0.0) + sum(each.score for each in mentions)
-    for form, kind in found:
+        kinds[kind] = kinds.get(kind, 0.0) + sum(mention.score for mention in mentions)
+    for form, kind in by_form:
         kinds = weights[fold(form)]
         if max(kinds, key=kinds.__getitem__) == kind:
             yield form, kind
 
 
 def _with_person(
-    each: NameCandidate, persons: Mapping[str, str], known: Mapping[str, str]
+    candidate: NameCandidate, persons: Mapping[str, str], whole_names: Mapping[str, str]
 ) -> NameCandidate:
     """A nickname of one of the speakers is theirs, else of the one other who can be meant."""
-    if each.kind != "person" or len(parts(each.form)) != 1:
-        return each
-    whose = person_called(each.form, persons) or person_called(each.form, known)
-    return replace(each, same_as=whose) if whose and whose != each.form else each
+    if candidate.kind != "person" or len(parts(candidate.form)) != 1:
+        return candidate
+    whose = person_called(candidate.form, persons) or person_called(candidate.form, whole_names)
+    return replace(candidate, same_as=whose) if whose and whose != candidate.form else candidate
 
 
 def _of_known(
-    words: _SeenWords, known: Mapping[str, str], persons: Mapping[str, str]
+    words: _SeenWords, whole_names: Mapping[str, str], persons: Mapping[str, str]
 ) -> Iterator[tuple[str, str, float, str]]:
     """Capitalised words that no source found, and that are somebody's nickname or misspelt name."""
     rest = [
@@ -240,14 +242,14 @@ def _of_known(
         and word.lower() not in words.small
         and fold_word(word) not in NO_FORM
         and fold_word(word) not in NOT_PEOPLE
-        and fold_word(word) not in known
+        and fold_word(word) not in whole_names
         and TOKEN.fullmatch(word)
     ]
     for word in rest:
         if whose := person_called(word, persons):
             yield word, whose, 0.7, "nicknames"
-    for word, name in misspelt(rest, known):
-        yield word, known[name], 0.6, "misspelling"
+    for word, name in misspelt(rest, whole_names):
+        yield word, whole_names[name], 0.6, "misspelling"
 
 
 def _as_word(form: str) -> re.Pattern[str]:
@@ -272,11 +274,11 @@ def sentence_around(text: str, start: int, end: int) -> str:
     ends = [match.end() for match in _SENTENCE_ENDS.finditer(text)]
     first = max((at for at in ends if at <= start), default=0)
     last = min((at for at in ends if at >= end), default=len(text))
-    left = right = ""
+    before = after = ""
     if start - first > _AROUND:
-        first, left = text.find(" ", start - _AROUND, start) + 1 or start - _AROUND, "…"
+        first, before = text.find(" ", start - _AROUND, start) + 1 or start - _AROUND, "…"
     if last - end > _AROUND:
-        cut = text.rfind(" ", end, end + _AROUND)
-        last, right = cut if cut > end else end + _AROUND, "…"
-    said = f"{left}{text[first:start]}[{text[start:end]}]{text[end:last]}".rstrip()
-    return " ".join(f"{said}{right}".split())
+        space = text.rfind(" ", end, end + _AROUND)
+        last, after = space if space > end else end + _AROUND, "…"
+    sentence = f"{before}{text[first:start]}[{text[start:end]}]{text[end:last]}".rstrip()
+    return " ".join(f"{sentence}{after}".split())

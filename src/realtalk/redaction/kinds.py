@@ -71,11 +71,11 @@ def _date(name: str) -> str:
         (_DAY, _MONTH, rf"(?:{_YEAR}|\d\d)"),
         (_MONTH, _DAY, rf"(?:{_YEAR}|\d\d)"),
     )
-    written = (
+    forms = (
         f"{first}(?P<{name}{index}>[./-]){second}(?P={name}{index}){third}"
         for index, (first, second, third) in enumerate(orders)
     )
-    return f"(?:{'|'.join(written)})"
+    return f"(?:{'|'.join(forms)})"
 
 
 _DATE = rf"{_date('from')}(?:[ ]?[-–][ ]?{_date('to')})?"
@@ -146,19 +146,19 @@ def words_outside(text: str) -> Iterator[tuple[str, int, int]]:
 
 def is_phone(match: re.Match[str]) -> bool | None:
     """Whether a number is a phone's, or another that names somebody; None: it counts or dates."""
-    written = match[0]
-    chunks = re.findall(r"\d+", written)
+    digits = match[0]
+    chunks = re.findall(r"\d+", digits)
     count = sum(map(len, chunks))
-    joined = len(chunks) > 1
-    if count < 5 or _YEARS.fullmatch(written.strip("+(")):
+    is_grouped = len(chunks) > 1
+    if count < 5 or _YEARS.fullmatch(digits.strip("+(")):
         return None
-    if count < 7 and joined and max(map(len, chunks)) < 5:
+    if count < 7 and is_grouped and max(map(len, chunks)) < 5:
         return None  # "100-200", "10.30 12"
     if _is_amount(match):
         return None
-    if _ON_THE_NET.fullmatch(written):
+    if _ON_THE_NET.fullmatch(digits):
         return False
-    return 7 <= count <= 15 and (joined or written[0] in "+(0" or count >= 9)
+    return 7 <= count <= 15 and (is_grouped or digits[0] in "+(0" or count >= 9)
 
 
 def _is_amount(match: re.Match[str]) -> bool:

@@ -84,7 +84,7 @@ class CapitalsRule:
 
     def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
         inside: Counter[str] = Counter()
-        seen: dict[str, list[tuple[int, int]]] = {}
+        places: dict[str, list[tuple[int, int]]] = {}
         addressed: set[str] = set()
         small: set[str] = set()
         german = words = 0
@@ -105,9 +105,9 @@ class CapitalsRule:
                         and between in (" ", ", ")
                     ):
                         here.add(word)
-                        seen.setdefault(word, []).append((number, start))
-                        called = before.casefold() in GREETINGS | RELATIONS and _ends(text, end)
-                        if titled or called:
+                        places.setdefault(word, []).append((number, start))
+                        is_called = before.casefold() in GREETINGS | RELATIONS and _ends(text, end)
+                        if titled or is_called:
                             addressed.add(word)
                 before, ended = word, end
             inside.update(sorted(here, key=text.find))
@@ -121,7 +121,7 @@ class CapitalsRule:
                 and word.casefold().removesuffix("s") not in NOT_PEOPLE
             ):
                 score = _SURE if sure else _GUESSED
-                for number, start in seen[word]:
+                for number, start in places[word]:
                     yield Mention(number, start, start + len(word), "person", score, "capitals")
 
 
@@ -168,6 +168,6 @@ class BirthdayRule:
         for number, text in enumerate(texts):
             if not _DIGIT.search(text):
                 continue
-            found = {m.span("date") for p in (_AFTER_CUE, _BEFORE_CUE) for m in p.finditer(text)}
-            for start, end in sorted(found):
+            spans = {m.span("date") for p in (_AFTER_CUE, _BEFORE_CUE) for m in p.finditer(text)}
+            for start, end in sorted(spans):
                 yield Mention(number, start, end, "birthday", 0.9, "birthdays")

@@ -135,25 +135,25 @@ class Names:
         user = _is_user_name(name, words)
         if graphemes(squashed(name)) > 1:
             self.squashed.setdefault(squashed(name), person)
-        named = False
+        has_form = False
         for part in words:
             if any(sign.isdigit() for sign in part):
                 self.squashed.setdefault(squashed(part), person)
-                named = True
+                has_form = True
             elif TOKEN.match(part).lastgroup == "run":
-                named |= self._add_run(part, person, whole=len(words) == 1)
+                has_form |= self._add_run(part, person, whole=len(words) == 1)
             elif len(words) == 1:
-                named |= self.add_word(part, person, short=True)
+                has_form |= self.add_word(part, person, short=True)
             elif graphemes(part) > 1 and not _is_no_name(part):
                 # A part of "throw_away99" may be a word: only its capital makes it a name.
                 word = user and not (own and fold_word(part) not in NO_FORM)
-                named |= self.add_word(part, person, short=not user, everyday=word)
+                has_form |= self.add_word(part, person, short=not user, everyday=word)
             elif graphemes(part) > 1:
                 self.titled.setdefault(person, []).append(name.casefold())
         self._add_joined(words, person)
         if len(words) > 1 and " " not in name.strip() and UNSPACED.search(name):
             self._signs.setdefault(fold(name.strip()), person)  # "阿may", of two scripts
-        if not named:
+        if not has_form:
             self._add_sign(name.strip(), person)
 
     def add_word(
@@ -161,8 +161,8 @@ class Names:
     ) -> bool:
         """One word, and what is made of it; `everyday`: only as it is and with a capital."""
         for key in {fold_word(part), fold_word(spelled_out(part))}:
-            one = len(key) == 1 and is_listed(key)
-            self.words.setdefault(key, (person, everyday or one or key in EVERYDAY))
+            is_sign = len(key) == 1 and is_listed(key)
+            self.words.setdefault(key, (person, everyday or is_sign or key in EVERYDAY))
             if len(key) < 2:
                 continue
             self._drawn_out.setdefault(_SAME.sub(r"\1", key), key)
@@ -225,13 +225,13 @@ class Names:
         """As in handles and tags: "maralund", "LundMara", "minhkhai", "mlund"."""
         if not 1 < len(words) < 6:
             return
-        joined = {
+        compounds = {
             "".join(words[i:j]) for i in range(len(words)) for j in range(i + 2, len(words) + 1)
         }
-        joined.add("".join(reversed(words)))
+        compounds.add("".join(reversed(words)))
         if len(words[-1]) > 2:
-            joined.add(words[0][0] + words[-1])
-        for word in joined:
+            compounds.add(words[0][0] + words[-1])
+        for word in compounds:
             for key in {fold_word(word), fold_word(spelled_out(word))}:
                 if len(key) > 3 and key not in NO_FORM:
                     self.words.setdefault(key, (person, False))
@@ -294,40 +294,40 @@ class Names:
         for start, end in pieces(token):
             if end - start == 1 and len(token) > 1:
                 continue  # "AClass" is not about A
-            if start >= done and (meant := self._person(token[start:end])):
-                yield NameSpan(start, end, *meant)
+            if start >= done and (person := self._person(token[start:end])):
+                yield NameSpan(start, end, *person)
                 done = end
 
     def _person(self, word: str) -> tuple[str, bool, str] | None:
         key, capital = fold_word(word), _is_capital(word)
         if not key or (self.capitals_only and not capital and key not in self.small):
             return None
-        if known := self.words.get(key):
+        if entry := self.words.get(key):
             # "A" begins sentences, and "I" is everybody.
-            sure = not known[1] or (capital and (len(key) > 1 or key not in EVERYDAY))
-            return known[0], sure, key
+            sure = not entry[1] or (capital and (len(key) > 1 or key not in EVERYDAY))
+            return entry[0], sure, key
         bases = [key, *without_prefix(key)]
         for base in bases[1:]:
-            if len(base) > 1 and (known := self.words.get(base)):
-                return known[0], True, base
+            if len(base) > 1 and (entry := self.words.get(base)):
+                return entry[0], True, base
         if key in NO_FORM:
             # "Marks Hund": the whole name with its commonest ending is rather the name.
             if key in EVERYDAY:
                 return None
-            if key[-1] == "s" and len(key) > 3 and (known := self.words.get(key[:-1])):
-                return known[0], not known[1], key[:-1]
+            if key[-1] == "s" and len(key) > 3 and (entry := self.words.get(key[:-1])):
+                return entry[0], not entry[1], key[:-1]
             short = self._short.get(key) if len(key) > 2 else None
             return None if short is None else (short, False, "")
         if _DRAWN_OUT.search(key) or (len(key) > 3 and key[-1] == key[-2]):
-            drawn = _SAME.sub(r"\1", key)
-            if (whole := self._drawn_out.get(drawn)) is not None:
+            squeezed = _SAME.sub(r"\1", key)
+            if (whole := self._drawn_out.get(squeezed)) is not None:
                 person, everyday = self.words[whole]
                 return person, capital or not everyday, whole
-            key = drawn
+            key = squeezed
         for base in bases:
-            for cut in range(len(base) - 1, max(0, len(base) - _LONGEST_END), -1):
-                for person, kind, few, root in self._stems.get(base[:cut], ()):
-                    if ends(base[:cut], kind, base[cut:], few=few):
+            for at in range(len(base) - 1, max(0, len(base) - _LONGEST_END), -1):
+                for person, kind, few, root in self._stems.get(base[:at], ()):
+                    if ends(base[:at], kind, base[at:], few=few):
                         return person, True, root
         # "Al" and "Jo" with a capital only, and not as "AL".
         if len(key) > 2 or (len(word) == 2 and word.istitle()):
@@ -340,10 +340,10 @@ class Names:
         if not any(self._places(which, fold(text))):
             return
         folded, places = mapped(text)
-        known, _ = self._lookup(which)
+        persons, _ = self._lookup(which)
         for start, end in self._places(which, folded):
             name = folded[start:end]
-            yield NameSpan(places[start][0], places[end - 1][1], known[name], root=name)
+            yield NameSpan(places[start][0], places[end - 1][1], persons[name], root=name)
 
     def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         # A pattern of thousands of names would be compiled anew for every name that is added.
@@ -354,10 +354,10 @@ class Names:
 
     def _held(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         """Where names stand, the longest first."""
-        at, (known, sizes) = 0, self._lookup(which)
+        at, (persons, sizes) = 0, self._lookup(which)
         while at < len(folded):
             here = (folded[at : at + size] for size in sizes.get(folded[at], ()))
-            name = next((part for part in here if part in known), "")
+            name = next((part for part in here if part in persons), "")
             if name:
                 yield at, at + len(name)
             at += len(name) or 1
@@ -365,24 +365,24 @@ class Names:
     def _lookup(self, which: str) -> _Lookup:
         """Whose the names are that are looked for, and how long those are that begin so."""
         if which not in self._lookups:
-            known = self.runs if which == "runs" else self._signs
+            persons = self.runs if which == "runs" else self._signs
             if which == "inside":  # longer names only, and none that is an everyday word
                 some = ((key, *whose) for key, whose in self.words.items() if len(key) > 3)
-                known = {key: person for key, person, everyday in some if not everyday}
+                persons = {key: person for key, person, everyday in some if not everyday}
             sizes: dict[str, dict[int, None]] = {}
-            for name in sorted(known, key=len, reverse=True):
+            for name in sorted(persons, key=len, reverse=True):
                 sizes.setdefault(name[0], {})[len(name)] = None
-            self._lookups[which] = known, sizes
+            self._lookups[which] = persons, sizes
         return self._lookups[which]
 
     def _signs_pattern(self, folded: str) -> regex.Pattern[str] | None:
         """Of the names that a text holds, the longest first: few of thousands."""
-        known, sizes = self._lookup("signs")
+        persons, sizes = self._lookup("signs")
         ends = ((at, at + size) for at, sign in enumerate(folded) for size in sizes.get(sign, ()))
-        held = {part for start, end in ends if (part := folded[start:end]) in known}
-        if not held:
+        names = {part for start, end in ends if (part := folded[start:end]) in persons}
+        if not names:
             return None
-        either = "|".join(map(bounded, sorted(held, key=lambda part: (-len(part), part))))
+        either = "|".join(map(bounded, sorted(names, key=lambda part: (-len(part), part))))
         if either not in self._patterns:
             self._patterns[either] = regex.compile(either)
         return self._patterns[either]

@@ -116,11 +116,11 @@ def redact(
     `sources` find what is not a speaker's; `decisions` are a ticked table (`review`).
     """
     first = SpeakerPass(corpus, names, keep)
-    said = decided(first.candidates(sources), decisions)
-    notes = _notes(said, first)
-    if said.kept_of_speakers:
-        first = SpeakerPass(corpus, names, keep, said.kept_of_speakers)
-    final = first.without(said.chosen, said.kept)
+    verdict = decided(first.candidates(sources), decisions)
+    notes = _notes(verdict, first)
+    if verdict.kept_of_speakers:
+        first = SpeakerPass(corpus, names, keep, verdict.kept_of_speakers)
+    final = first.without(verdict.chosen, verdict.kept)
     originals = first.stand_ins.originals
     entries = tuple((name, tuple(originals[name])) for name in sorted(originals, key=_order))
     return final, Key(entries, first.left, changed_fields(corpus, final), notes)
@@ -137,12 +137,14 @@ def find_candidates(
     return SpeakerPass(corpus, names, keep).candidates(sources)
 
 
-def _notes(said: Decided, first: SpeakerPass) -> tuple[str, ...]:
+def _notes(verdict: Decided, first: SpeakerPass) -> tuple[str, ...]:
     """What somebody who ticked a table should know."""
     notes = []
-    if said.contradicted:
-        notes.append(f"forms in a row to keep and in one to replace: {said.contradicted:,}, kept")
-    if own := first.names_kept(said.kept):
+    if verdict.contradicted:
+        notes.append(
+            f"forms in a row to keep and in one to replace: {verdict.contradicted:,}, kept"
+        )
+    if own := first.names_kept(verdict.kept):
         notes.append(f"speakers' own names to keep: {own:,}; these are always replaced")
     return tuple(notes)
 
@@ -161,24 +163,24 @@ class SpeakerPass:
         corpus: Corpus,
         names: Sequence[str],
         keep: frozenset[str],
-        kept: frozenset[str] = frozenset(),
+        stay: frozenset[str] = frozenset(),
     ) -> None:
-        """`kept`: folded forms of speakers' names that stay."""
+        """`stay`: folded forms of speakers' names that stay."""
         refuse_unknown_kinds(keep)
         if "extra" in keep:
             names = (*names, *_reactors(corpus))
-        called = [alias.name for chat in corpus.chats for alias in chat.aliases]
+        aliases = [alias.name for chat in corpus.chats for alias in chat.aliases]
         speakers = list(_chats_of(corpus))
         texts = [text for text, _ in _placed(corpus)]
         self.stand_ins = StandIns(
-            names_held((*speakers, *called, *names)), wording(texts, (*speakers, *names))
+            names_held((*speakers, *aliases, *names)), wording(texts, (*speakers, *names))
         )
         for text in (*texts, *speakers):
             self.stand_ins.reserve(text)
         self._corpus, self._keep = corpus, keep
         self._persons = _persons(corpus, self.stand_ins)
         self._everyone = Names()
-        self._forms = SpeakerForms(kept)
+        self._forms = SpeakerForms(stay)
         own: dict[str, Names] = {}
         for chat in corpus.chats:
             own[chat.id] = Names()
@@ -205,8 +207,8 @@ class SpeakerPass:
         bare = Scanner(self.stand_ins, self._everyone, own, ordinary=ordinary)
         self.redacted = Rewriter(scanner, bare, self._persons, keep).corpus(corpus)
         self.left = scanner.left
-        for person, form in self._forms.met if kept else ():
-            if fold(form) in kept:
+        for person, form in self._forms.met if stay else ():
+            if fold(form) in stay:
                 self.stand_ins.originals[person].pop(form, None)
         self._words = SpeakersWords(self._everyone, merged(ordinary.values()))
 
@@ -216,10 +218,10 @@ class SpeakerPass:
         for speaker in self._persons:
             for part in () if STAND_IN.fullmatch(speaker) else parts(speaker):
                 persons.setdefault(fold_word(part), speaker)
-        written = [text for text, _ in _placed(self._corpus)]
+        originals = [text for text, _ in _placed(self._corpus)]
         others = (
             candidate
-            for candidate in candidates(list(_placed(self.redacted)), sources, persons, written)
+            for candidate in candidates(list(_placed(self.redacted)), sources, persons, originals)
             if MENTION_KINDS[candidate.kind] not in self._keep
             and not self._words.are_in(candidate.form)
         )
@@ -228,7 +230,7 @@ class SpeakerPass:
     def _speakers_forms(self) -> Iterator[NameCandidate]:
         """What was taken for a speaker's name and is not written like it."""
         ids = dict(reversed(list(_placed(self._corpus))))
-        called = {person: name for name, person in reversed(self._persons.items())}
+        names_of = {person: name for name, person in reversed(self._persons.items())}
         for (person, form), met in self._forms.met.items():
             text, start = met.places[0]
             places = (ids.get(text, "") for text, _ in met.places)
@@ -240,27 +242,27 @@ class SpeakerPass:
                 SPEAKERS,
                 tuple(filter(None, dict.fromkeys(places))),
                 sentence_around(text, start, start + len(form)),
-                same_as=called.get(person) or next(iter(self.stand_ins.originals[person]), ""),
+                same_as=names_of.get(person) or next(iter(self.stand_ins.originals[person]), ""),
                 small=True,
                 is_doubted=True,  # it may be a word
             )
 
-    def names_kept(self, kept: frozenset[str]) -> int:
+    def names_kept(self, stay: frozenset[str]) -> int:
         """How many of these folded forms are speakers' names as such, which go all the same."""
-        return len(kept & set(map(fold, self._persons)))
+        return len(stay & set(map(fold, self._persons)))
 
     def without(
-        self, chosen: Sequence[NameCandidate], kept: frozenset[str] = frozenset()
+        self, replacements: Sequence[NameCandidate], stay: frozenset[str] = frozenset()
     ) -> Corpus:
-        """The corpus without these, too; `kept`: folded forms that stay."""
+        """The corpus without these, too; `stay`: folded forms that stay."""
         others = Names(capitals_only=True)
         whole = {
             fold_word(part): candidate.form
-            for candidate in reversed(chosen)
+            for candidate in reversed(replacements)
             if candidate.kind == "person" and len(words := parts(candidate.form)) > 1
             for part in words
         }
-        for candidate in chosen:
+        for candidate in replacements:
             form, small = candidate.form, candidate.small
             if candidate.kind == "person":
                 person = self._person(candidate, others, whole)
@@ -270,7 +272,7 @@ class SpeakerPass:
                 others.add_phrase(form, self.stand_ins.make(candidate.kind, form), small=small)
         if others.is_empty:
             return self.redacted
-        scanner = Scanner(self.stand_ins, others, {}, forms=SpeakerForms(kept))
+        scanner = Scanner(self.stand_ins, others, {}, forms=SpeakerForms(stay))
         same = {person: person for person in self._persons.values()}
         return Rewriter(scanner, scanner, same, frozenset(KINDS)).corpus(self.redacted)
 
@@ -279,8 +281,8 @@ class SpeakerPass:
         same, form = candidate.same_as, candidate.form
         if STAND_IN.fullmatch(same):
             return same
-        if known := (same and self._known(same)) or _found(others, same or form):
-            return known
+        if person := (same and self._known(same)) or _found(others, same or form):
+            return person
         return self.stand_ins.make("person", same or whole.get(fold_word(form), form))
 
     def _known(self, name: str) -> str | None:
@@ -338,7 +340,9 @@ def _chats_of(corpus: Corpus) -> dict[str, set[int]]:
 
 def _reactors(corpus: Corpus) -> list[str]:
     """Who only reacted: people whose names stand in `extra`, and who said nothing."""
-    marks = (mark for chat in corpus.chats for one in chat.messages for mark in one.reactions)
+    marks = (
+        mark for chat in corpus.chats for message in chat.messages for mark in message.reactions
+    )
     speakers = _chats_of(corpus)
     people = dict.fromkeys(name for mark in marks for name in mark.by)
     return [name for name in people if name not in speakers and not STAND_IN.fullmatch(name)]

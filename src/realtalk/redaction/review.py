@@ -47,23 +47,23 @@ class NameGroup:
 
     @property
     def is_replaced(self) -> bool:
-        return any(each.is_replaced for each in self.members)
+        return any(member.is_replaced for member in self.members)
 
     @property
     def is_sure(self) -> bool:
-        return any(each.is_sure for each in self.members)
+        return any(member.is_sure for member in self.members)
 
     @property
     def folds(self) -> frozenset[str]:
-        return frozenset(fold(each.form) for each in self.members)
+        return frozenset(fold(member.form) for member in self.members)
 
     @property
     def same_as(self) -> str:
         """Somebody else whose name it is, too."""
         others = (
-            each.same_as
-            for each in self.members
-            if each.source == SPEAKERS or fold(each.same_as) not in self.folds
+            member.same_as
+            for member in self.members
+            if member.source == SPEAKERS or fold(member.same_as) not in self.folds
         )
         return next(filter(None, others), "")
 
@@ -72,50 +72,61 @@ class NameGroup:
         """The members that go where the group does; of a group that stays, all."""
         if not self.is_replaced:
             return self.members
-        going = [each for each in self.members if each.is_replaced]
+        going = [member for member in self.members if member.is_replaced]
         names = _names_of(going) if len(going) < len(self.members) else Names()
-        return tuple(each for each in self.members if each.is_replaced or _meant(names, each.form))
+        return tuple(
+            member for member in self.members if member.is_replaced or _meant(names, member.form)
+        )
 
     @property
     def count(self) -> int:
         """Of places; where a full name stands, its words were counted."""
         listed = self.listed
-        folds = {fold(each.form) for each in listed}
+        folds = {fold(member.form) for member in listed}
         total = 0
-        for each in listed:
-            words = parts(each.form)
+        for candidate in listed:
+            words = parts(candidate.form)
             if len(words) < 2 or folds.isdisjoint(map(fold, words)):
-                total += each.count
+                total += candidate.count
         return total
 
 
-def grouped(found: Iterable[NameCandidate]) -> list[NameGroup]:
+def grouped(candidates: Iterable[NameCandidate]) -> list[NameGroup]:
     """The groups, in the order in which their first forms were found."""
     by_fold: dict[str, _Bucket] = {}
     order: dict[int, int] = {}
-    for at, each in enumerate(found):
-        by_fold.setdefault(fold(each.form), []).append(each)
-        order[id(each)] = at
+    for at, candidate in enumerate(candidates):
+        by_fold.setdefault(fold(candidate.form), []).append(candidate)
+        order[id(candidate)] = at
     into = _joined(by_fold)
     together: dict[str, _Bucket] = defaultdict(list)
     for key, bucket in by_fold.items():
         together[_root(key, into)] += bucket
     groups = [NameGroup(tuple(sorted(some, key=_rank))) for some in together.values()]
-    return sorted(groups, key=lambda group: min(order[id(each)] for each in group.members))
+    return sorted(groups, key=lambda group: min(order[id(member)] for member in group.members))
 
 
-def _rank(each: NameCandidate) -> tuple[bool, int, bool, int, bool, str]:
+def _rank(candidate: NameCandidate) -> tuple[bool, int, bool, int, bool, str]:
     """What names a group best: what goes, the longest name, no nickname, the commonest form."""
-    words = len(parts(each.form)) if each.kind == "person" and each.is_replaced else 1
-    small = each.form.islower()
-    return not each.is_replaced, -words, bool(each.same_as), -each.count, small, each.form
+    words = (
+        len(parts(candidate.form)) if candidate.kind == "person" and candidate.is_replaced else 1
+    )
+    small = candidate.form.islower()
+    return (
+        not candidate.is_replaced,
+        -words,
+        bool(candidate.same_as),
+        -candidate.count,
+        small,
+        candidate.form,
+    )
 
 
 def _root(key: str, into: dict[str, str]) -> str:
-    seen = {key}
-    while (after := into.get(key)) is not None and after not in seen:
+    path = {key}
+    while (after := into.get(key)) is not None and after not in path:
         key = after
-        seen.add(key)
+        path.add(key)
     return key
 
 
@@ -125,25 +136,25 @@ def _joined(by_fold: dict[str, _Bucket]) -> dict[str, str]:
     others = {
         key: bucket
         for key, bucket in by_fold.items()
-        if all(each.source != SPEAKERS for each in bucket)
+        if all(member.source != SPEAKERS for member in bucket)
     }
     for key, bucket in others.items():
-        for each in bucket:
-            if (whose := fold(each.same_as)) in others and whose != key:
+        for candidate in bucket:
+            if (whose := fold(candidate.same_as)) in others and whose != key:
                 into[key] = whose
     names = Names()
-    taken: dict[str, str] = {}  # label → the word that has it
+    owners: dict[str, str] = {}  # label → the word that has it
     for label, key, word in _words_to_know(others):
-        if label not in taken:
+        if label not in owners:
             names.add_other(word, label)
-            taken[label] = key
+            owners[label] = key
     # Short before long: what a word is with an ending is looked up among those before it.
     single = [key for key, bucket in others.items() if len(parts(bucket[0].form)) == 1]
     for key in sorted(single, key=lambda key: (not _any_goes(others[key]), len(key), key)):
         if key in into:
             continue
-        word = max(others[key], key=lambda each: each.count).form
-        whose = taken.get(_meant(names, word) or "", "")
+        word = max(others[key], key=lambda candidate: candidate.count).form
+        whose = owners.get(_meant(names, word) or "", "")
         if (
             whose
             and whose != key
@@ -153,14 +164,14 @@ def _joined(by_fold: dict[str, _Bucket]) -> dict[str, str]:
             into[key] = whose
         elif not whose:
             names.add_other(word, key)
-            taken[key] = key
+            owners[key] = key
     return into
 
 
 def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str, str]]:
     """Parts of full names that only one person has, labelled."""
     whose: dict[str, set[str]] = defaultdict(set)
-    written: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for key, bucket in others.items():
         if (
             bucket[0].kind == "person"
@@ -169,15 +180,15 @@ def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str, str]]
         ):
             for word in words:
                 whose[fold_word(word)].add(key)
-                written.setdefault(fold_word(word), word)
+                spellings.setdefault(fold_word(word), word)
     for part, keys in whose.items():
         if len(keys) == 1 and len(part) > 1:
             (key,) = keys
-            yield f"{key}\0{part}", key, written[part]
+            yield f"{key}\0{part}", key, spellings[part]
 
 
 def _any_goes(bucket: Sequence[NameCandidate]) -> bool:
-    return any(each.is_replaced for each in bucket)
+    return any(member.is_replaced for member in bucket)
 
 
 def _fit(whose: Sequence[NameCandidate], bucket: Sequence[NameCandidate]) -> bool:
@@ -187,15 +198,17 @@ def _fit(whose: Sequence[NameCandidate], bucket: Sequence[NameCandidate]) -> boo
 
 def _names_of(members: Iterable[NameCandidate]) -> Names:
     names = Names(capitals_only=True)
-    for each in members:
-        add = names.add_other if each.kind == "person" else names.add_phrase
-        add(each.form, each.form, small=each.small)
+    for member in members:
+        add = names.add_other if member.kind == "person" else names.add_phrase
+        add(member.form, member.form, small=member.small)
     return names
 
 
 def _meant(names: Names, form: str) -> str | None:
     """Whose name a whole form is, in some of its shapes."""
-    return next((one.person for one in names.find(form) if one.end - one.start == len(form)), None)
+    return next(
+        (span.person for span in names.find(form) if span.end - span.start == len(form)), None
+    )
 
 
 COLUMNS = (
@@ -234,27 +247,27 @@ class NameDecision:
 
 
 def review_rows(
-    found: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
+    candidates: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
 ) -> list[dict[str, str]]:
     """One row per name, as decided: likely ones, those that were added, doubtful ones.
 
     Besides the table's cells a row says whether it is `doubtful`: it stays by itself.
     """
-    given = list(decisions)
+    answers = list(decisions)
     by_fold: dict[str, list[int]] = {}
-    for at, each in enumerate(given):
-        for key in each.folds:
+    for at, answer in enumerate(answers):
+        for key in answer.folds:
             by_fold.setdefault(key, []).append(at)
     used: set[int] = set()
     rows: list[dict[str, str]] = []
-    for group in grouped(found):
+    for group in grouped(candidates):
         fitting = sorted({at for key in group.folds for at in by_fold.get(key, ())})
         used.update(fitting)
-        rows.append(_cells(group, [given[at] for at in fitting]))
+        rows.append(_cells(group, [answers[at] for at in fitting]))
     empty = dict.fromkeys((*COLUMNS, DOUBTFUL), "")
     added = [
-        empty | _decided_cells(each) | {"forms": BETWEEN.join(each.forms or (each.form,))}
-        for at, each in enumerate(given)
+        empty | _decided_cells(answer) | {"forms": BETWEEN.join(answer.forms or (answer.form,))}
+        for at, answer in enumerate(answers)
         if at not in used
     ]
     rows.sort(key=lambda row: (row["sure"] != "yes", -int(row["count"]), row["form"]))
@@ -266,11 +279,11 @@ def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> dict[str, str
     head, listed = group.head, group.listed
     default = NameDecision(head.form, head.kind, group.is_replaced, group.same_as)
     # Of several decisions on one name the one that keeps it.
-    decision = min(decisions, key=lambda each: each.is_replaced, default=default)
-    places = dict.fromkeys(place for each in listed for place in each.places)
+    decision = min(decisions, key=lambda answer: answer.is_replaced, default=default)
+    places = dict.fromkeys(place for member in listed for place in member.places)
     return _decided_cells(decision) | {
         "form": head.form,
-        "forms": BETWEEN.join(dict.fromkeys(each.form for each in listed)),
+        "forms": BETWEEN.join(dict.fromkeys(member.form for member in listed)),
         "sure": "yes" if group.is_sure and group.is_replaced else "no",
         "count": str(group.count),
         "context": head.context,
@@ -290,10 +303,10 @@ def _decided_cells(decision: NameDecision) -> dict[str, str]:
 
 
 def write_review(
-    path: Path, found: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
+    path: Path, candidates: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
 ) -> int:
     """Writes the table for its owner alone; how many rows it has."""
-    rows = review_rows(found, decisions)
+    rows = review_rows(candidates, decisions)
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS)
     writer.writeheader()
@@ -327,17 +340,17 @@ def read_review(path: Path) -> list[NameDecision]:
 
 
 def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision:
-    said = (row["decision"] or "").strip().casefold()
+    word = (row["decision"] or "").strip().casefold()
     kind = (row["kind"] or "").strip().casefold()
-    if said not in _YES | _NO:
+    if word not in _YES | _NO:
         raise RealtalkError(
             "the decision is neither replace nor keep", where=f"{path}, line {line}"
         )
     if kind not in MENTION_KINDS:
         raise suggest("kind", kind, list(MENTION_KINDS))
     form, same_as, forms = (unguarded(row.get(name) or "") for name in ("form", "same_as", "forms"))
-    more = tuple(each for each in map(str.strip, forms.split(BETWEEN.strip())) if each)
-    return NameDecision(form, kind, said in _YES, same_as.strip(), more)
+    more = tuple(part for part in map(str.strip, forms.split(BETWEEN.strip())) if part)
+    return NameDecision(form, kind, word in _YES, same_as.strip(), more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,67 +363,71 @@ class Decided:
     contradicted: int = 0  # forms that are in a row to keep and in one to replace
 
 
-def decided(found: Sequence[NameCandidate], decisions: Sequence[NameDecision]) -> Decided:
+def decided(
+    found_candidates: Sequence[NameCandidate], decisions: Sequence[NameDecision]
+) -> Decided:
     """What is to be replaced, as the decisions say; keep wins."""
-    kept = {key for each in decisions if not each.is_replaced for key in each.folds}
-    replaced = [each for each in decisions if each.is_replaced]
-    by_fold = {key: each for each in reversed(replaced) for key in each.folds}
-    chosen: list[NameCandidate] = []
+    kept_folds = {key for answer in decisions if not answer.is_replaced for key in answer.folds}
+    replaced = [answer for answer in decisions if answer.is_replaced]
+    by_fold = {key: answer for answer in reversed(replaced) for key in answer.folds}
+    candidates: list[NameCandidate] = []
     of_speakers: set[str] = set()
-    known: set[str] = set()
-    for group in grouped(found):
-        known |= group.folds
-        for each in group.members:
-            key, head = fold(each.form), fold(group.head.form)
+    folds: set[str] = set()
+    for group in grouped(found_candidates):
+        folds |= group.folds
+        for member in group.members:
+            key, head = fold(member.form), fold(group.head.form)
             decision = by_fold.get(key, by_fold.get(head))
-            if key in kept or (head in kept and key not in by_fold):
-                of_speakers |= {key} if each.source == SPEAKERS else set()
-            elif each.source == SPEAKERS:
-                if decision is not None and decision.same_as not in ("", each.same_as):
+            if key in kept_folds or (head in kept_folds and key not in by_fold):
+                of_speakers |= {key} if member.source == SPEAKERS else set()
+            elif member.source == SPEAKERS:
+                if decision is not None and decision.same_as not in ("", member.same_as):
                     of_speakers.add(key)  # not this speaker's, but somebody else's
-                    chosen.append(_as_decided(each, decision, group))
+                    candidates.append(_as_decided(member, decision, group))
             elif decision is None:
-                chosen += [_in_group(each, group)] if each.is_replaced else []
-            elif _goes(each, group, decision):
-                chosen.append(_as_decided(each, decision, group))
+                candidates += [_in_group(member, group)] if member.is_replaced else []
+            elif _goes(member, group, decision):
+                candidates.append(_as_decided(member, decision, group))
     for decision in replaced:
-        chosen += _added(decision, known | kept)
-    both = kept & by_fold.keys()
-    return Decided(tuple(chosen), frozenset(kept), frozenset(of_speakers), len(both))
+        candidates += _added(decision, folds | kept_folds)
+    both = kept_folds & by_fold.keys()
+    return Decided(tuple(candidates), frozenset(kept_folds), frozenset(of_speakers), len(both))
 
 
-def _goes(each: NameCandidate, group: NameGroup, decision: NameDecision) -> bool:
+def _goes(candidate: NameCandidate, group: NameGroup, decision: NameDecision) -> bool:
     """Whether a form goes with its row: by itself, since the row was ticked, or since it was added.
 
     A row that goes by itself leaves the forms that are words there: "Rose" goes, "rose" stays.
     """
-    if each.is_replaced or not group.is_replaced:
+    if candidate.is_replaced or not group.is_replaced:
         return True
-    return each.form in decision.forms and each not in group.listed
+    return candidate.form in decision.forms and candidate not in group.listed
 
 
-def _in_group(each: NameCandidate, group: NameGroup) -> NameCandidate:
+def _in_group(candidate: NameCandidate, group: NameGroup) -> NameCandidate:
     """A form with the person whose form it is: the group's, unless it has one."""
-    if each.kind != "person" or each.same_as or each is group.head:
-        return each
-    return replace(each, same_as=group.same_as or group.head.form)
+    if candidate.kind != "person" or candidate.same_as or candidate is group.head:
+        return candidate
+    return replace(candidate, same_as=group.same_as or group.head.form)
 
 
-def _as_decided(each: NameCandidate, decision: NameDecision, group: NameGroup) -> NameCandidate:
+def _as_decided(
+    candidate: NameCandidate, decision: NameDecision, group: NameGroup
+) -> NameCandidate:
     """A form as its row says; one that would have stayed goes as it was found."""
     own = fold(decision.same_as) not in group.folds
     same_as = decision.same_as if own else ""
-    if not same_as and each is not group.head and decision.kind == "person":
+    if not same_as and candidate is not group.head and decision.kind == "person":
         same_as = group.head.form
-    small = each.small or (not each.is_replaced and each.form.islower())
+    small = candidate.small or (not candidate.is_replaced and candidate.form.islower())
     return replace(
-        each, kind=decision.kind, score=1.0, source="review", same_as=same_as, small=small
+        candidate, kind=decision.kind, score=1.0, source="review", same_as=same_as, small=small
     )
 
 
-def _added(decision: NameDecision, known: set[str]) -> Iterator[NameCandidate]:
+def _added(decision: NameDecision, folds: set[str]) -> Iterator[NameCandidate]:
     """Forms that nobody found."""
     for form in dict.fromkeys((decision.form, *decision.forms)):
-        if fold(form) not in known:
+        if fold(form) not in folds:
             same_as = decision.same_as or (decision.form if form != decision.form else "")
             yield NameCandidate(form, decision.kind, 0, 1.0, "review", same_as=same_as, small=True)

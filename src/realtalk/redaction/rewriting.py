@@ -144,8 +144,8 @@ class Rewriter:
             name = self._names_only(name, chat, dense=True)
         elif name:
             ending = PurePosixPath(name).suffix
-            known = ending.isascii() and ending[1:].isalnum() and len(ending) < 6
-            if not known or self._names_only(ending, chat, dense=True) != ending:
+            is_extension = ending.isascii() and ending[1:].isalnum() and len(ending) < 6
+            if not is_extension or self._names_only(ending, chat, dense=True) != ending:
                 ending = ""
             if not STAND_IN.fullmatch(name.removesuffix(ending)):
                 name = self._stand_ins.make("file", name, name) + ending.lower()

@@ -76,14 +76,14 @@ class TaggedNames:
 
     def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
         spans = [
-            [piece for span in found for piece in _usable(text, span)]
-            for text, found in zip(texts, self._tagger.tag(texts), strict=True)
+            [piece for span in tags for piece in _usable(text, span)]
+            for text, tags in zip(texts, self._tagger.tag(texts), strict=True)
         ]
         guesses: dict[int, list[Mention]] = defaultdict(list)
         for guess in _checked(self._rule.mentions(texts), texts, spans):
             guesses[guess.text].append(guess)
         weighed = _weighed(texts, spans)
-        for number, (text, found) in enumerate(zip(texts, spans, strict=True)):
+        for number, (text, pieces) in enumerate(zip(texts, spans, strict=True)):
             here = [
                 Mention(
                     number,
@@ -94,18 +94,20 @@ class TaggedNames:
                     "tagger",
                     is_doubted=_is_doubted(text, span),
                 )
-                for span in found
+                for span in pieces
             ]
-            yield from sorted([*here, *guesses[number]], key=lambda each: each.start)
+            yield from sorted([*here, *guesses[number]], key=lambda mention: mention.start)
 
 
 def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
     """A span without the stand-ins in it, where what is left can be of its kind."""
     start = span.start
-    held = [each.span() for each in STAND_IN.finditer(text) if each.end() > span.start]
+    bounds = [match.span() for match in STAND_IN.finditer(text) if match.end() > span.start]
     if span.kind in NAMES:  # "ask Ulf. Ingrid knows" names two
-        held += [each.span() for each in _BETWEEN_SENTENCES.finditer(text, span.start, span.end)]
-    for first, last in (*sorted(held), (span.end, span.end)):
+        bounds += [
+            match.span() for match in _BETWEEN_SENTENCES.finditer(text, span.start, span.end)
+        ]
+    for first, last in (*sorted(bounds), (span.end, span.end)):
         end = min(first, span.end)
         piece = _bare(text, start, end) if span.kind in NAMES else (start, end)
         form = text[slice(*piece)]
@@ -195,23 +197,23 @@ def _can_be(form: str, span: TaggedSpan) -> bool:
 def _weighed(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dict[str, float]:
     """How sure a form is a name of any kind, from the places where it was found and all others."""
     scores: dict[str, list[float]] = defaultdict(list)
-    for text, found in zip(texts, spans, strict=True):
-        for span in found:
+    for text, pieces in zip(texts, spans, strict=True):
+        for span in pieces:
             scores[text[span.start : span.end]].append(span.score)
     counts: Counter[str] = Counter()
-    things: Counter[str] = Counter()
+    after_article: Counter[str] = Counter()
     for text in texts:
         before = ""
         for word, _, _ in words_outside(text):
             if word in scores:
                 counts[word] += 1
-                things[word] += before.lower() in _ARTICLES
+                after_article[word] += before.lower() in _ARTICLES
             before = word
     weighed = {}
-    for form, each in scores.items():
-        mean = sum(each) / max(len(each), counts[form])
-        weighed[form] = (max(each) + mean) / 2
-        if form.islower() and things[form] * 2 > counts[form]:
+    for form, values in scores.items():
+        mean = sum(values) / max(len(values), counts[form])
+        weighed[form] = (max(values) + mean) / 2
+        if form.islower() and after_article[form] * 2 > counts[form]:
             weighed[form] = min(weighed[form], _DOUBTED)
     return weighed
 
@@ -221,15 +223,15 @@ def _checked(
 ) -> Iterator[Mention]:
     """The rule's guesses: as they are where the tagger sees somebody, too, else doubted."""
     listed = list(guesses)
-    seen: dict[str, set[str]] = defaultdict(set)  # form → kinds that the tagger sees there
+    kinds_of: dict[str, set[str]] = defaultdict(set)  # form → kinds that the tagger sees there
     for guess in listed:
         form = texts[guess.text][guess.start : guess.end]
         for span in spans[guess.text]:
             if span.start < guess.end and guess.start < span.end:
                 is_other = span.kind != "person" and span.score >= _SEEN_AS_OTHER
-                seen[form].add(span.kind if is_other else "person")
+                kinds_of[form].add(span.kind if is_other else "person")
     for guess in listed:
-        kinds = seen[texts[guess.text][guess.start : guess.end]]
+        kinds = kinds_of[texts[guess.text][guess.start : guess.end]]
         if "person" in kinds:
             yield guess
         elif not kinds:

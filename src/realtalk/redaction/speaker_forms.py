@@ -41,9 +41,9 @@ class MetForm:
 class SpeakerForms:
     """The forms that were met while texts were read; those that are kept are left there."""
 
-    def __init__(self, kept: Iterable[str] = ()) -> None:
-        """`kept`: folded forms."""
-        self._kept = frozenset(kept)
+    def __init__(self, folds: Iterable[str] = ()) -> None:
+        """`folds`: folded forms that stay."""
+        self._kept = frozenset(folds)
         self._own: dict[str, set[str]] = {}
         self.met: dict[tuple[str, str], MetForm] = {}
 
@@ -81,8 +81,8 @@ class SpeakersWords:
     def __init__(self, speakers: Names, ordinary: OrdinaryWords) -> None:
         self._speakers = speakers
         self._ordinary = ordinary
-        named = (*speakers.words, *speakers.runs)
-        self._names = {name for name in named if ordinary.is_word(name)}
+        forms = (*speakers.words, *speakers.runs)
+        self._names = {name for name in forms if ordinary.is_word(name)}
         self._beginnings = {name if len(name) < _BENT_FROM else name[:-1] for name in self._names}
 
     def are_in(self, form: str) -> bool:

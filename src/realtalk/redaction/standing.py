@@ -25,7 +25,9 @@ from realtalk.text.wordlists import by_language
 
 _AROUND = 60  # signs that are looked at on each side
 # Signs that nobody sees, as in the mentions of some apps: "@\u2068Rose\u2069".
-_UNSEEN_BEFORE, _UNSEEN_AFTER = (regex.compile(each) for each in (rf"{UNSEEN}+$", rf"^{UNSEEN}+"))
+_UNSEEN_BEFORE, _UNSEEN_AFTER = (
+    regex.compile(pattern) for pattern in (rf"{UNSEEN}+$", rf"^{UNSEEN}+")
+)
 _BEFORE = regex.compile(r"([\p{L}\p{M}]+)([^\p{L}\p{M}]*)$")
 _AFTER = regex.compile(r"[ ]([\p{L}\p{M}]+)(?:[ ]([\p{L}\p{M}]+))?")
 _SENTENCE_ENDS = regex.compile(r"[.!?…؟।:;\n()\"“”„«»¿¡]|[\p{So}\p{Sk}]")
@@ -75,7 +77,7 @@ def stands_like_name(
     second_word = fold(following[2] or "") if following else ""
     first = previous is None or _SENTENCE_ENDS.search(gap) is not None
     ends, comma = _ENDS.match(after) is not None, _COMMA.match(after) is not None
-    said = partial(
+    listed_words = partial(
         by_language,
         "realtalk.redaction",
         "words.txt",
@@ -85,25 +87,30 @@ def stands_like_name(
     if _BENT.match(after) and word not in articles(words.languages):
         return True
     if previous and not first:
-        if word in said("calls") | GREETINGS and gap in (" ", ", ", "، "):
+        if word in listed_words("calls") | GREETINGS and gap in (" ", ", ", "، "):
             return not (form in EVERYDAY and following_word in _NOT_FOLLOWING)
-        if word in said("calls at the end") and gap in (" ", ", ", "، ") and (ends or comma):
+        if (
+            word in listed_words("calls at the end")
+            and gap in (" ", ", ", "، ")
+            and (ends or comma)
+        ):
             return True
         if word in _TITLED and gap in (" ", ". "):
             return _POSSESSIVE.search(before[: previous.start(1)]) is None
         if gap.strip() in (",", "،") and (ends or comma):
-            calls = said("calls") | said("calls at the end")
+            calls = listed_words("calls") | listed_words("calls at the end")
             is_asked = after.lstrip()[:1] in ("?", "؟")
             if is_asked or _is_clause(before[: previous.end(1)], calls):
                 return True
-    if following_word in said("after names") or (
-        first and comma and form not in said("said first")
+    if following_word in listed_words("after names") or (
+        first and comma and form not in listed_words("said first")
     ):
         return True
-    if first and following_word in said("asks") and second_word in said("asked"):
+    if first and following_word in listed_words("asks") and second_word in listed_words("asked"):
         return True
     if exact and (
-        (word in said("kin") and gap == " ") or (first and following_word in said("you"))
+        (word in listed_words("kin") and gap == " ")
+        or (first and following_word in listed_words("you"))
     ):
         return True
     capital = text[start].isupper() and not text.isupper()
@@ -133,11 +140,11 @@ def _is_clause(before: str, calls: frozenset[str]) -> bool:
 
 def _is_noun_place(before: str) -> bool:
     """In German: after an article, or an adjective with one."""
-    said = [fold(word) for word in regex.findall(r"[\p{L}\p{M}]+", before)][-2:]
-    if not said:
+    words = [fold(word) for word in regex.findall(r"[\p{L}\p{M}]+", before)][-2:]
+    if not words:
         return False
-    return said[-1] in _BEFORE_NOUNS or (
-        _ADJECTIVE.fullmatch(said[-1]) is not None and said[0] in _BEFORE_NOUNS
+    return words[-1] in _BEFORE_NOUNS or (
+        _ADJECTIVE.fullmatch(words[-1]) is not None and words[0] in _BEFORE_NOUNS
     )
 
 

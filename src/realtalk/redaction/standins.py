@@ -64,21 +64,21 @@ _VERB = regex.compile(r"[ ](?:\p{Ll}{1,3}[ ])?(\p{Ll}{3,})")
 class PersonWords:
     """The words that stand for a person, and who takes the feminine one."""
 
-    one: str = "Person"
-    other: str = "Person"
-    feminine: frozenset[str] = frozenset()
+    masculine: str = "Person"
+    feminine: str = "Person"
+    names: frozenset[str] = frozenset()  # a woman's as it is, a man's with a blank
     endings: tuple[str, ...] = ()
 
     def word(self, name: str) -> str:
         """The word for somebody of that name."""
-        if self.one == self.other:
-            return self.one
+        if self.masculine == self.feminine:
+            return self.masculine
         key = fold(name)
         first = key.split()[0] if key.split() else key
-        if {key, first} & self.feminine:
-            return self.other
-        known = first in _MEN or f"{first} " in self.feminine
-        return self.one if known or not first.endswith(self.endings) else self.other
+        if {key, first} & self.names:
+            return self.feminine
+        is_man = first in _MEN or f"{first} " in self.names
+        return self.masculine if is_man or not first.endswith(self.endings) else self.feminine
 
 
 def wording(texts: Sequence[str], names: Iterable[str]) -> PersonWords:
@@ -86,10 +86,10 @@ def wording(texts: Sequence[str], names: Iterable[str]) -> PersonWords:
     script = _script(texts)
     if script is None:
         return PersonWords()
-    one, other = _WORDS[script]
+    masculine, feminine = _WORDS[script]
     endings = _FEMININE_END.get(script, ())
-    told = _told_by_verbs(texts, names) if script == "Cyrillic" else frozenset()
-    return PersonWords(one, other, told, tuple(map(fold, endings)))
+    genders = _told_by_verbs(texts, names) if script == "Cyrillic" else frozenset()
+    return PersonWords(masculine, feminine, genders, tuple(map(fold, endings)))
 
 
 def _script(texts: Sequence[str]) -> str | None:
@@ -111,10 +111,10 @@ def _told_by_verbs(texts: Sequence[str], names: Iterable[str]) -> frozenset[str]
     firsts = {name.split()[0] for name in names if name.split()}
     if not firsts:
         return frozenset()
-    named = regex.compile(rf"\b({'|'.join(map(regex.escape, sorted(firsts)))})\b", regex.I)
+    pattern = regex.compile(rf"\b({'|'.join(map(regex.escape, sorted(firsts)))})\b", regex.I)
     counts: Counter[str] = Counter()
     for text in texts[:_SAMPLE]:
-        for match in named.finditer(text):
+        for match in pattern.finditer(text):
             verb = _VERB.match(text, match.end())
             if verb is None:
                 continue
@@ -147,7 +147,7 @@ _PARTS = re.compile(r"[<@]?(.+?)-?([0-9]+)>?")
 _KIND_OF = (
     {"handle": "handle", "h_": "handle"}
     | dict.fromkeys((*PERSON_WORDS, "X_"), "person")
-    | {written: kind for kind, letter in _KINDS.items() for written in (kind, letter)}
+    | {code: kind for kind, letter in _KINDS.items() for code in (kind, letter)}
 )
 
 
@@ -178,15 +178,15 @@ class StandIns:
     def make(self, kind: str, original: str, key: str | None = None) -> str:
         if STAND_IN.fullmatch(original):
             return original
-        known = (kind, unicodedata.normalize("NFC", original).casefold() if key is None else key)
-        if known not in self._given:
+        identity = (kind, unicodedata.normalize("NFC", original).casefold() if key is None else key)
+        if identity not in self._given:
             number = self._next.get(kind, 1)
             while str(number) in self._names:
                 number += 1
             self._next[kind] = number + 1
-            self._given[known] = self._shape(kind, original).format(number)
-        self.note(self._given[known], original)
-        return self._given[known]
+            self._given[identity] = self._shape(kind, original).format(number)
+        self.note(self._given[identity], original)
+        return self._given[identity]
 
     def _shape(self, kind: str, original: str) -> str:
         if kind != "person" or self._shapes[kind] != _SHAPES[kind][0]:

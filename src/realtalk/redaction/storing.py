@@ -41,14 +41,14 @@ def changed_fields(original: Corpus, redacted: Corpus) -> dict[str, Any]:
     return {"seal": _seal(redacted), "fields": changed}
 
 
-def restored(redacted: Corpus, kept: Mapping[str, Any]) -> Corpus:
+def restored(redacted: Corpus, originals: Mapping[str, Any]) -> Corpus:
     """The corpus before redaction."""
-    if kept.get("seal") != _seal(redacted):
+    if originals.get("seal") != _seal(redacted):
         raise RealtalkError(
             "is not the corpus that the key belongs to, or was changed since",
             fix="restore the folder that was written together with the key",
         )
-    changed = kept["fields"]
+    changed = originals["fields"]
     chats = [_restored(chat, f"chats.{at}", changed, {}) for at, chat in enumerate(redacted.chats)]
     return Corpus(changed.get("name", redacted.name), redacted.format, tuple(chats))
 
@@ -57,9 +57,9 @@ def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]
     if old == new:
         return
     if is_dataclass(old):
-        for each in fields(old):
-            inside = f"{path}.{each.name}"
-            yield from _differences(getattr(old, each.name), getattr(new, each.name), inside)
+        for column in fields(old):
+            inside = f"{path}.{column.name}"
+            yield from _differences(getattr(old, column.name), getattr(new, column.name), inside)
     elif isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
         for at, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from _differences(before, after, f"{path}.{at}")
@@ -74,8 +74,8 @@ def _restored(
         return changed[path]
     if isinstance(value, Chat):
         speakers = {
-            each: changed.get(f"{path}.speakers.{at}", each)
-            for at, each in enumerate(value.speakers)
+            speaker: changed.get(f"{path}.speakers.{at}", speaker)
+            for at, speaker in enumerate(value.speakers)
         }
 
     def inside(inner: Any, name: Any) -> Any:
@@ -95,8 +95,8 @@ def _seal(corpus: Corpus) -> str:
     """A digest of what the chats hold; a corpus that was stored and read again has the same."""
     digest = hashlib.sha256()
     for chat in corpus.chats:
-        told = json.dumps(asdict(chat), default=str, ensure_ascii=True, sort_keys=True)
-        digest.update(told.encode())
+        record = json.dumps(asdict(chat), default=str, ensure_ascii=True, sort_keys=True)
+        digest.update(record.encode())
     return digest.hexdigest()
 
 
@@ -113,7 +113,7 @@ def store_restored(redacted: Corpus, key: Path, folder: Path) -> int:
     if not key.exists():
         raise RealtalkError("there is no such key file", where=str(key))
     try:
-        kept = json.loads(key.read_text("utf-8"))["restore"]
+        originals = json.loads(key.read_text("utf-8"))["restore"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RealtalkError("is no key that restores", where=str(key)) from error
-    return store_redacted(restored(redacted, kept), folder)
+    return store_redacted(restored(redacted, originals), folder)

@@ -87,25 +87,25 @@ class Scanner:
         users = list(self._user_names(text, names)) if digits and self._everyone.squashed else []
         tags = [tag.span(1) for tag in _TAG.finditer(text)] if "#" in text or "＃" in text else []
         if self._names_only or (is_id and not _HOLDS_MORE.search(text)):
-            held = STAND_IN.finditer(text) if digits else ()
-            taken: list[_Taken] = [(*match.span(), None) for match in held]
+            matches = STAND_IN.finditer(text) if digits else ()
+            kinds: list[_Taken] = [(*match.span(), None) for match in matches]
         else:
-            taken, together = self._kinds(text, names, is_id)
+            kinds, together = self._kinds(text, names, is_id)
             tags += together
-            taken = list(_without(taken, users)) if users else taken
+            kinds = list(_without(kinds, users)) if users else kinds
         if is_id or dense:
             tags = [(0, len(text))]
         ordinary = self._ordinary.get(chat, _NO_WORDS)
         spans = self._names(
-            text, names, taken, tags, users, _NO_WORDS if dense or is_id else ordinary
+            text, names, kinds, tags, users, _NO_WORDS if dense or is_id else ordinary
         )
         if spans and self._forms is not None and not (is_id or dense):
             spans = self._forms.settled(text, spans)
-        if not taken and not spans:
+        if not kinds and not spans:
             return text
         pieces: list[str] = []
         done = 0
-        for start, end, stand_in in sorted([*taken, *spans]):
+        for start, end, stand_in in sorted([*kinds, *spans]):
             if stand_in is not None:
                 pieces += (text[done:start], stand_in)
                 done = end
@@ -117,36 +117,36 @@ class Scanner:
         self, text: str, names: list[Names], is_id: bool
     ) -> tuple[list[_Taken], list[tuple[int, int]]]:
         """What is replaced or held as it is, and where words may be written together."""
-        taken: list[_Taken] = []
+        spans: list[_Taken] = []
         tags: list[tuple[int, int]] = []
         for match in kinds_in(text):
-            kind, written, start, end = match.lastgroup, match[0], match.start(), match.end()
+            kind, token, start, end = match.lastgroup, match[0], match.start(), match.end()
             if kind in ("stand_in", "date", "clock"):
-                taken.append((start, end, None))
+                spans.append((start, end, None))
                 continue
             if kind == "link":
-                end = start + len(without_end(written))
-                written = text[start:end]
-            if kind == "handle" and taken and taken[-1][1] == start and "emails" in self._keep:
+                end = start + len(without_end(token))
+                token = text[start:end]
+            if kind == "handle" and spans and spans[-1][1] == start and "emails" in self._keep:
                 continue  # "Person1@post.example", of which the name went before
-            stand_in = self._stand_in(match, written, names, is_id)
+            stand_in = self._stand_in(match, token, names, is_id)
             if stand_in is not None:
-                taken.append((start, end, stand_in))
+                spans.append((start, end, stand_in))
             elif kind in ("link", "email", "handle"):
                 tags.append((start, end))
-        return taken, tags
+        return spans, tags
 
     def _stand_in(
-        self, match: re.Match[str], written: str, names: list[Names], is_id: bool
+        self, match: re.Match[str], token: str, names: list[Names], is_id: bool
     ) -> str | None:
         """What to put in place of what was found (None: leave it to the names)."""
         kind = match.lastgroup
-        if kind != "email" and (person := self._squashed(written, names)):
+        if kind != "email" and (person := self._squashed(token, names)):
             return f"@{person}" if kind == "handle" else person
         if kind == "digits":
             return self._number(match, is_id)
-        word = TOKEN.match(written) if kind == "token" else None
-        if word is not None and any(known.find(word[0]) for known in names):
+        word = TOKEN.match(token) if kind == "token" else None
+        if word is not None and any(table.find(word[0]) for table in names):
             return None  # "Mara19900412"
         if is_id and kind != "email":
             return None
@@ -154,25 +154,25 @@ class Scanner:
         if plural.get(kind or "", f"{kind}s") in self._keep:
             return None
         if kind in ("link", "address", "email", "handle"):
-            return self.stand_ins.make(kind, written, written if kind == "link" else None)
-        return self.stand_ins.make("number", written, squashed(written) if kind == "iban" else None)
+            return self.stand_ins.make(kind, token, token if kind == "link" else None)
+        return self.stand_ins.make("number", token, squashed(token) if kind == "iban" else None)
 
-    def _squashed(self, written: str, names: list[Names]) -> str | None:
-        key = squashed(written)
-        for known in names:
-            person = known.squashed.get(key) or known.words.get(key, (None,))[0]
+    def _squashed(self, token: str, names: list[Names]) -> str | None:
+        key = squashed(token)
+        for table in names:
+            person = table.squashed.get(key) or table.words.get(key, (None,))[0]
             if person is not None:
-                self.stand_ins.note(person, written)
+                self.stand_ins.note(person, token)
                 return person
         return None
 
     def _number(self, match: re.Match[str], is_id: bool) -> str | None:
-        written, phone = match[0], is_phone(match)
+        digits, phone = match[0], is_phone(match)
         if phone is None or ("phones" if phone else "numbers") in self._keep:
             return None
-        if is_id and written[0] != "+":
+        if is_id and digits[0] != "+":
             return None
-        return self.stand_ins.make("phone" if phone else "number", written, squashed(written))
+        return self.stand_ins.make("phone" if phone else "number", digits, squashed(digits))
 
     # ── names ────────────────────────────────────────────────────────────────────────────
 
@@ -180,7 +180,7 @@ class Scanner:
         self,
         text: str,
         names: list[Names],
-        taken: list[_Taken],
+        kinds: list[_Taken],
         tags: list[tuple[int, int]],
         users: list[NameSpan],
         ordinary: OrdinaryWords,
@@ -193,11 +193,11 @@ class Scanner:
             return []
         candidates.sort(key=lambda span: (span.start, -span.end))
         free: list[NameSpan] = []
-        held = iter([*sorted(taken), (len(text) + 1, 0, None)])
-        start, end, _ = next(held)
+        bounds = iter([*sorted(kinds), (len(text) + 1, 0, None)])
+        start, end, _ = next(bounds)
         for span in candidates:
             while end and end <= span.start:
-                start, end, _ = next(held)
+                start, end, _ = next(bounds)
             if start >= span.end and (not free or span.start >= free[-1].end):
                 free.append(span)
         return self._settled(text, _as_one(text, free, names), ordinary)
@@ -232,15 +232,15 @@ class Scanner:
     def _inside(self, text: str, start: int, end: int, names: list[Names]) -> Iterator[NameSpan]:
         """Names within words, where words are written together: "#happybirthdaymara"."""
         piece = text[start:end]
-        for known in names:
-            for span in known.matches("inside", piece):
+        for table in names:
+            for span in table.matches("inside", piece):
                 yield NameSpan(start + span.start, start + span.end, span.person)
         if start and text[start - 1] in "#＃":
             # A name at either end of a tag: all of it goes, "#teamann" as "#annsday". An everyday
             # word counts at the beginning, with a capital: "#WillIsHere".
             key, capital = fold(piece), piece[:1].isupper()
-            for known in names:
-                for name, (person, everyday) in known.words.items():
+            for table in names:
+                for name, (person, everyday) in table.words.items():
                     begins = key.startswith(name) and (capital or not everyday)
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
                         yield NameSpan(start, end, person)
@@ -258,11 +258,11 @@ class Scanner:
             else:
                 groups.append([span])
         settled: list[_Taken] = []
-        named = [self._is_named(text, group, ordinary) for group in groups]
+        are_names = [self._is_named(text, group, ordinary) for group in groups]
         for at, group in enumerate(groups):
             start, end = group[0].start, group[-1].end
             person = group[0].person
-            if not (named[at] or _is_beside_name(text, groups, named, at)):
+            if not (are_names[at] or _is_beside_name(text, groups, are_names, at)):
                 self.left += 1
                 continue
             after = settled[-1][1] if settled else 0
@@ -304,11 +304,11 @@ class Scanner:
         )
 
 
-def _without(taken: list[_Taken], users: list[NameSpan]) -> Iterator[_Taken]:
+def _without(kinds: list[_Taken], users: list[NameSpan]) -> Iterator[_Taken]:
     """All but numbers inside a user's name, and dates that one looks like."""
     users = sorted(users, key=lambda user: user.start)
     at = 0
-    for start, end, stand_in in taken:
+    for start, end, stand_in in kinds:
         while at < len(users) and users[at].end <= start:
             at += 1
         past = bisect_left(users, end, key=lambda user: user.start)
@@ -342,17 +342,23 @@ def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSp
 
 def _whole_name(key: str, names: list[Names]) -> str | None:
     """Whose name this is when it is written without spaces."""
-    return next((known.squashed[key] for known in names if key in known.squashed), None)
+    return next((table.squashed[key] for table in names if key in table.squashed), None)
 
 
-def _is_beside_name(text: str, groups: list[list[NameSpan]], named: list[bool], at: int) -> bool:
+def _is_beside_name(
+    text: str, groups: list[list[NameSpan]], are_names: list[bool], at: int
+) -> bool:
     """Whether another name is joined to it: "sunny and Art"; at the beginning, "sunny and art"."""
     for first in (at - 1, at):
         if first < 0 or first + 1 == len(groups):
             continue
-        left, right = groups[first][-1], groups[first + 1][0]
-        joined = left.person != right.person and _AND.fullmatch(text, left.end, right.start)
-        if joined and (named[first] or named[first + 1] or not text[: left.start].strip()):
+        first_span, second_span = groups[first][-1], groups[first + 1][0]
+        is_pair = first_span.person != second_span.person and _AND.fullmatch(
+            text, first_span.end, second_span.start
+        )
+        if is_pair and (
+            are_names[first] or are_names[first + 1] or not text[: first_span.start].strip()
+        ):
             return True
     return False
 

@@ -150,13 +150,13 @@ def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
 
     Dotted dates always begin with the day, and a number above 12 is never a month.
     """
-    taken = bytearray(len(text))
+    covered = bytearray(len(text))
     candidates: list[FoundDate] = []
 
     def take(dates: Sequence[FoundDate]) -> None:
-        if dates and not any(taken[dates[0].start : dates[-1].end]):
+        if dates and not any(covered[dates[0].start : dates[-1].end]):
             start, end = dates[0].start, dates[-1].end
-            taken[start:end] = b"\1" * (end - start)
+            covered[start:end] = b"\1" * (end - start)
             candidates.extend(dates)
 
     for dates in _ranges(text, dayfirst):
@@ -166,7 +166,7 @@ def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
             take(_single(match, dayfirst, text))
     for first in tuple(candidates):
         take(_behind(first, text, dayfirst))
-    return _filled(sorted(candidates, key=lambda one: one.start), text)
+    return _filled(sorted(candidates, key=lambda match: match.start), text)
 
 
 def _single(match: re.Match[str], dayfirst: bool, text: str, offset: int = 0) -> list[FoundDate]:
@@ -221,21 +221,23 @@ def _ranges(text: str, dayfirst: bool) -> Iterator[list[FoundDate]]:
 
 
 def _first(text: str, dayfirst: bool) -> PartialDate | None:
-    return next((one.value for one in find_dates(text, dayfirst)), None)
+    return next((match.value for match in find_dates(text, dayfirst)), None)
 
 
 def _days(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     """Days of one month: each a date; days that fall or leave the month do not count."""
     listed = list(_LISTED.finditer(match["days"]))
-    days = [int(one["number"]) for one in listed]
+    days = [int(day["number"]) for day in listed]
     # "page 3, 5 May": a comma alone joins no two days.
-    if _COMMAS.fullmatch(match["days"]) or any(one >= other for one, other in pairwise(days)):
+    if _COMMAS.fullmatch(match["days"]) or any(
+        earlier >= later for earlier, later in pairwise(days)
+    ):
         return []
     begin = match.start("days")
     dates = [
-        FoundDate(begin + one.start(), begin + one.end(), value)
-        for one in listed
-        if (value := _value(match, dayfirst, day=one["number"]))
+        FoundDate(begin + day.start(), begin + day.end(), value)
+        for day in listed
+        if (value := _value(match, dayfirst, day=day["number"]))
     ]
     if len(dates) < len(listed):
         return []
@@ -265,35 +267,35 @@ def _filled(dates: list[FoundDate], text: str) -> list[FoundDate]:
     """Years that one date leaves to its neighbour."""
     filled = list(dates)
     for place in range(len(filled) - 2, -1, -1):
-        one, other = filled[place], filled[place + 1]
-        if one.value.year is None and other.value.year is not None:
-            between = text[one.end : other.start]
-            late = _later(one.value, other.value)
+        earlier, later = filled[place], filled[place + 1]
+        if earlier.value.year is None and later.value.year is not None:
+            between = text[earlier.end : later.start]
+            late = _later(earlier.value, later.value)
             row = _BETWEEN_ROW.fullmatch(between) is not None
             # "between" makes "and" a range; else a row goes on in one year.
             if row and late:
-                row = _BEGINS.search(text, max(0, one.start - 20), one.start) is not None
+                row = _BEGINS.search(text, max(0, earlier.start - 20), earlier.start) is not None
             if row or _BETWEEN_RANGE.fullmatch(between):
-                filled[place] = _dated(one, other.value.year - late)
+                filled[place] = _dated(earlier, later.value.year - late)
     for place in range(1, len(filled)):
-        one, other = filled[place - 1], filled[place]
-        joined = _BETWEEN_RANGE.fullmatch(text[one.end : other.start])
-        if joined and one.value.year is not None and other.value.year is None:
-            filled[place] = _dated(other, one.value.year + _later(one.value, other.value))
+        earlier, later = filled[place - 1], filled[place]
+        is_range = _BETWEEN_RANGE.fullmatch(text[earlier.end : later.start])
+        if is_range and earlier.value.year is not None and later.value.year is None:
+            filled[place] = _dated(later, earlier.value.year + _later(earlier.value, later.value))
     return filled
 
 
-def _later(one: PartialDate, other: PartialDate) -> bool:
+def _later(earlier: PartialDate, later: PartialDate) -> bool:
     """Whether a day of the year comes after another, as far as both are stated."""
-    if one.month is None or other.month is None or one.month != other.month:
-        return (one.month or 0) > (other.month or 12)
-    return one.day is not None and other.day is not None and one.day > other.day
+    if earlier.month is None or later.month is None or earlier.month != later.month:
+        return (earlier.month or 0) > (later.month or 12)
+    return earlier.day is not None and later.day is not None and earlier.day > later.day
 
 
-def _dated(one: FoundDate, year: int) -> FoundDate:
-    if (one.value.month, one.value.day) == (2, 29) and not isleap(year):
-        return one
-    return replace(one, value=replace(one.value, year=year)) if 1 <= year <= 9999 else one
+def _dated(match: FoundDate, year: int) -> FoundDate:
+    if (match.value.month, match.value.day) == (2, 29) and not isleap(year):
+        return match
+    return replace(match, value=replace(match.value, year=year)) if 1 <= year <= 9999 else match
 
 
 def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate | None:
@@ -339,14 +341,14 @@ _ENDS = " \t.,"
 
 def typed_date(text: str) -> PartialDate | None:
     """The date that a text is, as far as it is stated; None of anything else."""
-    wanted = text.strip(_ENDS)
-    if not 0 < len(wanted) <= _LONGEST:
+    phrase = text.strip(_ENDS)
+    if not 0 < len(phrase) <= _LONGEST:
         return None
-    if match := _YEAR_MONTH.match(wanted):
+    if match := _YEAR_MONTH.match(phrase):
         year, month = int(match[1]), int(match[2])
         return PartialDate(year, month) if year and 1 <= month <= 12 else None
-    dates = find_dates(wanted)
-    if len(dates) == 1 and (dates[0].start, dates[0].end) == (0, len(wanted)):
+    dates = find_dates(phrase)
+    if len(dates) == 1 and (dates[0].start, dates[0].end) == (0, len(phrase)):
         return dates[0].value
     return None
 

@@ -25,7 +25,7 @@ _SILENT = re.compile("[\u200d\ufe0e\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f
 def in_words(text: str) -> str:
     if text.isascii():
         return text
-    return _EMOJI.sub(lambda found: f" {_name(found[1])} ", _SILENT.sub("", text))
+    return _EMOJI.sub(lambda match: f" {_name(match[1])} ", _SILENT.sub("", text))
 
 
 @lru_cache(4096)

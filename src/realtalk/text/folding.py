@@ -122,8 +122,8 @@ def parts(name: str) -> list[str]:
     Digits around a word are left out ("Mara2"), digits inside it stay ("J4ne").
     """
     words = []
-    for written in _NAME_WORD.findall(name):
-        word = _EDGES.sub("", written)
+    for match in _NAME_WORD.findall(name):
+        word = _EDGES.sub("", match)
         if any(sign.isdigit() for sign in word):
             words.append(word)
             continue

@@ -83,9 +83,9 @@ def stems(key: str) -> Iterator[tuple[str, str]]:
     yield key, "whole"
     script = _script(key[0])
     vowels = _VOWELS.get(script, _VOWELS["other"])
-    cut = _without_vowel(key, vowels, script)
-    if cut is not None and len(cut) > 1:
-        yield cut, "cut"
+    stem = _without_vowel(key, vowels, script)
+    if stem is not None and len(stem) > 1:
+        yield stem, "cut"
     if script == "latin":
         yield from _changed(key)
     elif script == "cyrillic" and len(key) > 3 and key[-2] in "еоё":
@@ -125,8 +125,8 @@ def _changed(key: str) -> Iterator[tuple[str, str]]:
         yield key[:-2] + key[-1], "whole"  # Pekka, Pekan
     if key[-1] == "a":
         soft = {"k": ("c",), "g": ("dz", "z"), "r": ("rz",), "t": ("ci",), "d": ("dzi",)}
-        for other in soft.get(key[-2], ()):
-            yield key[:-2] + other, "cut"
+        for ending in soft.get(key[-2], ()):
+            yield key[:-2] + ending, "cut"
 
 
 def ends(stem: str, kind: str, ending: str, *, few: bool) -> bool:
@@ -138,12 +138,12 @@ def ends(stem: str, kind: str, ending: str, *, few: bool) -> bool:
         return False
     if script in ("hebrew", "arabic") and len(stem) <= _FEW:
         return False
-    known = _ENDINGS[script][kind == "cut"]
-    if ending in known:
+    endings = _ENDINGS[script][kind == "cut"]
+    if ending in endings:
         return True
     # Two of them, as in Szűcséknél; of single letters there would be too many.
     if kind == "whole" and any(
-        ending[:cut] in known and ending[cut:] in known for cut in range(2, len(ending) - 1)
+        ending[:at] in endings and ending[at:] in endings for at in range(2, len(ending) - 1)
     ):
         return True
     # Hungarian "with": Péterrel, Jánossal.

@@ -90,8 +90,8 @@ class LanguageIdentifier:
 
     def log_probabilities(self, words: Sequence[str]) -> Scores | None:
         """One entry per language; None where no language is written in the words' script."""
-        written = self._written.get(script_of(words))
-        if written is None:
+        columns = self._written.get(script_of(words))
+        if columns is None:
             return None
         summed = np.zeros(len(self.languages), np.int64)
         count = 0
@@ -100,7 +100,7 @@ class LanguageIdentifier:
             summed += own
             count += parts
         logits = summed * (self._scale / np.sqrt(count)) + self._bias
-        logits[~written] = -np.inf
+        logits[~columns] = -np.inf
         logits -= logits.max()
         scores: Scores = logits - np.log(np.exp(logits).sum())
         return scores
@@ -148,10 +148,10 @@ def languages_in(texts: Sequence[str]) -> tuple[str, ...]:
 
 def mainly(turns: Mapping[str, int]) -> tuple[str, ...]:
     """The languages of more than a quotation, by how many turns are in each."""
-    told = {name: n for name, n in turns.items() if name != UNTOLD and n}
-    ordered = sorted(told, key=lambda name: (-told[name], name))
-    least = SOME * sum(told.values())
-    return tuple(name for at, name in enumerate(ordered) if not at or told[name] > least)
+    counts = {name: n for name, n in turns.items() if name != UNTOLD and n}
+    ordered = sorted(counts, key=lambda name: (-counts[name], name))
+    least = SOME * sum(counts.values())
+    return tuple(name for at, name in enumerate(ordered) if not at or counts[name] > least)
 
 
 def turn_languages(turns: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -195,18 +195,18 @@ def _named(pieces: Sequence[_Piece]) -> list[str]:
     """The language of every piece of a chat."""
     identifier = LanguageIdentifier.shipped()
     scores = [piece.scores(identifier) for piece in pieces]
-    known = [at for at, own in enumerate(scores) if own is not None]
+    places = [at for at, own in enumerate(scores) if own is not None]
     names = [ONE_LANGUAGE.get(script_of(piece.words), OTHER) for piece in pieces]
-    if not known:
+    if not places:
         return names
     alone = np.stack([own for own in scores if own is not None])
-    weights = np.array([min(pieces[at].amount, _MOST) for at in known], np.float64)
-    found = alone
+    weights = np.array([min(pieces[at].amount, _MOST) for at in places], np.float64)
+    posterior = alone
     for _ in range(_LOOKS):
-        shares = weights @ np.exp(found) / weights.sum()
+        shares = weights @ np.exp(posterior) / weights.sum()
         expected = np.log((1 - _OPEN) * shares + _OPEN / len(identifier.languages))
-        found = alone + expected
-        found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
-    for at, best in zip(known, found.argmax(axis=1).tolist(), strict=True):
+        posterior = alone + expected
+        posterior = posterior - np.logaddexp.reduce(posterior, axis=1, keepdims=True)
+    for at, best in zip(places, posterior.argmax(axis=1).tolist(), strict=True):
         names[at] = identifier.languages[best]
     return names

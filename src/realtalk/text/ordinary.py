@@ -44,7 +44,7 @@ class OrdinaryWords:
     lists: tuple[frozenset[str], ...] = ()
     # Names rather; their endings and beginnings are words.
     doubtful: tuple[frozenset[str], ...] = ()
-    shown: frozenset[str] = frozenset()  # what the chat shows to be words
+    small_words: frozenset[str] = frozenset()  # what the chat shows to be words
 
     @property
     def nouns_in_capitals(self) -> bool:
@@ -64,17 +64,17 @@ class OrdinaryWords:
         return any(key in words for words in self.doubtful)
 
     def is_word(self, key: str) -> bool:
-        return key in self.shown or any(key in words for words in self.lists)
+        return key in self.small_words or any(key in words for words in self.lists)
 
 
 def ordinary_words(texts: Sequence[str]) -> OrdinaryWords:
     """The words of the languages that a chat's texts are in; of none where that cannot be told."""
-    said = {fold_word(word) for text in texts[:_SAMPLE] for word in letter_words(text)}
+    vocabulary = {fold_word(word) for text in texts[:_SAMPLE] for word in letter_words(text)}
     codes = tuple(
         dict.fromkeys(
             near
             for code in languages_in(texts)
-            if code in _UNSPACED or len(said & _commonest(code)) >= _FEWEST
+            if code in _UNSPACED or len(vocabulary & _commonest(code)) >= _FEWEST
             for near in (code, *_NEAR.get(code, ()))
         )
     )
@@ -85,11 +85,15 @@ def merged(some: Iterable[OrdinaryWords]) -> OrdinaryWords:
     """What is a word in any of the chats."""
     chats = list(some)
     codes = dict.fromkeys(code for words in chats for code in words.languages)
-    return _of_languages(tuple(codes), frozenset[str]().union(*(words.shown for words in chats)))
+    return _of_languages(
+        tuple(codes), frozenset[str]().union(*(words.small_words for words in chats))
+    )
 
 
-def _of_languages(codes: tuple[str, ...], shown: frozenset[str]) -> OrdinaryWords:
-    return OrdinaryWords(codes, tuple(map(_words, codes)), tuple(map(_doubtful, codes)), shown)
+def _of_languages(codes: tuple[str, ...], small_words: frozenset[str]) -> OrdinaryWords:
+    return OrdinaryWords(
+        codes, tuple(map(_words, codes)), tuple(map(_doubtful, codes)), small_words
+    )
 
 
 def _shown(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
@@ -101,9 +105,11 @@ def _shown(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
     pattern = regex.compile(
         rf"(?<![\w'’])(?:(?:{either})[ ]|(?:un|[ld])['’])([\p{{L}}\p{{M}}]+)", regex.I
     )
-    seen = Counter(word for text in texts for word in pattern.findall(text))
+    counts = Counter(word for text in texts for word in pattern.findall(text))
     return frozenset(
-        fold_word(word) for word, count in seen.items() if count >= _SHOWN and not word[0].isupper()
+        fold_word(word)
+        for word, count in counts.items()
+        if count >= _SHOWN and not word[0].isupper()
     )
 
 
@@ -128,14 +134,14 @@ def _commonest(code: str) -> frozenset[str]:
 @cache
 def _words(code: str) -> frozenset[str]:
     """Those that are words wherever they stand in small letters; "~" parts off the doubtful."""
-    counted = _counted(code).partition(" ~")[0].split()
-    named, doubtful = (part.split() for part in _named(code).partition(" ~ ")[::2])
-    words = (*counted, *map(fold_word, named), *map(fold, named))
+    frequent = _counted(code).partition(" ~")[0].split()
+    names, doubtful = (part.split() for part in _named(code).partition(" ~ ")[::2])
+    words = (*frequent, *map(fold_word, names), *map(fold, names))
     return frozenset(words).difference(map(fold_word, doubtful))
 
 
 @cache
 def _doubtful(code: str) -> frozenset[str]:
     """Words that lists of names have, too."""
-    counted, named = (row.partition(" ~ ")[2].split() for row in (_counted(code), _named(code)))
-    return frozenset((*counted, *map(fold_word, named)))
+    frequent, names = (row.partition(" ~ ")[2].split() for row in (_counted(code), _named(code)))
+    return frozenset((*frequent, *map(fold_word, names)))

@@ -174,7 +174,7 @@ def _numbered(match: re.Match[str], today: date, past: bool) -> Days | None:
 def _holiday(match: re.Match[str], today: date, _past: bool) -> Days:
     month, day = _HOLIDAYS[match[0].lower().replace("’", "'").replace("years", "year's")]
     near = (date(today.year + step, month, day) for step in (-1, 0, 1))
-    return _one(min(near, key=lambda one: abs((one - today).days)))
+    return _one(min(near, key=lambda day: abs((day - today).days)))
 
 
 def _away(days: int) -> DateRule:
@@ -225,16 +225,16 @@ _RELATIVE: tuple[tuple[re.Pattern[str], DateRule], ...] = (
 )
 
 
-def resolve(text: str, said: datetime) -> list[Resolved]:
+def resolve(text: str, sent: datetime) -> list[Resolved]:
     """Expressions of time in a message and the days they mean, in the order of the text."""
-    today = said.date()
-    taken = bytearray(len(text))
+    today = sent.date()
+    covered = bytearray(len(text))
     resolved: list[Resolved] = []
     for start, end, days in (*_written(text, today), *_relations(text, today)):
-        if not any(taken[start:end]):
-            taken[start:end] = b"\1" * (end - start)
+        if not any(covered[start:end]):
+            covered[start:end] = b"\1" * (end - start)
             resolved.append(Resolved(start, end, *days, text[start:end]))
-    return sorted(resolved, key=lambda one: one.start)
+    return sorted(resolved, key=lambda match: match.start)
 
 
 def _relations(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
@@ -253,12 +253,12 @@ def _in_past(text: str, start: int, end: int) -> bool:
 
 
 def _written(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
-    for written in find_dates(text):
-        before = text[max(0, written.start - 5) : written.start].lower()
+    for match in find_dates(text):
+        before = text[max(0, match.start - 5) : match.start].lower()
         # "December 9999" ends where the calendar does.
         with suppress(ValueError, OverflowError):
-            if days := _dated(written.value, before, today):
-                yield written.start, written.end, days
+            if days := _dated(match.value, before, today):
+                yield match.start, match.end, days
 
 
 def _dated(stated: PartialDate, before: str, today: date) -> Days | None:
@@ -272,7 +272,7 @@ def _dated(stated: PartialDate, before: str, today: date) -> Days | None:
             firsts = [first for first in firsts if first < today.replace(day=1)][-1:]
         elif before.endswith("next "):
             firsts = [first for first in firsts if first > today][:1]
-        first = min(firsts, key=lambda one: abs((one - today).days))
+        first = min(firsts, key=lambda day: abs((day - today).days))
     else:
         first = date(stated.year, stated.month, 1)
     if stated.day is None:

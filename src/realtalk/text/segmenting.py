@@ -54,21 +54,21 @@ class Segmenter:
             for piece, uses in counts.most_common(_KEPT)
             if uses >= _LEAST and (piece in common or _holds_together(piece, counts, total))
         }
-        left: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        before: defaultdict[str, Counter[str]] = defaultdict(Counter)
         right: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for number, (signs, uses) in enumerate(parts):
             for first, end in _spans(signs):
                 piece = "".join(signs[first:end])
                 if piece in likely:
                     # The end of a run is a neighbour of its own, each time anew.
-                    left[piece][signs[first - 1] if first else f"{number}"] += uses
+                    before[piece][signs[first - 1] if first else f"{number}"] += uses
                     right[piece][signs[end] if end < len(signs) else f"{number}"] += uses
         self._scores = {
             piece: math.log(counts[piece] / total)
             for piece in likely
             if piece in common
             or _HAN_SIGN.fullmatch(piece)
-            or min(_entropy(left[piece]), _entropy(right[piece])) >= _FREEDOM
+            or min(_entropy(before[piece]), _entropy(right[piece])) >= _FREEDOM
         }
 
     def words(self, run: str) -> list[str]:

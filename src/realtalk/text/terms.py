@@ -85,7 +85,7 @@ class Terms:
     def __init__(self, languages: Sequence[str] = ()) -> None:
         self._common = common_words(languages)
         # In a run without spaces a common word is a boundary; one sign may be part of any word.
-        within = sorted((each for each in self._common if _is_run(each)), key=len, reverse=True)
+        within = sorted((term for term in self._common if _is_run(term)), key=len, reverse=True)
         self._boundary = regex.compile("|".join(map(regex.escape, within)) or r"(?!)")
 
     def pieces(self, text: str) -> list[str]:

@@ -57,8 +57,8 @@ def run_forms(name: str, *, whole: bool = True) -> Iterator[str]:
 def _han(name: str, *, alone: bool) -> Iterator[str]:
     if len(name) > _MOST_WITHOUT_SPACE:
         return
-    for cut in range(1, len(name)) if alone else ():
-        for part in (name[:cut], name[cut:]):
+    for at in range(1, len(name)) if alone else ():
+        for part in (name[:at], name[at:]):
             if len(part) > 1:
                 yield part
     if len(name) > 4:

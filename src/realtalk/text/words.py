@@ -62,19 +62,19 @@ def plain_words(text: str) -> list[str]:
 
 def words_and_emoji(text: str) -> list[str]:
     """Words of any script in lower case, and emoji."""
-    return [str(found) for found in _WITH_EMOJI.findall(text.lower())]
+    return [str(word) for word in _WITH_EMOJI.findall(text.lower())]
 
 
 def letter_words(text: str) -> list[str]:
     """Letters in a row, with their marks: vowel signs belong to a word."""
-    return [str(found) for found in LETTERS.findall(text)]
+    return [str(word) for word in LETTERS.findall(text)]
 
 
 def language_words(text: str) -> list[str]:
     """The words by which a language is told, in small letters, apostrophes left out."""
     plain = _APOSTROPHES.sub("", unicodedata.normalize("NFKC", text).lower())
-    found = _WORD.findall(_NO_WORDS.sub(" ", plain))
-    return [word for word in found if _LETTER.search(word) and not _ANYWHERE.match(word)]
+    words = _WORD.findall(_NO_WORDS.sub(" ", plain))
+    return [word for word in words if _LETTER.search(word) and not _ANYWHERE.match(word)]
 
 
 def amount(word: str) -> int:
@@ -92,8 +92,8 @@ def script_of(words: Iterable[str]) -> str:
 
 
 def _first_letter(word: str) -> str:
-    found = _LETTER.search(word)
-    return found[0] if found else word[0]
+    letter = _LETTER.search(word)
+    return letter[0] if letter else word[0]
 
 
 @lru_cache(4096)

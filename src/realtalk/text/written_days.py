@@ -110,8 +110,8 @@ def _against(stated: Sequence[_Stated], order: DateOrder) -> int:
         day is None or (weekday is not None and day.weekday() != weekday)
         for day, (_, weekday) in zip(days, stated, strict=True)
     )
-    known = [day for day in days if day is not None]
-    return wrong + sum(after < before for before, after in pairwise(known))
+    dated = [day for day in days if day is not None]
+    return wrong + sum(after < before for before, after in pairwise(dated))
 
 
 def is_open(line: str) -> bool:
@@ -357,14 +357,14 @@ def _by_order(text: str, order: DateOrder | None) -> datetime | None:
 
 def date_order(stamps: list[str]) -> tuple[DateOrder | None, bool]:
     """(day or month first, whether the stamps prove it); None where no stamp asks for it."""
-    asked = False
+    is_asked = False
     for stamp in stamps:
         match = _STAMP_NUMBERS.fullmatch(stamp.strip())
         if match is None or len(match[1]) == 4:
             continue
-        asked = True
+        is_asked = True
         if int(match[1]) > 12:
             return "dmy", True
         if int(match[2]) > 12:
             return "mdy", True
-    return ("dmy", False) if asked else (None, True)
+    return ("dmy", False) if is_asked else (None, True)

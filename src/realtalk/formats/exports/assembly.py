@@ -72,18 +72,18 @@ def shown_names(people: Iterable[tuple[str, str, str]]) -> dict[Author, str]:
     accounts = Counter(others.values())
     used = set(names.values())
     free = UniqueNames(taken=used)
-    shown: dict[Author, str] = {}
+    labels: dict[Author, str] = {}
     for key, name in names.items():
-        other = others[key]
+        alternative = others[key]
         if not name:
-            shown[key] = free.free(other or plain_name(key[1]) or "Unknown")
+            labels[key] = free.free(alternative or plain_name(key[1]) or "Unknown")
         elif rivals[name] < 2 or key[0] == "name":
-            shown[key] = name  # an entry without id belongs to the one who has this name
-        elif other and accounts[other] == 1 and other not in used:
-            shown[key] = free.free(other)
+            labels[key] = name  # an entry without id belongs to the one who has this name
+        elif alternative and accounts[alternative] == 1 and alternative not in used:
+            labels[key] = free.free(alternative)
         else:
-            shown[key] = free.free(f"{name} ({key[1]})")
-    return shown
+            labels[key] = free.free(f"{name} ({key[1]})")
+    return labels
 
 
 _EVERY = 10_000  # leftovers between two looks whether there are too many
@@ -146,11 +146,11 @@ class Draft:
                 self.leave(f"{where}[{index}]", "not an object")
 
     def fill(
-        self, items: Iterable[Any], where: str, read: Callable[[Fields], Entry | None]
+        self, items: Iterable[Any], where: str, read_entry: Callable[[Fields], Entry | None]
     ) -> None:
-        """Adds what every object of a list says; where `read` has no entry for it, a notice."""
+        """Adds the entry of every object of a list; one without an entry is a notice."""
         for place, item in self.objects(items, where):
-            entry = read(item)
+            entry = read_entry(item)
             if entry is None:
                 self.notice()
             else:
@@ -183,9 +183,9 @@ class Draft:
     def _again(self, entry: Entry) -> bool:
         """Whether the same message came before. An id alone is no proof: some are times."""
         key = (entry.id, _author(entry), entry.time, entry.text, len(entry.attachments))
-        known = key in self._seen
+        is_repeat = key in self._seen
         self._seen.add(key)
-        return known
+        return is_repeat
 
     def _elsewhere(self, entry: Entry) -> bool:
         """Whether an app without ids has the same message in another file of the chat."""
@@ -197,9 +197,9 @@ class Draft:
 
     @property
     def ledger(self) -> Ledger:
-        taken = sum(entry.size for entry in self.entries)
-        total = taken + self.system + len(self.leftovers)
-        return Ledger(self.unit, total, taken, self.system, tuple(self.leftovers))
+        in_messages = sum(entry.size for entry in self.entries)
+        total = in_messages + self.system + len(self.leftovers)
+        return Ledger(self.unit, total, in_messages, self.system, tuple(self.leftovers))
 
 
 def assemble(
@@ -213,15 +213,15 @@ def assemble(
     ledger = Ledger.sum([draft.ledger for draft in drafts])
     all_notes = list(dict.fromkeys(notes))
     chats: list[Chat] = []
-    wanted: list[str] = []
+    titles: list[str] = []
     ids: list[str] = []
     names = UniqueNames()
     for done, draft in enumerate(drafts):
         options.progress(done, len(drafts), "chats")
         if draft.entries:
-            wanted.append(draft.name.strip() or source.name)
+            titles.append(draft.name.strip() or source.name)
             ids.append(draft.id or str(draft.extra.get("id") or ""))
-            chats.append(_chat(draft, names.free(wanted[-1]), options))
+            chats.append(_chat(draft, names.free(titles[-1]), options))
     options.progress(len(drafts), len(drafts), "chats")
     if not chats:
         raise _nothing(source, ledger)
@@ -230,7 +230,7 @@ def assemble(
         all_notes.append(f"messages without a readable time, left in their place: {untimed:,}")
     corpus = Corpus(source.name, format_name, tuple(chats))
     reading = ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
-    return join_overlaps(reading, wanted, options.gap, ids)
+    return join_overlaps(reading, titles, options.gap, ids)
 
 
 def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
@@ -252,13 +252,13 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     backwards = falls > rises or (falls == rises and draft.newest_first)
     entries = draft.entries[::-1] if backwards else draft.entries
     speakers = shown_names((entry.author, entry.name, entry.also) for entry in entries)
-    known = {entry.id for entry in entries if entry.id}
+    own_ids = {entry.id for entry in entries if entry.id}
     messages = []
     for index, entry in enumerate(entries):
         fields = dict(entry.extra)
         if entry.id:
             fields["id"] = entry.id
-        if entry.reply_to and entry.reply_to not in known:
+        if entry.reply_to and entry.reply_to not in own_ids:
             fields["reply_to"] = entry.reply_to  # answers something that was not exported
         messages.append(
             Message(
@@ -276,15 +276,15 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
         )
     sessions = cut(sorted_by_time(messages), options.gap)
     order = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
-    ids = {shown: key[1] for key, shown in speakers.items() if key[0] == "id"}
+    ids = {label: key[1] for key, label in speakers.items() if key[0] == "id"}
     extra = draft.extra | ({"authors": ids} if ids else {})
     # Whoever called and wrote nothing here is nobody of this chat.
     calls = ((speakers.get(_author(call)), call.time) for call in draft.calls)
-    if made := packed_calls((name, time) for name, time in calls if name is not None):
-        extra["calls"] = made
+    if call_times := packed_calls((name, time) for name, time in calls if name is not None):
+        extra["calls"] = call_times
     others = dict.fromkeys((entry.also, speakers[_author(entry)]) for entry in entries)
     aliases = tuple(
-        Alias(also, shown, "the export") for also, shown in others if also and also != shown
+        Alias(also, label, "the export") for also, label in others if also and also != label
     )
     return Chat(name, order, sessions, aliases=aliases, extra=pack_extra(extra))
 
@@ -293,14 +293,14 @@ def _author(entry: Entry) -> Author:
     return author(entry.author, entry.name)
 
 
-def reactions(given: Iterable[tuple[str, Sequence[str], Any]]) -> Fields:
+def reactions(marks: Iterable[tuple[str, Sequence[str], Any]]) -> Fields:
     """(emoji, by whom, how many) as `extra`: one shape for every app, {} for none.
 
     A number that the app does not state is that of the people it names, or one.
     """
     counts: dict[str, int] = {}
     people: dict[str, list[str]] = {}
-    for emoji, names, count in given:
+    for emoji, names, count in marks:
         if emoji:
             counts[emoji] = counts.get(emoji, 0) + whole(count, len(names) or 1)
             people.setdefault(emoji, []).extend(filter(None, names))

@@ -161,12 +161,12 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
     if kind == _POKE or (_SYSTEM <= kind < _OTHER and not gone):
         return None
     # How a sender is called: in this group first, by the account last.
-    called = (
+    candidates = (
         text_at(place, key).strip()
         for key in ("groupNickname", "accountName")
         for place in (person, item)
     )
-    names = list(dict.fromkeys(filter(None, called)))
+    names = list(dict.fromkeys(filter(None, candidates)))
     text, files = ("", ()) if gone else _content(kind, text_at(item, "content"))
     # Some exporters write milliseconds.
     per_second = 1000 if whole(item.get("timestamp")) >= _MILLISECONDS else 1
@@ -202,8 +202,8 @@ def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
     if file in ("file", "link", "location", "contact"):
         return "", (Attachment(file, rest),)
     # A sticker goes by the name that stands in brackets.
-    shown = placeholder[1] if placeholder and file == "sticker" and not rest else rest
-    return "", (Attachment(file, caption=shown),)
+    caption = placeholder[1] if placeholder and file == "sticker" and not rest else rest
+    return "", (Attachment(file, caption=caption),)
 
 
 FORMAT = Format(title="WeChat, QQ (ChatLab)", sniff=holding(_ENDINGS, _is_ours), read=_read)

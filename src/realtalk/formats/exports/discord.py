@@ -71,7 +71,7 @@ _FOLDER = re.compile(r"(?:^|/)c?(\d{1,25})/messages\.(?:json|csv)$", re.I)
 
 def _holds_package(source: Source) -> bool:
     """Whether any member is a channel of a data package."""
-    return any(matching(source, (".json", ".csv"), _is_package_channel, named=_FILE))
+    return any(matching(source, (".json", ".csv"), _is_package_channel, name=_FILE))
 
 
 def _is_package_channel(member: Member) -> bool:
@@ -91,7 +91,7 @@ def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
         tz=zone(options.timezone),
     )
     drafts = []
-    for member in matching(source, (".json", ".csv"), _is_package_channel, limit=0, named=_FILE):
+    for member in matching(source, (".json", ".csv"), _is_package_channel, limit=0, name=_FILE):
         folder = _FOLDER.search(member.name)
         number = folder[1] if folder else ""
         title = text_at(titles, number) or (f"channel {number}" if number else member.stem)

@@ -117,7 +117,7 @@ def drafts(
     """
     chats: dict[str, Draft] = {}
     pages = [(member, page_of(member, _DiscordPage)) for member in members]
-    written = dates([bubble.stamp for _, page in pages for bubble in page.bubbles])
+    parse_date = dates([bubble.stamp for _, page in pages for bubble in page.bubbles])
     for member, page in pages:
         channel = _CHANNEL.search(member.name)
         place = channel[1] if channel else f"/{member.name}"
@@ -125,7 +125,7 @@ def drafts(
         draft.notice(page.notices)
         for place, bubble in enumerate(page.bubbles, 1):
             where = f"{member.name}, message {bubble.id or place}"
-            entry = bubble.entry(where, tz, written)
+            entry = bubble.entry(where, tz, parse_date)
             notice = bubble.is_old and not entry.attachments and is_notice(entry.text)
             add(draft, entry, notice)
     return list(chats.values())
@@ -185,14 +185,14 @@ class _Said:
     def stamp(self) -> str:
         return " ".join("".join(self.parts["stamp"]).split())
 
-    def entry(self, where: str, tz: Zone, written: Callable[[str], datetime | None]) -> Entry:
+    def entry(self, where: str, tz: Zone, parse_date: Callable[[str], datetime | None]) -> Entry:
         number = int(self.id) if _NUMBER.fullmatch(self.id) else 0
         time = from_number((number >> 22) + _EPOCH, tz, 1000) if number > _SMALLEST else None
         name = " ".join("".join(self.author.name).split())
         return Entry(
             self.author.id,
             name,
-            time or written(self.stamp),
+            time or parse_date(self.stamp),
             "".join(self.parts["text"]).strip(),
             id=self.id,
             attachments=tuple(file.attachment for file in self.files),
@@ -234,8 +234,8 @@ class _DiscordPage(PageWalker[_Spot]):
         return " ".join(channel.rpartition(" / ")[2].split())
 
     def _start(self, tag: Tag) -> None:
-        named = tag.attributes
-        classes = named.get("class", "").split()
+        attributes = tag.attributes
+        classes = attributes.get("class", "").split()
         outer = self._open.here or _Spot()
         roles = (role for begins, role in _ROLES for name in classes if name.startswith(begins))
         role = next(roles, None)
@@ -245,8 +245,8 @@ class _DiscordPage(PageWalker[_Spot]):
             self._author, self._stamp, self._answered = _Author(), [], ""
             self._is_old = False
             spot = _Spot()
-        elif "data-message-id" in named:
-            self._begin(named["data-message-id"])
+        elif "data-message-id" in attributes:
+            self._begin(attributes["data-message-id"])
             spot = _Spot(message=True)
         elif not _PREAMBLE.isdisjoint(classes):
             self._entries.append("")
@@ -254,18 +254,18 @@ class _DiscordPage(PageWalker[_Spot]):
         else:
             self._part(tag.name, classes)
             if self._said is not None:
-                self._look(self._said, tag.name, named, role, spot.role)
-                self._file(self._said, tag.name, classes, named, spot.role)
+                self._look(self._said, tag.name, attributes, role, spot.role)
+                self._file(self._said, tag.name, classes, attributes, spot.role)
             else:
                 # What stands before the messages of a group: who wrote them, and what they answer.
                 if not _NAMES.isdisjoint(classes):
                     self._is_old = True
-                    self._author.also = named.get("title", "")
-                    self._author.id = named.get("data-user-id") or self._author.also
+                    self._author.also = attributes.get("title", "")
+                    self._author.id = attributes.get("data-user-id") or self._author.also
                 elif role == "bot":
                     self._author.is_bot = True
                 if spot.role == "reply" and (
-                    answered := _ANSWERED.search(named.get("onclick", ""))
+                    answered := _ANSWERED.search(attributes.get("onclick", ""))
                 ):
                     self._answered = answered[1]
         self._open.enter(tag.name, spot)
@@ -282,59 +282,61 @@ class _DiscordPage(PageWalker[_Spot]):
         part = next((_PARTS[name] for name in classes if name in _PARTS), None)
         if part is None or tag == "img" or not self._is_old:
             return
-        said = self._said
-        if said is not None and said.id:
+        bubble = self._said
+        if bubble is not None and bubble.id:
             return
-        if said is None or part < said.part or (part == said.part and part in _ONCE):
+        if bubble is None or part < bubble.part or (part == bubble.part and part in _ONCE):
             self._begin("")
         if self._said is not None:
             self._said.part = part
 
     def _look(
-        self, said: _Said, tag: str, named: dict[str, str], own: str | None, role: str
+        self, bubble: _Said, tag: str, attributes: dict[str, str], own: str | None, role: str
     ) -> None:
         """What a tag inside of a message says by itself; `own` is the role of its classes."""
         if own == "notice":
-            said.is_notice = True
+            bubble.is_notice = True
         elif own == "edited":
-            said.edited = True
-        elif own == "author" and "data-user-id" in named:
-            self._author.id = named["data-user-id"]
-            self._author.also = named.get("title", "")
+            bubble.edited = True
+        elif own == "author" and "data-user-id" in attributes:
+            self._author.id = attributes["data-user-id"]
+            self._author.also = attributes.get("title", "")
         elif own == "bot":
             self._author.is_bot = True
         elif own == "reaction":
-            said.reactions.append((named.get("title", ""), (), "1"))
-        elif own == "stamp" and (title := named.get("title", "")):
-            said.parts["stamp"] = [title]
-        if role == "reply" and (answered := _ANSWERED.search(named.get("onclick", ""))):
-            said.reply = answered[1]
+            bubble.reactions.append((attributes.get("title", ""), (), "1"))
+        elif own == "stamp" and (title := attributes.get("title", "")):
+            bubble.parts["stamp"] = [title]
+        if role == "reply" and (answered := _ANSWERED.search(attributes.get("onclick", ""))):
+            bubble.reply = answered[1]
         if tag == "br" and role == "text":
-            said.parts["text"].append("\n")
+            bubble.parts["text"].append("\n")
         if tag == "img" and role in ("text", "reaction", "emoji"):
-            self._emoji(said, role, named.get("alt") or named.get("title", ""))
+            self._emoji(bubble, role, attributes.get("alt") or attributes.get("title", ""))
 
     @staticmethod
-    def _file(said: _Said, tag: str, classes: list[str], named: dict[str, str], role: str) -> None:
+    def _file(
+        bubble: _Said, tag: str, classes: list[str], attributes: dict[str, str], role: str
+    ) -> None:
         for name in classes:
             if name in _BEGIN and tag != "img":
-                said.files.append(_Item(_BEGIN[name]))
-        if not said.files or role not in ("file", "title", "caption"):
+                bubble.files.append(_Item(_BEGIN[name]))
+        if not bubble.files or role not in ("file", "title", "caption"):
             return
-        file, address = said.files[-1], named.get("href") or named.get("src") or ""
+        file, address = bubble.files[-1], attributes.get("href") or attributes.get("src") or ""
         picture = next((name for name in classes if name.startswith("chatlog__embed-generic-")), "")
         file.kind = _SHOWN.get(picture.rpartition("-")[2], file.kind)
-        drawn = any(name.endswith(("-icon", "-thumbnail")) for name in classes)
+        is_icon = any(name.endswith(("-icon", "-thumbnail")) for name in classes)
         # The preview of a file stands in a link to it; a card's title has the best address.
-        if address and not address.startswith("#") and not drawn:
+        if address and not address.startswith("#") and not is_icon:
             file.url = address if role == "title" else file.url or address
 
     @staticmethod
-    def _emoji(said: _Said, role: str, shown: str) -> None:
+    def _emoji(bubble: _Said, role: str, emoji: str) -> None:
         if role == "text":
-            said.parts["text"].append(shown)
-        elif said.reactions and not said.reactions[-1][0]:
-            said.reactions[-1] = (shown, (), said.reactions[-1][2])
+            bubble.parts["text"].append(emoji)
+        elif bubble.reactions and not bubble.reactions[-1][0]:
+            bubble.reactions[-1] = (emoji, (), bubble.reactions[-1][2])
 
     def _end(self, name: str) -> None:
         for spot in self._open.leave(name):
@@ -342,18 +344,18 @@ class _DiscordPage(PageWalker[_Spot]):
                 self._finish()
 
     def _finish(self) -> None:
-        said = self._said
-        if said is not None and said.is_notice:
+        bubble = self._said
+        if bubble is not None and bubble.is_notice:
             self.notices += 1
-        elif said is not None:
-            self.bubbles.append(said)
+        elif bubble is not None:
+            self.bubbles.append(bubble)
         self._said = None
 
-    def _data(self, written: str) -> None:
+    def _data(self, raw: str) -> None:
         role = (self._open.here or _Spot()).role
-        if not written or not role:
+        if not raw or not role:
             return
-        text = unescaped(written)
+        text = unescaped(raw)
         if role == "preamble":
             self._entries[-1] += text
         elif self._said is None:

@@ -52,8 +52,8 @@ _FILE = re.compile(r"(?:^|/)messages\.json(\.gz)?$")
 
 
 def _sniff(source: Source) -> bool:
-    named = _FILE if len(source.members) > 1 else None
-    return any(matching(source, (".json",), _is_ours, named=named))
+    pattern = _FILE if len(source.members) > 1 else None
+    return any(matching(source, (".json",), _is_ours, name=pattern))
 
 
 def _is_ours(member: Member) -> bool:
@@ -118,7 +118,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
     date = text_at(item, "created_date")
     text = "" if gone else text_at(item, "text")
     files = tuple(_attachments(item, text))
-    called = not text and [file.kind for file in files] == ["call"]
+    is_call = not text and [file.kind for file in files] == ["call"]
     marks = (
         (
             text_at(mark, "emoji/unicode") or text_at(mark, "emoji/custom_emoji/short_code"),
@@ -141,7 +141,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
         edited=bool(text_at(item, "updated_date")),
         deleted=gone,
         extra=reactions(marks) | filled({"bot": text_at(creator, "user_type") == "Bot"}),
-        call=called,
+        call=is_call,
         odd=odd_at(item, "text"),
     )
 

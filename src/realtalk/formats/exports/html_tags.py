@@ -69,10 +69,10 @@ class Tag:
 
     @property
     def attributes(self) -> dict[str, str]:
-        named: dict[str, str] = {}
+        pairs: dict[str, str] = {}
         for name, *values in _ATTRIBUTE.findall(self.rest):
-            named.setdefault(name.lower(), unescaped("".join(values)))
-        return named
+            pairs.setdefault(name.lower(), unescaped("".join(values)))
+        return pairs
 
 
 def walk(text: str) -> Iterator[Tag | str]:
@@ -157,7 +157,7 @@ class PageWalker(ABC, Generic[T]):
         self._open.leave(name)
 
     @abstractmethod
-    def _data(self, written: str) -> None: ...
+    def _data(self, raw: str) -> None: ...
 
 
 def page_of(member: Member, walk_through: Callable[[str], P]) -> P:
@@ -195,11 +195,11 @@ def flat(text: str, *, spaced: bool = False) -> Flat:
     return _Flattening(text, spaced).result
 
 
-def linked(said: Flat) -> Iterator[Attachment]:
+def linked(body: Flat) -> Iterator[Attachment]:
     """Pictures in a text, and addresses that stand behind words of it."""
-    for address, words in said.pictures:
+    for address, words in body.pictures:
         yield attached(address, "image", words)
-    for address, words in said.links:
+    for address, words in body.links:
         if address.rstrip("/") != words.rstrip("/"):
             yield Attachment("link", words, address)
 
@@ -233,20 +233,20 @@ class _Flattening:
         """Whether a line has just begun."""
         return not self._here or self._here[-1].endswith("\n")
 
-    def _data(self, written: str) -> None:
-        if not written or self._unseen:
+    def _data(self, raw: str) -> None:
+        if not raw or self._unseen:
             return
-        if not self._kept and self._at_start and not written.strip(" \t\r\n\f"):
+        if not self._kept and self._at_start and not raw.strip(" \t\r\n\f"):
             return  # between two blocks
-        words = unescaped(written)
+        words = unescaped(raw)
         self._here.append(words if self._kept else _SPACES.sub(" ", words))
 
     def _tag(self, tag: Tag) -> None:
         if tag.name in _QUOTES and not tag.is_alone:
             if not tag.closes and not self._quotes:
-                named = tag.attributes
+                attributes = tag.attributes
                 self.result.answers = self.result.answers or (
-                    named.get("itemid") or named.get("messageid") or ""
+                    attributes.get("itemid") or attributes.get("messageid") or ""
                 )
             self._quotes = max(0, self._quotes + (-1 if tag.closes else 1))
         if tag.name == "br" or (tag.name in _BLOCKS and not self._at_start):
@@ -262,10 +262,10 @@ class _Flattening:
             if not tag.closes and not self._quotes and (to := tag.attributes.get("href", "")):
                 self._link = (to, len(self._said))
 
-    def _picture(self, named: dict[str, str]) -> None:
+    def _picture(self, attributes: dict[str, str]) -> None:
         """A picture that was sent; an emoji is drawn as one, and is text."""
-        address, words = named.get("src", ""), named.get("alt", "")
-        if not address or "emoji" in named.get("itemtype", "").lower():
+        address, words = attributes.get("src", ""), attributes.get("alt", "")
+        if not address or "emoji" in attributes.get("itemtype", "").lower():
             self._here.append(words)
         elif not self._quotes:
             self.result.pictures.append((address, words))
@@ -280,8 +280,8 @@ class _Flattening:
 def _lines(pieces: list[str]) -> str:
     """Pieces as lines: one empty line at most between two of them, none around them."""
     lines: list[str] = []
-    for written in "".join(pieces).split("\n"):
-        line = written.removeprefix(" ").rstrip(" ")
+    for piece in "".join(pieces).split("\n"):
+        line = piece.removeprefix(" ").rstrip(" ")
         if line or (lines and lines[-1]):
             lines.append(line)
     return "\n".join(lines).strip("\n")

@@ -166,12 +166,12 @@ def _columns(database: sqlite3.Connection) -> dict[str, list[str]]:
     )
     real = {str(row[0]) for row in rows.fetchmany(1000)}
     columns: dict[str, list[str]] = {}
-    for table, wanted in _TABLES.items():
+    for table, names in _TABLES.items():
         if table in real:
             listed = database.execute(f"PRAGMA table_xinfo({table})").fetchmany(2000)
             # A computed column could compute for ever.
             there = {str(row[1]) for row in listed if not row[6]} | {"ROWID"}
-            columns[table] = [name for name in wanted.split() if name in there]
+            columns[table] = [name for name in names.split() if name in there]
             if not _NEEDED.get(table, set()) <= set(columns[table]):
                 del columns[table]
     return columns
@@ -229,11 +229,11 @@ class _Conversations:
             number = self._chat_of.get(row["ROWID"])
             members = self._members.get(number, [])
             # In a chat of two it may not be said who sent a message.
-            other = self._people.get(row.get("handle_id"), "") or (
+            person = self._people.get(row.get("handle_id"), "") or (
                 members[0] if len(members) == 1 else ""
             )
-            sender = "" if row.get("is_from_me") else other
-            draft = self._draft(number, other)
+            sender = "" if row.get("is_from_me") else person
+            draft = self._draft(number, person)
             kind = whole(row.get("associated_message_type"))
             if kind >= _PLACED_STICKER:
                 _react(marks, row, kind, OWNER if row.get("is_from_me") else sender)
@@ -249,10 +249,10 @@ class _Conversations:
                     entry.extra |= reactions(marks[entry.id].values())
         return list(self._drafts.values())
 
-    def _draft(self, number: Any, other: str) -> Draft:
+    def _draft(self, number: Any, person: str) -> Draft:
         """The chat that a message belongs to; one of a person without it is theirs."""
         chat = self._chats.get(number, {})
-        key = text_at(chat, "chat_identifier") or other or "unknown"
+        key = text_at(chat, "chat_identifier") or person or "unknown"
         if key not in self._drafts:
             extra = filled({"participants": self._members.get(number, [])})
             self._drafts[key] = Draft(text_at(chat, "display_name") or key, extra=extra)

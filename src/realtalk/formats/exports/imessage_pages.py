@@ -392,9 +392,9 @@ def page_draft(member: Member) -> Draft:
             chat.add(bubble.entry(where))
         else:
             copies.append((bubble.parent, bubble.entry(where)))
-    known = {_key(entry): entry for entry in chat.entries}
+    by_key = {_key(entry): entry for entry in chat.entries}
     for parent, copy in copies:
-        if answer := known.get(_key(copy)):
+        if answer := by_key.get(_key(copy)):
             chat.notice()
         else:
             answer = copy
@@ -424,8 +424,8 @@ class _ApplePage(PageWalker[_AppleSpot]):
         self._walk(text)
 
     def _start(self, tag: Tag) -> None:
-        named = tag.attributes
-        classes = named.get("class", "").split()
+        attributes = tag.attributes
+        classes = attributes.get("class", "").split()
         part, bubble = self._open.here or _AppleSpot()
         if tag.name == "div" and "message" in classes:
             bubble = _AppleBubble(bubble)
@@ -435,12 +435,17 @@ class _ApplePage(PageWalker[_AppleSpot]):
             self.notices += 1
             part, bubble = "", None
         elif bubble is not None:
-            part = self._inside(tag, named, classes, part, bubble)
+            part = self._inside(tag, attributes, classes, part, bubble)
         if not tag.is_alone:
             self._open.enter(tag.name, _AppleSpot(part, bubble))
 
     def _inside(
-        self, tag: Tag, named: dict[str, str], classes: list[str], part: str, bubble: _AppleBubble
+        self,
+        tag: Tag,
+        attributes: dict[str, str],
+        classes: list[str],
+        part: str,
+        bubble: _AppleBubble,
     ) -> str:
         """Takes what a tag in a message says by itself; which part the text in it is."""
         own = next((_PARTS[name] for name in classes if name in _PARTS), "")
@@ -450,7 +455,7 @@ class _ApplePage(PageWalker[_AppleSpot]):
             if own not in _WHOLE:
                 bubble.parts[own].append("")  # a piece of its own
             return own
-        address = named.get("src") or ""
+        address = attributes.get("src") or ""
         if "sticker" in classes:
             return "sticker"
         if tag.name in _FILES and address and part not in ("app", "title", "tapback"):
@@ -458,23 +463,23 @@ class _ApplePage(PageWalker[_AppleSpot]):
             if not bubble.files or bubble.files[-1][1] != address:
                 bubble.files.append((kind, address))
         elif tag.name == "a" and part == "time":
-            guid = _GUID.search(named.get("href", ""))
+            guid = _GUID.search(attributes.get("href", ""))
             bubble.guid = guid[1] if guid else ""
         elif tag.name == "a" and part == "app":
-            bubble.link = bubble.link or named.get("href", "")
+            bubble.link = bubble.link or attributes.get("href", "")
         elif tag.name == "a" and "attachment" in part:
-            bubble.files.append(("", named.get("href", "")))
+            bubble.files.append(("", attributes.get("href", "")))
         elif tag.name == "tr" and part == "edited":
             bubble.parts[part].append("")
         elif tag.name == "br" and part in ("text", "edited"):
             bubble.write(part, "\n")
         return "attachment" if "attachment" in classes else part
 
-    def _data(self, written: str) -> None:
+    def _data(self, raw: str) -> None:
         part, bubble = self._open.here or _AppleSpot()
         if bubble is None:
             return
-        for audio in _AUDIO.finditer(written):
+        for audio in _AUDIO.finditer(raw):
             bubble.files.append(("audio", unescaped(audio[1])))
         if part and part != "attachment":
-            bubble.write(part, unescaped(written))
+            bubble.write(part, unescaped(raw))

@@ -88,8 +88,8 @@ def _is_ours(member: Member) -> bool:
     lines = head_lines(member, _HEAD_LINES)
     titled = any(_is_title(line) for line in lines[:3])
     parted = any(is_parted(line) and day_of(line) for line in lines)
-    said = sum(_is_said(line, parted) for line in lines)
-    return said > 0 if titled else said >= max(1, min(3, len(lines)))
+    count = sum(_is_said(line, parted) for line in lines)
+    return count > 0 if titled else count >= max(1, min(3, len(lines)))
 
 
 def _is_table(member: Member) -> bool:

@@ -121,7 +121,7 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
     }
     if names:
         notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
-    kept = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
+    entries = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
     day: date | None = None
 
     def goes_on(number: int) -> bool:
@@ -137,21 +137,21 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
     for number, (line, head) in enumerate(zip(lines, timed, strict=True)):
         if head is None and (stated := _leads(line, timed, lines, number, order)):
             day = stated
-            kept.notice()
+            entries.notice()
         elif head is not None and day is not None and (head.gap == "\t" or not tabs):
             name, text = _parts(head, names)
             # Without a text it is a notice, unless the text begins with an empty line.
             has_text = head.has_columns and head.gap in head.rest
             if name and (text or ((has_text or name in people) and goes_on(number))):
-                kept.begin(Entry("", name, datetime.combine(day, head.clock), ""), text)
+                entries.begin(Entry("", name, datetime.combine(day, head.clock), ""), text)
             else:
-                kept.notice()
+                entries.notice()
         elif day is None and (line.startswith(_MARK) or _is_saved(lines, number)):
             draft.name = _title(line) or draft.name
-            kept.title()
+            entries.title()
         else:
-            kept.go_on(line)
-    return _recurring(kept.end())
+            entries.go_on(line)
+    return _recurring(entries.end())
 
 
 def _order(
@@ -214,15 +214,17 @@ def _parts(head: TimedLine, names: dict[str, str]) -> tuple[str, str]:
 
 def _names(rests: Sequence[str], title: str) -> dict[str, str]:
     """For each line without tabs the name that it begins with: what a person's lines share."""
-    found: dict[str, str] = {}
+    names_by_rest: dict[str, str] = {}
     open_groups: dict[str, list[tuple[str, list[str]]]] = {}
     ordered = sorted({*rests})
     begun: list[str] = []  # what others begin with, too: perhaps a name without a text
     for rest in dict.fromkeys(rests):
         first = bisect_left(ordered, f"{rest.rstrip()} ")
         if rest.startswith(f"{title} "):
-            found[rest] = title
-        elif any(other.startswith(f"{rest.rstrip()} ") for other in ordered[first : first + 1]):
+            names_by_rest[rest] = title
+        elif any(
+            following.startswith(f"{rest.rstrip()} ") for following in ordered[first : first + 1]
+        ):
             begun.append(rest)
         elif " " in rest:
             words = rest.split(" ", _MOST_WORDS + 1)
@@ -236,14 +238,14 @@ def _names(rests: Sequence[str], title: str) -> dict[str, str]:
             if shared and len(group) >= _TELLING and size < _MOST_WORDS:
                 longer[f"{name} {nexts.pop()}"] = group
             else:
-                found.update((rest, name[:_LONGEST_NAME]) for rest, _ in group)
+                names_by_rest.update((rest, name[:_LONGEST_NAME]) for rest, _ in group)
         open_groups = longer
-    people = set(found.values())
+    people = set(names_by_rest.values())
     for rest in begun:
         words = rest.split()
         names = (" ".join(words[:size]) for size in range(min(len(words), _MOST_WORDS), 0, -1))
-        found[rest] = next(filter(people.__contains__, names), "".join(words[:1]))
-    return found
+        names_by_rest[rest] = next(filter(people.__contains__, names), "".join(words[:1]))
+    return names_by_rest
 
 
 def _judge(entry: Entry, *, bare: bool) -> bool:

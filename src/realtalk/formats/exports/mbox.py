@@ -70,21 +70,21 @@ def bare(body: str) -> Bare:
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     signed = _signature(lines)
     copied = _copied(lines[:signed])
-    kept: list[str] = []
+    own: list[str] = []
     was_quoted = False
     for line in lines[:copied]:
         is_quoted = line.lstrip().startswith(">")
         if is_quoted and not was_quoted:
-            _drop_introduction(kept)
+            _drop_introduction(own)
         elif not is_quoted:
-            kept.append(line.rstrip())
+            own.append(line.rstrip())
         was_quoted = is_quoted
     if copied < signed:
-        _drop_introduction(kept)
-    text = _joined(kept)
+        _drop_introduction(own)
+    text = _joined(own)
     if not text:
         return Bare(_joined(lines))
-    return Bare(text, _filled(lines[:signed]) - _filled(kept), _filled(lines[signed:]))
+    return Bare(text, _filled(lines[:signed]) - _filled(own), _filled(lines[signed:]))
 
 
 def _filled(lines: list[str]) -> int:
@@ -119,29 +119,29 @@ def _copied(lines: list[str]) -> int:
     return len(lines)
 
 
-def _drop_introduction(kept: list[str]) -> None:
+def _drop_introduction(lines: list[str]) -> None:
     """Takes off "On … wrote:", which may be broken into two lines, above a quotation."""
-    while kept and not kept[-1]:
-        kept.pop()
+    while lines and not lines[-1]:
+        lines.pop()
     for count in (1, 2):
-        words = " ".join(kept[-count:])
+        words = " ".join(lines[-count:])
         if (
-            kept
-            and kept[-1].endswith((":", "："))
+            lines
+            and lines[-1].endswith((":", "："))
             and len(words) <= _LONGEST_INTRODUCTION
             and _DATED.search(words)
         ):
-            del kept[-count:]
+            del lines[-count:]
             return
 
 
 def _joined(lines: list[str]) -> str:
     """Lines with one empty line at most between two of them, none around them."""
-    joined: list[str] = []
+    paragraphs: list[str] = []
     for line in lines:
-        if line.strip() or (joined and joined[-1]):
-            joined.append(line.rstrip())
-    return "\n".join(joined).strip("\n")
+        if line.strip() or (paragraphs and paragraphs[-1]):
+            paragraphs.append(line.rstrip())
+    return "\n".join(paragraphs).strip("\n")
 
 
 _ENDINGS = ("", ".mbox", ".mbx", ".eml", ".txt")
@@ -258,20 +258,20 @@ class _Box:
         answered = _ids(mail, "In-Reply-To")
         related = [*_ids(mail, "References"), *answered]
         parts = [(part, part.get_content_type()) for part in mail.walk() if not part.is_multipart()]
-        said = bare(_text(parts))
+        body = bare(_text(parts))
         entry = Entry(
             address.lower(),
             name or address.partition("@")[0],
             _time(mail, tz),
-            said.text,
+            body.text,
             id=number,
             attachments=tuple(_files(parts)),
             reply_to=(answered or related[-1:] or [""])[0],
             extra=filled({"subject": subject}),
             where=where,
         )
-        self.quoted += said.quoted
-        self.signatures += said.signature
+        self.quoted += body.quoted
+        self.signatures += body.signature
         self._mails.append((topic or subject, entry))
         self._join(number, related, topic.casefold(), is_answer)
 
@@ -283,8 +283,8 @@ class _Box:
         if is_answer and not related and number not in self._by_id and subject in self._by_subject:
             others.append(self._by_subject[subject])
         others += [self._by_id.setdefault(id_, place) for id_ in (number, *related) if id_]
-        for other in others:
-            first, second = sorted((self._first(place), self._first(other)))
+        for neighbour in others:
+            first, second = sorted((self._first(place), self._first(neighbour)))
             self._before[second] = first
         if subject:
             self._by_subject[subject] = place
@@ -313,10 +313,10 @@ def _is_automatic(mail: Mail) -> bool:
 
 def _sender(mail: Mail) -> tuple[str, str]:
     """The name and the address; a name is decoded last, as it may hold signs of an address."""
-    written = str(mail.get("From") or "")[:_LONGEST_HEADER]
-    match = _ADDRESS.fullmatch(" ".join(written.split()))
+    header = str(mail.get("From") or "")[:_LONGEST_HEADER]
+    match = _ADDRESS.fullmatch(" ".join(header.split()))
     if match is None:
-        return "", written.strip() if "@" in written else ""
+        return "", header.strip() if "@" in header else ""
     return _plain(match[1].strip(' "')).strip("'\""), match[2]
 
 
@@ -324,9 +324,9 @@ def _header(mail: Mail, name: str) -> str:
     return _plain(str(mail.get(name) or ""))
 
 
-def _plain(written: str) -> str:
+def _plain(header: str) -> str:
     """A header in plain letters; what is longer than any real one is cut."""
-    value = written[:_LONGEST_HEADER]
+    value = header[:_LONGEST_HEADER]
     try:
         parts = decode_header(value) if "=?" in value else [(value, None)]
     except (MessageError, ValueError):
@@ -375,15 +375,15 @@ def _text(parts: list[tuple[Mail, str]]) -> str:
             continue
         payload = part.get_payload(decode=True)
         data = payload if isinstance(payload, bytes) else b""
-        written = _decoded(data, part.get_content_charset() or "utf-8")
-        if kind == "text/plain" and written.strip():
-            return written
-        pages.append(written)
+        text = _decoded(data, part.get_content_charset() or "utf-8")
+        if kind == "text/plain" and text.strip():
+            return text
+        pages.append(text)
     page = next(filter(str.strip, pages), "")
-    found = flat(page)
-    if found.quoted and found.text:  # as a plain text quotes
-        return "\n> ".join((found.text, *found.quoted.split("\n")))
-    return found.text or found.quoted
+    body = flat(page)
+    if body.quoted and body.text:  # as a plain text quotes
+        return "\n> ".join((body.text, *body.quoted.split("\n")))
+    return body.text or body.quoted
 
 
 def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:

@@ -83,7 +83,7 @@ class OpenThread:
 
     def evidence(self) -> MetaThread:
         """What distinguishes the notices of a conversation from its messages."""
-        given = [
+        reactions_by_line = [
             [
                 (name, mark["emoji"])
                 for mark in candidate.entry.extra.get("reactions", ())
@@ -99,7 +99,7 @@ class OpenThread:
                 (entry.name, second) in self.reacted,
                 frozenset(
                     emoji
-                    for marks in given[max(0, at - _NEAR) : at + _NEAR + 1]
+                    for marks in reactions_by_line[max(0, at - _NEAR) : at + _NEAR + 1]
                     for name, emoji in marks
                     if name == entry.name
                 ),
@@ -160,8 +160,8 @@ _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL
 
 def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
     """Pages of a download as HTML; one that stands alone may have any name."""
-    named = _PAGE if len(source.members) > 1 else None
-    return matching(source, (".html", ".htm"), _is_page, limit=limit, named=named)
+    pattern = _PAGE if len(source.members) > 1 else None
+    return matching(source, (".html", ".htm"), _is_page, limit=limit, name=pattern)
 
 
 def _is_page(member: Member) -> bool:
@@ -234,11 +234,11 @@ class _MetaPage(PageWalker[_Element]):
     def title(self) -> str:
         return " ".join("".join(self._title).split())
 
-    def _data(self, written: str) -> None:
+    def _data(self, raw: str) -> None:
         if self._unseen == "title":
-            self._title.append(unescaped(written))
+            self._title.append(unescaped(raw))
         elif not self._unseen:
-            self._append(unescaped(written))
+            self._append(unescaped(raw))
 
     def _append(self, text: str) -> None:
         self._pieces.append(text)
@@ -250,8 +250,8 @@ class _MetaPage(PageWalker[_Element]):
             return
         played = tag.name in _PLAYED
         if tag.name in _PAGE_MEDIA or tag.name == "a":
-            named = tag.attributes
-            if address := named.get("src") or named.get("href") or "":
+            attributes = tag.attributes
+            if address := attributes.get("src") or attributes.get("href") or "":
                 self._files.append((len(self._pieces), tag.name, address))
                 played |= "://" not in address and attached(address).kind in _PLAYED
         if tag.name == "br" or tag.name in _BLOCKS:
@@ -318,12 +318,12 @@ class _MetaPage(PageWalker[_Element]):
 
     def _page_files(self, body: Span) -> Iterator[Attachment]:
         text = self._text(body)
-        seen: set[str] = set()
+        addresses: set[str] = set()
         for place, tag, address in self._files:
             # An address in the text is there already, and a preview stands in a link to its file.
-            if not body[0] <= place <= body[1] or address in seen:
+            if not body[0] <= place <= body[1] or address in addresses:
                 continue
-            seen.add(address)
+            addresses.add(address)
             if tag != "a" or "://" not in address:
                 yield attached(address, _PAGE_MEDIA.get(tag, ""))
             elif len(text) > _LONGEST_TEXT or address not in text:
@@ -385,7 +385,7 @@ def repaired(text: str) -> str:
 def _sniff(source: Source, *, instagram: bool) -> bool:
     """Whether a message file, by which the whole source can be judged, is of the one app."""
     threads = partial(matching, source, (".json",), _is_thread)
-    members = chain(threads(named=_PART), threads(), _pages(source, limit=8))
+    members = chain(threads(name=_PART), threads(), _pages(source, limit=8))
     member = next(members, None)
     return member is not None and _is_of_instagram(member, source) == instagram
 
@@ -467,18 +467,18 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
     kind = text_at(item, "type").lower()
     if encrypted:
         name, stamp = fix(item.get("senderName")), item.get("timestamp")
-        written = text_at(item, "text", "messageText")
+        raw = text_at(item, "text", "messageText")
         attachments = tuple(_media(file) for file in objects_at(item, "media"))
         gone = item.get("isUnsent") is True
         notice = kind == "placeholder" and not gone and not attachments
     else:
         name, stamp = fix(item.get("sender_name")), item.get("timestamp_ms")
-        written = text_at(item, "content")
+        raw = text_at(item, "content")
         attachments = tuple(_attachments(item))
-        empty = item.get("is_taken_down") is True and not (written or attachments)
+        empty = item.get("is_taken_down") is True and not (raw or attachments)
         gone = item.get("is_unsent") is True or empty
         notice = any(item.get(key) not in (None, []) for key in _SYSTEM_FIELDS)
-    text = fix(written)
+    text = fix(raw)
     entry = Entry(
         "",
         name,
@@ -505,7 +505,7 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
         thread.reacted |= {
             (actor, when if when < 10**11 else when // 1000) for _, actor, when in marks if when
         }
-    thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != written))
+    thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != raw))
 
 
 def _repair(value: Any) -> str:

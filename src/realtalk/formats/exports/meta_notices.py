@@ -58,8 +58,8 @@ def _templates() -> Iterator[tuple[Sort, str, str]]:
     for line in re.sub(r"\n ", " ", re.sub(r"\|\n ", "|", table)).splitlines():
         kind, colon, sentences = line.partition(": ")
         sort: Sort = "sent" if kind == "sent" else "unsent" if kind == "unsent" else "notice"
-        for written in sentences.split(" | ") if colon else ():
-            template = written.strip()
+        for sentence in sentences.split(" | ") if colon else ():
+            template = sentence.strip()
             mark = template[:1] if template[:1] in ("!", "*") else ""
             yield sort, mark, template.removeprefix(mark)
 
@@ -96,7 +96,7 @@ FIRST_WORDS = frozenset(word for template in _MARKED["!"] for word in _first_wor
 
 def sort_of(text: str) -> Sort | None:
     """What a text is in which SUBJECT stands for the sender; None where no template fits."""
-    return next((sort for sort, known in _BY_SORT.items() if known.fullmatch(text)), None)
+    return next((sort for sort, pattern in _BY_SORT.items() if pattern.fullmatch(text)), None)
 
 
 _LONGEST = 400  # characters of a notice
@@ -142,13 +142,13 @@ def _may_be_notice(line: Line) -> bool:
 
 def _by_words(line: Line, names: _Names) -> None:
     """Sorts by the wordings known, and says where the sender stands by name."""
-    written = words = line.text.strip()
-    line.own = names.own(line.sender, written)
+    text = words = line.text.strip()
+    line.own = names.own(line.sender, text)
     if line.own is not None:
         words = f"{line.own.before}{SUBJECT}{line.own.after}"
-    elif written.startswith("You "):
-        words = SUBJECT + written.removeprefix("You")
-    sort = sort_of(words) or ("notice" if names.tells_of_another(written) else None)
+    elif text.startswith("You "):
+        words = SUBJECT + text.removeprefix("You")
+    sort = sort_of(words) or ("notice" if names.tells_of_another(text) else None)
     # What came with a file is the sender's, unless the words are those for a file.
     line.sort = None if line.carries and sort == "notice" else sort
 
@@ -162,8 +162,8 @@ class _Names:
         for name in (*thread.people, *(line.sender for line in thread.lines)):
             if name not in self._of:
                 self._of[name] = set()
-                for called in {name, *name.split()[:1]} - {""}:
-                    self._call(name, called)
+                for form in {name, *name.split()[:1]} - {""}:
+                    self._call(name, form)
         likely = [line for line in thread.lines if _may_be_notice(line)]
         for line in likely:
             self._nicknamed(line)
@@ -179,8 +179,8 @@ class _Names:
         text = line.text.strip()
         start = text.find("set ")
         if match := _NICKNAMED.fullmatch(text, start):
-            called = self.people.get(match["who"], set())
-            for person in tuple(called) if len(called) <= _NAMESAKES else ():
+            persons = self.people.get(match["who"], set())
+            for person in tuple(persons) if len(persons) <= _NAMESAKES else ():
                 self._call(person, match["name"])
         elif match := _OWN_NICKNAME.fullmatch(text, start):
             self._call(line.sender, match["name"])
@@ -207,10 +207,10 @@ class _Names:
         for line in lines:
             if split := self._subject(line.text.strip()):
                 sentences[line.sender, split[0]].add(split[1])
-        known = frozenset(self.people)
+        people = frozenset(self.people)
         for (sender, subject), rests in sentences.items():
             nicknamed = (match["who"] for rest in rests if (match := _NICKNAMED.fullmatch(rest)))
-            sure = not known.isdisjoint(nicknamed) or any(map(_VOTED.match, rests))
+            sure = not people.isdisjoint(nicknamed) or any(map(_VOTED.match, rests))
             if sure or len(rests) > 1:
                 self._call(sender, subject)
 
@@ -222,9 +222,9 @@ class _Names:
             # No person writes such words, whoever the subject is.
             if words[count] in FIRST_WORDS and _PARTICULAR.fullmatch(f"{SUBJECT} {rest}"):
                 ended = rest.endswith(ENDS) or ": " in rest
-                named = _NO_NAMES.isdisjoint(word.lower().strip(",") for word in words[:count])
+                is_name = _NO_NAMES.isdisjoint(word.lower().strip(",") for word in words[:count])
                 # A person may say of another what the app would say of them.
-                return (subject, rest) if ended and named and subject not in self.people else None
+                return (subject, rest) if ended and is_name and subject not in self.people else None
         return None
 
     def tells_of_another(self, text: str) -> bool:
@@ -318,9 +318,9 @@ class _Tails:
         self._names = names
         self._heads: dict[tuple[MetaThread, str, str], list[tuple[str, Line]]] = defaultdict(list)
         for line in likely:
-            written = line.text.strip()
-            if line.own is None and written.endswith(ENDS):
-                plain = frame_of(written, line.thread.people)
+            text = line.text.strip()
+            if line.own is None and text.endswith(ENDS):
+                plain = frame_of(text, line.thread.people)
                 same_end = self._ends[tuple(plain.split()[-2:])]
                 same_end[line.thread, line.sender, plain].append(line)
 
@@ -331,10 +331,10 @@ class _Tails:
         if len(same_end) > _VARIANTS or self._compared > _MOST_COMPARED:
             return
         for (thread, _, plain), lines in same_end.items():
-            other = plain.split()
-            pairs = zip(reversed(words), reversed(other), strict=False)
+            plain_words = plain.split()
+            pairs = zip(reversed(words), reversed(plain_words), strict=False)
             same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            before = " ".join(other[: len(other) - same])
+            before = " ".join(plain_words[: len(plain_words) - same])
             if before and before not in self._names[thread].people:
                 yield same, before, lines
 

@@ -99,7 +99,7 @@ def _framed(text: str) -> str:
     return _CITED.sub(rf"\1{_QUOTE}", re.sub(r"\d+", "0", framed)).strip()
 
 
-class _Faced(NamedTuple):
+class _EmojiLine(NamedTuple):
     """A line with one emoji: that emoji, and what does not vary."""
 
     line: Line
@@ -107,32 +107,34 @@ class _Faced(NamedTuple):
     frame: str
 
 
-_Group = tuple[str, list[_Faced]]  # what does not vary, and the lines
+_Group = tuple[str, list[_EmojiLine]]  # what does not vary, and the lines
 
 
 def by_repetition(every: Sequence[Line], likely: Iterable[Line]) -> int:
     """Takes what repeats too evenly for a person for the app's; how many lines those are."""
-    faced = []
+    emoji_lines = []
     for line in likely:
         if line.sort is None and not line.carries and EMOJI.search(line.text):
             nameless = _nameless(line.text, line.thread.people)
             frame = _framed(nameless)
             if frame.count(_FACE) == 1:
-                faced.append(_Faced(line, _bare(EMOJI.findall(nameless)[0]), frame))
+                emoji_lines.append(_EmojiLine(line, _bare(EMOJI.findall(nameless)[0]), frame))
     # Where the app calls people otherwise than the download does, the first word is the name.
-    named = _groups(faced, lambda one: f"{_NAME} {one.frame.partition(' ')[2]}")
-    count = _take(every, [group for group in named if _are_names(group[1])])
-    rest = [one for one in faced if one.line.sort is None]
-    taken = {one.line for one in faced if one.line.sort is not None}
-    others = [line for line in every if line not in taken]
-    return count + _take(others, _groups(rest, lambda one: one.frame))
+    by_name = _groups(
+        emoji_lines, lambda emoji_line: f"{_NAME} {emoji_line.frame.partition(' ')[2]}"
+    )
+    count = _take(every, [group for group in by_name if _are_names(group[1])])
+    rest = [emoji_line for emoji_line in emoji_lines if emoji_line.line.sort is None]
+    notices = {emoji_line.line for emoji_line in emoji_lines if emoji_line.line.sort is not None}
+    others = [line for line in every if line not in notices]
+    return count + _take(others, _groups(rest, lambda emoji_line: emoji_line.frame))
 
 
-def _groups(faced: Sequence[_Faced], key: Callable[[_Faced], str]) -> list[_Group]:
+def _groups(emoji_lines: Sequence[_EmojiLine], key: Callable[[_EmojiLine], str]) -> list[_Group]:
     """Lines that are alike, often enough and of enough words; the most frequent first."""
-    groups: dict[str, list[_Faced]] = defaultdict(list)
-    for one in faced:
-        groups[key(one)].append(one)
+    groups: dict[str, list[_EmojiLine]] = defaultdict(list)
+    for emoji_line in emoji_lines:
+        groups[key(emoji_line)].append(emoji_line)
     likely = [
         (frame, alike)
         for frame, alike in groups.items()
@@ -141,9 +143,9 @@ def _groups(faced: Sequence[_Faced], key: Callable[[_Faced], str]) -> list[_Grou
     return sorted(likely, key=lambda group: -len(group[1]))[:_MOST]
 
 
-def _are_names(alike: Sequence[_Faced]) -> bool:
+def _are_names(alike: Sequence[_EmojiLine]) -> bool:
     """Whether every sender has one first word, and no two of them the same."""
-    pairs = {(one.line.sender, one.line.text.split()[0]) for one in alike}
+    pairs = {(emoji_line.line.sender, emoji_line.line.text.split()[0]) for emoji_line in alike}
     return len(pairs) == len({who for who, _ in pairs}) == len({word for _, word in pairs}) > 1
 
 
@@ -151,22 +153,22 @@ def _take(every: Sequence[Line], likely: Sequence[_Group]) -> int:
     """Judges groups of lines; how many lines are the app's."""
     if not likely:
         return 0
-    written = Counter(line.sender for line in every)
+    counts = Counter(line.sender for line in every)
     others = _elsewhere(every, likely)
     count = 0
     for frame, alike in likely:
-        is_bot = len(alike) > _BOT * sum(written[sender] for sender in _senders(alike))
+        is_bot = len(alike) > _BOT * sum(counts[sender] for sender in _senders(alike))
         varied = others[frame] > _VARIED * len(alike)
         if is_bot or varied or not (_is_aligned(alike, every) or _is_even(frame, alike)):
             continue
         count += len(alike)
-        for one in alike:
-            one.line.sort = "notice"
+        for emoji_line in alike:
+            emoji_line.line.sort = "notice"
     return count
 
 
-def _senders(alike: Iterable[_Faced]) -> set[str]:
-    return {one.line.sender for one in alike}
+def _senders(alike: Iterable[_EmojiLine]) -> set[str]:
+    return {emoji_line.line.sender for emoji_line in alike}
 
 
 def _size(text: str) -> int:
@@ -182,43 +184,48 @@ def _said(text: str) -> str:
 
 def _elsewhere(every: Iterable[Line], likely: Sequence[_Group]) -> Counter[str]:
     """How often people say the words of a sentence otherwise, or among more words."""
-    wanted: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    by_word: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for frame, _ in likely:
         words = max(map(_said, re.split(f"[{_NAME}{_QUOTE}]", frame)), key=len)
         if words.strip():
-            wanted[max(words.split(), key=len)].append((words, frame))  # long words are rare
-    exact = {one.line for _, alike in likely for one in alike}
+            by_word[max(words.split(), key=len)].append((words, frame))  # long words are rare
+    exact = {emoji_line.line for _, alike in likely for emoji_line in alike}
     others: Counter[str] = Counter()
     for line in every:
         if line not in exact:
-            said = _said(line.text[:_LONGEST])
-            for word in wanted.keys() & said.split():
-                others.update(frame for words, frame in wanted[word] if words in said)
+            text = _said(line.text[:_LONGEST])
+            for word in by_word.keys() & text.split():
+                others.update(frame for words, frame in by_word[word] if words in text)
     return others
 
 
-def _is_aligned(alike: Sequence[_Faced], every: Iterable[Line]) -> bool:
+def _is_aligned(alike: Sequence[_EmojiLine], every: Iterable[Line]) -> bool:
     """Whether their emoji are reactions that their senders gave close by, as others' are not."""
-    given = sum(one.face in map(_bare, one.line.marks) for one in alike) / len(alike)
-    if given < _ALIGNED:
+    share = sum(emoji_line.face in map(_bare, emoji_line.line.marks) for emoji_line in alike) / len(
+        alike
+    )
+    if share < _ALIGNED:
         return False
-    kinds = {one.face for one in alike}
-    ours, senders = {one.line for one in alike}, _senders(alike)
+    kinds = {emoji_line.face for emoji_line in alike}
+    ours, senders = {emoji_line.line for emoji_line in alike}, _senders(alike)
     rest = [line for line in every if line.sender in senders and line not in ours]
     usual = sum(any(_bare(mark) in kinds for mark in line.marks) for line in rest)
-    return given >= usual / max(1, len(rest)) + _ABOVE
+    return share >= usual / max(1, len(rest)) + _ABOVE
 
 
 def _bare(emoji: str) -> str:
     return _TONES.sub("", emoji)
 
 
-def _is_even(frame: str, alike: Sequence[_Faced]) -> bool:
+def _is_even(frame: str, alike: Sequence[_EmojiLine]) -> bool:
     """Whether the emoji changes, several times a day, in a sentence of many or all around it."""
-    days = {(one.line.thread, one.line.sender, one.line.day) for one in alike}
+    days = {
+        (emoji_line.line.thread, emoji_line.line.sender, emoji_line.line.day)
+        for emoji_line in alike
+    }
     is_crowded = len(alike) - len(days) >= max(3, _CROWDED * len(alike))
-    if len({one.face for one in alike}) < 2 or not (
-        is_crowded and all(one.line.day for one in alike)
+    if len({emoji_line.face for emoji_line in alike}) < 2 or not (
+        is_crowded and all(emoji_line.line.day for emoji_line in alike)
     ):
         return False
     before, _, after = frame.partition(_FACE)
@@ -258,7 +265,7 @@ def beside_files(every: Iterable[Line], likely: Iterable[Line]) -> None:
     """One sentence beside many files: the app's words for them."""
     often = Counter((line.sender, line.text) for line in every if line.carries)
     for line in likely:
-        written = line.text.strip()
-        several_words = written.endswith(ENDS) and len(written.split()) > 1
+        text = line.text.strip()
+        several_words = text.endswith(ENDS) and len(text.split()) > 1
         if line.carries and several_words and often[line.sender, line.text] > 2:
             line.sort = line.sort or "sent"

@@ -93,10 +93,10 @@ def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
     falls = sum(a.time > b.time for a, b in pairwise(dated))
     if falls > rises:
         return dated  # the newest comes first
-    kept = dated[:1]
+    run = dated[:1]
     place = 1
     while place < len(dated):
-        earliest = kept[-1].time - _SLACK
+        earliest = run[-1].time - _SLACK
         later = (at for at in range(place, len(dated)) if dated[at].time >= earliest)
         back = next(later, len(dated))
         # At the end of a file nothing tells an old message from a pasted line but its form.
@@ -104,9 +104,9 @@ def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
         if back > place and pasted:
             place = back
         else:
-            kept.append(dated[place])
+            run.append(dated[place])
             place += 1
-    return kept
+    return run
 
 
 _JSON = (".json", ".jsonl")
@@ -186,8 +186,8 @@ def _draft(member: Member) -> tuple[Draft, int]:
             draft.notice()
             leave(below)
             continue
-        said = [first_line.removesuffix(" "), *(lines[place] for place in below)]
-        entry = Entry("", speaker, head.time, "\n".join(said).rstrip("\n"), size=len(said))
+        body = [first_line.removesuffix(" "), *(lines[place] for place in below)]
+        entry = Entry("", speaker, head.time, "\n".join(body).rstrip("\n"), size=len(body))
         entry.where = f"{member.name}:{head.place + 1}"
         if member.suffix == ".md":
             _markdown(entry)

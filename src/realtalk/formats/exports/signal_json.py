@@ -108,10 +108,10 @@ def _frames(member: Member, tz: Zone) -> list[Draft]:
     drafts: dict[str, Draft] = {}
     for where, item in items:
         number = text_at(item, "chatId")
-        other = chats.get(number, "")
-        draft = drafts.setdefault(number, Draft(people.get(other) or f"Chat {number}"))
+        partner = chats.get(number, "")
+        draft = drafts.setdefault(number, Draft(people.get(partner) or f"Chat {number}"))
         entry = _entry(item, where, people, tz)
-        if entry is None and (caller := _caller(item, own, other)):
+        if entry is None and (caller := _caller(item, own, partner)):
             time = from_number(text_at(item, "dateSent"), tz, 1000)
             entry = Entry(caller, people.get(caller, ""), time, "", call=True)
         # A payment is told by the app; what was written beside it is somebody's.
@@ -122,11 +122,11 @@ def _frames(member: Member, tz: Zone) -> list[Draft]:
     return [*drafts.values(), rest]
 
 
-def _caller(item: Fields, own: str, other: str) -> str:
+def _caller(item: Fields, own: str, partner: str) -> str:
     """The id of whoever made a call; "" where the update tells of something else."""
     update = object_at(item, "updateMessage")
     if call := object_at(update, "individualCall"):
-        sides = {"OUTGOING": own, "INCOMING": other}
+        sides = {"OUTGOING": own, "INCOMING": partner}
         return sides.get(text_at(call, "direction"), "") or text_at(item, "authorId")
     return text_at(update, "groupCall/startedCallRecipientId")
 
@@ -139,8 +139,8 @@ def _with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
     names = []
     for mention in sorted(records(ranges), key=lambda mention: whole(mention.get("start"))):
         if account := text_at(mention, "mentionAci", "mentionUuid"):
-            shown = people.get(account) or text_at(mention, "replacementText")
-            names.append(f"@{shown}" if shown else _MENTIONED)
+            label = people.get(account) or text_at(mention, "replacementText")
+            names.append(f"@{label}" if label else _MENTIONED)
     if text.count(_MENTIONED) != len(names):
         return text  # which of them is meant cannot be told
     shown_names = iter(names)
@@ -218,8 +218,8 @@ def _frame_attachments(kind: str, content: Fields) -> Iterator[Attachment]:
     if kind == "stickerMessage":
         yield Attachment("sticker", caption=text_at(content, "sticker/emoji"))
     if kind == "contactMessage":
-        given = content.get("contact")
-        contact = mapping(given) or next(iter(records(given)), {})
+        contacts = content.get("contact")
+        contact = mapping(contacts) or next(iter(records(contacts)), {})
         name = _joined(object_at(contact, "name"), "givenName", "familyName")
         yield Attachment("contact", name)
 
@@ -285,8 +285,8 @@ def _exported(member: Member, tz: Zone) -> list[Draft]:
             where=where,
             odd=odd_at(item, "body"),
         )
-        told = item.get("call") is True or item.get("missed") is True
-        entry.call = told or is_call(entry)
+        is_call_item = item.get("call") is True or item.get("missed") is True
+        entry.call = is_call_item or is_call(entry)
         draft.add(entry)
     return [draft]
 
@@ -338,8 +338,8 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
         author, name = "", "Me"
     else:
         author = text_at(item, "sourceServiceId", "sourceUuid", "source", "conversationId")
-        known = people.get(text_at(item, "conversationId")) if private else ""
-        name = people.get(author) or known or text_at(item, "conversationName")
+        partner = people.get(text_at(item, "conversationId")) if private else ""
+        name = people.get(author) or partner or text_at(item, "conversationName")
     sent = item.get("sent_at") or item.get("timestamp")
     gone = bool(item.get("deletedForEveryone"))
     return Entry(

@@ -73,7 +73,7 @@ _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
 def _sniff(source: Source) -> bool:
-    return any(matching(source, (".json",), _is_day, named=_DAY)) or (
+    return any(matching(source, (".json",), _is_day, name=_DAY)) or (
         len(source.members) == 1 and any(matching(source, (".json",), _is_day))
     )
 
@@ -82,8 +82,10 @@ def _is_day(member: Member) -> bool:
     keys = head_keys(member)
     if not head_text(member).lstrip().startswith("[") or not {"ts", "type"} <= keys:
         return False
-    named = _DAY.match(member.name) is not None
-    return bool(keys & {"user", "bot_id", "username", "subtype"}) and (named or "text" in keys)
+    is_day_file = _DAY.match(member.name) is not None
+    return bool(keys & {"user", "bot_id", "username", "subtype"}) and (
+        is_day_file or "text" in keys
+    )
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -212,7 +214,7 @@ def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
     ts, thread = text_at(item, "ts"), text_at(item, "thread_ts")
     text, links = _text(_written(item), names)
     text = text or _blocks(item.get("blocks"), names).strip()
-    given = (
+    marks = (
         (text_at(reaction, "name"), names.of(reaction.get("users")), reaction.get("count"))
         for reaction in objects_at(item, "reactions")
     )
@@ -226,7 +228,7 @@ def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
         attachments=(*_attachments(item), *links),
         reply_to=thread if thread != ts else "",
         edited=isinstance(item.get("edited"), dict),
-        extra=reactions(given) | filled(extra),
+        extra=reactions(marks) | filled(extra),
         odd=not text and odd_at(item, "text"),
     )
 
@@ -241,7 +243,7 @@ def _written(item: Fields) -> str:
     return text
 
 
-def _text(written: str, names: _SlackNames) -> tuple[str, list[Attachment]]:
+def _text(raw: str, names: _SlackNames) -> tuple[str, list[Attachment]]:
     """Slack's markup as people see it; a link behind words is kept beside the text."""
     links: list[Attachment] = []
 
@@ -259,7 +261,7 @@ def _text(written: str, names: _SlackNames) -> tuple[str, list[Attachment]]:
             links.append(Attachment("link", _plain(label), _plain(target)))
         return label or target
 
-    return _plain(_REFERENCE.sub(shown, written)), links
+    return _plain(_REFERENCE.sub(shown, raw)), links
 
 
 def _blocks(value: Any, names: _SlackNames) -> str:

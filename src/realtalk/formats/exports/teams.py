@@ -165,7 +165,7 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
     sender = _person(text_at(item, "from"))
     gone = bool(text_at(properties, "deletetime"))
     plain = kind == "Text" and not content.startswith("<")
-    said = Flat(content) if plain else flat(content, spaced=not kind.endswith("/Html"))
+    body = Flat(content) if plain else flat(content, spaced=not kind.endswith("/Html"))
     files = _personal_files(kind, content)
     marks = (
         (text_at(mark, "key"), [names.get(mri, "") for mri in _users(mark)], len(_users(mark)))
@@ -175,13 +175,13 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
         sender,
         names.get(sender, "") or sender.partition(":")[2] or sender,
         from_stamp(item.get("originalarrivaltime") or item.get("composetime"), tz),
-        "" if gone or files else said.text,  # beside a file stand words for old programs
+        "" if gone or files else body.text,  # beside a file stand words for old programs
         id=text_at(item, "id"),
-        attachments=() if gone else tuple(files or linked(said)),
-        reply_to=said.answers,
+        attachments=() if gone else tuple(files or linked(body)),
+        reply_to=body.answers,
         edited=bool(text_at(properties, "edittime")) or "<e_m " in content,
         deleted=gone,
-        extra=reactions(marks) | filled({"quote": "" if said.answers else said.quoted}),
+        extra=reactions(marks) | filled({"quote": "" if body.answers else body.quoted}),
         where=where,
         odd=odd_at(item, "content"),
     )
@@ -269,7 +269,7 @@ def _fill(
     holders = export if whole_file else [export]
     if not whole_file and not _key(export):
         raise RealtalkError("no list of messages", where=member.where)
-    titles = (text_at(each, "topic", "displayName", "name") for each in holders if _key(each))
+    titles = (text_at(holder, "topic", "displayName", "name") for holder in holders if _key(holder))
     title = next(filter(None, titles), "")
     here: dict[tuple[str, ...], Draft] = {}
     calls: set[str] = set()
@@ -331,11 +331,14 @@ def _threads(listed: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         for path, item in waiting[-1]:
             yield path, item
             if replies := _replies(mapping(item)):
-                known = {key: item.get(key) for key in ("chatId", "channelIdentity")}
-                known["replyToId"] = item.get("id")
+                inherited = {key: item.get(key) for key in ("chatId", "channelIdentity")}
+                inherited["replyToId"] = item.get("id")
                 answers = [
-                    (f"{path}.replies[{place}]", known | filled(each) if mapping(each) else each)
-                    for place, each in enumerate(replies)
+                    (
+                        f"{path}.replies[{place}]",
+                        inherited | filled(reply) if mapping(reply) else reply,
+                    )
+                    for place, reply in enumerate(replies)
                 ]
                 waiting.append(iter(answers))
                 break
@@ -358,7 +361,7 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
     sender = _identity(object_at(item, "from"))
     body = object_at(item, "body")
     content = text_at(body, "content")
-    said = flat(content) if text_at(body, "contentType") == "html" else Flat(content)
+    body_text = flat(content) if text_at(body, "contentType") == "html" else Flat(content)
     gone = bool(text_at(item, "deletedDateTime"))
     files = objects_at(item, "attachments")
     answered = next((number for file in files if (number := _answered(file))), "")
@@ -374,9 +377,9 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
         text_at(sender, "id"),
         text_at(sender, "displayName"),
         from_stamp(item.get("createdDateTime"), tz),
-        "" if gone else said.text,
+        "" if gone else body_text.text,
         id=text_at(item, "id"),
-        attachments=() if gone else (*_files(files), *linked(said)),
+        attachments=() if gone else (*_files(files), *linked(body_text)),
         reply_to=answered or text_at(item, "replyToId"),
         edited=bool(text_at(item, "lastEditedDateTime")),
         deleted=gone,
@@ -384,7 +387,7 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
         | filled(
             {
                 "subject": text_at(item, "subject"),
-                "quote": "" if answered else said.quoted,
+                "quote": "" if answered else body_text.quoted,
                 "bot": "application" in object_at(item, "from") and not sender.get("isUser"),
             }
         ),

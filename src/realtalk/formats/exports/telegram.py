@@ -200,8 +200,8 @@ class _Place(NamedTuple):
         part = "" if classes & {"details", "initials"} else self.part
         if "media" in around:
             part = next((name for name in ("title", "status") if name in classes), part)
-        known = classes - {"text"} if "bold" in classes else classes
-        part = next((meaning for name, meaning in _SAID.items() if name in known), part)
+        roles = classes - {"text"} if "bold" in classes else classes
+        part = next((meaning for name, meaning in _SAID.items() if name in roles), part)
         forwarded = part == "from" and "forwarded" in around
         return _Place("forwarded_from" if forwarded else part, around)
 
@@ -224,20 +224,20 @@ class _TelegramPage(PageWalker[_Place]):
         return " ".join("".join(self._title).split())
 
     def _start(self, tag: Tag) -> None:
-        named = tag.attributes
-        classes = frozenset(named.get("class", "").split())
+        attributes = tag.attributes
+        classes = frozenset(attributes.get("class", "").split())
         around = self._open.here or _Place()
-        bubble, address = self._bubble, named.get("href", "")
+        bubble, address = self._bubble, attributes.get("href", "")
         if bubble is None:
             if tag.name == "div" and {"message", "service"} <= classes:
                 # The lines between two days are of the page, not of the chat.
-                self.notices += not named.get("id", "").startswith("message-")
+                self.notices += not attributes.get("id", "").startswith("message-")
             elif tag.name == "div" and {"message", "default"} <= classes:
-                self._bubble = _Bubble(named.get("id", "").removeprefix("message"))
+                self._bubble = _Bubble(attributes.get("id", "").removeprefix("message"))
                 self._depth = len(self._open)
                 around = _Place()  # what is around a message does not tell what is in it
         elif {"date", "pull_right"} <= classes:
-            bubble.date = named.get("title", "")
+            bubble.date = attributes.get("title", "")
         elif tag.name == "br" and around.part == "text":
             bubble.parts["text"].append("\n")
         elif tag.name == "a" and "reply_to" in around.around:
@@ -260,9 +260,9 @@ class _TelegramPage(PageWalker[_Place]):
             self.bubbles.append(self._bubble)
             self._bubble = None
 
-    def _data(self, written: str) -> None:
+    def _data(self, raw: str) -> None:
         part, around = self._open.here or _Place()
-        data, bubble = unescaped(written), self._bubble
+        data, bubble = unescaped(raw), self._bubble
         if bubble is None:
             if "page_header" in around:
                 self._title.append(data)
@@ -306,7 +306,7 @@ _TITLES = (("poll", "question"), ("todo_list", "title"), ("invoice_information",
 
 def _sniff(source: Source) -> bool:
     return (
-        any(matching(source, (".json",), _is_export, named=_RESULT))
+        any(matching(source, (".json",), _is_export, name=_RESULT))
         or any(matching(source, (".json",), _is_export))
         or any(_pages(source, limit=64))
     )
@@ -322,8 +322,8 @@ def _is_export(member: Member) -> bool:
 
 
 def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
-    named = _PAGE if len(source.members) > 1 else None
-    return matching(source, (".html",), _is_telegram_page, limit=limit, named=named)
+    pattern = _PAGE if len(source.members) > 1 else None
+    return matching(source, (".html",), _is_telegram_page, limit=limit, name=pattern)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -355,8 +355,8 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             # What is no message may have no time at all, and must not move those of the others.
             dated = [item for item in records(items) if _is_said(item)]
             local = all(from_stamp(item.get("date"), None) for item in dated)
-            read = partial(_entry, clock=local and tz is None, tz=tz)
-            draft.fill(items, f"{where}, messages", read)
+            read_entry = partial(_entry, clock=local and tz is None, tz=tz)
+            draft.fill(items, f"{where}, messages", read_entry)
             if not local and any("date" in item for item in dated):
                 notes.append(
                     f"{where}: some entries have no local time; UTC (or `timezone=`) stamps are "
@@ -410,8 +410,8 @@ def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
     # Old exports stamp what was never edited with the first second of 1970.
     edited = not text_at(item, "edited").startswith(("1970-01-01", "1969-12-31"))
     here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
-    written = (item.get("text"), item.get("text_entities"))
-    text = next(filter(None, (_text(value) for value in written if not _is_odd(value))), "")
+    texts = (item.get("text"), item.get("text_entities"))
+    text = next(filter(None, (_text(value) for value in texts if not _is_odd(value))), "")
     titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
     return Entry(
         author,
@@ -423,7 +423,7 @@ def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
         reply_to=text_at(item, "reply_to_message_id") if here else "",
         edited="edited" in extra and edited,
         extra=extra,
-        odd=not text and any(map(_is_odd, written)),
+        odd=not text and any(map(_is_odd, texts)),
     )
 
 

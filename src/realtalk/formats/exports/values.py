@@ -123,5 +123,5 @@ def _file_kind(name: str, mime: str = "") -> str:
 def attached(url: Any, kind: str = "", name: Any = "", mime: Any = "") -> Attachment:
     """A file of the export; its ending shows its kind where the app does not say."""
     address = scalar(url)
-    shown = scalar(name) or _base_name(address)
-    return Attachment(kind or _file_kind(shown, scalar(mime)), shown, address)
+    label = scalar(name) or _base_name(address)
+    return Attachment(kind or _file_kind(label, scalar(mime)), label, address)

@@ -80,8 +80,8 @@ def _is_ours(member: Member) -> bool:
 
 
 def _is_said(line: str) -> bool:
-    found = _line(line)
-    return found is not None and bool(found.name)
+    head = _line(line)
+    return head is not None and bool(head.name)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -111,18 +111,18 @@ def _order(lines: Sequence[str], notes: list[str]) -> DateOrder:
 
 def _draft(member: Member, lines: Sequence[str], order: DateOrder) -> Draft:
     """The chat of one file."""
-    kept = EntryLines(Draft(member.stem, unit="lines"), member.name, _judge)
+    entries = EntryLines(Draft(member.stem, unit="lines"), member.name, _judge)
     for line in lines:
         head = _line(line)
         day: date | None = day_of(head.day, order) if head else None
         if head is None or day is None:
-            kept.go_on(line)
+            entries.go_on(line)
         elif head.name:
             moment = datetime.combine(day, head.clock)
-            kept.begin(Entry("", head.name, moment, ""), head.text)
+            entries.begin(Entry("", head.name, moment, ""), head.text)
         else:
-            kept.notice()
-    return kept.end()
+            entries.notice()
+    return entries.end()
 
 
 def _judge(entry: Entry) -> bool:

@@ -74,7 +74,7 @@ def _plain(name: str) -> str:
 
 def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, str]:
     """Our field → the file's column, or an error that lists the columns."""
-    chosen: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for ours, theirs in options.columns:
         if ours not in FIELDS:
             raise suggest("column", ours, list(FIELDS))
@@ -82,25 +82,25 @@ def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, 
             raise RealtalkError(
                 f"has no column '{theirs}'", where=where, fix=f"it has: {_listed(names)}"
             )
-        chosen[ours] = theirs
-    free = {_plain(name): name for name in reversed(names) if name not in chosen.values()}
+        columns[ours] = theirs
+    free = {_plain(name): name for name in reversed(names) if name not in columns.values()}
     for field, guesses in _GUESSES.items():
-        if field in chosen:
+        if field in columns:
             continue
         hit = next((name for name in guesses if name in free), None)
         if hit is not None:
-            chosen[field] = free.pop(hit)
+            columns[field] = free.pop(hit)
     by_hand = dict(options.columns)
-    if "time" not in by_hand and _plain(chosen.get("time", "")) == "time" and "date" in free:
-        chosen[_CLOCK], chosen["time"] = chosen["time"], free.pop("date")
-    missing = [field for field in _NEEDED if field not in chosen]
+    if "time" not in by_hand and _plain(columns.get("time", "")) == "time" and "date" in free:
+        columns[_CLOCK], columns["time"] = columns["time"], free.pop("date")
+    missing = [field for field in _NEEDED if field not in columns]
     if missing:
         raise RealtalkError(
             f"no column is known to hold the {' and the '.join(missing)}",
             where=where,
             fix=f"name it with `columns={missing[0]}=COLUMN`; found: {_listed(names)}",
         )
-    return chosen
+    return columns
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -161,20 +161,20 @@ class TableRows:
         stamp = row.get(columns["time"]) if "time" in columns else None
         if _CLOCK in columns:
             stamp = f"{text_of(stamp)} {text_of(row.get(columns[_CLOCK]))}".strip()
-        taken = _Row(stamp, text_of(speaker).strip(), text_of(text))
+        parsed = _Row(stamp, text_of(speaker).strip(), text_of(text))
         # A row of a large table has few of these: only columns that are there are looked at.
         for field, name in self._optional:
             if value := text_of(row.get(name)):
-                setattr(taken, field, value.lower() in _YES if field in _FLAGS else value)
+                setattr(parsed, field, value.lower() in _YES if field in _FLAGS else value)
         if len(row) > len(self._used) or not self._used.issuperset(row):
             beyond = {
                 key: value
                 for key, value in row.items()
                 if key not in self._used and value not in (None, "")
             }
-            taken.extra = extra_of(beyond, where) if beyond else ""
+            parsed.extra = extra_of(beyond, where) if beyond else ""
         chat = (text_of(row.get(columns["chat"])) if "chat" in columns else "") or self._default
-        self._rows.setdefault(chat, []).append(taken)
+        self._rows.setdefault(chat, []).append(parsed)
         return None
 
     def chats(self) -> list[Chat]:
@@ -208,8 +208,8 @@ class TableRows:
     def _numbered(self, rows: list[_Row]) -> list[tuple[int, list[_Row]]]:
         """The rows of each session with its number: as the file has them, else cut at pauses."""
         if not any(row.session for row in rows):
-            cut = split_at_pauses(sorted_by_time(rows), self._options.gap)
-            return list(enumerate(cut, 1))
+            sessions = split_at_pauses(sorted_by_time(rows), self._options.gap)
+            return list(enumerate(sessions, 1))
         groups: dict[str, list[_Row]] = {}
         last = next(row.session for row in rows if row.session)
         for row in rows:

@@ -84,10 +84,10 @@ def meta_of(entry: Any) -> tuple[Fields, list[Any]]:
 
 
 def _extra(meta: Mapping[str, Any], beyond: Mapping[str, Any], where: str) -> str:
-    kept = {key: value for key, value in meta.items() if key != KEY}
+    fields = {key: value for key, value in meta.items() if key != KEY}
     if more := {key: value for key, value in beyond.items() if value not in (None, [], {})}:
-        kept[_OWN] = more
-    return extra_of(kept, where)
+        fields[_OWN] = more
+    return extra_of(fields, where)
 
 
 def _message(fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where: str) -> Message:
@@ -115,8 +115,10 @@ def _chat(
     if sessions is None:
         sessions = cut_keeping_ids(sorted_by_time(messages), gap)
     speakers = tuple(dict.fromkeys(m.speaker for s in sessions for m in s.messages))
-    known = beyond.get("speakers") or {}
-    about = {name: known[name] for name in speakers if any(meta_of(known.get(name)))}
+    about_speakers = beyond.get("speakers") or {}
+    about = {
+        name: about_speakers[name] for name in speakers if any(meta_of(about_speakers.get(name)))
+    }
     extra = _extra(meta, {**beyond, "speakers": about}, where)
     return amended(Chat(id_, speakers, sessions, extra=extra), own, where)
 
@@ -185,8 +187,8 @@ def chat_entry(chat: Chat, entries: list[Fields], shared: Mapping[str, Any]) -> 
     meta.pop(KEY, None)
     vectors = listed(beyond.get("vectors"))
     messages = [_message(entry, entry["id"], entry["speaker"], None, chat.id) for entry in entries]
-    known, gap = {"vectors": vectors, **shared}, ReadOptions().gap
-    read_back = _chat(chat.id, messages, meta, known, gap)
+    context, gap = {"vectors": vectors, **shared}, ReadOptions().gap
+    read_back = _chat(chat.id, messages, meta, context, gap)
     own: Fields = {}
     if read_back.sessions != chat.sessions or not entries:
         own["layout"] = [
@@ -194,7 +196,7 @@ def chat_entry(chat: Chat, entries: list[Fields], shared: Mapping[str, Any]) -> 
             for session in chat.sessions
         ]
         # The layout changes who speaks first, too.
-        read_back = _chat(chat.id, messages, {**meta, KEY: dict(own)}, known, gap)
+        read_back = _chat(chat.id, messages, {**meta, KEY: dict(own)}, context, gap)
     own |= differences(chat, read_back)
     own.pop("sessions", None)
     return {"meta": {**meta, KEY: own} if own else meta, "vectors": vectors}
@@ -266,7 +268,7 @@ def _read_folder(
     tz = zone(options.timezone)
     ids = UniqueNames("{}~{}")
     messages: dict[str, list[Message]] = {}
-    left: list[Leftover] = []
+    leftovers: list[Leftover] = []
     total = undated = renamed = 0
     for total, (place, entry) in enumerate(_entries(member), 1):
         where = f"{member.name}{place}"
@@ -275,9 +277,9 @@ def _read_folder(
         fields = mapping(entry)
         stated, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
         if stated is None or speaker is None:
-            left.append(Leftover(where, "has no id or no speaker"))
+            leftovers.append(Leftover(where, "has no id or no speaker"))
         elif odd_at(fields, "text"):
-            left.append(Leftover(where, f"{NOT_TEXT} (utterance {stated})"))
+            leftovers.append(Leftover(where, f"{NOT_TEXT} (utterance {stated})"))
         else:
             id_ = ids.free(stated)
             renamed += id_ != stated
@@ -290,12 +292,12 @@ def _read_folder(
         meta, vectors = meta_of(conversations.get(key))
         # Without utterances, and not written by us, there is nothing to make a chat of.
         if key in messages or KEY in meta:
-            known = {"vectors": vectors, "speakers": speakers, "corpus": {} if chats else about}
-            chats.append(_chat(names.free(key), messages.get(key, []), meta, known, options.gap))
+            context = {"vectors": vectors, "speakers": speakers, "corpus": {} if chats else about}
+            chats.append(_chat(names.free(key), messages.get(key, []), meta, context, options.gap))
     notes += undated_notes(undated)
     if renamed:
         notes.append(f"{renamed:,} utterances repeat an id and got a new one")
-    return chats, Ledger.of(total, left)
+    return chats, Ledger.of(total, leftovers)
 
 
 def _name(fields: Mapping[str, Any], *names: str) -> str | None:
@@ -334,29 +336,27 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     used = Counter(message.id for chat in corpus.chats for message in chat.messages)
     # What chats carry of speakers.json and corpus.json; one file each serves all chats.
     carried = [_parted(chat.extra)[1] for chat in corpus.chats]
-    known: Fields = {}
+    about_speakers: Fields = {}
     for beyond in carried:
-        known |= mapping(beyond.get("speakers"))
+        about_speakers |= mapping(beyond.get("speakers"))
     about = dict(mapping(carried[0].get("corpus"))) if carried else {}
     about.pop(KEY, None)
     utterances: list[Fields] = []
     conversations: Fields = {}
-    taken = UniqueNames("{}~{}")
+    ids = UniqueNames("{}~{}")
     for chat in corpus.chats:
-        unique = [
-            taken.free(m.id if used[m.id] == 1 else f"{chat.id}/{m.id}") for m in chat.messages
-        ]
+        unique = [ids.free(m.id if used[m.id] == 1 else f"{chat.id}/{m.id}") for m in chat.messages]
         # A reply may stand before what it answers: all names first.
         names = {m.id: name for m, name in reversed([*zip(chat.messages, unique, strict=True)])}
         entries = [
             utterance_entry(message, name, chat.id, names)
             for message, name in zip(chat.messages, unique, strict=True)
         ]
-        shared = {"speakers": known, "corpus": {} if conversations else about}
+        shared = {"speakers": about_speakers, "corpus": {} if conversations else about}
         conversations[chat.id] = chat_entry(chat, entries, shared)
         utterances += entries
     everybody = (*corpus.speakers, *(entry["speaker"] for entry in utterances))
-    speakers: Fields = {name: {"meta": {}, "vectors": []} for name in everybody} | known
+    speakers: Fields = {name: {"meta": {}, "vectors": []} for name in everybody} | about_speakers
     if (corpus.name, corpus.format) != (folder.resolve().name, "convokit"):
         about[KEY] = {"name": corpus.name, "format": corpus.format}
     index = {

@@ -109,7 +109,7 @@ def _read_table(
     text = io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline="")
     records = _records(text, _delimiter(_opening(data)) or ",", member)
     total = in_messages = system = 0
-    left: list[Leftover] = []
+    leftovers: list[Leftover] = []
     header: list[str] = []
     reacted = guards = False
     rows: TableRows | None = None
@@ -139,10 +139,10 @@ def _read_table(
                 in_messages += count
             else:
                 places = range(first, last + 1)
-                left += [Leftover(f"{member.name}:{place}", reason) for place in places]
+                leftovers += [Leftover(f"{member.name}:{place}", reason) for place in places]
     if rows is None:
         raise RealtalkError("has no header line", where=member.where)
-    return rows.chats(), Ledger("lines", total, in_messages, system, tuple(left))
+    return rows.chats(), Ledger("lines", total, in_messages, system, tuple(leftovers))
 
 
 def _records(text: IO[str], delimiter: str, member: Member) -> Iterator[tuple[list[str], int, int]]:
@@ -225,7 +225,10 @@ def _cells(message: Message) -> tuple[str, ...]:
 
 
 def _marks(reactions: tuple[Reaction, ...]) -> str:
-    entries = [{"emoji": one.emoji, "count": one.count, "by": list(one.by)} for one in reactions]
+    entries = [
+        {"emoji": reaction.emoji, "count": reaction.count, "by": list(reaction.by)}
+        for reaction in reactions
+    ]
     return json.dumps(entries, ensure_ascii=False) if entries else ""
 
 

@@ -87,15 +87,15 @@ def _read_own(member: Member, first: Mapping[str, Any]) -> tuple[list[Chat], Led
         )
     drafts: dict[str, _LinesDraft] = {}
     total = messages = 0
-    left = []
+    leftovers = []
     for total, value in json_lines(member):
         where = f"{member.name}:{total}"
         try:
             messages += value not in _BLANK and _take(value, drafts, where) == "message"
         except RealtalkError as error:
-            left.append(Leftover(where, error.what))
-    other = total - messages - len(left)
-    ledger = Ledger("lines", total, messages, other, tuple(left))
+            leftovers.append(Leftover(where, error.what))
+    rest = total - messages - len(leftovers)
+    ledger = Ledger("lines", total, messages, rest, tuple(leftovers))
     return [draft.chat() for draft in drafts.values()], ledger
 
 
@@ -145,7 +145,7 @@ def _read_foreign(
         raise RealtalkError("does not hold one JSON object per line", where=member.where)
     columns = mapped(list(keys), options, member.where)
     rows = TableRows(columns, options, member.stem, notes)
-    left = []
+    leftovers = []
     total = blank = 0
     for total, value in json_lines(member):
         reason: str | None = None
@@ -159,8 +159,8 @@ def _read_foreign(
         else:
             reason = rows.add(_flat(value), where)
         if reason is not None:
-            left.append(Leftover(where, reason))
-    ledger = Ledger("lines", total, total - blank - len(left), blank, tuple(left))
+            leftovers.append(Leftover(where, reason))
+    ledger = Ledger("lines", total, total - blank - len(leftovers), blank, tuple(leftovers))
     return rows.chats(), ledger
 
 

@@ -100,14 +100,14 @@ def format_date(time: datetime) -> str:
     return f"{time.hour % 12 or 12}:{time.minute:02d} {half} on {_day(time)}"
 
 
-def patch(base: Mapping[str, Any], wanted: Mapping[str, Any]) -> Fields:
-    """What turns `base` into `wanted`; `patched` applies it."""
+def patch(base: Mapping[str, Any], target: Mapping[str, Any]) -> Fields:
+    """What turns `base` into `target`; `patched` applies it."""
     changes = {
         key: value
-        for key, value in wanted.items()
+        for key, value in target.items()
         if key not in base or base[key] != value or type(base[key]) is not type(value)
     }
-    absent = [key for key in base if key not in wanted]
+    absent = [key for key in base if key not in target]
     return {**changes, _ABSENT: absent} if absent else changes
 
 
@@ -124,17 +124,17 @@ _Value = TypeVar("_Value", Message, Question)
 _Part = TypeVar("_Part", Message, Question, Event)
 
 
-def _entry(value: _Value, written: Fields, read: Callable[[Any], _Value | None]) -> Fields:
+def _entry(value: _Value, default: Fields, parse: Callable[[Any], _Value | None]) -> Fields:
     """The layout's entry that reads back as this very value."""
     try:
-        full = patched(written, unpack_extra(value.extra))
-        if read(full) == value:
+        full = patched(default, unpack_extra(value.extra))
+        if parse(full) == value:
             return full
     except RealtalkError:
         pass  # another format's extra: not a patch, so it travels as it is
-    read_back = read(written)
+    read_back = parse(default)
     assert read_back is not None
-    return {**written, KEY: differences(value, read_back)}
+    return {**default, KEY: differences(value, read_back)}
 
 
 def message_of(entry: Any, where: str) -> Message | None:
@@ -157,8 +157,8 @@ def message_of(entry: Any, where: str) -> Message | None:
     return _finished(message, _turn(message), entry, where)
 
 
-def _finished(value: _Value, written: Fields, entry: Fields, where: str) -> _Value:
-    change = patch(written, {key: item for key, item in entry.items() if key != KEY})
+def _finished(value: _Value, default: Fields, entry: Fields, where: str) -> _Value:
+    change = patch(default, {key: item for key, item in entry.items() if key != KEY})
     return amended(replace(value, extra=extra_of(change, where)), entry.get(KEY), where)
 
 
@@ -180,8 +180,8 @@ def question_of(entry: Any, id_: str, ids: set[str], where: str) -> Question | N
     """A question, or None for what is none."""
     if not isinstance(entry, dict) or not isinstance(entry.get("question"), str):
         return None
-    given = entry.get("evidence")
-    pieces = given if isinstance(given, list) else [] if given is None else [given]
+    evidence = entry.get("evidence")
+    pieces = evidence if isinstance(evidence, list) else [] if evidence is None else [evidence]
     answer = entry.get("answer")
     question = annotated_question(
         id_,
@@ -242,9 +242,9 @@ def _observation(number: int, speaker: str | None, note: Any, ids: set[str]) -> 
         return None
     text, stated = note
     pieces = stated if isinstance(stated, list) else [stated]
-    named, _ = resolve([piece for piece in pieces if isinstance(piece, str)], ids)
-    extra = "" if stated == _named(named) else extra_of({"stated": stated}, "observation")
-    return Event(number, speaker, text, "observation", "", named, extra)
+    references, _ = resolve([piece for piece in pieces if isinstance(piece, str)], ids)
+    extra = "" if stated == _named(references) else extra_of({"stated": stated}, "observation")
+    return Event(number, speaker, text, "observation", "", references, extra)
 
 
 def _named(ids: tuple[str, ...]) -> str | list[str]:
@@ -302,18 +302,18 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
     notes: list[str] = []
-    seen: dict[tuple[str, bool], Chat] = {}
+    samples: dict[tuple[str, bool], Chat] = {}
     for member in options.in_turn(sorted(members, key=by_number)):
         for id_, sample, where, whole in _samples(member):
             chat, ledger = _read_sample(id_, sample, where)
             # The official file and the files split from it often lie side by side: a sample
             # of the one is left out where a file of the other says the same.
-            named = text_of(sample.get("sample_id"))
-            twin = seen.get((named, not whole))
+            sample_id = text_of(sample.get("sample_id"))
+            twin = samples.get((sample_id, not whole))
             if twin and (twin.sessions, twin.questions) == (chat.sessions, chat.questions):
                 notes.append(f"{member.name}: {id_} is {twin.id} again and was left out")
                 continue
-            seen.setdefault((named, whole), chat)
+            samples.setdefault((sample_id, whole), chat)
             chats.append(chat)
             ledgers.append(ledger)
     return gathered(source, "locomo", chats, ledgers, notes)
@@ -333,18 +333,18 @@ def _samples(member: Member) -> Iterator[tuple[str, Fields, str, bool]]:
 
 def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat, Ledger]:
     """The chat of one sample, with the ledger of its entries."""
-    left: list[Leftover] = []
+    leftovers: list[Leftover] = []
 
     def entries(value: Any, place: str) -> Iterator[tuple[str, Any]]:
         if value is not None and not isinstance(value, list):
-            left.append(Leftover(f"{where}: {place}", "is not a list"))
+            leftovers.append(Leftover(f"{where}: {place}", "is not a list"))
         for index, entry in enumerate(listed(value)):
             yield f"{place}[{index}]", entry
 
     def readable(values: Iterable[tuple[str, _Part | None]], reason: str) -> Iterator[_Part]:
         for place, value in values:
             if value is None:
-                left.append(Leftover(f"{where}: {place}", reason))
+                leftovers.append(Leftover(f"{where}: {place}", reason))
             else:
                 yield value
 
@@ -370,20 +370,20 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
         sessions.append(session)
     ids = {message.id for session in sessions for message in session.messages}
     spoke = [message.speaker for session in sessions for message in session.messages]
-    named = [text_of(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
-    speakers = tuple(dict.fromkeys(name for name in (*spoke, *named) if name))
+    pair = [text_of(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
+    speakers = tuple(dict.fromkeys(name for name in (*spoke, *pair) if name))
     questions: list[Question] = []
-    asked = (
+    stated_questions = (
         (place, question_of(entry, f"Q{len(questions) + 1}", ids, f"{where}: {place}"))
         for place, entry in entries(sample.get("qa"), "qa")
     )
-    for question in readable(asked, "has no question"):
+    for question in readable(stated_questions, "has no question"):
         questions.append(question)  # one by one: the next is numbered by those before it
     events: list[Event] = []
     for name, (kind, pattern) in SECTIONS.items():
         noted = mapping(sample.get(name))
         if not isinstance(sample.get(name), dict | None):
-            left.append(Leftover(f"{where}: {name}", "is not a mapping"))
+            leftovers.append(Leftover(f"{where}: {name}", "is not a mapping"))
         matches = [match for key in noted if (match := pattern.fullmatch(key))]
         for match in sorted(matches, key=lambda match: int(match[1])):
             notes = (
@@ -393,20 +393,20 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
             events += readable(notes, "is not a note")
     chat = Chat(id_, speakers, tuple(sessions), tuple(events), tuple(questions))
     chat = replace(chat, extra=extra_of(_sample_patch(chat, sample), where))
-    return amended(chat, own.get(_WHOLE), where), Ledger.of(len(spoke) + len(left), left)
+    return amended(chat, own.get(_WHOLE), where), Ledger.of(len(spoke) + len(leftovers), leftovers)
 
 
 def _sample_patch(chat: Chat, sample: Mapping[str, Any]) -> Fields:
     """What the file says otherwise than the writer would."""
-    written = _written(chat, chat.id)
+    defaults = _written(chat, chat.id)
     plain = {key: value for key, value in sample.items() if key not in (*_LAYOUT, KEY)}
-    changes = {"sample": patch({"sample_id": written["sample_id"]}, plain)}
+    changes = {"sample": patch({"sample_id": defaults["sample_id"]}, plain)}
     for key in _LAYOUT:
-        wanted, default = sample.get(key), written[key]
-        if isinstance(wanted, dict) and isinstance(default, dict):
-            changes[key] = patch(default, wanted)
-        elif wanted != default:
-            changes["sample"] |= patch({key: default}, {key: wanted} if key in sample else {})
+        actual, default = sample.get(key), defaults[key]
+        if isinstance(actual, dict) and isinstance(default, dict):
+            changes[key] = patch(default, actual)
+        elif actual != default:
+            changes["sample"] |= patch({key: default}, {key: actual} if key in sample else {})
     return {key: change for key, change in changes.items() if change}
 
 
@@ -432,12 +432,12 @@ def _sample(chat: Chat, sample_id: str, read_as: str) -> Fields:
     """A sample that reads back as the very same chat, under the id `read_as`."""
     bare = _written(chat, sample_id)
     try:
-        kept = unpack_extra(chat.extra)
+        changes = unpack_extra(chat.extra)
         full = dict(bare)
-        for key, change in kept.items():
+        for key, change in changes.items():
             if key in _LAYOUT and isinstance(full[key], dict):
                 full[key] = patched(full[key], change)
-        full = _completed(patched(full, kept.get("sample", {})), chat, read_as)
+        full = _completed(patched(full, changes.get("sample", {})), chat, read_as)
         if _read_sample(read_as, full, "")[0] == chat:
             return full
     except (RealtalkError, AttributeError, TypeError):
@@ -448,11 +448,11 @@ def _sample(chat: Chat, sample_id: str, read_as: str) -> Fields:
 def _completed(sample: Fields, chat: Chat, read_as: str) -> Fields:
     """The sample with what it cannot say put under `realtalk`."""
     read_back, _ = _read_sample(read_as, sample, "")
-    got = {session.number: session.time for session in read_back.sessions}
+    readable_times = {session.number: session.time for session in read_back.sessions}
     times = {
         str(session.number): session.time and session.time.isoformat()
         for session in chat.sessions
-        if session.time != got.get(session.number)
+        if session.time != readable_times.get(session.number)
     }
     changes = differences(chat, read_back)
     for name in ("sessions", "questions"):

@@ -60,22 +60,22 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     chats: list[Chat] = []
     ids = UniqueNames("{}-{}")
     total = 0
-    left: list[Leftover] = []
+    leftovers: list[Leftover] = []
     for member in members:
         for index, item in enumerate(items(member)):
             where = f"{member.name}[{index}]"
-            chat = _chat(item, where, ids, left)
+            chat = _chat(item, where, ids, leftovers)
             if chat is None:
-                left.append(Leftover(where, "is not a question with sessions"))
+                leftovers.append(Leftover(where, "is not a question with sessions"))
             else:
                 chats.append(chat)
                 total += sum(len(session.messages) for session in chat.sessions)
             if len(chats) % 50 == 0:
                 options.progress(len(chats), 0, member.stem)
-    return gathered(source, "longmemeval", chats, [Ledger.of(total + len(left), left)])
+    return gathered(source, "longmemeval", chats, [Ledger.of(total + len(leftovers), leftovers)])
 
 
-def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat | None:
+def _chat(item: Any, where: str, ids: UniqueNames, leftovers: list[Leftover]) -> Chat | None:
     if not isinstance(item, dict):
         return None
     question_text, haystack = item.get("question"), item.get("haystack_sessions")
@@ -93,7 +93,7 @@ def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat
             message = _message(turn, f"D{number}:{len(messages) + 1}", where)
             if message is None:
                 spot = f"{where}: haystack_sessions[{place}][{position}]"
-                left.append(Leftover(spot, "has no role or no content"))
+                leftovers.append(Leftover(spot, "has no role or no content"))
                 continue
             messages.append(message)
             if turn.get("has_answer") is True:

@@ -155,8 +155,8 @@ def _events(
         for agent, entries in noted.items():
             place = _AGENTS.index(agent) if agent in _AGENTS else None
             speaker = speakers[place] if place is not None and place < len(speakers) else agent
-            for given in _list(entries):
-                entry = given if isinstance(given, dict) else {"sub-event": text_of(given)}
+            for event in _list(entries):
+                entry = event if isinstance(event, dict) else {"sub-event": text_of(event)}
                 extra = {
                     key: value
                     for key, value in entry.items()

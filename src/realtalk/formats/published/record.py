@@ -131,12 +131,12 @@ def record(value: Any, *, full: bool = False) -> dict[str, Any]:
     }
 
 
-def differences(wanted: T, got: T) -> dict[str, Any]:
-    """The fields of `wanted` that differ in `got`, as JSON."""
+def differences(target: T, actual: T) -> dict[str, Any]:
+    """The fields of `target` that differ in `actual`, as JSON."""
     return {
-        field.name: _plain(getattr(wanted, field.name))
-        for field in fields(wanted)
-        if getattr(wanted, field.name) != getattr(got, field.name)
+        field.name: _plain(getattr(target, field.name))
+        for field in fields(target)
+        if getattr(target, field.name) != getattr(actual, field.name)
     }
 
 

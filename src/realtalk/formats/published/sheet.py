@@ -287,10 +287,10 @@ class _Columns:
 
     speakers: list[tuple[str, int]]  # name and text column; the id stands one to the left
     time: int
-    named: dict[str, int]
+    places: dict[str, int]
 
     def cell(self, row: Sequence[Any], name: str) -> Any:
-        place = self.named.get(name.casefold())
+        place = self.places.get(name.casefold())
         return None if place is None else row[place]
 
 
@@ -318,12 +318,12 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
 
 
 def _columns(header: Sequence[Any]) -> _Columns | None:
-    named = {_plain(value).casefold(): place for place, value in enumerate(header) if value}
-    time = named.get(_TIME.casefold())
+    places = {_plain(value).casefold(): place for place, value in enumerate(header) if value}
+    time = places.get(_TIME.casefold())
     if time is None:
         return None
     speakers = [(_plain(header[place]), place) for place in range(1, time) if header[place]]
-    return _Columns(speakers, time, named) if speakers else None
+    return _Columns(speakers, time, places) if speakers else None
 
 
 def _chat(member: Member) -> tuple[Chat, Ledger]:
@@ -339,9 +339,9 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     leftovers: list[Leftover] = []
     total = system = 0
     for line, row in enumerate(rows[1:], 2):
-        asked = tuple(columns.cell(row, name) for name in _ASKED)
-        if asked[0] is not None:
-            question_cells.append(asked)
+        cells = tuple(columns.cell(row, name) for name in _ASKED)
+        if cells[0] is not None:
+            question_cells.append(cells)
         if all(value is None for value in row[: columns.time + 1]):
             continue
         total += 1

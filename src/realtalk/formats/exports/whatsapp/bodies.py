@@ -115,8 +115,8 @@ def _is_one_thing(people: pl.Series) -> pl.Expr:
     small = pl.col("first").str.contains(rf"^{_MARKS}*\p{{Ll}}") & line.str.contains(
         r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){1,3}$"
     )
-    named = line.str.split(" ").list.first().is_in(names.implode())
-    return pl.col("marked") & small & ~named & pl.col("speaker").is_in(people.implode())
+    begins_with_name = line.str.split(" ").list.first().is_in(names.implode())
+    return pl.col("marked") & small & ~begins_with_name & pl.col("speaker").is_in(people.implode())
 
 
 def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.DataFrame:

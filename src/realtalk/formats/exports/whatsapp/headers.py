@@ -289,16 +289,16 @@ def _general(frame: pl.DataFrame, *, bare: bool) -> pl.DataFrame:
     wide = in_a.then(pl.lit("a")).otherwise(in_c.then(pl.lit("c")).otherwise(pl.lit("")))
     plain = frame.with_columns(pl.col(_NUMBERS).str.replace_many(_DIGITS), wide=wide)
     paired = (pl.col("open") == "[") == pl.col("close").str.starts_with("]")
-    counted = _numbers(plain).filter(paired)
+    numbers = _numbers(plain).filter(paired)
     if bare:
-        return counted.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FIELDS)
-    counted = counted.with_columns(half=(pl.col("pre") != "") | (pl.col("post") != ""))
+        return numbers.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FIELDS)
+    numbers = numbers.with_columns(half=(pl.col("pre") != "") | (pl.col("post") != ""))
     pieces = ("open", "s1", "wide", "mid", "half", "ts", "ss")
-    kinds = counted.select(pieces).unique()
+    kinds = numbers.select(pieces).unique()
     names = [_family(*kind) for kind in kinds.iter_rows()]
     kinds = kinds.with_columns(pl.Series("family", names, dtype=pl.String))
-    joined = counted.join(kinds, on=pieces, how="left", nulls_equal=True, maintain_order="left")
-    return joined.select(_FIELDS)
+    heads = numbers.join(kinds, on=pieces, how="left", nulls_equal=True, maintain_order="left")
+    return heads.select(_FIELDS)
 
 
 def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
@@ -322,9 +322,9 @@ def _parted(frame: pl.DataFrame) -> pl.DataFrame:
     """Sender and text apart; `rest` is kept for the lines that have no sender."""
     parts = frame.select(pl.col("rest").str.splitn(": ", 2)).to_series().struct.unnest()
     sender, text = parts.get_columns()
-    named = text.is_not_null()
+    has_text = text.is_not_null()
     return frame.with_columns(
-        rest=pl.when(~named).then(pl.col("rest")),
-        sender=pl.when(named).then(sender),
+        rest=pl.when(~has_text).then(pl.col("rest")),
+        sender=pl.when(has_text).then(sender),
         text=text,
     )

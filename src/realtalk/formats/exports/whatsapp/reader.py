@@ -73,8 +73,8 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     ended = data.endswith((b"\n", b"\n\0", b"\r"))
     del data
     heads = find(text.blocks)
-    cut = not ended and _is_cut(heads, text.blocks)
-    if cut:
+    is_cut_off = not ended and _is_cut(heads, text.blocks)
+    if is_cut_off:
         text = replace(text, blocks=(*text.blocks[:-1], text.blocks[-1].head(-1)))
     dated = timeline(heads, dates, where)
     heads = dated.heads
@@ -93,7 +93,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     heads = heads.select("row", "time", "sender", "text", "rest", "part")
     heads = _with_speakers(_joined(heads, text.blocks, text.count))
     heads = _once(_roles(classify(heads, bracketed=bracketed)))
-    ledger = _ledger(heads, text.count, name, cut=cut)
+    ledger = _ledger(heads, text.count, name, is_cut_off=is_cut_off)
     messages = heads.filter(pl.col("role") == "message")
     if not messages.height:
         raise RealtalkError("the file holds no message", where=where)
@@ -175,16 +175,16 @@ def _people(senders: pl.Series) -> pl.Series:
     A phone writes the ~ before everybody whom it did not know when the chat was exported, so
     "Ann" and "~ Ann" in one file are two people.
     """
-    known = {name for name in senders if name and not name.startswith("~")}
-    names = UniqueNames(taken=known)
-    shown: dict[str, str] = {}
+    contacts = {name for name in senders if name and not name.startswith("~")}
+    names = UniqueNames(taken=contacts)
+    labels: dict[str, str] = {}
     for name in senders.drop_nulls().unique(maintain_order=True):
         own = name.removeprefix("~").strip()
         if name.startswith("~") and own:
-            shown[name] = shown.get(f"~{own}") or shown.get(f"~ {own}") or names.free(own)
+            labels[name] = labels.get(f"~{own}") or labels.get(f"~ {own}") or names.free(own)
         else:
-            shown[name] = own
-    return pl.Series([None if name is None else shown[name] for name in senders], dtype=pl.String)
+            labels[name] = own
+    return pl.Series([None if name is None else labels[name] for name in senders], dtype=pl.String)
 
 
 def _roles(heads: pl.DataFrame) -> pl.DataFrame:
@@ -197,10 +197,10 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     )
     speakers = heads["speaker"].drop_nulls().unique()
     # Editors cut the space off "Mara: " where the text begins on the next line.
-    cut = rest.str.ends_with(":") & rest.str.strip_suffix(":").is_in(speakers.implode())
+    is_empty = rest.str.ends_with(":") & rest.str.strip_suffix(":").is_in(speakers.implode())
     heads = heads.with_columns(
-        speaker=pl.when(cut).then(rest.str.strip_suffix(":")).otherwise(speaker),
-        text=pl.when(cut & text.is_null()).then(pl.lit("")).otherwise(text),
+        speaker=pl.when(is_empty).then(rest.str.strip_suffix(":")).otherwise(speaker),
+        text=pl.when(is_empty & text.is_null()).then(pl.lit("")).otherwise(text),
     ).with_columns(
         role=pl.when((speaker == "") | rest.str.contains(r"^\s*:"))
         .then(pl.lit(_NAMELESS))
@@ -213,13 +213,13 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     # The notice of encryption opens a chat; later on, somebody quotes it.
     opens = pl.int_range(pl.len()) < 3
     notice = opens & text.str.contains(ENCRYPTED) & (text.str.len_chars() > 60)
-    said = pl.col("role") == "message"
-    heads = heads.with_columns(role=pl.when(said & notice).then(system).otherwise("role"))
+    is_message = pl.col("role") == "message"
+    heads = heads.with_columns(role=pl.when(is_message & notice).then(system).otherwise("role"))
     group = _group_name(heads)
     if group is None:
         return heads
     return heads.with_columns(
-        role=pl.when(said & (speaker == group)).then(system).otherwise("role")
+        role=pl.when(is_message & (speaker == group)).then(system).otherwise("role")
     )
 
 
@@ -231,8 +231,8 @@ def _once(heads: pl.DataFrame) -> pl.DataFrame:
     heads = heads.with_columns(minute=pl.col("time").dt.truncate("1m")).with_columns(
         nth=pl.int_range(pl.len()).over("part", "speaker", "text", "minute")
     )
-    said = heads.filter(pl.col("role") == "message")
-    first, second = (said.filter(pl.col("part") == part) for part in (0, 1))
+    messages = heads.filter(pl.col("role") == "message")
+    first, second = (messages.filter(pl.col("part") == part) for part in (0, 1))
     again = pl.col("row").is_in(second.join(first, on=same, how="semi")["row"].implode())
     return heads.with_columns(role=pl.when(again).then(pl.lit(_AGAIN)).otherwise("role"))
 
@@ -249,16 +249,16 @@ def _group_name(heads: pl.DataFrame) -> str | None:
     return str(name) if about_group and notices.height * 5 >= own.height else None
 
 
-def _ledger(heads: pl.DataFrame, total: int, name: str, *, cut: bool) -> Ledger:
-    left = [(row, _EARLY) for row in range(heads["row"][0])]
+def _ledger(heads: pl.DataFrame, total: int, name: str, *, is_cut_off: bool) -> Ledger:
+    places = [(row, _EARLY) for row in range(heads["row"][0])]
     others = heads.filter(~pl.col("role").is_in(["message", "system"]))
     for row, length, role in others.select("row", "length", "role").iter_rows():
-        left += [(row + step, role) for step in range(length)]
-    left += [(total, _CUT)] * cut
-    leftovers = tuple(Leftover(f"{name}:{row + 1}", reason) for row, reason in left)
+        places += [(row + step, role) for step in range(length)]
+    places += [(total, _CUT)] * is_cut_off
+    leftovers = tuple(Leftover(f"{name}:{row + 1}", reason) for row, reason in places)
     sums = dict(heads.group_by("role").agg(pl.col("length").sum()).iter_rows())
-    said, system = sums.get("message", 0), sums.get("system", 0)
-    return Ledger("lines", total + cut, said, system, leftovers)
+    in_messages, system = sums.get("message", 0), sums.get("system", 0)
+    return Ledger("lines", total + is_cut_off, in_messages, system, leftovers)
 
 
 _HEAD = 1 << 14
@@ -279,36 +279,36 @@ _OWN_WORDS = re.compile("\u200e|(?i:<media omitted>|end-to-end encrypted|whatsap
 def sniff(source: Source) -> bool:
     """Whether a text file begins with WhatsApp's headers."""
     # Documents that were sent lie beside the chat, and may be many.
-    named = matching(source, (".txt",), _is_chat, named=_OWN_NAMES)
-    return any(named) or any(matching(source, (".txt",), _is_chat))
+    by_name = matching(source, (".txt",), _is_chat, name=_OWN_NAMES)
+    return any(by_name) or any(matching(source, (".txt",), _is_chat))
 
 
 def read(source: Source, options: ReadOptions) -> ReadCorpus:
     """Every chat of the source."""
     members = source.having(".txt")
-    chosen = _chats(source) if len(members) > 1 else members
-    if not chosen:
+    chat_files = _chats(source) if len(members) > 1 else members
+    if not chat_files:
         raise RealtalkError(
             "holds no WhatsApp chat (a .txt file)",
             where=str(source.path),
             fix="pass the exported .txt or .zip",
         )
-    if len(chosen) > raised(_MOST_CHATS):
+    if len(chat_files) > raised(_MOST_CHATS):
         raise RealtalkError(
-            f"holds {len(chosen):,} WhatsApp chats, more than {_MOST_CHATS:,} at once",
+            f"holds {len(chat_files):,} WhatsApp chats, more than {_MOST_CHATS:,} at once",
             where=str(source.path),
             fix="read them in parts",
         )
     frames: list[pl.DataFrame] = []
     rows: list[ChatRow] = []
     notes: list[str] = []
-    wanted: list[str] = []
+    titles: list[str] = []
     names = UniqueNames()
-    several = len(chosen) > 1
-    chats = _all(chosen, options)
-    for member, chat in zip(chosen, chats, strict=True):
-        wanted.append(_chat_name(member, source, alone=not several))
-        name = names.free(wanted[-1])
+    several = len(chat_files) > 1
+    chats = _all(chat_files, options)
+    for member, chat in zip(chat_files, chats, strict=True):
+        titles.append(_chat_name(member, source, alone=not several))
+        name = names.free(titles[-1])
         messages = cut_frame(chat.messages, options.gap)
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
         chat_column = pl.repeat(name, messages.height, dtype=pl.String, eager=True)
@@ -327,7 +327,7 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
     )
     ledger = Ledger.sum([chat.ledger for chat in chats], "lines")
     reading = ReadCorpus(tables=tables, ledger=ledger, notes=tuple(notes))
-    return join_overlaps(reading, wanted, options.gap)
+    return join_overlaps(reading, titles, options.gap)
 
 
 def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:

@@ -73,29 +73,33 @@ def decide(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision
         return Decision(dates, "told")
     runs = _runs(heads)
     latest = (date.today() + timedelta(days=2)).toordinal()
-    left = {order: _days(runs, order) for order in orders}
+    days_by_order = {order: _days(runs, order) for order in orders}
     rules: tuple[Callable[[Order], int], ...] = (
-        lambda order: sum(day is None for day in left[order]),
+        lambda order: sum(day is None for day in days_by_order[order]),
         lambda order: sum(
-            day is not None and not _WHATSAPP_BEGAN <= day <= latest for day in left[order]
+            day is not None and not _WHATSAPP_BEGAN <= day <= latest for day in days_by_order[order]
         ),
         lambda order: _wrong_media(heads, order),
-        lambda order: sum(step < 0 for step in _steps(left[order])),
+        lambda order: sum(step < 0 for step in _steps(days_by_order[order])),
     )
     for rule in rules:
-        if len(left) > 1:
-            costs = {order: rule(order) for order in left}
+        if len(days_by_order) > 1:
+            costs = {order: rule(order) for order in days_by_order}
             least = min(costs.values())
-            left = {order: days for order, days in left.items() if costs[order] == least}
-    if len(left) == 1:
-        return Decision(next(iter(left)), "evidence")
-    if left.keys() <= {"ymd", "ydm"}:
+            days_by_order = {
+                order: days for order, days in days_by_order.items() if costs[order] == least
+            }
+    if len(days_by_order) == 1:
+        return Decision(next(iter(days_by_order)), "evidence")
+    if days_by_order.keys() <= {"ymd", "ydm"}:
         return Decision("ymd", "evidence")  # no phone writes year, day, month
-    spans = sorted((1 + sum(map(abs, _steps(days))), order) for order, days in left.items())
+    spans = sorted(
+        (1 + sum(map(abs, _steps(days))), order) for order, days in days_by_order.items()
+    )
     month_first = heads["half"][0] and "/" in heads["family"][0]
     usual = ("mdy" if month_first else "dmy", "dmy", "mdy", "ymd", "ydm")
-    if len({tuple(days) for days in left.values()}) == 1:
-        return Decision(min(left, key=usual.index), "evidence")
+    if len({tuple(days) for days in days_by_order.values()}) == 1:
+        return Decision(min(days_by_order, key=usual.index), "evidence")
     # The same reading may be shared by two orders; only a clear lead over all others counts.
     if spans[0][0] * CLEARLY < spans[1][0]:
         return Decision(spans[0][1], "span")
@@ -150,7 +154,8 @@ def _turning_point(days: list[tuple[int | None, int | None]]) -> int | None:
         return None
     rest = [new for _, new in days[best[1] :]]
     steady = all(
-        one is not None and other is not None and other >= one - 1 for one, other in pairwise(rest)
+        day is not None and next_day is not None and next_day >= day - 1
+        for day, next_day in pairwise(rest)
     )
     return best[1] if steady else None
 
@@ -258,9 +263,9 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
         rows = heads.filter(pl.col("family") == name)
         if _is_strangers(accepted, rows) or _twins(accepted, rows) == rows.height:
             continue
-        known = _is_known(accepted, rows)
-        fitting = _fitting(accepted, rows, decision.order, dates, known=known)
-        enough = known or rows.height >= max(_FEW, heads.height // 20)
+        is_known = _is_known(accepted, rows)
+        fitting = _fitting(accepted, rows, decision.order, dates, is_known=is_known)
+        enough = is_known or rows.height >= max(_FEW, heads.height // 20)
         fits = fitting.height >= 0.9 * rows.height
         if not fits and accepted.height and _is_second_export(accepted, rows):
             second = _dated(rows, decision.order, dates, where)
@@ -311,11 +316,11 @@ def _fitting(
     like: Order,
     dates: DateOrder | None,
     *,
-    known: bool,
+    is_known: bool,
 ) -> pl.DataFrame:
     """Rows of another family whose times lie between those of their accepted neighbours.
 
-    `known` says that people of the chat speak in them.
+    `is_known` says that people of the chat speak in them.
     """
     # Equal fits go to the main family's order, so it is tried first.
     orders: Sequence[Order] = sorted(candidates(rows), key=lambda order: order != like)
@@ -338,7 +343,7 @@ def _fitting(
             time.is_not_null(),
         )
         # Past the last sure header anything later fits: a timetable that somebody pasted.
-        if fits["after"].is_null().all() and fits.height < _FEW and not known:
+        if fits["after"].is_null().all() and fits.height < _FEW and not is_known:
             fits = fits.head(0)
         farthest = dated.select(nearer.max()).item()
         away = 1.0 + (farthest / _DAY if farthest else 0.0)
@@ -359,14 +364,14 @@ def _are_known(accepted: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
 
 def _is_known(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
     """Whether most of these rows are by people of the chat."""
-    known = _are_known(accepted, rows)
-    return len(known) > 0 and int(known.sum()) * 3 >= len(known) * 2
+    flags = _are_known(accepted, rows)
+    return len(flags) > 0 and int(flags.sum()) * 3 >= len(flags) * 2
 
 
 def _twins(accepted: pl.DataFrame, rows: pl.DataFrame) -> int:
     """How many rows say what the same person says elsewhere: all of them do where it is quoted."""
-    said = accepted.select("sender", "text").drop_nulls().unique()
-    return rows.join(said, on=["sender", "text"], how="semi").height
+    messages = accepted.select("sender", "text").drop_nulls().unique()
+    return rows.join(messages, on=["sender", "text"], how="semi").height
 
 
 def _is_of_another_chat(accepted: pl.DataFrame, second: pl.DataFrame) -> bool:
@@ -378,12 +383,12 @@ def _is_of_another_chat(accepted: pl.DataFrame, second: pl.DataFrame) -> bool:
 
 def _is_strangers(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
     """Whether rows are an extract of another chat: in one piece, nobody in it speaks elsewhere."""
-    known = _are_known(accepted, rows)
-    if len(known) < _FEW or not accepted.height:
+    flags = _are_known(accepted, rows)
+    if len(flags) < _FEW or not accepted.height:
         return False
     first, last = rows["row"][0], rows["row"][-1]
     between = accepted["row"].is_between(first, last).any()
-    return bool(accepted["row"][-1] > last and not between and not known.any())
+    return bool(accepted["row"][-1] > last and not between and not flags.any())
 
 
 def _is_copied(family: str) -> bool:
@@ -426,11 +431,11 @@ def _notes(
         yield f"dates of the {calendar.capitalize()} calendar were converted"
     if second := int((accepted["part"] == 1).sum()):
         yield f"a second export stands in the file, with headers of its own: {second:,}"
-    left = heads.filter(~pl.col("row").is_in(accepted["row"].implode()))
-    if left.height:
+    rest = heads.filter(~pl.col("row").is_in(accepted["row"].implode()))
+    if rest.height:
         yield (
             "lines that begin like a message of another export and were taken for text: "
-            f"{left.height:,} (the first is line {int(left['row'][0]) + 1:,})"
+            f"{rest.height:,} (the first is line {int(rest['row'][0]) + 1:,})"
         )
     for row in heads.filter(pl.col("family").str.ends_with(_TURNED))["row"].head(1):
         yield f"day and month change places in the dates from line {row + 1:,} on"
