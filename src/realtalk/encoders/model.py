@@ -56,7 +56,7 @@ class LoadedModel:
 
     def _are_read(self, encoded: Sequence[Any]) -> list[bool]:
         """Whether there is a token for anything of each text."""
-        return [any(token not in self._empty for token in each.ids) for each in encoded]
+        return [any(token not in self._empty for token in encoding.ids) for encoding in encoded]
 
     def _together(self, lengths: Sequence[int]) -> list[list[int]]:
         """Which rows are run together: each alone, or on a GPU those of one length."""

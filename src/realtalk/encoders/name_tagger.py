@@ -84,16 +84,16 @@ class NameTagger(LoadedModel):
         """The spans of every text, in order."""
         different = [text for text in dict.fromkeys(texts) if any(map(str.isalnum, text))]
         spoken = self._languages(texts)
-        found: dict[str, list[TaggedSpan]] = {}
+        spans_of: dict[str, list[TaggedSpan]] = {}
         again: dict[str, Callable[..., list[TaggedSpan]]] = {}  # where there was anything
 
         def read(some: Sequence[str], encoded: Sequence[Any], ran: Iterator[Chances]) -> None:
-            for text, each, chances in zip(some, encoded, ran, strict=True):
-                prior = None if self._prior is None else self._prior[each.ids]
+            for text, encoding, chances in zip(some, encoded, ran, strict=True):
+                prior = None if self._prior is None else self._prior[encoding.ids]
                 lang = spoken.get(text, "")
-                spans = partial(self._decoder.spans, text, each.offsets, chances, prior, lang)
-                if made := spans():
-                    found[text], again[text] = made, spans
+                spans = partial(self._decoder.spans, text, encoding.offsets, chances, prior, lang)
+                if text_spans := spans():
+                    spans_of[text], again[text] = text_spans, spans
 
         with ThreadPoolExecutor(self._threads) as pool:
             begun: tuple[Sequence[str], Sequence[Any], Iterator[Chances]] | None = None
@@ -109,22 +109,24 @@ class NameTagger(LoadedModel):
         if self._usual:
             words, last = sum(len(WORD.findall(text)) for text in different), 0.0
             for _ in range(_ROUNDS):
-                if (rarer := self._rarer(words, found)) == last:
+                if (rarer := self._rarer(words, spans_of)) == last:
                     break
-                found = {text: spans(rarer=rarer) for text, spans in again.items()}
+                spans_of = {text: spans(rarer=rarer) for text, spans in again.items()}
                 last = rarer
-        return [found.get(text, []) for text in texts]
+        return [spans_of.get(text, []) for text in texts]
 
     def _rarer(self, words: int, found: Mapping[str, Sequence[TaggedSpan]]) -> float:
         """How much lower the log of a word's odds is than where weights were fitted."""
-        named = sum(
+        name_words = sum(
             len(WORD.findall(text, span.start, span.end))
             for text, spans in found.items()
             for span in spans
             if span.kind in NAMES and span.score >= REPLACED_FROM
         )
-        share = (named + _BORROWED * self._usual) / (words + _BORROWED)
-        odds = [math.log(each / (1 - each)) for each in (min(share, self._usual), self._usual)]
+        share = (name_words + _BORROWED * self._usual) / (words + _BORROWED)
+        odds = [
+            math.log(chance / (1 - chance)) for chance in (min(share, self._usual), self._usual)
+        ]
         return max(_RAREST, odds[0] - odds[1])
 
     def _languages(self, texts: Sequence[str]) -> dict[str, str]:
@@ -134,11 +136,11 @@ class NameTagger(LoadedModel):
         main = languages_in(texts)
         if len(main) == 1:
             return dict.fromkeys(texts, main[0])
-        told = turn_languages(("", "", text) for text in texts)
-        found: dict[str, str] = {}
-        for text, lang in zip(texts, told, strict=True):
-            found.setdefault(text, main[0] if main and lang == UNTOLD else lang)
-        return found
+        turn_langs = turn_languages(("", "", text) for text in texts)
+        lang_of: dict[str, str] = {}
+        for text, lang in zip(texts, turn_langs, strict=True):
+            lang_of.setdefault(text, main[0] if main and lang == UNTOLD else lang)
+        return lang_of
 
     def chances(
         self, texts: Sequence[str]
@@ -148,15 +150,21 @@ class NameTagger(LoadedModel):
         with ThreadPoolExecutor(self._threads) as pool:
             ran = list(self._run(texts, encoded, pool))
         pairs = zip(encoded, ran, strict=True)
-        return [(each.ids, each.offsets, chances) for each, chances in pairs]
+        return [(encoding.ids, encoding.offsets, chances) for encoding, chances in pairs]
 
     def _run(
         self, texts: Sequence[str], encoded: Sequence[Any], pool: ThreadPoolExecutor
     ) -> Iterator[Chances]:
         """Begins with all texts at once; their chances as soon as all are there."""
         tags = 1 + 2 * len(self.settings["kinds"])
-        made: list[Chances] = [np.zeros((len(each.ids), tags), np.float32) for each in encoded]
-        parts = [part for at, each in enumerate(encoded) for part in self._parts(at, len(each.ids))]
+        chances_of: list[Chances] = [
+            np.zeros((len(encoding.ids), tags), np.float32) for encoding in encoded
+        ]
+        parts = [
+            part
+            for at, encoding in enumerate(encoded)
+            for part in self._parts(at, len(encoding.ids))
+        ]
 
         def run(batch: list[_Part]) -> None:
             size = batch[0].last - batch[0].first
@@ -164,11 +172,11 @@ class NameTagger(LoadedModel):
             case = np.zeros_like(tokens)
             tokens[:, 0], tokens[:, -1] = self.settings["cls"], self.settings["sep"]
             for row, part in enumerate(batch):
-                each, text = encoded[part.text], texts[part.text]
-                tokens[row, 1:-1] = each.ids[part.first : part.last]
+                encoding, text = encoded[part.text], texts[part.text]
+                tokens[row, 1:-1] = encoding.ids[part.first : part.last]
                 case[row, 1:-1] = [
                     word_case(text, start, end)
-                    for start, end in each.offsets[part.first : part.last]
+                    for start, end in encoding.offsets[part.first : part.last]
                 ]
             words = self._rows[tokens].astype(np.float32) * self._scales[tokens][..., None]
             (logits,) = self._session.run(None, {"words": words, "case": case})
@@ -176,7 +184,7 @@ class NameTagger(LoadedModel):
             chances /= chances.sum(-1, keepdims=True)
             for row, part in enumerate(batch):
                 own = chances[row, 1 + part.kept - part.first : 1 + part.until - part.first]
-                made[part.text][part.kept : part.until] = own
+                chances_of[part.text][part.kept : part.until] = own
 
         together = self._together([part.last - part.first for part in parts])
         running = pool.map(run, [[parts[at] for at in some] for some in together])
@@ -184,7 +192,7 @@ class NameTagger(LoadedModel):
         def finished() -> Iterator[Chances]:
             for _ in running:
                 pass
-            yield from made
+            yield from chances_of
 
         return finished()
 

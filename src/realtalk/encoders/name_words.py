@@ -53,20 +53,20 @@ class NameWords:
         """Steps between hashes instead of hashes: they are smaller when packed."""
         hashes = np.array(sorted(self.values), np.uint32)
         steps = np.diff(hashes, prepend=np.uint32(0))
-        kept = np.array([self.values[int(each)] for each in hashes], np.uint8)
-        np.savez_compressed(path, steps=steps, values=kept)
+        values = np.array([self.values[int(hash_)] for hash_ in hashes], np.uint8)
+        np.savez_compressed(path, steps=steps, values=values)
 
     def known(self, text: str, places: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
         """One row per word, which stands at these places of a text."""
-        made = np.zeros((len(places), 3))
+        rows = np.zeros((len(places), 3))
         among = [*self._among_signs(text), *self._among_words(text)]
         for at, (start, end) in enumerate(places):
-            found = [self._value(form) for form in _forms(text[start:end])]
-            found += [value for first, last, value in among if first < end and start < last]
-            best = max(found, key=lambda value: (value & LISTED, -(value & _COUNT)), default=0)
+            values = [self._value(form) for form in _forms(text[start:end])]
+            values += [value for first, last, value in among if first < end and start < last]
+            best = max(values, key=lambda value: (value & LISTED, -(value & _COUNT)), default=0)
             common = float(best & _COUNT)
-            made[at] = (1, common, 0) if best & LISTED else (0, 0, common)
-        return made
+            rows[at] = (1, common, 0) if best & LISTED else (0, 0, common)
+        return rows
 
     def names_any(self, text: str) -> bool:
         """Whether a word of a text is listed."""

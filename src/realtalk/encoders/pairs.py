@@ -72,8 +72,8 @@ class PairEncoder(LoadedModel):
 
     def _encoded(self, texts: Sequence[str]) -> list[Any]:
         # As it was trained: the vocabulary has hardly any emoji, but their names in words.
-        named = bool(self.settings.get("emoji_in_words"))
-        plain = [in_words(text) for text in texts] if named else list(texts)
+        in_emoji_words = bool(self.settings.get("emoji_in_words"))
+        plain = [in_words(text) for text in texts] if in_emoji_words else list(texts)
         return list(self._tokenizer.encode_batch_fast(plain, add_special_tokens=False))
 
     def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], int]]:

@@ -126,7 +126,7 @@ class SentenceEncoder(LoadedModel):
     ) -> Encoded:
         """Vectors and small token vectors; texts of one group are seen with their neighbours."""
         packed = self._packed(texts, groups)
-        made = Encoded.empty(packed, int(self.settings["width"]), int(self.settings["late"]))
+        vectors = Encoded.empty(packed, int(self.settings["width"]), int(self.settings["late"]))
         of_row: list[list[int]] = [[] for _ in packed.rows]
         for at, (row, _, _) in enumerate(packed.spans):
             of_row[row].append(at)
@@ -136,13 +136,13 @@ class SentenceEncoder(LoadedModel):
                 _, start, length = packed.spans[at]
                 own = slice(start, start + length)
                 mean = states[own].mean(axis=0)
-                made.vectors[at] = mean / max(float(np.linalg.norm(mean)), 1e-12)
-                place = slice(made.offsets[at], made.offsets[at + 1])
-                made.tokens[place] = np.rint(late[own] * STEPS).astype(np.int8)
-                made.weights[place] = weight[own]
+                vectors.vectors[at] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+                place = slice(vectors.offsets[at], vectors.offsets[at + 1])
+                vectors.tokens[place] = np.rint(late[own] * STEPS).astype(np.int8)
+                vectors.weights[place] = weight[own]
 
         self._run(packed.rows, keep, len(texts), progress)
-        return made
+        return vectors
 
     def token_vectors(self, texts: Sequence[str]) -> list[Rows]:
         """The full states of each text's own tokens, length 1 each: [tokens, 384] per text."""
@@ -158,7 +158,7 @@ class SentenceEncoder(LoadedModel):
 
     def _packed(self, texts: Sequence[str], groups: Sequence[int] | None) -> Packed:
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        ids = [shortened(each.ids, int(self.settings["longest"])) for each in encoded]
+        ids = [shortened(encoding.ids, int(self.settings["longest"])) for encoding in encoded]
         row = int(self.settings["row"])
         return pack(ids, groups, row, int(self.settings["cls"]), int(self.settings["sep"]))
 

@@ -95,27 +95,27 @@ class Learned:
     def of(model: ShippedName) -> Learned:
         """What the shipped model of that name learned from."""
         packed = realtalk_models.path(model) / "learned.npz"
-        with np.load(packed, allow_pickle=False) as found:
-            return Learned({name: found[name] for name in found.files})
+        with np.load(packed, allow_pickle=False) as archive:
+            return Learned({name: archive[name] for name in archive.files})
 
     def text(self, text: str) -> str | None:
         """The set that the text is part of."""
-        known = fingerprint(text)
-        return None if known is None else self._set_of(known)
+        key = fingerprint(text)
+        return None if key is None else self._set_of(key)
 
     def chat(self, texts: Iterable[str]) -> str | None:
         """The set that most of a chat's known messages are part of, where there are enough."""
         prints = {key for text in texts if (key := fingerprint(text)) is not None}
-        counts = Counter(name for each in prints if (name := self._set_of(each)) is not None)
+        counts = Counter(name for key in prints if (name := self._set_of(key)) is not None)
         if not counts:
             return None
-        name, known = counts.most_common(1)[0]
-        return name if known >= _FEWEST_KNOWN and known >= _SHARE * len(prints) else None
+        name, count = counts.most_common(1)[0]
+        return name if count >= _FEWEST_KNOWN and count >= _SHARE * len(prints) else None
 
     def _set_of(self, known: int) -> str | None:
-        wanted = np.uint32(known)
+        key = np.uint32(known)
         for name, hashes in self.sets.items():
-            at = int(np.searchsorted(hashes, wanted))
-            if at < len(hashes) and hashes[at] == wanted:
+            at = int(np.searchsorted(hashes, key))
+            if at < len(hashes) and hashes[at] == key:
                 return name
         return None

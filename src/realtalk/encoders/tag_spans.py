@@ -106,27 +106,27 @@ class SpanDecoder:
         firsts = words_in(text, offsets)
         begins = chances[firsts, 1::2]
         none = np.zeros(len(offsets), np.float32)
-        known = none if prior is None else prior
-        seen, kinds, best = features(
-            text, offsets, firsts, chances, known, self._alike, self._words
+        log_odds = none if prior is None else prior
+        values, kinds, best = features(
+            text, offsets, firsts, chances, log_odds, self._alike, self._words
         )
         chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
         if len(self._weights):
             weights = self._by_language.get(lang, self._weights)
-            odds = weights[0] + rarer + seen @ weights[1:]
+            odds = weights[0] + rarer + values @ weights[1:]
             chance = np.where(np.isin(best, self._alike), 1 / (1 + np.exp(-odds)), chance)
-        found: list[TaggedSpan] = []
+        spans: list[TaggedSpan] = []
         run: list[int] = []
         ends = [*firsts[1:], len(offsets)]
 
         def close() -> None:
             if run:
                 start, end = offsets[firsts[run[0]]][0], offsets[ends[run[-1]] - 1][1]
-                named = [at for at in run if any(map(str.isalnum, text[slice(*place(at))]))]
-                if named:
-                    score = self._score(int(best[run[0]]), float(chance[named].mean()))
-                    words = self._looked_up(text, [place(at) for at in named], score)
-                    found.append(TaggedSpan(start, end, self._kinds[best[run[0]]], score, *words))
+                word_places = [at for at in run if any(map(str.isalnum, text[slice(*place(at))]))]
+                if word_places:
+                    score = self._score(int(best[run[0]]), float(chance[word_places].mean()))
+                    words = self._looked_up(text, [place(at) for at in word_places], score)
+                    spans.append(TaggedSpan(start, end, self._kinds[best[run[0]]], score, *words))
                 run.clear()
 
         def place(at: int) -> tuple[int, int]:
@@ -145,7 +145,7 @@ class SpanDecoder:
                 close()
             run.append(at)
         close()
-        return found
+        return spans
 
     def _looked_up(
         self, text: str, places: Sequence[tuple[int, int]], score: float
@@ -153,8 +153,8 @@ class SpanDecoder:
         """Whether lists have all words of a name that is to be replaced; how common they are."""
         if self._words is None or score < REPLACED_FROM:
             return False, 0
-        known = self._words.known(text, places)
-        return bool(known[:, 0].all()), int(known[:, 1:].max())
+        rows = self._words.known(text, places)
+        return bool(rows[:, 0].all()), int(rows[:, 1:].max())
 
     def _score(self, kind: int, chance: float) -> float:
         first, sure = float(self._from[kind]), float(self._sure[kind])
@@ -178,9 +178,9 @@ def features(
     ends = [*firsts[1:], len(offsets)]
     sizes = np.diff([*firsts, len(offsets)])[:, None]
     kinds = np.add.reduceat(chances[:, 1::2] + chances[:, 2::2], firsts, axis=0) / sizes
-    named = np.clip(kinds[:, list(alike)].sum(1), 0.002, 0.998).astype(np.float64)
-    odds = np.log(named / (1 - named))
-    known = np.add.reduceat(prior, firsts) / sizes[:, 0]
+    chance = np.clip(kinds[:, list(alike)].sum(1), 0.002, 0.998).astype(np.float64)
+    odds = np.log(chance / (1 - chance))
+    mean_prior = np.add.reduceat(prior, firsts) / sizes[:, 0]
     least = np.minimum.reduceat(prior, firsts)
     places = [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(firsts, ends, strict=True)]
     words = [text[slice(*place)] for place in places]
@@ -188,15 +188,15 @@ def features(
     inside = capital * np.array([not _begins(text, start) for start, _ in places])
     small = np.array([case_of(word) == 1 for word in words], np.float64)
     of_case = [capital, small, capital * odds, small * odds, inside, inside * odds]
-    made = np.stack([odds, known, least, *of_case], axis=1)
+    table = np.stack([odds, mean_prior, least, *of_case], axis=1)
     if lists is not None:
         looked = lists.known(text, places)
         listed = looked[:, 0]
         # What a list says counts otherwise where a word is small, or its script has no capitals.
         plain = listed * (1 - capital - small)
         both = np.stack([listed * small, plain, listed * odds], axis=1)
-        made = np.concatenate([made, looked, both], axis=1)
-    return made, kinds, kinds.argmax(1)
+        table = np.concatenate([table, looked, both], axis=1)
+    return table, kinds, kinds.argmax(1)
 
 
 def _begins(text: str, start: int) -> bool:

@@ -34,7 +34,7 @@ def count_tokens(text: str) -> int:
 def count_each(texts: Sequence[str]) -> list[int]:
     """The tokens of every text."""
     encoded = _tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
-    return [len(each) for each in encoded]
+    return [len(encoding) for encoding in encoded]
 
 
 @cache

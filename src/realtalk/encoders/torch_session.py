@@ -53,10 +53,10 @@ class TorchSession:
         self._is_rounded = rounded
         weights = read_weights(path)
         if "keep" in weights:  # the heads that ship, of those that were trained
-            kept = weights.pop("keep").astype(np.int64)
-            weights |= {name: weights[name][kept] for name in _OF_HEADS if name in weights}
+            heads = weights.pop("keep").astype(np.int64)
+            weights |= {name: weights[name][heads] for name in _OF_HEADS if name in weights}
         with gpu_failures(self._device):
-            tensors = {name: torch.from_numpy(np.array(each)) for name, each in weights.items()}
+            tensors = {name: torch.from_numpy(np.array(tensor)) for name, tensor in weights.items()}
             self._bert = self._loaded(tensors).to(self._device)
             # What stands on top of the layers.
             self._top = {
@@ -71,17 +71,17 @@ class TorchSession:
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
         # Not cuDNN's, which would be prepared anew for every shape of a batch.
-        known = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-        with gpu_failures(self._device), torch.inference_mode(), sdpa_kernel(known):
-            given = {name: torch.from_numpy(ids).to(self._device) for name, ids in inputs.items()}
-            tokens, types = given["tokens"], given.get("types")
+        backends = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+        with gpu_failures(self._device), torch.inference_mode(), sdpa_kernel(backends):
+            tensors = {name: torch.from_numpy(ids).to(self._device) for name, ids in inputs.items()}
+            tokens, types = tensors["tokens"], tensors.get("types")
             states = self._bert(input_ids=tokens, token_type_ids=types).last_hidden_state
             outputs = (
                 self._of_texts(states)
                 if types is None
                 else [self._of_pairs(states, tokens, types.bool())]
             )
-            return [each.cpu().numpy() for each in outputs]
+            return [output.cpu().numpy() for output in outputs]
 
     def _loaded(self, tensors: Mapping[str, torch.Tensor]) -> Any:
         import torch
@@ -152,8 +152,8 @@ class TorchSession:
         before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1)
         pairs = (before * PAIR_FACTOR + tokens) % PAIR_ROWS + len(table) - PAIR_ROWS
         rows = (table[tokens] + table[pairs]) * turn
-        said = rows.sum(1) / turn.sum(1).sqrt()
-        return torch.nn.functional.pad(said, (0, 1))[:, place.long()]
+        scores = rows.sum(1) / turn.sum(1).sqrt()
+        return torch.nn.functional.pad(scores, (0, 1))[:, place.long()]
 
     def _rounded(self, states: torch.Tensor) -> Any:
         """Numbers in whole steps of 1/127 of the largest of their block."""
@@ -186,7 +186,7 @@ def gpu_failures(device: torch.device) -> Iterator[None]:
             raise RealtalkError(
                 "the GPU's memory is full", fix="end what else uses it, or leave `device=` out"
             ) from error
-        said = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RealtalkError(
-            f"the GPU cannot be used ({said})", fix="leave `device=` out"
+            f"the GPU cannot be used ({reason})", fix="leave `device=` out"
         ) from error

@@ -41,7 +41,7 @@ _PRODUCT = "/MatMul_Q8"  # how the compact form calls the product of a layer
 def read_weights(path: Path) -> dict[str, Floats]:
     """Every weight of a compact encoder; a layer's product is `<layer>.weight`, rows by output."""
     graph = _graph(path)
-    tensors = {each.name: _numbers(each) for each in graph.initializer}
+    tensors = {tensor.name: _numbers(tensor) for tensor in graph.initializer}
     weights: dict[str, Floats] = {}
     for name, values in tensors.items():
         plain = name.removeprefix("model.")
@@ -64,7 +64,7 @@ def read_weights(path: Path) -> dict[str, Floats]:
 
 def read_table(path: Path, name: str) -> tuple[npt.NDArray[np.int8], Floats]:
     """A table as it is stored: whole numbers, one scale per row."""
-    tensors = {each.name.removeprefix("model."): each for each in _graph(path).initializer}
+    tensors = {tensor.name.removeprefix("model."): tensor for tensor in _graph(path).initializer}
     if f"{name}_q" not in tensors:
         raise _unreadable(path, f"no table {name}")
     return _numbers(tensors[f"{name}_q"]), _numbers(tensors[f"{name}_s"])

@@ -47,7 +47,7 @@ def record_of(out: Place) -> Path:
 
 def _fetch_records(out: str, folder: Path) -> Path:
     private_folder(folder)
-    for name in {name_of(each) for each in children(out)} & set(_RECORDS):
+    for name in {name_of(child) for child in children(out)} & set(_RECORDS):
         fetch(f"{out}/{name}", folder / name)
     return folder
 
@@ -111,7 +111,7 @@ class StoreHome:
         remove(f"{self.address}/{name}")
 
     def names(self) -> frozenset[str]:
-        return frozenset(name_of(each) for each in children(self.address))
+        return frozenset(name_of(child) for child in children(self.address))
 
     @contextmanager
     def record(self) -> Iterator[Path]:
@@ -135,8 +135,8 @@ class StoreHome:
             return
         for name in _RECORDS:
             file = folder / name
-            written = file.stat().st_mtime_ns if file.is_file() else None
-            if written is not None and self._kept.get(name) != written:
+            time_ns = file.stat().st_mtime_ns if file.is_file() else None
+            if time_ns is not None and self._kept.get(name) != time_ns:
                 self.put(file, name)
-                self._kept[name] = written
+                self._kept[name] = time_ns
         self._last = time.monotonic()

@@ -168,10 +168,10 @@ def fingerprint(source: Place) -> tuple[int, str]:
             file = Path(place) / name
             if not file.is_file():
                 continue  # a socket, or a link that leads nowhere
-            more, known = _file(file)
+            more, file_digest = _file(file)
             size += more
-            named = os.fsencode(file.relative_to(source).as_posix())
-            digest.update(named + b"\0" + known.encode() + b"\n")
+            file_name = os.fsencode(file.relative_to(source).as_posix())
+            digest.update(file_name + b"\0" + file_digest.encode() + b"\n")
     return size, digest.hexdigest()
 
 

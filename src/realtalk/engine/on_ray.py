@@ -88,8 +88,8 @@ class OnRay:
             return  # nothing to start a Ray for
         workers = min(self.workers, len(tasks))
         with _cluster(self.address, workers, self.gpus) as ray:
-            asked = {"num_cpus": 1, "num_gpus": self.gpus}
-            actor = ray.remote(**asked, max_restarts=0, max_task_retries=0)(RayWorker)
+            resources = {"num_cpus": 1, "num_gpus": self.gpus}
+            actor = ray.remote(**resources, max_restarts=0, max_task_retries=0)(RayWorker)
             yield from _results(ray, actor, workers, pickle.dumps(make), deque(tasks))
 
 
@@ -210,13 +210,13 @@ def _quiet(ray: Any) -> Iterator[None]:
 
 
 def _connect(ray: Any, address: str | None, workers: int, folder: Path | None, gpus: int) -> None:
-    known: dict[str, Any] = {
+    options: dict[str, Any] = {
         "log_to_driver": False,
         "logging_level": logging.ERROR,
         "namespace": f"realtalk-{secrets.token_hex(4)}",
     }
     if folder is not None:
-        known |= {
+        options |= {
             "num_cpus": workers,
             "num_gpus": None if gpus else 0,  # as many as there are
             "include_dashboard": False,
@@ -227,7 +227,7 @@ def _connect(ray: Any, address: str | None, workers: int, folder: Path | None, g
         _refuse_silence(str(address))
     try:
         with environment(ONE_THREAD):
-            ray.init(address=address or "local", **known)
+            ray.init(address=address or "local", **options)
     except Exception as error:  # of no class of its own where a node is slow to start
         raise RealtalkError(
             f"Ray could not be {'reached' if address else 'started'} ({type(error).__name__})",

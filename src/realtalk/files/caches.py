@@ -127,13 +127,13 @@ def survey(root: Path) -> tuple[CacheItem, ...]:
     """Every item of every kind, the one used longest ago first."""
     if root.exists() and not root.is_dir():
         raise RealtalkError("cannot be read (not a folder)", where=str(root), fix="check it")
-    found = [
+    items = [
         item
         for kind in KINDS.values()
         for folder in kind.folders
         for item in units(kind, root / folder)
     ]
-    return tuple(sorted(found, key=lambda item: item.used))
+    return tuple(sorted(items, key=lambda item: item.used))
 
 
 def units(kind: Kind, folder: Path) -> list[CacheItem]:
@@ -146,15 +146,15 @@ def units(kind: Kind, folder: Path) -> list[CacheItem]:
             path = Path(place) / name
             key = kind.unit(path.relative_to(folder).as_posix())
             with suppress(FileNotFoundError):  # another process was faster
-                known = path.lstat()
-                if key[0] and stat.S_ISREG(known.st_mode):
-                    parts.setdefault(key, []).append((path, known))
+                status = path.lstat()
+                if key[0] and stat.S_ISREG(status.st_mode):
+                    parts.setdefault(key, []).append((path, status))
     return [
         CacheItem(
             kind,
             tuple(sorted(path for path, _ in files)),
-            sum(known.st_size for _, known in files),
-            max(max(known.st_atime, known.st_mtime) for _, known in files),
+            sum(status.st_size for _, status in files),
+            max(max(status.st_atime, status.st_mtime) for _, status in files),
             is_temporary,
         )
         for (_, is_temporary), files in parts.items()
@@ -164,25 +164,25 @@ def units(kind: Kind, folder: Path) -> list[CacheItem]:
 def remove(items: Iterable[CacheItem]) -> Removed:
     """Removes items, each whole; one that is being written stays, one that is gone is no error."""
     files = size = 0
-    left: list[tuple[Path, str]] = []
+    leftovers: list[tuple[Path, str]] = []
     for item in items:
         is_young = item.is_temporary and time.time() - item.used < _UNFINISHED
         if is_young or any(map(being_written, item.files)):
-            left.append((item.files[0], "being written"))
+            leftovers.append((item.files[0], "being written"))
             continue
         for path in item.files:
             try:
-                known = path.lstat()
+                status = path.lstat()
                 path.unlink()
             except FileNotFoundError:
                 continue
             except OSError as error:
-                left.append((path, f"cannot be removed ({error.strerror})"))
+                leftovers.append((path, f"cannot be removed ({error.strerror})"))
                 break
-            files, size = files + 1, size + known.st_size
+            files, size = files + 1, size + status.st_size
             with suppress(OSError):  # not empty, or gone
                 path.parent.rmdir()
-    return Removed(files, size, tuple(left))
+    return Removed(files, size, tuple(leftovers))
 
 
 def keep_within(kind: Kind, folder: Path, limit: int, written: Path) -> None:

@@ -86,9 +86,9 @@ DATASETS = _published()
 
 def cache_folder(cache: Path | str | None = None) -> Path:
     """The folder given, else `REALTALK_CACHE`, else the user's own cache."""
-    named = cache or os.environ.get("REALTALK_CACHE")
-    if named:
-        return Path(named).expanduser()
+    folder = cache or os.environ.get("REALTALK_CACHE")
+    if folder:
+        return Path(folder).expanduser()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("realtalk"))
@@ -135,17 +135,17 @@ def inventory(
     cache: Path | str | None = None, *, datasets: Mapping[str, Dataset] = DATASETS
 ) -> list[CachedFile]:
     """Every file of every dataset: its size on disk, and whether it is what was published."""
-    held = []
+    inventory_rows = []
     for dataset in datasets.values():
         for file in dataset.files:
             path = cache_folder(cache) / dataset.name / file.name
             state = file_state(path, file.size, file.sha256)
-            held.append(
+            inventory_rows.append(
                 CachedFile(
                     dataset.name, path, 0 if state == "missing" else path.stat().st_size, state
                 )
             )
-    return held
+    return inventory_rows
 
 
 def file_state(path: Path, size: int, sha256: str) -> FileState:

@@ -39,9 +39,9 @@ def parse_objects(data: bytes, where: str) -> Iterator[tuple[str, dict[str, Any]
             continue
         place = f"{where}, line {number}"
         try:
-            found = orjson.loads(line)
+            content = orjson.loads(line)
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            content = None
+        if not isinstance(content, dict):
             raise RealtalkError("not JSON", where=place, fix="write one object per line")
-        yield place, found
+        yield place, content

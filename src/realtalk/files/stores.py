@@ -38,9 +38,9 @@ _PATIENCE = 20  # seconds for a store to answer
 
 def place_of(path: str | Path) -> Place:
     """The address, where a path is one in a store; else the path."""
-    found = _WRITTEN.fullmatch(str(path))
-    if found is not None:
-        return f"{found[1]}//{found[2].rstrip('/')}"
+    match = _WRITTEN.fullmatch(str(path))
+    if match is not None:
+        return f"{match[1]}//{match[2].rstrip('/')}"
     if str(path).startswith("hdfs:///"):
         raise RealtalkError(
             "names no host", where=str(path), fix="write hdfs://HOST:PORT/…, or hdfs://default/…"
@@ -76,7 +76,7 @@ def kind_of(address: str) -> str | None:
 def children(address: str) -> list[str]:
     """What lies in a folder, in order; nothing where there is none."""
     with suppress(FileNotFoundError), _asked(address) as (system, path):
-        names = {Path(found).name for found in system.ls(path, detail=False)}
+        names = {Path(entry).name for entry in system.ls(path, detail=False)}
         return [f"{address}/{name}" for name in sorted(names - {Path(path).name, ""})]
     return []
 
@@ -156,14 +156,16 @@ def _files(address: str) -> dict[str, dict[str, Any]]:
     """Every file below, by its name from there; a file itself is called ""."""
     try:
         with _asked(address) as (system, path):
-            found = system.find(path, detail=True)
+            files = system.find(path, detail=True)
     except FileNotFoundError:
-        found = {}
-    if not found:
+        files = {}
+    if not files:
         raise RealtalkError("no such file or folder", where=address, fix="check the path")
     start = path.strip("/")
-    named = {each.strip("/").removeprefix(start).strip("/"): found[each] for each in sorted(found)}
-    return {name: info for name, info in named.items() if info["type"] == "file"}
+    by_name = {
+        path.strip("/").removeprefix(start).strip("/"): files[path] for path in sorted(files)
+    }
+    return {name: info for name, info in by_name.items() if info["type"] == "file"}
 
 
 @contextmanager

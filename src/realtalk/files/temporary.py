@@ -33,11 +33,11 @@ def temporary_folder(prefix: str, base: str | None = None) -> Iterator[Path]:
     _remove_left(Path(where), prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=where))
     try:
-        with private_stream(folder / f"{_LOCK}.new") as held:
+        with private_stream(folder / f"{_LOCK}.new") as stream:
             with suppress(ImportError):  # not on Windows
                 import fcntl
 
-                fcntl.flock(held, fcntl.LOCK_EX)
+                fcntl.flock(stream, fcntl.LOCK_EX)
                 # Under its name it is locked from the first moment on.
                 (folder / f"{_LOCK}.new").rename(folder / _LOCK)
             yield folder
@@ -58,8 +58,8 @@ def _remove_left(base: Path, prefix: str) -> None:
         return  # nothing tells whether somebody uses them
     for folder in base.glob(f"{prefix}*"):
         with suppress(OSError):
-            known = folder.lstat()
-            ours = stat.S_ISDIR(known.st_mode) and known.st_uid == os.getuid()
+            status = folder.lstat()
+            ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
             # Without its lock it is being made this moment.
             if ours and (folder / _LOCK).is_file() and not being_written(folder / _LOCK):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -190,12 +190,12 @@ def refuse_strangers(folder: Path, what: str, *marks: str) -> None:
         return
     except OSError as error:
         raise RealtalkError(f"cannot hold {what} ({error.strerror})", where=str(folder)) from error
-    held = next((kind for kind, files in _KINDS if files <= set(names)), "")
+    kind = next((kind for kind, files in _KINDS if files <= set(names)), "")
     ours = any(fnmatch(name, mark) for name in names for mark in marks)
-    if not names or (ours and held != _CORPUS):
+    if not names or (ours and kind != _CORPUS):
         return
     raise RealtalkError(
-        f"holds {held or f'{names[0]} but no {marks[0]}'}: not a folder for {what}",
+        f"holds {kind or f'{names[0]} but no {marks[0]}'}: not a folder for {what}",
         where=str(folder),
         fix="name another folder",
     )

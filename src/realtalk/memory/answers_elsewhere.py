@@ -46,7 +46,7 @@ def read_answers(path: Path) -> list[Row]:
 
     `budget`, `message_ids` and `tokens` of a line of `probe contexts` are taken over.
     """
-    found: list[Row] = []
+    rows: list[Row] = []
     for where, row in read_objects(path):
         if not isinstance(row.get("id"), str | int):
             raise RealtalkError(
@@ -54,36 +54,36 @@ def read_answers(path: Path) -> list[Row]:
                 where=where,
                 fix='write {"chat": "…", "id": "Q1", "answer": "…"} as in `probe contexts`',
             )
-        said = row.get("answer")
-        if isinstance(said, bool) or not isinstance(said, str | int | float | None):
+        answer = row.get("answer")
+        if isinstance(answer, bool) or not isinstance(answer, str | int | float | None):
             raise RealtalkError("the answer is no text", where=where)
         if row.get("budget") is not None:
             _budget(row | {"where": where})
-        shown, size = row.get("message_ids"), row.get("tokens")
-        if shown is not None and not (
-            isinstance(shown, list) and all(isinstance(each, str) for each in shown)
+        message_ids, size = row.get("message_ids"), row.get("tokens")
+        if message_ids is not None and not (
+            isinstance(message_ids, list) and all(isinstance(id_, str) for id_ in message_ids)
         ):
             raise RealtalkError("message_ids is no list of ids", where=where)
         if size is not None and not (type(size) is int and size >= 0):
             raise RealtalkError("tokens is no count", where=where)
-        found.append(row | {"where": where})
-    if not found:
+        rows.append(row | {"where": where})
+    if not rows:
         raise RealtalkError("holds no answer", where=str(path), fix="write one object per line")
-    return found
+    return rows
 
 
 def _budget(row: Row) -> Budget:
     """The budget of the context that an answer was read from; all where it does not say."""
-    told = row.get("budget")
-    if told is None:
+    text = row.get("budget")
+    if text is None:
         return Budget()
     try:
-        (found,) = parse_budgets(str(told))
+        (budget,) = parse_budgets(str(text))
     except (RealtalkError, ValueError):
         raise RealtalkError(
             "the budget is none", where=row.get("where"), fix='write it as "1000t" or "2000w"'
         ) from None
-    return found
+    return budget
 
 
 def score_answers(
@@ -99,21 +99,21 @@ def score_answers(
     for chat in corpus.chats:
         for question in chat.questions:
             by_id.setdefault(question.id, {})[chat.id] = None
-    given: dict[Key, Row] = {}
+    row_of: dict[Key, Row] = {}
     budgets: dict[Budget, None] = {}
     for row in answers:
         budget = _budget(row)
         key = (_chat_of(row, by_id), str(row["id"]), label(budget))
-        if key in given:
+        if key in row_of:
             raise RealtalkError(
                 f"question '{key[1]}' of {key[0]} is answered twice",
                 where=row.get("where"),
                 fix="answers from contexts of several budgets name theirs as `budget`",
             )
-        given[key] = row
+        row_of[key] = row
         budgets[budget] = None
-    memory = ContextsElsewhere(given)
-    reader = AnswersElsewhere(given)
+    memory = ContextsElsewhere(row_of)
+    reader = AnswersElsewhere(row_of)
     plan = Plan(corpus, memory, reader, tuple(budgets) or (Budget(),), golds=golds)
     return run_probe(plan, folder, fresh=fresh)
 
@@ -121,7 +121,9 @@ def score_answers(
 def _chat_of(row: Row, by_id: Mapping[str, Iterable[str]]) -> str:
     """The chat of the question that an answer is about."""
     name, chat = str(row["id"]), row.get("chat")
-    chats = [each for each in by_id.get(name, ()) if chat is None or each == str(chat)]
+    chats = [
+        candidate for candidate in by_id.get(name, ()) if chat is None or candidate == str(chat)
+    ]
     if not chats:
         place = "" if chat is None else f" in {chat}"
         raise RealtalkError(

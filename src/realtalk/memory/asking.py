@@ -47,18 +47,18 @@ class Plan:
     is_part: bool = False  # of a plan that was found right as a whole
 
     def __post_init__(self) -> None:
-        known = list(
+        categories = list(
             dict.fromkeys(category_of(q) for chat in self.corpus.chats for q in chat.questions)
         )
-        if not known:
+        if not categories:
             raise RealtalkError(
                 "this corpus has no questions",
                 where=self.corpus.name,
                 fix="probe one that has: sample, or what `realtalk data get realtalk` fetches",
             )
         for category in self.categories or ():
-            if category not in known:
-                raise suggest("category", category, known)
+            if category not in categories:
+                raise suggest("category", category, categories)
         for chat in self.corpus.chats:
             ids = Counter(question.id for question in chat.questions)
             if twice := [id_ for id_, count in ids.items() if count > 1]:
@@ -96,7 +96,7 @@ class Plan:
 
         A limit takes them evenly from the categories, and from the chats within each.
         """
-        chosen = [
+        questions = [
             (
                 chat,
                 [
@@ -109,36 +109,36 @@ class Plan:
             for chat in self.corpus.chats
         ]
         if self.limit is not None:
-            kept = _drawn_evenly([all_ for _, all_ in chosen], self.limit)
-            chosen = [
-                (chat, [question for at, question in enumerate(all_) if (number, at) in kept])
-                for number, (chat, all_) in enumerate(chosen)
+            places = _drawn_evenly([all_ for _, all_ in questions], self.limit)
+            questions = [
+                (chat, [question for at, question in enumerate(all_) if (number, at) in places])
+                for number, (chat, all_) in enumerate(questions)
             ]
-        return tuple((chat, tuple(all_)) for chat, all_ in chosen if all_)
+        return tuple((chat, tuple(all_)) for chat, all_ in questions if all_)
 
     def stages(self) -> Iterator[Stage[ShownQuestion, Question]]:
         """One stage per chat, or per part of it that was there when questions were asked."""
         for chat, questions in self.questions:
             parts: list[tuple[Chat, list[Question]]] = []
             for question in questions:
-                known = known_by(chat, question.asked)
-                if not parts or _size(parts[-1][0]) != _size(known):
-                    parts.append((replace(known, questions=()), []))
+                part = known_by(chat, question.asked)
+                if not parts or _size(parts[-1][0]) != _size(part):
+                    parts.append((replace(part, questions=()), []))
                 parts[-1][1].append(question)
-            for known, asked in parts:
+            for part, part_questions in parts:
                 samples = [
                     Sample(
                         question.id,
                         chat.id,
                         label(budget),
-                        ShownQuestion(known, bare(question), budget),
+                        ShownQuestion(part, bare(question), budget),
                         question,
                     )
-                    for question in asked
+                    for question in part_questions
                     for budget in self.budgets
                 ]
-                title = chat.id if len(parts) == 1 else f"{chat.id}, {_size(known)} messages"
-                yield Stage(title, samples, lambda known=known: known)  # type: ignore[misc]
+                title = chat.id if len(parts) == 1 else f"{chat.id}, {_size(part)} messages"
+                yield Stage(title, samples, lambda known=part: known)  # type: ignore[misc]
 
     @property
     def solver(self) -> MemoryReader:
@@ -163,19 +163,19 @@ def _drawn_evenly(questions: Sequence[Sequence[Question]], limit: int) -> set[tu
     for number, all_ in enumerate(questions):
         for at, question in enumerate(all_):
             waiting.setdefault(category_of(question), {}).setdefault(number, []).append(at)
-    taken: set[tuple[int, int]] = set()
+    places: set[tuple[int, int]] = set()
     of_category, of_chat = Counter[str](), Counter[int]()
-    while waiting and len(taken) < limit:
+    while waiting and len(places) < limit:
         category = min(waiting, key=lambda name: of_category[name])
         number = min(waiting[category], key=lambda each: of_chat[each])
-        taken.add((number, waiting[category][number].pop(0)))
+        places.add((number, waiting[category][number].pop(0)))
         of_category[category] += 1
         of_chat[number] += 1
         if not waiting[category][number]:
             del waiting[category][number]
         if not waiting[category]:
             del waiting[category]
-    return taken
+    return places
 
 
 def contexts(plan: Plan, progress: Progress = silent) -> Iterator[Row]:
@@ -212,7 +212,7 @@ def known_by(chat: Chat, asked: datetime | None) -> Chat:
     if asked is None:
         return chat
     day = asked.date()
-    known = [
+    messages_by_day = [
         tuple(
             message
             for message in session.messages
@@ -220,12 +220,16 @@ def known_by(chat: Chat, asked: datetime | None) -> Chat:
         )
         for session in chat.sessions
     ]
-    pairs = [*zip(chat.sessions, known, strict=True)]
-    uncut = {session.number for session, kept in pairs if len(kept) == len(session.messages)}
-    if all(len(kept) == len(session.messages) for session, kept in pairs):
+    pairs = [*zip(chat.sessions, messages_by_day, strict=True)]
+    uncut = {
+        session.number for session, messages in pairs if len(messages) == len(session.messages)
+    }
+    if all(len(messages) == len(session.messages) for session, messages in pairs):
         return chat
     sessions = (
-        replace(session, messages=kept) for session, kept in pairs if kept or not session.messages
+        replace(session, messages=messages)
+        for session, messages in pairs
+        if messages or not session.messages
     )
     events = tuple(event for event in chat.events if event.session in uncut)
     return replace(chat, sessions=tuple(sessions), events=events)

@@ -105,13 +105,13 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     @property
     def settings(self) -> dict[str, Any]:
         plan = self._plan
-        other = {} if plan.golds.name == PUBLISHED else {"golds": plan.golds.name}
+        golds = {} if plan.golds.name == PUBLISHED else {"golds": plan.golds.name}
         return {
             "budgets": [label(budget) for budget in plan.budgets],
             "categories": list(plan.categories) if plan.categories else None,
             "limit": plan.limit,
             "scoring": SCORING_VERSION,
-            **other,
+            **golds,
         }
 
     def stages(
@@ -135,7 +135,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         gold = self._gold(sample)
         audited = self._plan.audited(chat).get(question.id)
         beside = () if audited is None else (audited.answer, *audited.accept)
-        said = (question.text, gold.answer or "", recalled.text or "", *gold.accept, *beside)
+        texts = (question.text, gold.answer or "", recalled.text or "", *gold.accept, *beside)
         return row_columns(
             question,
             recalled,
@@ -143,7 +143,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
             gold,
             audited,
             learned=self._in_sample.of(chat, question),
-            names=names_in(chat, *said),
+            names=names_in(chat, *texts),
         )
 
     def target(self, sample: Sample[ShownQuestion, Question]) -> str:
@@ -186,15 +186,17 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
 
         What a judge said was said of the golds in use.
         """
-        known = golds_of(run) == PUBLISHED and any(row["verdict"] is not None for row in run.rows)
+        by_audit = golds_of(run) == PUBLISHED and any(
+            row["verdict"] is not None for row in run.rows
+        )
         names = dict.fromkeys(map(_judged_as, run.judgements))
         verdicts: dict[tuple[str, ...], Row] = {}
-        for each in run.judgements:
-            verdicts.setdefault(row_key(each), {})[_judged_as(each)] = each["right"]
+        for judgement in run.judgements:
+            verdicts.setdefault(row_key(judgement), {})[_judged_as(judgement)] = judgement["right"]
         return [
             {
                 **row,
-                **(audited_columns(row) if known else {}),
+                **(audited_columns(row) if by_audit else {}),
                 **dict.fromkeys(names),
                 **verdicts.get(row_key(row), {}),
             }
@@ -216,8 +218,8 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     def variants_of(cls, run: Run) -> dict[str, tuple[Sequence[Row], Sequence[Score]]]:
         """The memory's own order, which no budget changes; then what each budget shows."""
         budgets = super().variants_of(run)
-        ranked = [each for each in run.scores if each.name.partition(",")[0] in RANK_SCORES]
-        others = [each for each in run.scores if each not in ranked]
+        ranked = [score for score in run.scores if score.name.partition(",")[0] in RANK_SCORES]
+        others = [score for score in run.scores if score not in ranked]
         first = next(iter(budgets.values()))[0]
         order = {_RANKING: (first, ranked)} if ranked else {}
         return {**order, **{name: (rows, others) for name, (rows, _) in budgets.items()}}
@@ -225,27 +227,33 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     @classmethod
     def averages_of(cls, run: Run, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
         """Of the board's golds also the mean of the categories' means, as boards average."""
-        found = [each for each in scores if each.name in (*RANK_SCORES, *BUDGET_SCORES)]
-        board = golds_of(run) == LMEB and found
-        return {"mean of categories": [each.evenly("category") for each in found]} if board else {}
+        board_scores = [score for score in scores if score.name in (*RANK_SCORES, *BUDGET_SCORES)]
+        board = golds_of(run) == LMEB and board_scores
+        return (
+            {"mean of categories": [score.evenly("category") for score in board_scores]}
+            if board
+            else {}
+        )
 
     @classmethod
     def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:
         """What a question costs on average, and building the memories in all."""
         if variant == _RANKING:
             return {}
-        times = [each for each in run.timings if each["variant"] == variant]
+        times = [timing for timing in run.timings if timing["variant"] == variant]
         spent = {name: sum(row[name] + row[f"memory_{name}"] for row in rows) for name in COUNTS}
-        built = building(run) or dict.fromkeys(COUNTS, 0)
+        building_cost = building(run) or dict.fromkeys(COUNTS, 0)
         return {
             "context tokens": fmean(row["tokens"] for row in rows),
             "context words": fmean(row["words"] for row in rows),
             **{name.replace("_", " "): float(total) or None for name, total in spent.items()},
-            "recall ms": fmean(each["recall_ms"] for each in times) if times else None,
-            "reader s": fmean(each["reader_seconds"] for each in times) or None if times else None,
-            "build calls": float(built["calls"]) or None,
-            "build tokens": float(built["tokens_in"] + built["tokens_out"]) or None,
-            "build s": built.get("seconds"),
+            "recall ms": fmean(timing["recall_ms"] for timing in times) if times else None,
+            "reader s": fmean(timing["reader_seconds"] for timing in times) or None
+            if times
+            else None,
+            "build calls": float(building_cost["calls"]) or None,
+            "build tokens": float(building_cost["tokens_in"] + building_cost["tokens_out"]) or None,
+            "build s": building_cost.get("seconds"),
         }
 
     @classmethod
@@ -262,12 +270,12 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         # The audit doubts published golds, not its own.
         if golds_of(run) == PUBLISHED and row["verdict"] not in (None, "ok"):
             return f"gold doubtful ({row['verdict']})"
-        shown = row["recall@budget"]
-        if shown is None:
+        recall = row["recall@budget"]
+        if recall is None:
             return "shows no message"
-        if shown <= 0:
+        if recall <= 0:
             return "not retrieved"
-        return "partly retrieved" if shown < 1 else "retrieved and not read"
+        return "partly retrieved" if recall < 1 else "retrieved and not read"
 
     @classmethod
     def severity(cls, row: Row, run: Run) -> float:
@@ -282,12 +290,12 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     def cautions(cls, run: Run) -> list[str]:
         lines = learned_lines(run.rows, run.settings)
         model = answering(run).get("model")
-        if any(each["judge"] == model for each in run.judgements):
+        if any(judgement["judge"] == model for judgement in run.judgements):
             lines.append(
                 f"judged by the model that answered, {model}: models favour their own answers"
             )
         left_out = (building(run) or {}).get("unscored", ())
-        unscored = Counter(each["reason"] for each in left_out)
+        unscored = Counter(entry["reason"] for entry in left_out)
         for reason, count in unscored.items():
             lines.append(f"not remembered: {count:,} sessions ({reason})")
         partly = {(r["group"], r["sample"]) for r in run.rows if r["evidence"] and r["unresolved"]}
@@ -349,8 +357,8 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
                 where=second.place,
                 fix="compare runs by the same golds",
             )
-        for row, other in matched(first.rows, second.rows):
-            if (row["question"], row["gold"]) != (other["question"], other["gold"]):
+        for row, match in matched(first.rows, second.rows):
+            if (row["question"], row["gold"]) != (match["question"], match["gold"]):
                 raise RealtalkError(
                     f"the runs ask different questions under '{row['sample']}'",
                     where=row["group"],
@@ -361,18 +369,20 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     def evidence(cls, row: Row, corpus: Corpus | None) -> list[str]:
         """A line per message of the evidence, the published and the audit's."""
         chats = () if corpus is None else corpus.chats
-        chat = next((each for each in chats if each.id == row["group"]), None)
-        shown, ranked = set(row["message_ids"]), row["ranked"] or []
+        chat = next((candidate for candidate in chats if candidate.id == row["group"]), None)
+        shown_ids, ranked = set(row["message_ids"]), row["ranked"] or []
         audited = row["audit_evidence"] or []
         lines = []
         for id_ in dict.fromkeys((*row["evidence"], *audited)):
-            marks = ["shown" if id_ in shown else "not shown"]
+            marks = ["shown" if id_ in shown_ids else "not shown"]
             if id_ in ranked:
                 marks.append(f"rank {ranked.index(id_) + 1}")
             if audited and (id_ in audited) != (id_ in row["evidence"]):
                 marks.append("by the audit alone" if id_ in audited else "not by the audit")
-            said = None if chat is None else chat.by_id.get(id_)
-            text = "" if said is None else f" {said.speaker}: {' '.join(said.text.split())}"
+            message = None if chat is None else chat.by_id.get(id_)
+            text = (
+                "" if message is None else f" {message.speaker}: {' '.join(message.text.split())}"
+            )
             lines.append(f"evidence {id_} ({', '.join(marks)}){text}")
         return lines
 
@@ -383,15 +393,15 @@ def building(run: Run) -> dict[str, Any] | None:
     `unscored` are the sessions that a memory could not take in, each with the reason. `seconds`
     are this machine's. None where building took no model, and nobody measured how long it took.
     """
-    taken = [row["build_seconds"] for row in run.timings if row.get("build_seconds") is not None]
-    if not run.preparations and not taken:
+    seconds = [row["build_seconds"] for row in run.timings if row.get("build_seconds") is not None]
+    if not run.preparations and not seconds:
         return None
     return {
         **{name: sum(row[name] for row in run.preparations) for name in COUNTS},
         "unscored": [
-            {"chat": row["stage"], **each} for row in run.preparations for each in row["unscored"]
+            {"chat": row["stage"], **entry} for row in run.preparations for entry in row["unscored"]
         ],
-        "seconds": sum(taken) if taken else None,
+        "seconds": sum(seconds) if seconds else None,
     }
 
 
@@ -419,8 +429,8 @@ def _asks(run: Run) -> bool:
 def _judged_as(judgement: Row) -> str:
     """The column of a judgement: its wording, with the version where prompts were not ours."""
     version, wording = judgement["prompts"], str(judgement["wording"])
-    asked = wording if version == WORDING_VERSION else f"{wording}, prompts {version}"
-    return f"{asked} by {judgement['judge']}"
+    name = wording if version == WORDING_VERSION else f"{wording}, prompts {version}"
+    return f"{name} by {judgement['judge']}"
 
 
 def run_probe(

@@ -61,9 +61,9 @@ class ChatProber:
         golds: str | Golds,
         threads: int,
     ) -> None:
-        known = golds_named(golds) if isinstance(golds, str) else golds
+        gold_set = golds_named(golds) if isinstance(golds, str) else golds
         self._plan = partial(
-            Plan, memory=make(), reader=reader, budgets=budgets, golds=known, is_part=True
+            Plan, memory=make(), reader=reader, budgets=budgets, golds=gold_set, is_part=True
         )
         self._threads = threads
 
@@ -119,17 +119,17 @@ def _blas_threads() -> int:
     from threadpoolctl import threadpool_info
 
     assert np.__version__
-    counts = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+    counts = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
     return max(counts, default=1)
 
 
 def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
     """The chats of which a row is missing or to be asked for again, with what is asked of them."""
-    known: dict[tuple[Any, ...], Row] = {}
+    rows: dict[tuple[Any, ...], Row] = {}
     partly: set[str] = set()
     if folder is not None and stored_settings(folder, KIND) is not None:
         run = RunFolder.load(folder, KIND)
-        known = {row_key(row): row for row in run.rows("rows", KEY)}
+        rows = {row_key(row): row for row in run.rows("rows", KEY)}
         stages = run.rows("preparations", STAGE_KEY)
         partly = {row["stage"] for row in stages if row["unscored"]}
     waiting = {
@@ -137,7 +137,7 @@ def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
         for stage in plan.stages()
         for sample in stage.samples
         if stage.title in partly
-        or (row := known.get(sample_key(sample))) is None
+        or (row := rows.get(sample_key(sample))) is None
         or row["unscored"] is not None
     }
     return [

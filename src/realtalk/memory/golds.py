@@ -80,8 +80,8 @@ class Golds:
 
     def of(self, chat: Chat) -> dict[str, Gold]:
         """The golds of a chat's questions by their ids; what the set does not ask is missing."""
-        known = self.audited(chat)
-        golds = {q.id: self._gold(chat, q, known.get(q.id)) for q in chat.questions}
+        audit = self.audited(chat)
+        golds = {q.id: self._gold(chat, q, audit.get(q.id)) for q in chat.questions}
         return {id_: gold for id_, gold in golds.items() if gold is not None}
 
     def refuse_unknown(self, corpus: Corpus) -> None:
@@ -138,12 +138,12 @@ def golds_named(name: str = PUBLISHED) -> Golds:
 
 def names_in(chat: Chat, *texts: str) -> tuple[str, ...]:
     """Aliases of the chat that stand in some text, each as "alias=speaker": the same person."""
-    said = set(plain_words(" ".join(texts).casefold()))
+    words = set(plain_words(" ".join(texts).casefold()))
     return tuple(
         dict.fromkeys(
             f"{alias.name}={alias.speaker}"
             for alias in chat.aliases
-            if set(plain_words(alias.name.casefold())) & said
+            if set(plain_words(alias.name.casefold())) & words
         )
     )
 
@@ -185,15 +185,15 @@ class InSample:
 
     @cached_property
     def _learned(self) -> Learned:
-        known = Learned.of("memory").sets
-        return Learned({name: hashes for name, hashes in known.items() if name in self._parts})
+        sets = Learned.of("memory").sets
+        return Learned({name: hashes for name, hashes in sets.items() if name in self._parts})
 
     def of(self, chat: Chat, question: Question) -> str | None:
         """The set that a question or its chat is part of; None where it is new to all parts."""
         if not self._parts:
             return None
         if chat.id not in self._chats:
-            self._chats[chat.id] = self._learned.chat(each.text for each in chat.messages)
+            self._chats[chat.id] = self._learned.chat(message.text for message in chat.messages)
         return self._chats[chat.id] or self._learned.text(question.text)
 
 
@@ -206,7 +206,7 @@ def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any
     names = dict.fromkeys(name for name in questions.values() if name is not None)
     return {
         name: {
-            "questions": sum(each == name for each in questions.values()),
+            "questions": sum(set_name == name for set_name in questions.values()),
             "of": len(questions),
             "learned_by": list(parts.get(name, ())),
         }
@@ -217,9 +217,9 @@ def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any
 def learned_lines(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[str]:
     """One line per set, for whoever reads the table."""
     return [
-        f"in-sample: {each['questions']:,} of {each['of']:,} questions, or their chats, are "
-        f"{name}, from which {listed(each['learned_by'])} learned: expect less on other chats"
-        for name, each in in_sample(rows, settings).items()
+        f"in-sample: {facts['questions']:,} of {facts['of']:,} questions, or their chats, are "
+        f"{name}, from which {listed(facts['learned_by'])} learned: expect less on other chats"
+        for name, facts in in_sample(rows, settings).items()
     ]
 
 
@@ -236,7 +236,7 @@ class Published(NamedTuple):
 
 
 def _line(model: str, memory: str, f1: tuple[float, ...], accuracy: tuple[float, ...]) -> Published:
-    figures = (dict(zip(_CATEGORIES, each, strict=True)) for each in (f1, accuracy))
+    figures = (dict(zip(_CATEGORIES, column, strict=True)) for column in (f1, accuracy))
     return Published(model, memory, *figures)
 
 

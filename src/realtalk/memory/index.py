@@ -64,8 +64,8 @@ _NEIGHBOURS = 1  # messages before and after, in a window
 
 def document_text(message: Message) -> str:
     """What is searched of a message: its text and what its pictures show."""
-    seen = [attachment.caption for attachment in message.attachments if attachment.caption]
-    return " ".join([message.text, *(f"[{caption}]" for caption in seen)]).strip()
+    captions = [attachment.caption for attachment in message.attachments if attachment.caption]
+    return " ".join([message.text, *(f"[{caption}]" for caption in captions)]).strip()
 
 
 def named_text(message: Message) -> str:
@@ -78,8 +78,8 @@ def content_key(chat: Chat, version: str) -> str:
     digest = hashlib.sha256(f"{_LAYOUT}\0{version}\0".encode())
     for session in chat.sessions:
         for message in session.messages:
-            said = f"{session.number}\0{message.id}\0{named_text(message)}\0"
-            digest.update(said.encode("utf-8", "surrogatepass"))
+            line = f"{session.number}\0{message.id}\0{named_text(message)}\0"
+            digest.update(line.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:32]
 
 
@@ -153,11 +153,11 @@ class ChatIndex:
     @cached_property
     def words(self) -> tuple[Bm25, Bm25, Bm25]:
         """BM25 over messages, over windows of three, and over sessions."""
-        named = [f"{who}: {text}" for who, text in zip(self.speakers, self.texts, strict=True)]
-        windows = [" ".join(named[a:b]) for a, b in self.windows]
-        sessions = [" ".join(named[a:b]) for a, b in self.session_bounds]
-        read = self.read
-        return Bm25(named, read), Bm25(windows, read), Bm25(sessions, read)
+        lines = [f"{who}: {text}" for who, text in zip(self.speakers, self.texts, strict=True)]
+        windows = [" ".join(lines[a:b]) for a, b in self.windows]
+        sessions = [" ".join(lines[a:b]) for a, b in self.session_bounds]
+        reader = self.read
+        return Bm25(lines, reader), Bm25(windows, reader), Bm25(sessions, reader)
 
     def prepare(self, *, with_words: bool) -> None:
         """Makes now what the first question would otherwise wait for."""
@@ -181,11 +181,11 @@ class ChatIndex:
     @cached_property
     def windows(self) -> list[tuple[int, int]]:
         """A message with its neighbours of the same session, for each."""
-        found = []
+        bounds = []
         for first, end in self.session_bounds:
             for at in range(first, end):
-                found.append((max(first, at - _NEIGHBOURS), min(end, at + _NEIGHBOURS + 1)))
-        return found
+                bounds.append((max(first, at - _NEIGHBOURS), min(end, at + _NEIGHBOURS + 1)))
+        return bounds
 
     @cached_property
     def vectors(self) -> Vectors:
@@ -305,13 +305,13 @@ class SearchedQuestion:
         """
         text = _own_names(chat, question.text) if aliases else question.text
         names = _has_name if is_english else is_named
-        named = tuple(name for name in chat.speakers if names(name, text))
+        speakers = tuple(name for name in chat.speakers if names(name, text))
         days: tuple[tuple[int, int], ...] = ()
         moment = question.asked or _last(chat)
         if dates and moment is not None:
-            found = resolve(question.text, moment)
-            days = tuple((each.first.toordinal(), each.last.toordinal()) for each in found)
-        return cls(text, named, days)
+            periods = resolve(question.text, moment)
+            days = tuple((period.first.toordinal(), period.last.toordinal()) for period in periods)
+        return cls(text, speakers, days)
 
 
 def _has_name(name: str, text: str) -> bool:
@@ -327,8 +327,8 @@ def _own_names(chat: Chat, text: str) -> str:
     longest = sorted(names, key=len, reverse=True)
     # A full name holds its own first part: "Fahim" of "Fahim Khan" must not become it twice.
     whole = sorted(chat.speakers, key=len, reverse=True)
-    known = "|".join(map(re.escape, [*whole, *longest]))
-    return re.sub(rf"(?<!\w)(?:{known})(?!\w)", lambda found: names.get(found[0], found[0]), text)
+    pattern = "|".join(map(re.escape, [*whole, *longest]))
+    return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", lambda found: names.get(found[0], found[0]), text)
 
 
 def _last(chat: Chat) -> datetime | None:
@@ -346,28 +346,30 @@ def features(
 
     `question` is the encoded question; without it only words and priors are there.
     """
-    found: dict[str, Floats] = {}
+    columns: dict[str, Floats] = {}
     if question is not None:
         vector = question.vectors[0]
         near = index.vectors @ vector
-        found["vectors"] = scaled(near)
-        found["tokens"] = scaled(_best_matches(index, question))
-        found["window"] = scaled(index.window_vectors @ vector)
+        columns["vectors"] = scaled(near)
+        columns["tokens"] = scaled(_best_matches(index, question))
+        columns["window"] = scaled(index.window_vectors @ vector)
         # A message that follows a question takes part in how near the question is.
         follows = np.roll(index.asking, 1) & (np.diff(index.session_of, prepend=-1) == 0)
-        before = np.maximum(np.roll(found["vectors"], 1), 0.0)
-        found["answers"] = np.where(follows, before, 0.0)
+        before = np.maximum(np.roll(columns["vectors"], 1), 0.0)
+        columns["answers"] = np.where(follows, before, 0.0)
     messages, windows, sessions = index.words
-    found["words"] = scaled(messages.scores(asked.text))
-    found["window_words"] = scaled(windows.scores(asked.text))
-    found["session_words"] = scaled(sessions.scores(asked.text)[index.session_of])
+    columns["words"] = scaled(messages.scores(asked.text))
+    columns["window_words"] = scaled(windows.scores(asked.text))
+    columns["session_words"] = scaled(sessions.scores(asked.text)[index.session_of])
     # Both named, or nobody: no telling who is meant.
-    named = index.who == asked.speakers[0] if len(asked.speakers) == 1 else np.zeros(len(index.ids))
-    found["speaker"] = np.asarray(named, np.float64)
-    found["asking"] = index.asking.astype(np.float64)
-    found["length"] = index.lengths.astype(np.float64)
-    found["day"] = _on_days(index, asked)
-    return found
+    by_speaker = (
+        index.who == asked.speakers[0] if len(asked.speakers) == 1 else np.zeros(len(index.ids))
+    )
+    columns["speaker"] = np.asarray(by_speaker, np.float64)
+    columns["asking"] = index.asking.astype(np.float64)
+    columns["length"] = index.lengths.astype(np.float64)
+    columns["day"] = _on_days(index, asked)
+    return columns
 
 
 def scores(
@@ -412,8 +414,10 @@ def scaled(values: npt.NDArray[np.floating]) -> Floats:
 def _best_matches(index: ChatIndex, question: Encoded) -> Floats:
     """The weighted mean over the question's tokens of their best match in each message."""
     assert index.encoded is not None
-    asked = question.tokens.astype(np.float32) / np.float32(127)
-    best = np.maximum.reduceat(asked @ index.token_vectors, index.encoded.offsets[:-1], axis=1)
+    token_vectors = question.tokens.astype(np.float32) / np.float32(127)
+    best = np.maximum.reduceat(
+        token_vectors @ index.token_vectors, index.encoded.offsets[:-1], axis=1
+    )
     return np.asarray((question.weights / question.weights.sum()) @ best, np.float64)
 
 

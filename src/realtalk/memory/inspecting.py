@@ -56,7 +56,7 @@ def memory_probing(
     that the studio exported; what they leave out is asked and not scored.
     """
     corpus = open_reading(path).reading.corpus
-    given = settings if isinstance(settings, Mapping) else _pairs(settings)
+    pairs = settings if isinstance(settings, Mapping) else _pairs(settings)
     budgets = (Budget(),) if memory in BUDGETLESS else parse_budgets(str(budget))
     if len(budgets) != 1:
         raise RealtalkError("one budget per task", fix="run it once for each")
@@ -66,7 +66,7 @@ def memory_probing(
     reader = LlmReader(Asked("inspect/any"), wording, abstain=may_abstain(corpus))
     plan = Plan(
         corpus,
-        make_memory(memory, given),
+        make_memory(memory, pairs),
         reader,
         budgets,
         names or None,
@@ -79,7 +79,7 @@ def memory_probing(
         corpus,
         solver,
         metadata={"memory": solver.settings["memory"], "prompts": wording.version},
-        judges=[] if judge is None else [_by_judge(judge, each, wording) for each in WORDINGS],
+        judges=[] if judge is None else [_by_judge(judge, use, wording) for use in WORDINGS],
     )
 
 

@@ -77,11 +77,11 @@ class Judge:
             and row["unscored"] is None  # what failed may have had a wrong address
         ]
         now = self.asked.address
-        other = next((address for address in before if address != now), now)
-        if other != now:
+        address = next((address for address in before if address != now), now)
+        if address != now:
             raise RealtalkError(
                 f"{self.asked.model} judged at another address there "
-                f"({other or 'its own'}, now {now or 'its own'})",
+                f"({address or 'its own'}, now {now or 'its own'})",
                 where=where,
                 fix="set the address as it was, or score the answers in another folder",
             )
@@ -105,8 +105,8 @@ class Judge:
             if not done(self._key(row, wording))
         ]
         prompts = [
-            Prompt(str(place), partial(self._prompt, *asked), _flaw, _REMINDERS)
-            for place, asked in enumerate(waiting)
+            Prompt(str(place), partial(self._prompt, *pair), _flaw, _REMINDERS)
+            for place, pair in enumerate(waiting)
         ]
 
         def judged(place: str, reply: Reply) -> None:
@@ -158,9 +158,10 @@ def current_judgements(judgements: Iterable[Row], rows: Iterable[Row]) -> list[R
     """Those of the answers that the rows have."""
     answers = {row_key(row): row.get("answer") for row in rows}  # a shared run has none
     return [
-        each
-        for each in judgements
-        if (answer := answers.get(row_key(each))) is not None and each["of"] == _hash(answer)
+        judgement
+        for judgement in judgements
+        if (answer := answers.get(row_key(judgement))) is not None
+        and judgement["of"] == _hash(answer)
     ]
 
 

@@ -86,18 +86,18 @@ def note_text(prompts: Prompts, chat: Chat, session: Session) -> str:
 def read_notes(text: str, session: Session) -> list[Note] | None:
     """What the answer says, strictly; None where it is malformed."""
     try:
-        found = json.loads(unfenced(text))
+        content = json.loads(unfenced(text))
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or not isinstance(found.get("notes"), list):
+    if not isinstance(content, dict) or not isinstance(content.get("notes"), list):
         return None
     notes = []
-    for entry in found["notes"]:
+    for entry in content["notes"]:
         match entry:
             case {"fact": str(fact), "messages": [*cited]} if (
-                fact.strip() and cited and all(_is_number(each, session) for each in cited)
+                fact.strip() and cited and all(_is_number(number, session) for number in cited)
             ):
-                ids = dict.fromkeys(session.messages[each - 1].id for each in sorted(cited))
+                ids = dict.fromkeys(session.messages[number - 1].id for number in sorted(cited))
                 notes.append(Note(session.number, one_line(fact), tuple(ids)))
             case _:
                 return None
@@ -264,8 +264,8 @@ class BuiltNotes:
     def scores(self, question: Question) -> npt.NDArray[np.float64]:
         """How well each note fits, from 0 to 1: by the question's words, or by those of notes
         that fit it."""
-        asked = with_aliases(self._costs.chat, question.text)
-        scores = _scaled(self._ranking.scores(asked))
+        text = with_aliases(self._costs.chat, question.text)
+        scores = _scaled(self._ranking.scores(text))
         searched: set[int] = set()
         for hop in range(1, self._memory.hops):
             leads = [at for at in best_first(scores) if scores[at] > 0 and at not in searched]

@@ -108,8 +108,11 @@ class BuiltOutside:
     def recall(self, question: Question, budget: Budget) -> Context:
         """What the system recalls, shown in time order, as much as fits."""
         answer, cost = self._timed(partial(self.system.recall, question.text), question.id)
-        items = [each if isinstance(each, Recalled) else Recalled(str(each)) for each in answer]
-        items = [each for each in items if each.text.strip() or each.message_ids]
+        items = [
+            recollection if isinstance(recollection, Recalled) else Recalled(str(recollection))
+            for recollection in answer
+        ]
+        items = [item for item in items if item.text.strip() or item.message_ids]
         ranked = {id_: self._costs.at(id_) for item in items for id_ in item.message_ids}
         texts = [(at, item) for at, item in enumerate(items) if item.text.strip()]
         texts.sort(key=lambda pair: (pair[1].session is None, pair[1].session or 0))
@@ -164,9 +167,9 @@ def starting(found: Callable[..., Any]) -> Start:
     except (TypeError, ValueError):  # of some classes in C nothing is known
         return found
     takes_chat = any(
-        each.default is each.empty
-        and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-        for each in needed.values()
+        parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        for parameter in needed.values()
     )
     return found if takes_chat else lambda _: found()
 

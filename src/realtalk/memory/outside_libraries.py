@@ -101,8 +101,8 @@ class RetrieverSystem:
             for message in session.messages:
                 moment = message.time or session.time
                 date = moment.isoformat() if moment is not None else ""
-                told = {"message_ids": [message.id], "speaker": message.speaker, "date": date}
-                self._documents.append(Document(shown(message), metadata={**where, **told}))
+                about = {"message_ids": [message.id], "speaker": message.speaker, "date": date}
+                self._documents.append(Document(shown(message), metadata={**where, **about}))
 
     def ready(self) -> None:
         """Builds the retriever from all documents."""
@@ -119,16 +119,16 @@ class RetrieverSystem:
 
     def _recalled(self, document: Any) -> Recalled:
         text = str(document.page_content)
-        named = document.metadata.get("message_ids") or ()
+        ids = document.metadata.get("message_ids") or ()
         lines = text.splitlines()
-        held = tuple(id_ for id_ in named if self._lines.get(id_, text + " ") in lines)
-        told = {self._lines[id_] for id_ in held}
-        own = [line for line in lines if line.strip() and line not in told]
+        message_ids = tuple(id_ for id_ in ids if self._lines.get(id_, text + " ") in lines)
+        message_lines = {self._lines[id_] for id_ in message_ids}
+        own = [line for line in lines if line.strip() and line not in message_lines]
         # Day lines are set again when the messages are put in order.
-        if held and all(line.startswith("[") and line.endswith("]") for line in own):
-            return Recalled(message_ids=held)
+        if message_ids and all(line.startswith("[") and line.endswith("]") for line in own):
+            return Recalled(message_ids=message_ids)
         session = document.metadata.get("session")
-        return Recalled(text, held, session if isinstance(session, int) else None)
+        return Recalled(text, message_ids, session if isinstance(session, int) else None)
 
 
 def mem0_memory(
@@ -148,14 +148,14 @@ def mem0_memory(
         raise RealtalkError("infer needs a model", fix="name one under 'llm' in the configuration")
     options = {"infer": infer, "limit": limit, "threshold": threshold, "batch": batch}
     # Two files of one name are not one memory; a key in them stays out of the run.
-    written = json.dumps(config, sort_keys=True, default=str).encode()
+    config_bytes = json.dumps(config, sort_keys=True, default=str).encode()
     return Outside(
         "mem0",
         lambda chat: Mem0System(chat, config, options),
         version=f"1, mem0ai {version('mem0ai')}",
         settings={
             "config": label,
-            "sha256": hashlib.sha256(written).hexdigest()[:12],
+            "sha256": hashlib.sha256(config_bytes).hexdigest()[:12],
             **options,
         },
     )
@@ -218,10 +218,10 @@ class Mem0System:
             finally:
                 self._within.call = False
             sent = args[0] if args else named.get("messages", "")
-            written = count_tokens(result) if isinstance(result, str) else 0
-            read = sum(count_each(_texts(sent)))
+            tokens_out = count_tokens(result) if isinstance(result, str) else 0
+            tokens_in = sum(count_each(_texts(sent)))
             with self._lock:
-                self.spent += Cost(1, read, written)
+                self.spent += Cost(1, tokens_in, tokens_out)
             return result
 
         setattr(owner, method, counted)
@@ -243,13 +243,13 @@ class Mem0System:
             )
 
     def recall(self, question: str) -> Sequence[Recalled]:
-        found = self._memory.search(
+        answer = self._memory.search(
             question,
             top_k=self._options["limit"],
             filters={"user_id": self._user},
             threshold=self._options["threshold"],
         )
-        return [self._recalled(item) for item in found["results"]]
+        return [self._recalled(item) for item in answer["results"]]
 
     def _recalled(self, item: Mapping[str, Any]) -> Recalled:
         metadata = item.get("metadata") or {}
@@ -264,17 +264,17 @@ def _texts(given: Any) -> list[str]:
         return [given]
     if not isinstance(given, list):
         return []
-    return [str(each.get("content", "")) if isinstance(each, dict) else str(each) for each in given]
+    return [str(part.get("content", "")) if isinstance(part, dict) else str(part) for part in given]
 
 
 def _completed(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration, with stores in memory where it names none."""
-    made = copy.deepcopy(dict(config))
-    made.setdefault("history_db_path", ":memory:")
-    if "llm" not in made:
+    complete = copy.deepcopy(dict(config))
+    complete.setdefault("history_db_path", ":memory:")
+    if "llm" not in complete:
         # It makes a client at the start, also where none is ever asked.
-        made["llm"] = {"provider": "openai", "config": {"api_key": "none"}}
-    store = made.setdefault("vector_store", {"provider": "qdrant", "config": {}})
+        complete["llm"] = {"provider": "openai", "config": {"api_key": "none"}}
+    store = complete.setdefault("vector_store", {"provider": "qdrant", "config": {}})
     if store.get("provider") == "qdrant" and not {"client", "path", "url", "host"} & set(
         store.setdefault("config", {})
     ):
@@ -283,7 +283,7 @@ def _completed(config: Mapping[str, Any]) -> dict[str, Any]:
         store["config"]["client"] = QdrantClient(":memory:")
         # A path has a default of its own, which the check of the configuration wants to see.
         store["config"].setdefault("path", ":memory:")
-        dimensions = made.get("embedder", {}).get("config", {}).get("embedding_dims")
+        dimensions = complete.get("embedder", {}).get("config", {}).get("embedding_dims")
         if dimensions is not None:
             store["config"].setdefault("embedding_model_dims", dimensions)
-    return made
+    return complete

@@ -34,11 +34,11 @@ def pareto(points: Sequence[Mapping[str, Any]]) -> list[int]:
     """The places of points that no other beats: none is as cheap and better, or as good and
     cheaper. Cheapest first."""
     order = sorted(range(len(points)), key=lambda at: (points[at]["tokens"], -points[at]["value"]))
-    kept: list[int] = []
+    best: list[int] = []
     for at in order:
-        if not kept or points[at]["value"] > points[kept[-1]]["value"]:
-            kept.append(at)
-    return kept
+        if not best or points[at]["value"] > points[best[-1]]["value"]:
+            best.append(at)
+    return best
 
 
 def _points(runs: Mapping[str, Run], name: str) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ def _chart(points: list[dict[str, Any]], title: str) -> Any:
     value = alt.Y(
         "value:Q", title="mean, with 95 % interval", scale=alt.Scale(domainMin=0, nice=True)
     )
-    shown = [
+    tooltips = [
         alt.Tooltip("memory:N"),
         alt.Tooltip("budget:N"),
         alt.Tooltip("tokens:Q", format=",.0f"),
@@ -103,7 +103,7 @@ def _chart(points: list[dict[str, Any]], title: str) -> Any:
     bars = whole.mark_rule().encode(y=alt.Y("low:Q"), y2="high:Q", color=colour)
     lines = whole.mark_line().encode(y=value, color=colour)
     dots = whole.mark_point(filled=True, size=90, opacity=1).encode(
-        y=value, color=colour, tooltip=shown
+        y=value, color=colour, tooltip=tooltips
     )
     names = (
         alt.Chart(data)

@@ -105,22 +105,22 @@ class Recent(ConfiguredMemory):
         newest_first, sessions = costs.ids[::-1], costs.blocks[::-1]
 
         def recall(question: Question, budget: Budget) -> Context:  # noqa: ARG001
-            chosen = costs.fit(newest_first, budget, skipping=False)
-            count = len(chosen)
+            message_ids = costs.fit(newest_first, budget, skipping=False)
+            count = len(message_ids)
             if self.unit == "sessions" and count < len(sessions):
                 while count and sessions[count - 1] == sessions[count]:
                     count -= 1
-            return costs.context(chosen[:count], ranked=newest_first)
+            return costs.context(message_ids[:count], ranked=newest_first)
 
         return Recalling(recall)
 
 
 def check_kinds(kinds: Sequence[str]) -> tuple[EventKind, ...]:
     """The kinds of events, each known, in the order of the glossary."""
-    known: tuple[EventKind, ...] = get_args(EventKind)
+    kinds_in_order: tuple[EventKind, ...] = get_args(EventKind)
     for kind in kinds:
-        choice("kind of event", kind, known)
-    return tuple(kind for kind in known if kind in kinds)
+        choice("kind of event", kind, kinds_in_order)
+    return tuple(kind for kind in kinds_in_order if kind in kinds)
 
 
 class EventLines(Lines):
@@ -194,9 +194,9 @@ class Oracle(ConfiguredMemory):
 
     def knowing(self, evidence: EvidenceOf) -> Oracle:
         """The same memory, told what is needed for each question."""
-        told = Oracle()
-        told._evidence = evidence
-        return told
+        oracle = Oracle()
+        oracle._evidence = evidence
+        return oracle
 
     def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
         evidence = self._evidence
@@ -205,7 +205,7 @@ class Oracle(ConfiguredMemory):
         costs = MessageCosts(chat)
 
         def recall(question: Question, budget: Budget) -> Context:
-            known = [id_ for id_ in evidence[chat.id, question.id] if id_ in costs.place]
-            return costs.context(costs.fit(known, budget), ranked=known)
+            evidence_ids = [id_ for id_ in evidence[chat.id, question.id] if id_ in costs.place]
+            return costs.context(costs.fit(evidence_ids, budget), ranked=evidence_ids)
 
         return Recalling(recall)

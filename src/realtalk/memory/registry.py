@@ -46,9 +46,9 @@ def make_memory(name: str, settings: Mapping[str, Any] | None = None) -> Memory:
     if ":" in name:
         return _own(name, settings)
     parameters = inspect.signature(MEMORIES[name], eval_str=True).parameters
-    known = {key: each for key, each in parameters.items() if key not in _OBJECTS}
+    options = {key: parameter for key, parameter in parameters.items() if key not in _OBJECTS}
     what, fix = f"the memory '{name}'", "give it as {key}=VALUE"
-    return make(what, MEMORIES[name], settings, parameters=known, fix=fix)
+    return make(what, MEMORIES[name], settings, parameters=options, fix=fix)
 
 
 def _own(reference: str, settings: Mapping[str, Any] | None) -> Memory:

@@ -83,15 +83,16 @@ def check_memory(given: Any) -> Memory:
 def built_memory(memory: Memory, chat: Chat, progress: Progress = silent) -> CheckedMemory:
     """A chat's memory: what `build` returned, or the memory itself where that is nothing."""
     telling = {"progress": progress} if "progress" in signature(memory.build).parameters else {}
-    built: Any = memory.build(chat, **telling)
-    if built is None:
-        built = memory
-    if not callable(getattr(built, "recall", None)):
+    chat_memory: Any = memory.build(chat, **telling)
+    if chat_memory is None:
+        chat_memory = memory
+    if not callable(getattr(chat_memory, "recall", None)):
         raise RealtalkError(
-            f"the memory '{memory.name}' has no recall: {type(built).__name__} cannot be asked",
+            f"the memory '{memory.name}' has no recall: "
+            f"{type(chat_memory).__name__} cannot be asked",
             fix="write recall(question, budget); build may return an object that has it",
         )
-    return CheckedMemory(memory.name, built, chat)
+    return CheckedMemory(memory.name, chat_memory, chat)
 
 
 class CheckedMemory:
@@ -108,20 +109,20 @@ class CheckedMemory:
         """What the memory shows. An OwnCodeError where its code failed or returned no context."""
         where = f"{self._chat.id}, {question.id}"
         with own_code(f"the memory '{self._name}' failed", where):
-            given: Any = self._built.recall(question, budget)
-        if isinstance(given, Context):
-            return given
-        if isinstance(given, str):
-            return Context(given, tells=True)
-        if isinstance(given, list | tuple):
-            return self._shown(tuple(given), budget)
-        raise self._wrong(type(given).__name__)
+            recollection: Any = self._built.recall(question, budget)
+        if isinstance(recollection, Context):
+            return recollection
+        if isinstance(recollection, str):
+            return Context(recollection, tells=True)
+        if isinstance(recollection, list | tuple):
+            return self._shown(tuple(recollection), budget)
+        raise self._wrong(type(recollection).__name__)
 
     def _shown(self, ranked: tuple[Any, ...], budget: Budget) -> Context:
-        for each in ranked:
-            if not isinstance(each, str):
-                raise self._wrong(f"a list of {type(each).__name__}")
-            if each not in self._costs.place:
+        for id_ in ranked:
+            if not isinstance(id_, str):
+                raise self._wrong(f"a list of {type(id_).__name__}")
+            if id_ not in self._costs.place:
                 raise self._wrong("a list with something in it that is no message id of this chat")
         ids = tuple(dict.fromkeys(ranked))
         return self._costs.context(self._costs.fit(ids, budget), ranked=ids)
@@ -211,11 +212,11 @@ class MemoryReader:
             spent.append(1000 * (time.perf_counter() - began))
         if failures and not self.proven:
             raise failures[0]
-        read = dict(zip(items, self.reader.solve([*items.values()], progress), strict=True))
+        readings = dict(zip(items, self.reader.solve([*items.values()], progress), strict=True))
         answers: list[Answer[RecalledAnswer]] = []
         for at, milliseconds in enumerate(spent):
             if at in items:
-                answer = self._recalled(items[at].context, read[at])
+                answer = self._recalled(items[at].context, readings[at])
             else:
                 answer = Answer(RecalledAnswer(NO_CONTEXT), failures[at].what)
             times = {
@@ -277,17 +278,17 @@ def reminder(memory: Memory, budget: Budget) -> Callable[[Chat], MessagesFor]:
     """For a chat, which of its messages something brings to mind."""
 
     def remember(chat: Chat) -> MessagesFor:
-        built = built_memory(memory, chat)
+        chat_memory = built_memory(memory, chat)
 
         def recall(said: str, moment: datetime) -> Sequence[str]:
-            asked = Question("cue", said, None, "", asked=moment)
-            found = built.recall(asked, budget)
-            if found.tells:
+            cue = Question("cue", said, None, "", asked=moment)
+            context = chat_memory.recall(cue, budget)
+            if context.tells:
                 raise RealtalkError(
                     f"the memory {memory.name} shows no messages",
                     fix="take recent, retrieved or none",
                 )
-            return found.message_ids
+            return context.message_ids
 
         return recall
 

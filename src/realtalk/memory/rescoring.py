@@ -49,8 +49,8 @@ def probe_and_judge(
         return run_probe(plan, folder, fresh=fresh, progress=progress)
     judge.refuse_own(plan.reader.settings.get("model"))
     if folder is not None and not fresh and (folder / "run.json").is_file():
-        known = RunFolder.load(folder, KIND).rows("judgements", JUDGED_KEY)
-        judge.refuse_other_server(known, str(folder))
+        judgements = RunFolder.load(folder, KIND).rows("judgements", JUDGED_KEY)
+        judge.refuse_other_server(judgements, str(folder))
     return judge_run(run_probe(plan, folder, fresh=fresh, progress=progress), judge, progress)
 
 
@@ -69,8 +69,8 @@ def judge_run(probed: Run, judge: Judge, progress: Progress = silent) -> Run:
         table = run.table("judgements", JUDGED_KEY)
         judge.refuse_other_server(table.rows, probed.place)
         current = current_judgements(table.rows, probed.rows)
-        known = {judgement_key(row) for row in current if row["unscored"] is None}
-        judge.judge(probed.rows, table.add, known.__contains__, progress)
+        keys = {judgement_key(row) for row in current if row["unscored"] is None}
+        judge.judge(probed.rows, table.add, keys.__contains__, progress)
         earlier = map(judgement_key, probed.judgements)
         order = list(dict.fromkeys((*earlier, *judge.keys(probed.rows))))
         judgements = table.finish(order, schema_of(JUDGEMENT))
@@ -120,10 +120,10 @@ def rescore_run(folder: Path, audit: Audit | None = None) -> tuple[Run, Rescored
 
     A corrected `audit` takes the place of the one that the run's questions were held against.
     """
-    known = Run.load(folder, KIND)
-    rows = known.rows if audit is None else _audited_anew(known, audit)
+    run = Run.load(folder, KIND)
+    rows = run.rows if audit is None else _audited_anew(run, audit)
     questions = _StoredQuestions(rows)
-    changes = rescore(known, questions, questions.stages())
+    changes = rescore(run, questions, questions.stages())
     return Run.load(folder, KIND), changes
 
 
@@ -135,13 +135,15 @@ def _audited_anew(probed: Run, audit: Audit) -> list[Row]:
             where=probed.place,
             fix="a corrected audit stands beside published golds; probe anew with `golds=FILE`",
         )
-    by_key = {key: each for questions in audit.chats.values() for key, each in questions.items()}
+    by_key = {
+        key: judgement for questions in audit.chats.values() for key, judgement in questions.items()
+    }
     changed = []
     for row in probed.rows:
-        asked = Question(row["sample"], row["question"], row["gold"], row["category"])
-        found = by_key.get(question_key(asked))
+        question = Question(row["sample"], row["question"], row["gold"], row["category"])
+        entry = by_key.get(question_key(question))
         # The chat was recognised when the run was made: without that, a question alone is none.
-        changed.append(row if row["verdict"] is None else row | audit_columns(found))
+        changed.append(row if row["verdict"] is None else row | audit_columns(entry))
     if not any(row["verdict"] for row in changed):
         raise RealtalkError("the audit is not of this run's chats", where=probed.place)
     return changed

@@ -72,9 +72,9 @@ class BuiltRestored:
 
     def _anchors_of(self, event: Event) -> list[str]:
         """The messages that an event names, else those of its session that are most like it."""
-        named = [id_ for id_ in event.evidence if id_ in self._costs.place]
-        if named:
-            return named
+        evidence = [id_ for id_ in event.evidence if id_ in self._costs.place]
+        if evidence:
+            return evidence
         places = self._costs.in_session(event.session)
         scores = self._message_ranking.scores(event.text)[places]
         best = best_first(scores)[: self._memory.anchors]
@@ -82,10 +82,10 @@ class BuiltRestored:
 
     def recall(self, question: Question, budget: Budget) -> Context:
         """The chosen events, then their messages, then other events while there is room."""
-        asked = with_aliases(self._costs.chat, question.text)
-        order = best_first(self._event_ranking.scores(asked))
+        text = with_aliases(self._costs.chat, question.text)
+        order = best_first(self._event_ranking.scores(text))
         leading = order[: self._memory.top]
-        restored = tuple(dict.fromkeys(self._restored(asked, order, leading)))
+        restored = tuple(dict.fromkeys(self._restored(text, order, leading)))
         anchors = (anchor for at in order for anchor in self._anchors[at])
         return lines_then_messages(
             self._sheet,

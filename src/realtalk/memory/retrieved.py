@@ -138,7 +138,7 @@ class BuiltRetrieved:
     def scores(self, question: Question) -> Floats:
         """One score per message, in the order of `index.ids`."""
         memory, index = self._memory, self.index
-        asked = SearchedQuestion.of(
+        searched = SearchedQuestion.of(
             index.chat,
             question,
             aliases=memory.aliases,
@@ -146,10 +146,10 @@ class BuiltRetrieved:
             is_english=index.is_english,
         )
         encoder = None if memory.by_words(index) else memory.encoder
-        found = scores(index, asked, encoder, memory.weights(index))
+        values = scores(index, searched, encoder, memory.weights(index))
         for _ in range(memory.hops):
-            found = again(index, found)
-        return found
+            values = again(index, values)
+        return values
 
     def ranked(self, question: Question) -> tuple[str, ...]:
         """Every message, best first; of equals, the earlier one."""
@@ -165,8 +165,8 @@ class BuiltRetrieved:
     def recall(self, question: Question, budget: Budget) -> Context:
         ranked, places = self._order(question)
         hits = ranked[: self._memory.top or self._reach(places, budget)]
-        shown = self._costs.fit(self._with_neighbours(hits), budget)
-        return self._costs.context(shown, ranked=ranked)
+        message_ids = self._costs.fit(self._with_neighbours(hits), budget)
+        return self._costs.context(message_ids, ranked=ranked)
 
     def _reach(self, places: npt.NDArray[np.int64], budget: Budget) -> int:
         """How many of the ranked are looked at: as many as would fill the budget twice.
@@ -179,17 +179,17 @@ class BuiltRetrieved:
             (self._costs.words, budget.words),
         ):
             if most is not None:
-                each = costs[places]
-                spent = np.cumsum(np.where(each > most, 0, each))  # what can never fit costs none
+                sizes = costs[places]
+                spent = np.cumsum(np.where(sizes > most, 0, sizes))  # what can never fit costs none
                 reach = min(reach, int(np.searchsorted(spent, 2 * most, side="right")) + 1)
         return reach
 
     def _with_neighbours(self, hits: tuple[str, ...]) -> Iterator[str]:
         """Each hit, then what stands around it, every message once."""
-        seen: set[str] = set()
+        ids: set[str] = set()
         for hit in hits:
             around = self._costs.around(hit, self._memory.window) if self._memory.window else ()
             for id_ in (hit, *around):
-                if id_ not in seen:
-                    seen.add(id_)
+                if id_ not in ids:
+                    ids.add(id_)
                     yield id_

@@ -74,8 +74,8 @@ _TESTED = frozenset(
 
 def _score(name: str, table: str) -> Score:
     # A mean of 0 or 1 over a few questions is as uncertain as any other: all are proportions.
-    shown, tested = name in _SHOWN, name in _TESTED
-    return Score(name, name, proportion=True, table=table, shown=shown, tested=tested)
+    is_shown, tested = name in _SHOWN, name in _TESTED
+    return Score(name, name, proportion=True, table=table, shown=is_shown, tested=tested)
 
 
 SCORES = (
@@ -225,17 +225,17 @@ def rescored_columns(row: Row, answer: str | None) -> Row:
 
 def _retrieval(evidence: Sequence[str], ranked: Sequence[str] | None, row: Row) -> Row:
     """Where the evidence stands in the memory's order, and how much of it was shown."""
-    wanted = set(evidence)
+    evidence_ids = set(evidence)
     columns: Row = dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES))
     columns["ranks"] = [None] * len(evidence)
-    if wanted and ranked is not None:
-        found = score_ranking(ranked, wanted) or {}
+    if evidence_ids and ranked is not None:
+        figures = score_ranking(ranked, evidence_ids) or {}
         place = {id_: rank for rank, id_ in reversed([*enumerate(ranked, 1)])}
-        columns |= {name: found[name] for name in RANK_SCORES}
+        columns |= {name: figures[name] for name in RANK_SCORES}
         columns["ranks"] = [place.get(id_) for id_ in evidence]
-    if wanted and not row.get("tells"):
-        hits = len(wanted.intersection(row["message_ids"]))
-        shares = (float(hits > 0), float(hits == len(wanted)), hits / len(wanted))
+    if evidence_ids and not row.get("tells"):
+        hits = len(evidence_ids.intersection(row["message_ids"]))
+        shares = (float(hits > 0), float(hits == len(evidence_ids)), hits / len(evidence_ids))
         columns |= dict(zip(BUDGET_SCORES, shares, strict=True))
     return columns
 

@@ -76,7 +76,7 @@ class Lines:
         self.heads = tuple(heads)
         self.blocks = tuple(blocks)
         under = [*zip(blocks, heads, strict=True)]
-        changes = (one != other for one, other in pairwise(under))
+        changes = (line_head != next_head for line_head, next_head in pairwise(under))
         self.head_of = [*accumulate(changes, initial=0)]  # the number of each line's head
         days = [*dict.fromkeys(heads)]
         tokens = count_each([*lines, *days])
@@ -174,17 +174,17 @@ def shown(message: Message) -> str:
 
 def _shared(attachment: Attachment) -> str:
     what = _KINDS.get(attachment.kind, "media")
-    told = attachment.caption or (attachment.name if attachment.kind in _NAMED else "")
-    told = one_line(told)
+    caption = attachment.caption or (attachment.name if attachment.kind in _NAMED else "")
+    caption = one_line(caption)
     verb = "makes" if attachment.kind == "call" else "shares"
-    return f"[{verb} {what}: {told}]" if told else f"[{verb} {what}]"
+    return f"[{verb} {what}: {caption}]" if caption else f"[{verb} {what}]"
 
 
 def session_text(session: Session, messages: Iterable[Message] | None = None) -> str:
     """A session's messages, or those given, under their days; "" for none."""
     lines = []
-    chosen = session.messages if messages is None else tuple(messages)
-    for day, run in groupby(chosen, key=lambda message: _day(session, message)):
+    messages_shown = session.messages if messages is None else tuple(messages)
+    for day, run in groupby(messages_shown, key=lambda message: _day(session, message)):
         lines += [day_line(session, day), *(shown(message) for message in run)]
     return "\n".join(lines)
 
@@ -234,7 +234,7 @@ class MessageCosts(Lines):
         """A message with as many before and after it in its session, in time order."""
         at = self.at(message_id)
         near = range(max(0, at - reach), min(len(self.ids), at + reach + 1))
-        return tuple(self.ids[each] for each in near if self.blocks[each] == self.blocks[at])
+        return tuple(self.ids[place] for place in near if self.blocks[place] == self.blocks[at])
 
     def fit(
         self, message_ids: Iterable[str], budget: Budget, *, skipping: bool = True

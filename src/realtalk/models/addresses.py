@@ -45,7 +45,7 @@ def address_of(
             heads |= {f"{a}_{b}" for word in words for a, b in ((cloud, word), (word, cloud))}
     names = sorted(f"{head}_{ending}" for head in heads for ending in _ENDINGS)
     addresses = dict.fromkeys(
-        bare_address(environment[each]) for each in names if environment.get(each)
+        bare_address(environment[name]) for name in names if environment.get(name)
     )
     if not addresses and environment.get(_ANY):
         return bare_address(environment[_ANY])

@@ -126,8 +126,8 @@ class Asked:
 
 def patience(timeout: int | None, retries: int | None) -> dict[str, Any]:
     """Those of the two that are given, as arguments of `Asked`."""
-    given = {"timeout": timeout, "retries": retries}
-    return {name: value for name, value in given.items() if value is not None}
+    options = {"timeout": timeout, "retries": retries}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,20 +238,20 @@ async def _all(
     waiting = iter(prompts)
     # Failures before the first answer: where the key is wrong they are the caller's to mend, and
     # no prompt is to be taken for asked.
-    held: list[tuple[str, Reply]] = []
+    failures: list[tuple[str, Reply]] = []
     done = 0
     record.tell = told_once(lambda trouble: progress(done, len(prompts), Trouble(trouble)))
 
     def hand_on() -> None:
-        while held and not record.setup:
-            keep(*held.pop(0))
+        while failures and not record.setup:
+            keep(*failures.pop(0))
 
     async def work() -> None:
         nonlocal done
         for prompt in waiting:
             reply = await _one(prompt, guarded, asked, record)
             if reply.text is None and not record.heard:
-                held.append((prompt.key, reply))
+                failures.append((prompt.key, reply))
             elif not record.setup:
                 hand_on()
                 keep(prompt.key, reply)
@@ -281,18 +281,18 @@ async def _one(prompt: Prompt, model: GuardedModel, asked: Asked, record: _Recor
     text = sendable(prompt.make())
     flaw = partial(flaw_of, flaw=prompt.flaw)
     tries = [text, *(text + reminder for reminder in prompt.reminders)]
-    for each in tries:
-        known = await model.kept(each, flaw)
-        if known is not None:
-            return _reply([known], "", began)
+    for message in tries:
+        answer = await model.kept(message, flaw)
+        if answer is not None:
+            return _reply([answer], "", began)
     heard: list[ModelOutput] = []
     reason, turn = "", _turn(asked)
-    for each in tries:
+    for message in tries:
         if record.stop:
             return _reply(heard, record.stop, began)
         try:
             output = await generated(
-                partial(model.asked, each, flaw),
+                partial(model.asked, message, flaw),
                 asked.retries,
                 asked.wait,
                 turn,
@@ -380,12 +380,12 @@ def _environment(asked: Asked) -> Iterator[None]:
     """Inspect learns from the environment where its cache lies and how much it traces."""
     answers = Path(asked.cache or cache_folder() / "answers")
     private_folder(answers)
-    wanted = {
+    settings = {
         "INSPECT_CACHE_DIR": str(answers),
         "INSPECT_TRACE_LEVEL": "critical",  # failed calls are traced with their text
     }
     # Inspect keeps what was said of chats.
-    with environment(wanted), owner_only(), warnings.catch_warnings():
+    with environment(settings), owner_only(), warnings.catch_warnings():
         # Of a reply in another form than promised, with words from it.
         warnings.filterwarnings("ignore", "Pydantic serializer warnings")
         yield

@@ -77,12 +77,12 @@ async def generated(
 
 def told_once(tell: Callable[[str], None]) -> Callable[[str], None]:
     """Many connections fail alike: what was told just now is not told again."""
-    told: dict[str, float] = {}  # what, without the pause, and when
+    last_time: dict[str, float] = {}  # what, without the pause, and when
 
     def telling(trouble: str) -> None:
         now, what = time.monotonic(), trouble[: trouble.rfind(")")]
-        if what not in told or now - told[what] >= _TOLD_AGAIN:
-            told[what] = now
+        if what not in last_time or now - last_time[what] >= _TOLD_AGAIN:
+            last_time[what] = now
             tell(trouble)
 
     return telling
@@ -105,5 +105,5 @@ def _pause(first: float, tried: int, error: BaseException) -> float:
     last = getattr(error, "last_attempt", None)
     response = getattr(error if last is None else last.exception(), "response", None)
     header = str(getattr(response, "headers", {}).get("retry-after", ""))
-    wanted = float(header) if re.fullmatch(r"[0-9]{1,6}", header) else 0.0
-    return min(_LONGEST, max(wanted, first * 2.0**tried * random.uniform(1.0, 1.25)))
+    seconds = float(header) if re.fullmatch(r"[0-9]{1,6}", header) else 0.0
+    return min(_LONGEST, max(seconds, first * 2.0**tried * random.uniform(1.0, 1.25)))

@@ -111,14 +111,14 @@ def inventory(
     cache: Path | str | None = None, *, models: Mapping[str, LocalModel] = MODELS
 ) -> list[CachedModel]:
     """Every known model: whether it is in the cache, and whole."""
-    held = []
+    files = []
     for model in models.values():
         path = _place(model, cache)
         state = file_state(path, model.size, model.sha256)
-        held.append(
+        files.append(
             CachedModel(model, path, 0 if state == "missing" else path.stat().st_size, state)
         )
-    return held
+    return files
 
 
 def get(

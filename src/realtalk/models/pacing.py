@@ -25,8 +25,8 @@ _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(s|min|h)")
 
 def per_minute(rate: str) -> float:
     """`300/min`, `5/s` or `1000/h` as requests per minute."""
-    found = _WRITTEN.fullmatch(rate.strip())
-    requests = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    match = _WRITTEN.fullmatch(rate.strip())
+    requests = float(match[1]) * _UNITS[match[2]] if match else 0.0
     if requests <= 0:
         raise RealtalkError(f"'{rate}' is no rate", fix="write `rate=300/min`, 5/s or 1000/h")
     return requests
@@ -42,16 +42,16 @@ class Pace:
     def moment(self, now: float, requests: float) -> float:
         """The next free moment at so many requests per minute; it is taken then."""
         with self._lock:
-            taken = max(now, self._next)
-            self._next = taken + 60 / requests
-        return taken
+            moment = max(now, self._next)
+            self._next = moment + 60 / requests
+        return moment
 
     async def turn(self, requests: float) -> None:
         """Waits until a request may be sent, at so many per minute."""
-        taken = self.moment(time.monotonic(), requests)
+        moment = self.moment(time.monotonic(), requests)
         # A sleep may end a little early.
-        while (left := taken - time.monotonic()) > 0:
-            await asyncio.sleep(left)
+        while (seconds := moment - time.monotonic()) > 0:
+            await asyncio.sleep(seconds)
 
 
 _paces: dict[str, Pace] = {}

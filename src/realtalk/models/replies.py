@@ -135,7 +135,7 @@ def bound_bodies(api: Any) -> None:
 
 async def _bound(response: Any) -> None:
     stream = response.stream
-    kind = next((each for each in type(stream).__mro__ if each.__name__ == "AsyncByteStream"), None)
+    kind = next((base for base in type(stream).__mro__ if base.__name__ == "AsyncByteStream"), None)
     if kind is None:
         return
     packed = response.headers.get("content-encoding", "identity") != "identity"
@@ -145,10 +145,10 @@ async def _bound(response: Any) -> None:
         """The same bytes, up to a limit."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            read = 0
+            size = 0
             async for chunk in stream:
-                read += len(chunk)
-                if read > most:
+                size += len(chunk)
+                if size > most:
                     raise EndlessBody(f"more than {most:,} bytes")
                 yield chunk
 

@@ -62,8 +62,10 @@ class _Guided(LanguageModel[ShownT, ValueT]):
         cache: Path | None = None,
     ) -> None:
         options: dict[str, Any] = {"connections": connections, "rate": rate, "seed": seed}
-        asked = Asked(model, cache, base_url, max_tokens=max_tokens or self.longest, **options)
-        super().__init__(asked, load_prompts(prompts, self.wordings))
+        model_config = Asked(
+            model, cache, base_url, max_tokens=max_tokens or self.longest, **options
+        )
+        super().__init__(model_config, load_prompts(prompts, self.wordings))
         self._style = self.styled if style is None else style
         self._examples = example_count(self._style, examples)
         self._by = by
@@ -71,14 +73,14 @@ class _Guided(LanguageModel[ShownT, ValueT]):
 
     @property
     def settings(self) -> dict[str, Any]:
-        found = {**super().settings, "style": self._style}
+        settings = {**super().settings, "style": self._style}
         if self._style or self._examples:
-            found |= {"examples": self._examples, "by": self._by, "guide": Guide.version}
-        return found
+            settings |= {"examples": self._examples, "by": self._by, "guide": Guide.version}
+        return settings
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        known = self._guides.get(learning.speaker)
-        if (self._style or self._examples) and (known is None or known[0] is not learning):
+        entry = self._guides.get(learning.speaker)
+        if (self._style or self._examples) and (entry is None or entry[0] is not learning):
             guide = Guide(
                 learning,
                 described=self._style,
@@ -137,9 +139,9 @@ class LlmGuesser(_Guided[Lineup, int]):
 
 def read_letter(text: str, lineup: Lineup) -> Answer[int]:
     """The place of the reply that an answer names by its letter."""
-    found = _LETTER.fullmatch(text)
-    if found is None or found[1] not in LETTERS[: len(lineup.replies)]:
+    match = _LETTER.fullmatch(text)
+    if match is None or match[1] not in LETTERS[: len(lineup.replies)]:
         return Answer(None, "no letter")
-    place = LETTERS.index(found[1])
-    rest, reply = (plain_text(each.strip(_MARKS)) for each in (found[2], lineup.replies[place]))
+    place = LETTERS.index(match[1])
+    rest, reply = (plain_text(part.strip(_MARKS)) for part in (match[2], lineup.replies[place]))
     return Answer(None, "more than a letter") if rest and rest != reply else Answer(place)

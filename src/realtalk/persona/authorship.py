@@ -88,9 +88,9 @@ class WhoWroteIt:
         if not texts:
             return []
         table = self._features.transform(list(texts))
-        found = np.array([model.predict_proba(table)[:, 1] for model in self._models])
+        chances = np.array([model.predict_proba(table)[:, 1] for model in self._models])
         return [
-            float(found[fold, at] if fold is not None else found[:, at].mean())
+            float(chances[fold, at] if fold is not None else chances[:, at].mean())
             for at, fold in enumerate(self._fold_of.get(text) for text in texts)
         ]
 
@@ -115,13 +115,13 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
     # The chat to learn from may hold the same partner: their turns there are outside the test.
     elsewhere = [chat for chat in corpus.chats if chat.id != task.test.id]
     others = [text for chat in elsewhere for text in _said(chat, partners)]
-    asked = _said(task.test, partners)
+    partner_texts = _said(task.test, partners)
     source = "other chats"
     if len(others) < FEWEST_TURNS:
         half = len(task.test.sessions) // 2
         early = {session.number for session in task.test.sessions[:half]}
         others = _said(task.test, partners, early)
-        asked = asked[len(others) :]
+        partner_texts = partner_texts[len(others) :]
         source = "the tested chat, first half"
     if min(len(own), len(others)) < FEWEST_TURNS:
         none = Estimate(None, unscored=_TOO_FEW)
@@ -131,7 +131,7 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
     return Trial(
         judge,
         taken_for(judge.shares(truths)),
-        taken_for(judge.shares(asked)),
+        taken_for(judge.shares(partner_texts)),
         len(own),
         len(others),
         source,
@@ -140,11 +140,11 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
 
 def _said(chat: Chat, who: set[str], sessions: set[int] | None = None) -> list[str]:
     return [
-        given.text
-        for given in turn_inputs(Corpus(chat.id, "", (chat,)))
-        if given.speaker in who
-        and given.text.strip()
-        and (sessions is None or given.session in sessions)
+        turn.text
+        for turn in turn_inputs(Corpus(chat.id, "", (chat,)))
+        if turn.speaker in who
+        and turn.text.strip()
+        and (sessions is None or turn.session in sessions)
     ]
 
 
@@ -183,8 +183,8 @@ class ByStyle(PlainSolver):
     def solve(self, shown: Sequence[Lineup], progress: Progress = silent) -> list[Answer[int]]:  # noqa: ARG002
         if self._judge is None:
             return [Answer(None, _TOO_FEW)] * len(shown)
-        shares = iter(self._judge.shares([text for each in shown for text in each.replies]))
-        return [Answer(int(np.argmax([next(shares) for _ in each.replies]))) for each in shown]
+        shares = iter(self._judge.shares([text for lineup in shown for text in lineup.replies]))
+        return [Answer(int(np.argmax([next(shares) for _ in lineup.replies]))) for lineup in shown]
 
 
 class ByMeaningNear(PlainSolver):
@@ -216,17 +216,17 @@ class ByMeaningNear(PlainSolver):
 
     def solve(self, shown: Sequence[Lineup], progress: Progress = silent) -> list[Answer[int]]:
         progress(0, len(shown), "finding the nearest reply")
-        vectors = iter(self._encoder.embed([text for each in shown for text in each.replies]))
-        contexts = self._encoder.embed([gist(each.prompt) for each in shown])
+        vectors = iter(self._encoder.embed([text for lineup in shown for text in lineup.replies]))
+        contexts = self._encoder.embed([gist(lineup.prompt) for lineup in shown])
         answers = []
-        for each, context in zip(shown, contexts, strict=True):
-            replies = np.array(list(islice(vectors, len(each.replies))))
+        for lineup, context in zip(shown, contexts, strict=True):
+            replies = np.array(list(islice(vectors, len(lineup.replies))))
             near = np.zeros(len(replies))
             if self._to != "speaker":
                 near += replies @ context
             if self._to != "context":
                 cosines = replies @ self._own.T
-                for row, text in zip(cosines, each.replies, strict=True):
+                for row, text in zip(cosines, lineup.replies, strict=True):
                     if text in self._texts and len(self._texts) > 1:
                         row[self._texts.index(text)] = -1.0
                 near += np.sort(cosines, axis=1)[:, -_NEAREST:].mean(axis=1)

@@ -158,12 +158,12 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
         """The simulator, its model and what it was told of the speaker."""
         simulator = settings["solver"]
         parts = [str(simulator["name"])]
-        given = simulator["settings"]
-        if given.get("model"):
-            parts.append(str(given["model"]))
-        if given.get("style"):
+        options = simulator["settings"]
+        if options.get("model"):
+            parts.append(str(options["model"]))
+        if options.get("style"):
             parts.append("styled")
-        elif given.get("examples") and "retrieved" not in parts[0].split():
+        elif options.get("examples") and "retrieved" not in parts[0].split():
             parts.append("retrieved")
         return " ".join(parts)
 
@@ -264,8 +264,8 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
 
 def _agreement(row: Row) -> float | None:
     """The share of the labels of both texts that are the same."""
-    known = [row[name] for name in AGREEMENTS if row[name] is not None]
-    return sum(known) / len(known) if known else None
+    agreements = [row[name] for name in AGREEMENTS if row[name] is not None]
+    return sum(agreements) / len(agreements) if agreements else None
 
 
 def languages_of(run: Run) -> tuple[Languages, ...]:
@@ -274,7 +274,7 @@ def languages_of(run: Run) -> tuple[Languages, ...]:
         Languages(
             fact["test"],
             fact["measure"],
-            {each["language"]: each["turns"] for each in fact["by_language"]},
+            {entry["language"]: entry["turns"] for entry in fact["by_language"]},
             fact["version"],
         )
         for fact in run.facts
@@ -302,12 +302,12 @@ def _measured_apart(*runs: Run) -> list[str]:
 def _of_speakers(pairs: Sequence[tuple[Row, Row]], score: Score) -> tuple[dict[str, float], float]:
     """What changes for each speaker, and how far single turns of the first side spread."""
     assert score.parts is not None
-    before, after = [one for one, _ in pairs], [other for _, other in pairs]
-    one, other, groups = paired_lines(before, after, score.parts)
+    before, after = [first for first, _ in pairs], [second for _, second in pairs]
+    before_lines, after_lines, groups = paired_lines(before, after, score.parts)
     changes: dict[str, float] = {}
-    for who, line in zip(groups, other - one, strict=True):
+    for who, line in zip(groups, after_lines - before_lines, strict=True):
         changes[who] = changes.get(who, 0.0) + float(line[0])
-    spread = float(np.std(one[:, 0] / one[:, 1])) if len(one) else 0.0
+    spread = float(np.std(before_lines[:, 0] / before_lines[:, 1])) if len(before_lines) else 0.0
     return changes, spread
 
 

@@ -80,17 +80,22 @@ class BertScore:
             part = pairs[start : start + _AT_ONCE]
             texts = list(dict.fromkeys(text.strip() for pair in part for text in pair))
             vectors = dict(zip(texts, self._vectors(texts), strict=True))
-            scores += [_f1(vectors[one.strip()], vectors[other.strip()]) for one, other in part]
+            scores += [
+                _f1(vectors[prediction.strip()], vectors[truth.strip()])
+                for prediction, truth in part
+            ]
             progress(len(scores), len(pairs), "BERTScore")
         return scores
 
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
-            transformers, found = library("transformers", _ROLE), self._found
-            with quiet(transformers), load_errors(_ROLE, found.place), found.reach():
-                tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
+            transformers, hub_model = library("transformers", _ROLE), self._found
+            with quiet(transformers), load_errors(_ROLE, hub_model.place), hub_model.reach():
+                tokenizer = transformers.AutoTokenizer.from_pretrained(
+                    hub_model.place, **hub_model.where
+                )
                 model = transformers.AutoModel.from_pretrained(
-                    found.place, dtype=library("torch", _ROLE).float32, **found.where
+                    hub_model.place, dtype=library("torch", _ROLE).float32, **hub_model.where
                 )
             self._loaded = model.to(self._device).eval(), tokenizer
         return self._loaded
@@ -101,10 +106,10 @@ class BertScore:
         model, tokenizer = self._load()
         most = longest(model.config, tokenizer)
         space = " " if model.config.model_type in _SPACED else ""
-        given = [space + text if text else "" for text in texts]
-        tokens = tokenizer(given, truncation=True, max_length=most, padding=False)
+        inputs = [space + text if text else "" for text in texts]
+        tokens = tokenizer(inputs, truncation=True, max_length=most, padding=False)
         marks = {tokenizer.cls_token_id, tokenizer.sep_token_id}
-        made: list[tuple[Any, Any]] = [(None, None)] * len(texts)
+        vectors: list[tuple[Any, Any]] = [(None, None)] * len(texts)
         lengths = [len(row) for row in tokens["input_ids"]]
         for batch in batches(lengths, BATCH_TOKENS[self._device]):
             padded = tokenizer.pad(
@@ -116,15 +121,15 @@ class BertScore:
             sides = padded["attention_mask"].cpu().bool()
             for row, at in enumerate(batch):
                 own = torch.tensor([token not in marks for token in tokens["input_ids"][at]])
-                made[at] = near[row][sides[row]], own
-        return made
+                vectors[at] = near[row][sides[row]], own
+        return vectors
 
 
 def _f1(prediction: tuple[Any, Any], truth: tuple[Any, Any]) -> float | None:
-    (said, own), (real, its_own) = prediction, truth
+    (answer_vectors, own), (real, its_own) = prediction, truth
     if not (own.any() and its_own.any()):
         return None
-    near = said @ real.T
+    near = answer_vectors @ real.T
     precision = float(near.max(dim=1).values[own].mean())
     recall = float(near.max(dim=0).values[its_own].mean())
     total = precision + recall

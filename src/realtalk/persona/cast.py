@@ -81,7 +81,7 @@ class Role:
 
     def told(self, moment: datetime) -> str:
         """What this person knows of themselves at a moment."""
-        past = [each for each in self.events if each[0] <= moment.date()][-_REMEMBERED:]
+        past = [event for event in self.events if event[0] <= moment.date()][-_REMEMBERED:]
         lines = [self.persona.text]
         if past:
             lines.append("What happened to you lately:")
@@ -94,14 +94,14 @@ def load_cast(path: Path | None = None) -> Cast:
     ours = Path(__file__).with_name("cast.toml")
     where = str(path or ours)
     try:
-        given = tomllib.loads((path or ours).read_text("utf-8"))
+        content = tomllib.loads((path or ours).read_text("utf-8"))
         personas = []
-        for each in given["personas"]:
-            values = {name: str(each[name]).strip() for name in _FIELDS}
-            if not values["name"] or set(each) != set(_FIELDS):
+        for entry in content["personas"]:
+            values = {name: str(entry[name]).strip() for name in _FIELDS}
+            if not values["name"] or set(entry) != set(_FIELDS):
                 raise ValueError
-            personas.append(Persona(**{**values, "age": int(each["age"])}))  # type: ignore[arg-type]
-        events = tuple(map(str, given.get("events", ())))
+            personas.append(Persona(**{**values, "age": int(entry["age"])}))  # type: ignore[arg-type]
+        events = tuple(map(str, content.get("events", ())))
     except (OSError, UnicodeDecodeError) as error:
         raise RealtalkError(
             "the personas cannot be read", where=where, fix="save them as UTF-8 text"
@@ -110,7 +110,7 @@ def load_cast(path: Path | None = None) -> Cast:
         raise RealtalkError(
             "is no file of personas", where=where, fix=f"write TOML: {_FORM}"
         ) from error
-    names = [each.name for each in personas]
+    names = [persona.name for persona in personas]
     if len(set(names)) < max(2, len(names)):
         raise RealtalkError(
             "two personas or more are needed, each with a name of its own", where=where
@@ -132,11 +132,11 @@ def draw_roles(
         lots = random.Random(f"{seed}/{number}/events")
         coming = list(cast.events)  # each comes once in a chat
         lots.shuffle(coming)
-        one, other = (
+        first, second = (
             Role(persona, _draw_events(coming, lots, days, begins))
             for persona in (waiting.pop(), waiting.pop())
         )
-        roles.append((one, other))
+        roles.append((first, second))
     return tuple(roles)
 
 
@@ -186,7 +186,9 @@ def pace_of(corpus: Corpus) -> ChatPace:
     for chat in corpus.chats:
         begun: Counter[date] = Counter()
         for session in chat.sessions:
-            timed = [(said.speaker, said.time) for said in session.messages if said.time]
+            timed = [
+                (message.speaker, message.time) for message in session.messages if message.time
+            ]
             if not timed:
                 continue
             first = timed[0][1]
@@ -209,8 +211,8 @@ def pace_of(corpus: Corpus) -> ChatPace:
             fix="name one with the times of its messages, or leave `like=` out",
         )
     waits["pauses"] = waits["pauses"] or [_PAUSE_MEDIAN]
-    seen: dict[str, list[Any]] = {**counts, **waits}
-    return ChatPace(corpus.name, **{name: tuple(values) for name, values in seen.items()})
+    samples: dict[str, list[Any]] = {**counts, **waits}
+    return ChatPace(corpus.name, **{name: tuple(values) for name, values in samples.items()})
 
 
 # What the REALTALK paper prints: response gaps and messages in a row in §5.1, messages and
@@ -289,7 +291,7 @@ def _session(
         if place:
             moment += timedelta(seconds=max(1, round(chance.choice(pace.gaps))))
         more = chance.choice(pace.bursts) - 1
-        pauses = tuple(max(1.0, round(each)) for each in chance.choices(pace.pauses, k=more))
+        pauses = tuple(max(1.0, round(pause)) for pause in chance.choices(pace.pauses, k=more))
         planned.append(PlannedTurn(number, side, moment, pauses))
         moment += timedelta(seconds=sum(pauses))
         side = 1 - side

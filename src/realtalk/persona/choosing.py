@@ -89,12 +89,12 @@ TABLE_8 = tuple(
 def published_choice(speaker: str, chats: Sequence[str]) -> tuple[str, str] | None:
     """Table 8's (learn, test) among these chat ids; None where it does not have them."""
     row = published_speaker(speaker)
-    found = []
+    chat_ids = []
     for pair in (row.learn, row.test) if row else ():
         # The chat whose id names both; ids of the published files read Chat_4_Emi_Paola.
-        wanted = {name.casefold() for name in pair}
-        found += [chat for chat in chats if wanted <= set(chat.casefold().split("_"))][:1]
-    return (found[0], found[1]) if len(found) == 2 else None
+        names = {name.casefold() for name in pair}
+        chat_ids += [chat for chat in chats if names <= set(chat.casefold().split("_"))][:1]
+    return (chat_ids[0], chat_ids[1]) if len(chat_ids) == 2 else None
 
 
 def published_speaker(name: str) -> PublishedSpeaker | None:
@@ -126,8 +126,8 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice
     measured = list(measure_speakers(labels, protocol))
     values = np.array(
         [
-            [np.nan if facet.value is None else facet.value for facet in each.speaker.facets]
-            for each in measured
+            [np.nan if facet.value is None else facet.value for facet in measurement.speaker.facets]
+            for measurement in measured
         ],
         np.float64,
     )
@@ -140,17 +140,17 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice
     scaled = (values - mean) / width
     finite = [row[np.isfinite(row)] for row in scaled]
     overall = [float(row.mean()) if row.size else np.nan for row in finite]
-    apart = {(each.speaker, *each.chats): each.overall for each in consistency_of(measured)}
+    apart = {(pair.speaker, *pair.chats): pair.overall for pair in consistency_of(measured)}
     places: dict[str, list[int]] = {}
-    for at, each in enumerate(measured):
-        places.setdefault(each.speaker.speaker, []).append(at)
+    for at, measurement in enumerate(measured):
+        places.setdefault(measurement.speaker.speaker, []).append(at)
     choices = []
     for speaker, own in places.items():
-        known = [at for at in own if np.isfinite(overall[at])]
-        if len(known) < 2 or is_nobody(speaker):
+        finite_places = [at for at in own if np.isfinite(overall[at])]
+        if len(finite_places) < 2 or is_nobody(speaker):
             continue
-        test = min(known, key=overall.__getitem__)
-        others = (at for at in known if at != test)
+        test = min(finite_places, key=overall.__getitem__)
+        others = (at for at in finite_places if at != test)
         learn = max(others, key=lambda at: measured[at].speaker.turns)
         taught, tested = (measured[at].speaker.chat for at in (learn, test))
         gap = scaled[learn] - scaled[test]
@@ -178,9 +178,9 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice
 def _sure(learn: ResampledFacets, test: ResampledFacets, mean: Array, width: Array) -> float:
     """The share of resamples in which the tested chat is the lower one."""
     gaps = []
-    for place, (one, other) in enumerate(zip(learn.draws, test.draws, strict=True)):
-        if one is not None and other is not None and np.isfinite(mean[place]):
-            gaps.append((one - other) / width[place])
+    for place, (learn_draws, test_draws) in enumerate(zip(learn.draws, test.draws, strict=True)):
+        if learn_draws is not None and test_draws is not None and np.isfinite(mean[place]):
+            gaps.append((learn_draws - test_draws) / width[place])
     total = np.nanmean(np.array(gaps), axis=0)
     return float(np.mean(total > 0))
 
@@ -188,10 +188,10 @@ def _sure(learn: ResampledFacets, test: ResampledFacets, mean: Array, width: Arr
 def as_published(choices: Sequence[Choice]) -> list[Choice]:
     """The same speakers with Table 8's chats, where it has them."""
     printed = []
-    for each in choices:
-        learn, test = each.published or (each.learn, each.test)
-        sure = each.sure if test == each.test else 1 - each.sure
-        printed.append(replace(each, learn=learn, test=test, sure=sure))
+    for choice in choices:
+        learn, test = choice.published or (choice.learn, choice.test)
+        sure = choice.sure if test == choice.test else 1 - choice.sure
+        printed.append(replace(choice, learn=learn, test=test, sure=sure))
     return printed
 
 
@@ -214,26 +214,26 @@ def choice_rows(choices: Sequence[Choice]) -> Grid:
     """One row per speaker: both chats, their overall EI, and Table 8's choice beside it."""
     headings = ["speaker", "learn (C_a)", "test (C_b)", "EI of C_a", "EI of C_b"]
     headings += ["sure", "turns C_a", "turns C_b", "consistency"]
-    is_published = any(each.published for each in choices)
+    is_published = any(choice.published for choice in choices)
     if is_published:
         headings += ["Table 8 tests on", "its consistency"]
     rows: list[list[str | int | float | None]] = []
-    for each in choices:
+    for choice in choices:
         row: list[str | int | float | None] = [
-            each.speaker,
-            each.learn,
-            each.test,
-            f"{each.overall[each.learn]:+.2f}",
-            f"{each.overall[each.test]:+.2f}",
-            f"{each.sure:.0%}",
-            each.turns[each.learn],
-            each.turns[each.test],
-            None if each.consistency.value is None else f"{each.consistency.value:.2f}",
+            choice.speaker,
+            choice.learn,
+            choice.test,
+            f"{choice.overall[choice.learn]:+.2f}",
+            f"{choice.overall[choice.test]:+.2f}",
+            f"{choice.sure:.0%}",
+            choice.turns[choice.learn],
+            choice.turns[choice.test],
+            None if choice.consistency.value is None else f"{choice.consistency.value:.2f}",
         ]
-        printed = published_speaker(each.speaker)
-        if each.published and printed:
-            test = each.published[1]
-            row += ["same" if test == each.test else test, f"{printed.consistency:.2f}"]
+        printed = published_speaker(choice.speaker)
+        if choice.published and printed:
+            test = choice.published[1]
+            row += ["same" if test == choice.test else test, f"{printed.consistency:.2f}"]
         elif is_published:
             row += [None, None]
         rows.append(row)

@@ -112,7 +112,8 @@ class SimulatedChat:
         """What was said so far, with what happened to whom."""
         names = tuple(side.name for side in self.sides)
         sessions = (
-            Session(number, said[0].time, tuple(said)) for number, said in self._messages.items()
+            Session(number, messages[0].time, tuple(messages))
+            for number, messages in self._messages.items()
         )
         return Chat(self.id, names, tuple(sessions), self._events())
 
@@ -121,11 +122,16 @@ class SimulatedChat:
         turn = self._planned[self.at]
         present: list[ContextTurn] = []
         words = PRESENT_WORDS
-        for each in reversed(self._turns(turn.session)):
-            words -= count_words(each.text)
+        for context_turn in reversed(self._turns(turn.session)):
+            words -= count_words(context_turn.text)
             if words < 0 and present:
                 break
-            present.insert(0, ContextTurn(turn.session, each.time, each.speaker, each.text))
+            present.insert(
+                0,
+                ContextTurn(
+                    turn.session, context_turn.time, context_turn.speaker, context_turn.text
+                ),
+            )
         return TurnPrompt(
             id=f"{self.id}#{self.at}",
             chat=self.id,
@@ -143,13 +149,15 @@ class SimulatedChat:
         text = (answer.value or "").strip()
         if text:
             self.silent.pop(self.at, None)  # it was asked again
-            said = self._messages.setdefault(turn.session, [])
+            messages = self._messages.setdefault(turn.session, [])
             # Whoever was learned from parts their own messages; the others are given a number.
             lines = messages_of(text, None if side.role is None else len(turn.pauses) + 1)
             waits = accumulate(cycle(turn.pauses or (1.0,)), initial=0.0)
             for line, seconds in zip(lines, waits, strict=False):
                 moment = turn.time + timedelta(seconds=seconds)
-                said.append(Message(f"D{turn.session}:{len(said) + 1}", side.name, moment, line))
+                messages.append(
+                    Message(f"D{turn.session}:{len(messages) + 1}", side.name, moment, line)
+                )
         else:
             self.silent[self.at] = answer.unscored or "no words"
             if all(self.at - back in self.silent for back in range(_SILENT)):
@@ -164,7 +172,7 @@ class SimulatedChat:
         """Goes on after what an earlier run wrote, under plain names."""
         if not 0 <= at <= self.total:
             raise RealtalkError("has other turns than these settings give", where=self.id)
-        self._messages = {each.number: list(each.messages) for each in chat.sessions}
+        self._messages = {session.number: list(session.messages) for session in chat.sessions}
         self.at, self.silent = at, dict(silent)
 
     def _turns(self, session: int) -> list[Turn]:
@@ -172,7 +180,7 @@ class SimulatedChat:
 
     def _events(self) -> tuple[Event, ...]:
         """Each under the first session of its day or later, as far as the chat has come."""
-        begun = {number: said[0].time for number, said in self._messages.items()}
+        begun = {number: messages[0].time for number, messages in self._messages.items()}
         events = []
         for side in self.sides:
             for day, text in side.role.events if side.role else ():
@@ -198,28 +206,28 @@ class SimulatedChat:
     def _earlier(self, turn: PlannedTurn) -> Iterator[ContextTurn]:
         """What is recalled of the sessions before this one."""
         chat = self.chat
-        past = tuple(each for each in chat.sessions if each.number < turn.session)
+        past = tuple(session for session in chat.sessions if session.number < turn.session)
         if self._remember is None or not past:
             return
         if self._recall is None or self._recall[0] != turn.session:
-            known: Mapping[str, ContextTurn] = {
-                said.id: ContextTurn(each.number, said.time, said.speaker, said.text)
-                for each in past
-                for said in each.messages
+            by_id: Mapping[str, ContextTurn] = {
+                message.id: ContextTurn(session.number, message.time, message.speaker, message.text)
+                for session in past
+                for message in session.messages
             }
             recall = self._remember(replace(chat, sessions=past, events=()))
-            self._recall = (turn.session, recall, known)
-        _, recall, known = self._recall
+            self._recall = (turn.session, recall, by_id)
+        _, recall, by_id = self._recall
         lately = (self._turns(turn.session) or self._turns(past[-1].number))[-_CUE:]
-        for id_ in recall("\n".join(each.text for each in lately), turn.time):
-            yield known[id_]
+        for id_ in recall("\n".join(context_turn.text for context_turn in lately), turn.time):
+            yield by_id[id_]
 
 
 def messages_of(text: str, count: int | None = None) -> list[str]:
     """A turn as messages, one per line; with a count as many, as far as it has sentences."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     while count is not None and len(lines) > count:
-        sizes = [len(one) + len(other) for one, other in pairwise(lines)]
+        sizes = [len(line) + len(next_line) for line, next_line in pairwise(lines)]
         at = sizes.index(min(sizes))
         lines[at : at + 2] = [f"{lines[at]} {lines[at + 1]}"]
     while count is not None and len(lines) < count:
@@ -228,8 +236,10 @@ def messages_of(text: str, count: int | None = None) -> list[str]:
             break
         size, at = max(parted)
         # In two, between the sentences that are nearest to its middle.
-        cut = min(_SENTENCE.finditer(lines[at]), key=lambda gap: abs(gap.start() - size / 2))
-        lines[at : at + 1] = [lines[at][: cut.start()], lines[at][cut.end() :]]
+        break_place = min(
+            _SENTENCE.finditer(lines[at]), key=lambda gap: abs(gap.start() - size / 2)
+        )
+        lines[at : at + 1] = [lines[at][: break_place.start()], lines[at][break_place.end() :]]
     return lines
 
 
@@ -260,7 +270,9 @@ def plain_chat(chat: Chat) -> Chat:
 
 
 def _each_message(chat: Chat, change: Callable[[Message], Message]) -> Chat:
-    sessions = (replace(each, messages=tuple(map(change, each.messages))) for each in chat.sessions)
+    sessions = (
+        replace(session, messages=tuple(map(change, session.messages))) for session in chat.sessions
+    )
     return replace(chat, sessions=tuple(sessions))
 
 
@@ -282,23 +294,25 @@ class SimulatedChats:
 
     @property
     def corpus(self) -> Corpus:
-        return Corpus(NAME, "jsonl", tuple(self._marked(each) for each in self.each))
+        return Corpus(
+            NAME, "jsonl", tuple(self._marked(conversation) for conversation in self.each)
+        )
 
     @property
     def done(self) -> int:
-        return sum(each.at for each in self.each)
+        return sum(conversation.at for conversation in self.each)
 
     @property
     def total(self) -> int:
-        return sum(each.total for each in self.each)
+        return sum(conversation.total for conversation in self.each)
 
     def restore(self, folder: Path) -> None:
         """Takes over what an earlier call has stored, if it was to make the same chats."""
-        held = {chat.id: chat for chat in load(folder).corpus.chats}
-        if list(held) != [each.id for each in self.each]:
+        stored_chats = {chat.id: chat for chat in load(folder).corpus.chats}
+        if list(stored_chats) != [conversation.id for conversation in self.each]:
             raise RealtalkError("holds other chats", where=str(folder), fix=_ELSEWHERE)
-        for each in self.each:
-            about = unpack_extra(held[each.id].extra).get("simulated", {})
+        for conversation in self.each:
+            about = unpack_extra(stored_chats[conversation.id].extra).get("simulated", {})
             before = about.get("settings", {})
             for name in {**before, **self._settings}:
                 if before.get(name) != self._settings.get(name):
@@ -306,7 +320,9 @@ class SimulatedChats:
                         f"was made with another {name}", where=str(folder), fix=_ELSEWHERE
                     )
             quiet = {int(turn): reason for turn, reason in about["silent"].items()}
-            each.restore(plain_chat(held[each.id]), int(about["turns"]), quiet)
+            conversation.restore(
+                plain_chat(stored_chats[conversation.id]), int(about["turns"]), quiet
+            )
 
     def _marked(self, each: SimulatedChat) -> Chat:
         about = {
@@ -333,17 +349,19 @@ def converse(
     stored = time.monotonic()
     progress(chats.done, chats.total, "turns")
     try:
-        while waiting := [each for each in chats.each if not each.done]:
+        while waiting := [conversation for conversation in chats.each if not conversation.done]:
             # Whoever waits for the same simulator, together; each conversation once.
-            groups: dict[int, list[SimulatedChat]] = {id(each): [] for each in simulators}
-            for each in waiting:
-                groups[id(simulators[each.side])].append(each)
+            groups: dict[int, list[SimulatedChat]] = {id(simulator): [] for simulator in simulators}
+            for conversation in waiting:
+                groups[id(simulators[conversation.side])].append(conversation)
             for group in filter(None, groups.values()):
                 telling = within(progress, chats.done, chats.total, "turns")
                 simulator = simulators[group[0].side]
-                answers = simulator.solve([each.prompt() for each in group], telling)
-                for each, answer in zip(group, answers, strict=True):
-                    each.add(answer)
+                answers = simulator.solve(
+                    [conversation.prompt() for conversation in group], telling
+                )
+                for conversation, answer in zip(group, answers, strict=True):
+                    conversation.add(answer)
             progress(chats.done, chats.total, "turns")
             if out is not None and time.monotonic() - stored > _EVERY:
                 keep_corpus(chats.corpus, out)

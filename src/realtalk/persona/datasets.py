@@ -59,9 +59,9 @@ class TuningSet:
     def lines(self) -> tuple[str, ...]:
         """Who is user and who assistant, chat by chat, for people."""
         return tuple(
-            f"{each.chat}: assistant {each.assistant} ({each.replies:,} replies), "
-            f"user {', '.join(each.user) or 'nobody'}"
-            for each in self.roles
+            f"{role.chat}: assistant {role.assistant} ({role.replies:,} replies), "
+            f"user {', '.join(role.user) or 'nobody'}"
+            for role in self.roles
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -69,9 +69,9 @@ class TuningSet:
         return {
             "speaker": self.speaker,
             "format": self.form,
-            "roles": [asdict(each) | {"user": list(each.user)} for each in self.roles],
+            "roles": [asdict(role) | {"user": list(role.user)} for role in self.roles],
             "rows": len(self.rows),
-            "replies": sum(each.replies for each in self.roles),
+            "replies": sum(role.replies for role in self.roles),
             "left_out": dict(self.left_out),
         }
 
@@ -95,25 +95,25 @@ def build_tuning_set(
     if exchanges is not None and exchanges < 1:
         raise RealtalkError(f"a row must hold 1 or more exchanges, not {exchanges}")
     speaker = named_speaker(corpus, speaker)
-    left = {"deleted or nobody's messages": 0, "own turns that answer nothing": 0}
-    left["turns of others without a reply"] = 0
+    left_out = {"deleted or nobody's messages": 0, "own turns that answer nothing": 0}
+    left_out["turns of others without a reply"] = 0
     roles: list[ChatRoles] = []
     rows: list[TuningRow] = []
     for chat in corpus.chats:
         if speaker not in chat.speakers:
             continue
         spoken = _without_gone(chat)
-        left["deleted or nobody's messages"] += len(chat.messages) - len(spoken.messages)
+        left_out["deleted or nobody's messages"] += len(chat.messages) - len(spoken.messages)
         users = tuple(dict.fromkeys(m.speaker for m in spoken.messages if m.speaker != speaker))
         system = f"You are {speaker}, chatting with {' and '.join(users) or 'nobody'}."
         replies = 0
-        for found in _sessions(spoken, speaker, left, is_group=len(users) > 1):
-            rows += FORMS[form](found, system, exchanges)
-            replies += len(found)
+        for session_exchanges in _sessions(spoken, speaker, left_out, is_group=len(users) > 1):
+            rows += FORMS[form](session_exchanges, system, exchanges)
+            replies += len(session_exchanges)
         roles.append(ChatRoles(chat.id, speaker, users, replies))
     if not rows:
         raise RealtalkError(f"{speaker} replies to nobody", where=corpus.name)
-    return TuningSet(speaker, form, tuple(roles), tuple(rows), left)
+    return TuningSet(speaker, form, tuple(roles), tuple(rows), left_out)
 
 
 def _without_gone(chat: Chat) -> Chat:
@@ -121,7 +121,8 @@ def _without_gone(chat: Chat) -> Chat:
         return not message.deleted and not is_nobody(message.speaker)
 
     sessions = (
-        replace(each, messages=tuple(filter(stays, each.messages))) for each in chat.sessions
+        replace(session, messages=tuple(filter(stays, session.messages)))
+        for session in chat.sessions
     )
     return replace(chat, sessions=tuple(sessions))
 
@@ -137,17 +138,19 @@ def _sessions(
         own = turn.speaker == speaker
         if is_group and not own:
             text = f"{turn.speaker}: {text}"
-        said = by_session.setdefault(turn.session, [])
+        session_texts = by_session.setdefault(turn.session, [])
         # Others after each other are one user, and so is the speaker around a wordless picture.
-        if said and said[-1][0] == own:
-            said[-1] = (own, f"{said[-1][1]}\n{text}")
+        if session_texts and session_texts[-1][0] == own:
+            session_texts[-1] = (own, f"{session_texts[-1][1]}\n{text}")
         else:
-            said.append((own, text))
-    for said in by_session.values():
-        opens, ends_open = said[0][0], not said[-1][0]
+            session_texts.append((own, text))
+    for session_texts in by_session.values():
+        opens, ends_open = session_texts[0][0], not session_texts[-1][0]
         left["own turns that answer nothing"] += opens
         left["turns of others without a reply"] += ends_open
-        texts = [text for _, text in said[int(opens) : len(said) - int(ends_open)]]
+        texts = [
+            text for _, text in session_texts[int(opens) : len(session_texts) - int(ends_open)]
+        ]
         if texts:
             yield list(zip(texts[::2], texts[1::2], strict=True))
 
@@ -158,26 +161,28 @@ def _parts(
     """As many exchanges as a row may hold, each text beside who says it."""
     size = most or len(found)
     for at in range(0, len(found), size):
-        said = (pair for each in found[at : at + size] for pair in zip(who, each, strict=True))
-        yield [dict(zip(keys, pair, strict=True)) for pair in said]
+        pairs = (
+            pair for exchange in found[at : at + size] for pair in zip(who, exchange, strict=True)
+        )
+        yield [dict(zip(keys, pair, strict=True)) for pair in pairs]
 
 
 def _sharegpt(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
-    for said in _parts(found, most, ("human", "gpt"), ("from", "value")):
-        yield {"conversations": said, "system": system}
+    for texts in _parts(found, most, ("human", "gpt"), ("from", "value")):
+        yield {"conversations": texts, "system": system}
 
 
 def _messages(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
-    for said in _parts(found, most, ("user", "assistant"), ("role", "content")):
-        yield {"messages": [{"role": "system", "content": system}, *said]}
+    for texts in _parts(found, most, ("user", "assistant"), ("role", "content")):
+        yield {"messages": [{"role": "system", "content": system}, *texts]}
 
 
 def _alpaca(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
     """One row per reply; those before it are its history, as far as a row may hold them."""
-    for at, (asked, reply) in enumerate(found):
+    for at, (question, reply) in enumerate(found):
         earlier = found[max(0, at + 1 - (most or 1)) : at]
         yield {
-            "instruction": asked,
+            "instruction": question,
             "input": "",
             "output": reply,
             "system": system,

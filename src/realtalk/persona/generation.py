@@ -90,8 +90,10 @@ class Writer:
     def _end(self) -> tuple[int, ...]:
         """What the chat template puts after a reply, up to its first mark."""
         if self.way == "chat":
-            asked: list[Message] = [{"role": "user", "content": "x"}]
-            whole = self._rendered([*asked, {"role": "assistant", "content": "reply"}], ask=False)
+            question: list[Message] = [{"role": "user", "content": "x"}]
+            whole = self._rendered(
+                [*question, {"role": "assistant", "content": "reply"}], ask=False
+            )
             after = self._ids(whole.rpartition("reply")[2], special=False)
             # A tokenizer made from a GGUF names only one mark as special; the others are added.
             added = self._tokenizer.added_tokens_decoder.items()
@@ -167,19 +169,19 @@ def generate(
     """
     sampling = sampling or Sampling()
     room = base.window - sampling.max_new_tokens
-    for each in prompts:
-        if not 0 < len(each.ids) <= room:
+    for prompt in prompts:
+        if not 0 < len(prompt.ids) <= room:
             raise RealtalkError(
-                f"a prompt of {len(each.ids):,} tokens, where 1 to {room:,} fit", where=each.id
+                f"a prompt of {len(prompt.ids):,} tokens, where 1 to {room:,} fit", where=prompt.id
             )
-    longest = [len(each.ids) + sampling.max_new_tokens for each in prompts]
+    longest = [len(prompt.ids) + sampling.max_new_tokens for prompt in prompts]
     waiting = _batches(longest, batch_tokens or _BATCH_TOKENS[base.device])[::-1]
-    written: dict[int, Written] = {}
+    replies: dict[int, Written] = {}
     while waiting:
         places = waiting.pop()
         batch = [prompts[place] for place in places]
         try:
-            found = _batch(base, batch, frozenset(stops), sampling, show)
+            batch_replies = _batch(base, batch, frozenset(stops), sampling, show)
         except library("torch").OutOfMemoryError as error:
             if len(places) == 1:
                 raise RealtalkError(
@@ -191,9 +193,9 @@ def generate(
             middle = len(places) // 2
             waiting += [places[middle:], places[:middle]]
             continue
-        written |= dict(zip(places, found, strict=True))
-        progress(len(written), len(prompts), "writing")
-    return [written[place] for place in range(len(prompts))]
+        replies |= dict(zip(places, batch_replies, strict=True))
+        progress(len(replies), len(prompts), "writing")
+    return [replies[place] for place in range(len(prompts))]
 
 
 def _batches(lengths: Sequence[int], most: int) -> list[list[int]]:
@@ -216,9 +218,11 @@ def _batch(
     show: Callable[[Sequence[int]], Any] | None = None,
 ) -> list[Written]:
     torch, transformers = library("torch"), library("transformers")
-    width = max(len(each.ids) for each in batch)
-    ids = torch.tensor([[0] * (width - len(each.ids)) + list(each.ids) for each in batch])
-    mask = torch.tensor([[width - len(each.ids) <= at for at in range(width)] for each in batch])
+    width = max(len(prompt.ids) for prompt in batch)
+    ids = torch.tensor([[0] * (width - len(prompt.ids)) + list(prompt.ids) for prompt in batch])
+    mask = torch.tensor(
+        [[width - len(prompt.ids) <= at for at in range(width)] for prompt in batch]
+    )
     settings = transformers.GenerationConfig(
         max_new_tokens=sampling.max_new_tokens,
         do_sample=False,  # chance is drawn by `_processors`
@@ -232,7 +236,7 @@ def _batch(
         room = width + sampling.max_new_tokens
         cache = transformers.StaticCache(base.model.config, max_cache_len=room)
     with quiet():
-        found = base.model.eval().generate(
+        output = base.model.eval().generate(
             input_ids=ids.to(base.model.device),
             attention_mask=mask.long().to(base.model.device),
             generation_config=settings,
@@ -240,11 +244,11 @@ def _batch(
             logits_processor=_processors(batch, width, sampling, base.model.device),
             streamer=None if show is None else _Streamer(show, stops),
         )
-    rows = found[:, width:].tolist()
+    rows = output[:, width:].tolist()
     replies = []
-    for each, tokens in zip(batch, rows, strict=True):
+    for prompt, tokens in zip(batch, rows, strict=True):
         new = tuple(takewhile(lambda token: token not in stops, tokens))
-        replies.append(Written(each.id, new, ended=len(new) < len(tokens)))
+        replies.append(Written(prompt.id, new, ended=len(new) < len(tokens)))
     return replies
 
 
@@ -269,25 +273,27 @@ class _Streamer:
 def _processors(batch: Sequence[EncodedPrompt], width: int, sampling: Sampling, device: Any) -> Any:
     """What makes of a step's logits those whose highest is the token to write."""
     process = library("transformers.generation.logits_process")
-    made = process.LogitsProcessorList()
+    processors = process.LogitsProcessorList()
     if sampling.repetition_penalty != 1:
-        made.append(process.RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty, width))
+        processors.append(
+            process.RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty, width)
+        )
     if sampling.temperature == 0:
-        return made
-    made.append(process.TemperatureLogitsWarper(sampling.temperature))
+        return processors
+    processors.append(process.TemperatureLogitsWarper(sampling.temperature))
     if sampling.top_p < 1:
-        made.append(process.TopPLogitsWarper(sampling.top_p))
+        processors.append(process.TopPLogitsWarper(sampling.top_p))
     chances = _chances(batch, sampling).to(device)
-    made.append(lambda ids, scores: drawn(scores, chances[:, ids.shape[1] - width]))
-    return made
+    processors.append(lambda ids, scores: drawn(scores, chances[:, ids.shape[1] - width]))
+    return processors
 
 
 def _chances(batch: Sequence[EncodedPrompt], sampling: Sampling) -> Any:
     """A number from 0 to 1 for every token to come, from the seed and the prompt's id alone."""
     torch = library("torch")
     rows = []
-    for each in batch:
-        name = hashlib.sha256(f"{sampling.seed} {each.id}".encode()).digest()
+    for prompt in batch:
+        name = hashlib.sha256(f"{sampling.seed} {prompt.id}".encode()).digest()
         generator = torch.Generator().manual_seed(int.from_bytes(name[:8]) >> 1)
         rows.append(torch.rand(sampling.max_new_tokens, generator=generator))
     return torch.stack(rows)

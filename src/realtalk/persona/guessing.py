@@ -160,8 +160,8 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         self._lineups: dict[str, list[TurnLineup]] = {}
         for task in tasks:
             where: Any = {"test": task.test, "learn": task.learning.chat.id, "wanted": FOUR}
-            drawn = (draw.lineup(turn, **where) for turn in task.turns)
-            self._lineups[task.speaker] = [lineup for lineup in drawn if lineup][:limit]
+            lineups = (draw.lineup(turn, **where) for turn in task.turns)
+            self._lineups[task.speaker] = [lineup for lineup in lineups if lineup][:limit]
         if not any(self._lineups.values()):
             raise RealtalkError(
                 "no turn can stand beside three other replies",
@@ -216,10 +216,10 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
     def name_of(cls, settings: Mapping[str, Any]) -> str:
         """The guesser, what sets it apart, and its model."""
         solver = settings["solver"]
-        given = solver["settings"]
+        options = solver["settings"]
         parts = [str(solver["name"])]
-        parts += [str(given[name]) for name in ("model", "to") if given.get(name)]
-        if given.get("style") is False:
+        parts += [str(options[name]) for name in ("model", "to") if options.get(name)]
+        if options.get("style") is False:
             parts.append("unstyled")
         return " ".join(parts)
 
@@ -418,17 +418,24 @@ def people_figures(rows: Sequence[Row]) -> PeopleFigures:
         pairs = zip(row["origins"], row["writers"], strict=True)
         for whose in {(origin, _PEOPLE.get(origin, name)) for origin, name in pairs}:
             by_writer[whose].append({**guess, "taken": float(whose == picked)})
-    taken = []
+    writers = []
     for origin, writer in sorted(by_writer, key=lambda key: (_ORDER.index(key[0]), key[1])):
         own = by_writer[origin, writer]
-        known, strange = ([row for row in own if row["knows"] is side] for side in (True, False))
-        shares = [_share(own), _share(known), _share(strange), _difference(known, strange)]
-        taken.append(TakenForReal(writer, origin, _chance(own), *shares))
+        acquainted, strange = (
+            [row for row in own if row["knows"] is side] for side in (True, False)
+        )
+        shares = [
+            _share(own),
+            _share(acquainted),
+            _share(strange),
+            _difference(acquainted, strange),
+        ]
+        writers.append(TakenForReal(writer, origin, _chance(own), *shares))
     records = [
         JudgeRecord(judge, own[-1]["knows"], _share(own), _chance(own))
         for judge, own in judges.items()
     ]
-    return PeopleFigures(tuple(taken), tuple(records), _agreement(judges, rounds))
+    return PeopleFigures(tuple(writers), tuple(records), _agreement(judges, rounds))
 
 
 def _share(rows: Sequence[Row]) -> Estimate:
@@ -448,10 +455,10 @@ def _difference(first: Sequence[Row], second: Sequence[Row]) -> Estimate:
     for rows in (first, second):
         lines = [[0.0, 0.0]] * len(rounds) + [[row["taken"], 1.0] for row in rows]
         sides.append(group_sums(np.array(lines), [*rounds, *(row["group"] for row in rows)]))
-    one, other = (float(ratio(side.sum(axis=0))) for side in sides)
-    drawn = [ratio(each) for each in drawn_sums(sides)]
-    low, high = percentile_interval(drawn[0] - drawn[1])
-    return Estimate(one - other, low, high, len(rounds))
+    first_share, second_share = (float(ratio(side.sum(axis=0))) for side in sides)
+    draws = [ratio(sums) for sums in drawn_sums(sides)]
+    low, high = percentile_interval(draws[0] - draws[1])
+    return Estimate(first_share - second_share, low, high, len(rounds))
 
 
 def _agreement(
@@ -460,15 +467,17 @@ def _agreement(
     picks = {judge: {row["group"]: row["answer"] for row in own} for judge, own in judges.items()}
     if len(picks) < 2:
         return ()
-    units = [[own[each] for own in picks.values() if each in own] for each in rounds]
+    units = [[own[round_id] for own in picks.values() if round_id in own] for round_id in rounds]
     alpha = JudgesAgree(f"all {len(picks)}", "Krippendorff's alpha", krippendorff_alpha(units))
     pairs = [
         JudgesAgree(
-            f"{one} and {other}",
+            f"{first} and {second}",
             "Cohen's kappa",
-            cohen_kappa(*([picks[judge].get(each) for each in rounds] for judge in (one, other))),
+            cohen_kappa(
+                *([picks[judge].get(round_id) for round_id in rounds] for judge in (first, second))
+            ),
         )
-        for one, other in islice(combinations(picks, 2), _MOST_PAIRS)
+        for first, second in islice(combinations(picks, 2), _MOST_PAIRS)
     ]
     return (alpha, *pairs)
 
@@ -478,22 +487,28 @@ def people_tables(found: PeopleFigures) -> dict[str, Lines]:
 
     Those who know the chat stand beside those who do not, where both judged.
     """
-    both = any(each.difference.value is not None for each in found.taken)
+    both = any(writer.difference.value is not None for writer in found.taken)
     sides = ("who know the chat", "who do not", "difference") if both else ()
-    taken: list[tuple[Any, ...]] = []
-    for each in found.taken:
-        cells = [each.all, *((each.acquainted, each.strangers, each.difference) if both else ())]
-        taken.append((each.writer, each.all.n, f"{each.chance:.2f}", *map(_cell, cells)))
+    writer_rows: list[tuple[Any, ...]] = []
+    for writer in found.taken:
+        cells = [
+            writer.all,
+            *((writer.acquainted, writer.strangers, writer.difference) if both else ()),
+        ]
+        writer_rows.append(
+            (writer.writer, writer.all.n, f"{writer.chance:.2f}", *map(_cell, cells))
+        )
     knows = {None: "–", True: "yes", False: "no"}
     judges: list[tuple[Any, ...]] = [
-        (each.judge, knows[each.knows], each.right.n, figure(each.right), f"{each.chance:.2f}")
-        for each in found.judges
+        (judge.judge, knows[judge.knows], judge.right.n, figure(judge.right), f"{judge.chance:.2f}")
+        for judge in found.judges
     ]
     agreement: list[tuple[Any, ...]] = [
-        (each.judges, each.measure, _cell(each.figure), each.figure.n) for each in found.agreement
+        (measurement.judges, measurement.measure, _cell(measurement.figure), measurement.figure.n)
+        for measurement in found.agreement
     ]
     tables: dict[str, Lines] = {
-        "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), taken),
+        "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), writer_rows),
         "judges": (("judge", "knows the chat", "guesses", "right", "chance"), judges),
         "agreement between judges": (("judges", "measure", "agreement", "rounds"), agreement),
     }

@@ -113,8 +113,11 @@ class LineupDraw:
             return None
         speaker = turn.prompt.speaker
         chance = random.Random(f"{self._seed}/{speaker}/{turn.id}")
-        shown = turn.prompt.context if context is None else turn.prompt.context[-context:]
-        taken = {plain_text(text) for text in (turn.text, *(each.text for each in shown))}
+        context_turns = turn.prompt.context if context is None else turn.prompt.context[-context:]
+        used_texts = {
+            plain_text(text)
+            for text in (turn.text, *(context_turn.text for context_turn in context_turns))
+        }
         simulated = [
             LineupReply(text, "simulated", name)
             for name, texts in self._simulated.items()
@@ -126,27 +129,34 @@ class LineupDraw:
 
         def draw(origin: Origin) -> LineupReply | None:
             if origin == "simulated":
-                fitting = (reply for reply in simulated if plain_text(reply.text) not in taken)
+                fitting = (reply for reply in simulated if plain_text(reply.text) not in used_texts)
                 return next(fitting, None)
             size = about * math.exp(chance.gauss(0, _SPREAD))
             if origin == "partner":
-                earlier = [said for said in pools["before"] if said.turn < turn.prompt.place]
-                near = [*_nearest(earlier, size, taken), *_nearest(pools["partner"], size, taken)]
+                earlier = [
+                    turn_input
+                    for turn_input in pools["before"]
+                    if turn_input.turn < turn.prompt.place
+                ]
+                near = [
+                    *_nearest(earlier, size, used_texts),
+                    *_nearest(pools["partner"], size, used_texts),
+                ]
                 near = sorted(near, key=partial(_distance, size))[:_NEAREST]
             else:
-                near = _nearest(pools["other"], size, taken)
-                near = near or _nearest(pools["learned"], size, taken)
+                near = _nearest(pools["other"], size, used_texts)
+                near = near or _nearest(pools["learned"], size, used_texts)
             if not near:
                 return None
-            said = chance.choice(near)
-            return LineupReply(said.text, origin, said.speaker)
+            neighbour = chance.choice(near)
+            return LineupReply(neighbour.text, origin, neighbour.speaker)
 
         replies = [LineupReply(turn.text, "real", speaker)]
         for kind in wanted:
             reply = next(filter(None, map(draw, (kind, *_STAND_IN))), None)
             if reply is None:
                 return None
-            taken.add(plain_text(reply.text))
+            used_texts.add(plain_text(reply.text))
             replies.append(reply)
         chance.shuffle(replies)
         return TurnLineup(turn, tuple(replies))
@@ -158,12 +168,12 @@ class LineupDraw:
         key = (test.id, speaker, learn)
         if key not in self._pools:
             pools = self._pools[key] = defaultdict(list)
-            for said in self._spoken:
-                inside = said.speaker in test.speakers
-                if said.speaker != speaker and inside and said.chat != learn:
-                    pools["before" if said.chat == test.id else "partner"].append(said)
-                elif not inside and said.chat != test.id:
-                    pools["learned" if said.chat == learn else "other"].append(said)
+            for turn_input in self._spoken:
+                inside = turn_input.speaker in test.speakers
+                if turn_input.speaker != speaker and inside and turn_input.chat != learn:
+                    pools["before" if turn_input.chat == test.id else "partner"].append(turn_input)
+                elif not inside and turn_input.chat != test.id:
+                    pools["learned" if turn_input.chat == learn else "other"].append(turn_input)
         return self._pools[key]
 
 
@@ -180,9 +190,9 @@ def _nearest(pool: Sequence[TurnInput], size: float, taken: Collection[str]) -> 
     at = bisect_left(pool, size, key=_length)
     near = heapq.merge(pool[at:], reversed(pool[:at]), key=partial(_distance, size))
     texts: dict[str, TurnInput] = {}
-    for said in near:
-        if (text := plain_text(said.text)) not in taken:
-            texts.setdefault(text, said)
+    for turn_input in near:
+        if (text := plain_text(turn_input.text)) not in taken:
+            texts.setdefault(text, turn_input)
         if len(texts) == _NEAREST:
             break
     return list(texts.values())

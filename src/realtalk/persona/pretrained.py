@@ -62,13 +62,13 @@ def settle(device: str = "auto") -> tuple[str, str]:
 
 def find(name: str | Path, cache: Path | None = None, progress: Progress = silent) -> Path:
     """The folder of a model: one that is given, or that of a name that `models get` knows."""
-    given = Path(name).expanduser()
-    if given.is_dir():
-        return given
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
     from realtalk.models.files import MODELS, path_of
 
-    if given.is_file() and given.suffix == _GGUF:
-        gguf = given
+    if path.is_file() and path.suffix == _GGUF:
+        gguf = path
     elif str(name) in MODELS:
         gguf = path_of(str(name), cache)
     else:
@@ -125,15 +125,15 @@ def load(
             fix="save the model with save_pretrained of a current transformers",
         )
     progress(0, 0, f"loading {folder.name}")
-    given = {"local_files_only": True, "trust_remote_code": False}
+    options = {"local_files_only": True, "trust_remote_code": False}
     try:
         with quiet(), no_hub():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **given)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 str(folder),
                 dtype=torch.bfloat16 if precision == "bf16" else torch.float32,
                 use_safetensors=True,
-                **given,
+                **options,
             )
     except (OSError, ValueError, KeyError) as error:
         raise RealtalkError(

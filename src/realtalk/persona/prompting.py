@@ -106,18 +106,18 @@ def cleaned(text: str, prompt: TurnPrompt) -> str:
     what they wrote is to be scored, not passed over.
     """
     names = {turn.speaker for turn in prompt.context} - {prompt.speaker}
-    kept: list[str] = []
+    lines: list[str] = []
     for line in text.strip().splitlines():
         bare = line.strip()
         head, colon, rest = bare.partition(":")
         said_by = head.strip(" *_") if colon else ""
-        if said_by == prompt.speaker or (said_by in names and not kept):
+        if said_by == prompt.speaker or (said_by in names and not lines):
             bare = rest.strip(" *_")
-        elif said_by in names or (kept and _DAY.match(bare)):
+        elif said_by in names or (lines and _DAY.match(bare)):
             break
         if bare:
-            kept.append(bare)
-    message = "\n".join(kept).strip()
+            lines.append(bare)
+    message = "\n".join(lines).strip()
     for opening, closing in _QUOTES:
         inner = message[1:-1]
         if len(message) > 1 and message[0] == opening and message[-1] == closing:

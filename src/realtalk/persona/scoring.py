@@ -72,16 +72,16 @@ _DIGITS = 2
 
 def turn_score(name: str, rows: Sequence[Row]) -> Estimate:
     """The mean of one speaker's turns that have the score; of length ratios the median."""
-    known = [row[name] for row in rows if row[name] is not None]
-    left_out = len(rows) - len(known)
-    if not known:
+    scores = [row[name] for row in rows if row[name] is not None]
+    left_out = len(rows) - len(scores)
+    if not scores:
         return Estimate(None, left_out=left_out, unscored="no turn has this score")
     middle = np.median if name in _SKEWED else np.mean
     if name in _BINARY:
-        low, high = wilson(known)
+        low, high = wilson(scores)
     else:
-        low, high = bootstrap_interval((known,), middle)
-    return Estimate(float(middle(known)), low, high, len(known), left_out)
+        low, high = bootstrap_interval((scores,), middle)
+    return Estimate(float(middle(scores)), low, high, len(scores), left_out)
 
 
 def _turns(
@@ -116,13 +116,15 @@ SCORES: Mapping[str, Score] = MappingProxyType({score.name: score for score in _
 def label_score(name: str, rows: Sequence[Row]) -> Estimate:
     """A figure of WHOLE over the turns that have both labels; the others are counted."""
     measure = _KAPPAS.get(name) or _DISTANCES[name]
-    truth, said = ([row[f"{measure}_{side}"] for row in rows] for side in ("truth", "simulated"))
+    truth, simulated = (
+        [row[f"{measure}_{side}"] for row in rows] for side in ("truth", "simulated")
+    )
     if name in _KAPPAS:
-        return cohen_kappa(truth, said)
+        return cohen_kappa(truth, simulated)
     # Only turns that have both: the two sides are to differ by the writer alone.
-    both = [pair for pair in zip(truth, said, strict=True) if None not in pair]
-    found = jensen_shannon([one for one, _ in both], [other for _, other in both])
-    return replace(found, n=len(both), left_out=len(rows) - len(both))
+    both = [pair for pair in zip(truth, simulated, strict=True) if None not in pair]
+    distance = jensen_shannon([label for label, _ in both], [label for _, label in both])
+    return replace(distance, n=len(both), left_out=len(rows) - len(both))
 
 
 def _whole(name: str, measure: str, title: str, better: Literal[-1, 1]) -> Score:
@@ -265,14 +267,20 @@ class TurnScorer:
         labels = self._labeller.label([self._input(turn, turn.text) for turn, _ in new])
         for (turn, _), label in zip(new, labels, strict=True):
             self._truths[turn.prompt.speaker, turn.id] = label
-        said = self._labeller.label([self._input(turn, row["answer"]) for turn, row in scored])
-        for (turn, row), label in zip(scored, said, strict=True):
+        answer_labels = self._labeller.label(
+            [self._input(turn, row["answer"]) for turn, row in scored]
+        )
+        for (turn, row), label in zip(scored, answer_labels, strict=True):
             _agree(row, self._truths[turn.prompt.speaker, turn.id], label)
 
     def _input(self, turn: PersonaTurn, text: str) -> TurnInput:
         """A text in the turn's place: what was said before is the same for truth and simulation."""
         prompt = turn.prompt
-        here = (each for each in prompt.context if each.session == prompt.session)
+        here = (
+            context_turn
+            for context_turn in prompt.context
+            if context_turn.session == prompt.session
+        )
         return TurnInput(
             chat=prompt.chat,
             session=prompt.session,
@@ -282,7 +290,7 @@ class TurnScorer:
             time=prompt.time,
             text=text,
             previous=prompt.previous,
-            history=tuple((each.speaker, each.text) for each in here),
+            history=tuple((context_turn.speaker, context_turn.text) for context_turn in here),
             encoder=self._encoder(prompt.chat),
         )
 
@@ -345,12 +353,12 @@ def _empty(turn: PersonaTurn, answer: Answer[str]) -> Row:
 
 def _agree(row: Row, truth: Label, said: Label) -> None:
     for name in (*AGREEMENTS, *DIFFERENCES):
-        real, made = getattr(truth, name), getattr(said, name)
-        row |= {f"{name}_truth": real, f"{name}_simulated": made}
-        if real is None or made is None:
+        real, simulated = getattr(truth, name), getattr(said, name)
+        row |= {f"{name}_truth": real, f"{name}_simulated": simulated}
+        if real is None or simulated is None:
             side = truth if real is None else said
             row["left_out"].append(f"{name}: {side.unscored.get(name, 'no label')}")
         elif name in AGREEMENTS:
-            row[name] = float(real == made)
+            row[name] = float(real == simulated)
         else:
-            row[name] = abs(real - made)
+            row[name] = abs(real - simulated)

@@ -54,12 +54,12 @@ class Nearness:
             return lambda asked: [best_first(ranking.scores(text)) for text in asked]
         vectors = encoder.embed(texts)
         # What was embedded once is not again: training asks for the very texts that are indexed.
-        known = dict(zip(texts, vectors, strict=True))
+        vector_of = dict(zip(texts, vectors, strict=True))
 
         def nearest(asked: Sequence[str]) -> list[list[int]]:
-            if new := [text for text in dict.fromkeys(asked) if text not in known]:
-                known.update(zip(new, encoder.embed(new), strict=True))
-            near = (cosines(vectors, known[text]) for text in asked)
+            if new := [text for text in dict.fromkeys(asked) if text not in vector_of]:
+                vector_of.update(zip(new, encoder.embed(new), strict=True))
+            near = (cosines(vectors, vector_of[text]) for text in asked)
             return [best_first(row.astype(np.float64)) for row in near]
 
         return nearest
@@ -70,11 +70,11 @@ class Nearness:
             vectors = self._encoder.embed(texts)
             # The mean cosine with all others is that with their sum, and with itself always 1.
             return int(np.argmax(cosines(vectors, vectors.sum(axis=0))))
-        said = [set(words_and_emoji(text)) for text in texts]
+        word_sets = [set(words_and_emoji(text)) for text in texts]
 
         def likeness(at: int) -> float:
-            own = said[at]
-            return sum(2 * len(own & each) / max(1, len(own) + len(each)) for each in said)
+            own = word_sets[at]
+            return sum(2 * len(own & words) / max(1, len(own) + len(words)) for words in word_sets)
 
         return max(range(len(texts)), key=likeness)
 

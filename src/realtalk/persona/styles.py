@@ -59,7 +59,7 @@ def describe_style(
     advance = within(progress, 0, len(learning.chat.turns), f"labelling {learned.name}")
     frame = labels_for(learned, labeller, progress=advance).frame
     own = frame.filter(pl.col("speaker") == who)
-    facets = next(each for each in speakers(frame) if each.speaker == who)
+    facets = next(person for person in speakers(frame) if person.speaker == who)
     bare = [_CAPTION.sub("", turn.text).strip() for turn in learning.turns]
     texts = [text for text in bare if text] or bare
     sizes = np.array([len(words_and_emoji(text)) for text in texts], np.float64)
@@ -80,8 +80,8 @@ def describe_style(
         f"{who} {_often(bool(signs) for signs in emoji)} uses emoji{used}.",
     ]
     if phrases := _phrases(learning, texts):
-        said = ", ".join(f'"{phrase}"' for phrase in phrases)
-        lines.append(f"Typical words of {who}: {said}.")
+        phrase_text = ", ".join(f'"{phrase}"' for phrase in phrases)
+        lines.append(f"Typical words of {who}: {phrase_text}.")
     reflective, grounding, empathy = (
         facets[name].value for name in ("reflective_frequency", "grounding_frequency", "empathy")
     )
@@ -148,22 +148,24 @@ def _phrases(learning: Learning, texts: Sequence[str]) -> list[str]:
         a, b = count + prior, theirs[gram] + prior
         odds = math.log(a / (own + 500 - a)) - math.log(b / (rest + 500 - b))
         scored.append((odds / math.sqrt(1 / a + 1 / b), gram))
-    taken: list[str] = []
+    phrases: list[str] = []
     for _, gram in sorted(scored, key=lambda pair: (-pair[0], pair[1])):
-        if not any(f" {gram} " in f" {known} " or f" {known} " in f" {gram} " for known in taken):
-            taken.append(gram)
-        if len(taken) == _PHRASES:
+        if not any(
+            f" {gram} " in f" {phrase} " or f" {phrase} " in f" {gram} " for phrase in phrases
+        ):
+            phrases.append(gram)
+        if len(phrases) == _PHRASES:
             break
-    return taken
+    return phrases
 
 
 def _grams(texts: Sequence[str], names: set[str]) -> Counter[str]:
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for text in texts:
-        said = [word for word in words_and_emoji(text) if word not in names]
+        words = [word for word in words_and_emoji(text) if word not in names]
         for size in (1, 2, 3):
-            counted.update(" ".join(said[at : at + size]) for at in range(len(said) - size + 1))
-    return counted
+            counts.update(" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
+    return counts
 
 
 class OwnTurns:
@@ -177,18 +179,20 @@ class OwnTurns:
     def texts(self, prompts: Sequence[TurnPrompt], count: int) -> list[str]:
         """So many of the nearest turns, nearest first; "" where there is none to show."""
         ranked = self._index([gist(prompt) for prompt in prompts])
-        shown = []
+        texts = []
         for prompt, places in zip(prompts, ranked, strict=True):
-            seen = set()  # sessions that the prompt shows, where it is of the learned chat itself
+            sessions_shown = (
+                set()
+            )  # sessions that the prompt shows, where it is of the learned chat itself
             if prompt.chat == self._learning.chat.id:
-                seen = {prompt.session, *(turn.session for turn in prompt.context)}
+                sessions_shown = {prompt.session, *(turn.session for turn in prompt.context)}
             turns = (self._learning.turns[at] for at in places)
-            others = (turn for turn in turns if turn.prompt.session not in seen)
+            others = (turn for turn in turns if turn.prompt.session not in sessions_shown)
             lines = [self._line(turn) for turn in islice(others, count)]
             if lines:
                 lines.insert(0, f"Messages that {self._learning.speaker} wrote to somebody else:")
-            shown.append("\n".join(lines))
-        return shown
+            texts.append("\n".join(lines))
+        return texts
 
     def _line(self, turn: PersonaTurn) -> str:
         who, text = self._learning.speaker, _short(turn.text)
@@ -230,10 +234,10 @@ class Guide:
 
     def texts(self, prompts: Sequence[TurnPrompt]) -> list[str]:
         """The style, and what the speaker wrote elsewhere in places like each prompt's."""
-        shown = [""] * len(prompts)
+        own_turns = [""] * len(prompts)
         if self._own is not None:
-            shown = self._own.texts(prompts, self._examples)
-        return ["\n\n".join(filter(None, (self.style, turns))) for turns in shown]
+            own_turns = self._own.texts(prompts, self._examples)
+        return ["\n\n".join(filter(None, (self.style, turns))) for turns in own_turns]
 
 
 def example_count(style: bool, examples: int | None) -> int:

@@ -93,9 +93,9 @@ def agreed(
     A function is asked, by name, and returns the answer, which is kept in the adapter's folder;
     anything but an answer is refused.
     """
-    for held in (*_with_adapter(adapter), *_with_talk(out)):
-        if held["speaker"] == speaker and held["answer"] in MEANINGS:
-            return Consent(speaker, held["answer"], held["day"])
+    for entry in (*_with_adapter(adapter), *_with_talk(out)):
+        if entry["speaker"] == speaker and entry["answer"] in MEANINGS:
+            return Consent(speaker, entry["answer"], entry["day"])
     text = (answer if isinstance(answer, str) else answer(question(speaker))).strip().casefold()
     if text not in MEANINGS:
         near = difflib.get_close_matches(text, MEANINGS, n=1, cutoff=0.5)
@@ -111,8 +111,8 @@ def _with_adapter(folder: Path | None) -> Iterator[Mapping[str, str]]:
     if folder is None or not (path := folder / _FILE).is_file():
         return
     try:
-        held = json.loads(path.read_text("utf-8"))
-        yield {name: str(held[name]) for name in ("speaker", "answer", "day")}
+        content = json.loads(path.read_text("utf-8"))
+        yield {name: str(content[name]) for name in ("speaker", "answer", "day")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RealtalkError(
             "is not a consent that was kept", where=str(path), fix="remove it"
@@ -122,8 +122,10 @@ def _with_adapter(folder: Path | None) -> Iterator[Mapping[str, str]]:
 def _with_talk(folder: Path | None) -> Iterator[Mapping[str, str]]:
     if folder is not None and is_stored(folder):
         for chat in load(folder).corpus.chats:
-            kept = unpack_extra(chat.extra).get("simulated", {}).get("consent", [])
-            yield from kept if isinstance(kept, list) else [kept]  # a list: both are simulated
+            entries = unpack_extra(chat.extra).get("simulated", {}).get("consent", [])
+            yield from (
+                entries if isinstance(entries, list) else [entries]
+            )  # a list: both are simulated
 
 
 Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
@@ -131,7 +133,11 @@ Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
 
 def chat_of(corpus: Corpus, speaker: str, chat: str | None = None) -> Chat:
     """The chat that is gone on with: the one named, else the speaker's most recent one."""
-    own = {each.id: each for each in corpus.chats if speaker in each.speakers and each.messages}
+    own = {
+        candidate.id: candidate
+        for candidate in corpus.chats
+        if speaker in candidate.speakers and candidate.messages
+    }
     if chat is None and own:
         return max(own.values(), key=lambda each: each.messages[-1].time or datetime.min)
     if chat is None:
@@ -246,13 +252,13 @@ class Talk:
 
     def _prompt(self) -> TurnPrompt:
         """What stands before the next reply; the unwritten one holds its place."""
-        number = max((each.number for each in self._chat.sessions), default=0)
+        number = max((session.number for session in self._chat.sessions), default=0)
         *past, present = self._sessions()
         open_turn = Message("T:open", self.speaker, present.messages[-1].time, "…")
         present = replace(present, messages=(*present.messages, open_turn))
         here = (
-            replace(each, number=at, messages=tuple(map(_plain, each.messages)))
-            for at, each in enumerate((*past, present), number + 1)
+            replace(session, number=at, messages=tuple(map(_plain, session.messages)))
+            for at, session in enumerate((*past, present), number + 1)
         )
         sessions, tokens = self._context
         chat = replace(
@@ -263,14 +269,14 @@ class Talk:
     def _stored(self) -> tuple[Session, ...]:
         if self._out is None or not self._out.exists():
             return ()
-        held = load(self._out).corpus.chats if is_stored(self._out) else ()
-        if [chat.id for chat in held] != [self._id]:
+        stored_chats = load(self._out).corpus.chats if is_stored(self._out) else ()
+        if [chat.id for chat in stored_chats] != [self._id]:
             raise RealtalkError(
                 f"holds no talk of {self.speaker} and {self.partner}",
                 where=str(self._out),
                 fix="name another folder with `out=`",
             )
-        return held[0].sessions
+        return stored_chats[0].sessions
 
 
 def _plain(message: Message) -> Message:

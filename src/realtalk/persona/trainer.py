@@ -104,7 +104,7 @@ def train(
         data_collator=partial(collate, whole=not base.model._supports_logits_to_keep()),
         callbacks=[_Watch(learned, settings, progress)],
     )
-    trainer.order = Order([len(each) for each in learned], settings.per_update, settings.seed)
+    trainer.order = Order([len(example) for example in learned], settings.per_update, settings.seed)
     if held_out:
         trainer.add_callback(transformers.EarlyStoppingCallback(settings.patience))
     trainer.remove_callback(transformers.PrinterCallback)
@@ -120,15 +120,15 @@ def _estimate(trainer: _Trainer, settings: TuneSettings, at_once: int, state: An
     learned: float = sum(map(len, trainer.train_dataset))
     ahead = sum(map(len, trainer.eval_dataset or ())) * _FORWARD
     if state is not None and state.global_step:
-        spent = sum(each.get("seconds", 0.0) for each in state.log_history)
+        spent = sum(entry.get("seconds", 0.0) for entry in state.log_history)
         share = state.global_step / state.max_steps
         pace = spent / (learned * settings.epochs * share)
-        left = (1 - share) * settings.epochs
+        epochs_left = (1 - share) * settings.epochs
         began = f"going on after update {state.global_step:,} of {state.max_steps:,}: "
     else:
-        pace, left, began = _pace(trainer, at_once), settings.epochs, ""
+        pace, epochs_left, began = _pace(trainer, at_once), settings.epochs, ""
         learned += ahead / settings.epochs  # the held-out turns are also read before the first
-    seconds = pace * (learned + ahead) * left
+    seconds = pace * (learned + ahead) * epochs_left
     return (
         f"{began}about {duration(seconds / 60)} at most, for {settings.epochs} epochs at "
         f"{1 / pace:,.0f} tokens a second here; the held-out loss may stop it earlier"
@@ -166,12 +166,12 @@ def collate(batch: Sequence[TrainingExample], whole: bool = False) -> dict[str, 
     width = max(map(len, batch))
     ids = torch.zeros(len(batch), width, dtype=torch.long)
     labels = torch.full_like(ids, _IGNORED)
-    for row, each in enumerate(batch):
-        ids[row, : len(each)] = torch.tensor((*each.prompt, *each.reply))
-        labels[row, len(each.prompt) : len(each)] = torch.tensor(each.reply)
+    for row, example in enumerate(batch):
+        ids[row, : len(example)] = torch.tensor((*example.prompt, *example.reply))
+        labels[row, len(example.prompt) : len(example)] = torch.tensor(example.reply)
     if whole:
         return {"input_ids": ids, "labels": labels}
-    keep = width - min(len(each.prompt) for each in batch) + 1
+    keep = width - min(len(example.prompt) for example in batch) + 1
     return {"input_ids": ids, "labels": labels[:, -keep:], "logits_to_keep": keep}
 
 
@@ -259,12 +259,12 @@ class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
         now = time.monotonic()
         state.log_history[-1]["seconds"] = now - self._since  # survives in the checkpoint
         self._since = now
-        seconds = sum(each.get("seconds", 0.0) for each in state.log_history)
+        seconds = sum(entry.get("seconds", 0.0) for entry in state.log_history)
         rate = self._tokens * state.global_step / max(seconds, 1e-9)
-        said = f"loss {logs['loss']:.3f}, {rate:,.0f} tokens/s"
-        self._progress(state.global_step, state.max_steps, said)
+        message = f"loss {logs['loss']:.3f}, {rate:,.0f} tokens/s"
+        self._progress(state.global_step, state.max_steps, message)
 
     def on_evaluate(self, _args: Any, state: Any, _control: Any, metrics: Any, **_: Any) -> None:
-        said = f"held-out loss {metrics['eval_loss']:.3f}"
-        self._progress(state.global_step, state.max_steps, said)
+        message = f"held-out loss {metrics['eval_loss']:.3f}"
+        self._progress(state.global_step, state.max_steps, message)
         self._since = time.monotonic()

@@ -63,8 +63,12 @@ class _InProcess:
         self._guide: Guide | None = None
 
     def _writing(self) -> Settings:
-        chosen = asdict(self._sampling)
-        return {"max_tokens": chosen.pop("max_new_tokens"), **chosen, "precision": self._precision}
+        sampling = asdict(self._sampling)
+        return {
+            "max_tokens": sampling.pop("max_new_tokens"),
+            **sampling,
+            "precision": self._precision,
+        }
 
     def stream(self, prompt: TurnPrompt, show: Callable[[str], Any]) -> Answer[str]:
         """As `solve`, one prompt; `show` is handed the message piece by piece as it is written."""
@@ -111,10 +115,10 @@ class _InProcess:
             progress=progress,
             show=None if advance is None else lambda ids: advance(writer.text(ids)),
         )
-        written = {reply.id: reply.ids for reply in replies}
+        ids_by_prompt = {reply.id: reply.ids for reply in replies}
         answers: list[Answer[str]] = []
         for prompt in shown:
-            if (reply := written.get(prompt.id)) is None:
+            if (reply := ids_by_prompt.get(prompt.id)) is None:
                 answers.append(Answer(None, "the prompt does not fit into the model"))
             else:
                 cost = Cost(tokens_in=len(prompts[prompt.id].ids), tokens_out=len(reply))
@@ -136,10 +140,10 @@ class LocalSimulator(_InProcess):
     def settings(self) -> Settings:
         folder = find(self.base, self.cache)
         base = {"base": folder.resolve().name, "base_sha256": folder_hash(folder)}
-        told: Settings = {"style": self.style}
+        style_settings: Settings = {"style": self.style}
         if self.examples is not None:
-            told |= {"examples": self.examples, "by": self.by}
-        return {**base, **told, **self._writing()}
+            style_settings |= {"examples": self.examples, "by": self.by}
+        return {**base, **style_settings, **self._writing()}
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         self._guide = _guide(learning, self.examples, self.by, progress, style=self.style)
@@ -181,7 +185,7 @@ class TunedSimulator(_InProcess):
         }
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        speakers = {str(known["about"].get("speaker")): f for f, known in self._adapters.items()}
+        speakers = {str(record["about"].get("speaker")): f for f, record in self._adapters.items()}
         if (folder := speakers.get(learning.speaker)) is None:
             raise RealtalkError(
                 f"no adapter for {learning.speaker}",
@@ -189,10 +193,10 @@ class TunedSimulator(_InProcess):
                 "realtalk persona tune",
             )
         about, trained_on = (self._adapters[folder][part] for part in ("about", "base"))
-        wanted = about_learning(learning)
+        requirements = about_learning(learning)
         if self.examples is not None:
-            wanted["examples"] = self.examples
-        for what, value in wanted.items():
+            requirements["examples"] = self.examples
+        for what, value in requirements.items():
             if ({"examples": 0} | about).get(what) != value:
                 raise RealtalkError(
                     f"the adapter was trained with {what} {about.get(what)}, not {value}",
@@ -224,8 +228,8 @@ def _guide(
         return None
     from realtalk.persona.styles import Guide, example_count
 
-    shown = example_count(style, examples)
-    return Guide(learning, described=style, examples=shown, by=by, progress=progress)
+    count = example_count(style, examples)
+    return Guide(learning, described=style, examples=count, by=by, progress=progress)
 
 
 def about_learning(learning: Learning) -> dict[str, Any]:

@@ -58,8 +58,8 @@ class TuneSettings:
     def __post_init__(self) -> None:
         least = {"epochs": 1, "per_update": 1, "rank": 1, "alpha": 1, "patience": 1}
         for name, smallest in {**least, "checkpoint_every": 1, "batch_tokens": 0}.items():
-            if (given := getattr(self, name)) < smallest:
-                raise RealtalkError(f"{name} must be {smallest} or more, not {given}")
+            if (number := getattr(self, name)) < smallest:
+                raise RealtalkError(f"{name} must be {smallest} or more, not {number}")
         if not self.learning_rate > 0:
             raise RealtalkError(f"learning_rate must be above 0, not {self.learning_rate}")
 
@@ -88,8 +88,8 @@ class Tuned:
     @property
     def helps(self) -> bool | None:
         """Whether the kept adapter has a lower loss on held-out turns than the base."""
-        held = next((each.held_out for each in self.epochs if each.number == self.kept), None)
-        return None if held is None or self.untuned is None else held < self.untuned
+        loss = next((epoch.held_out for epoch in self.epochs if epoch.number == self.kept), None)
+        return None if loss is None or self.untuned is None else loss < self.untuned
 
     @property
     def tokens_per_second(self) -> float:
@@ -122,9 +122,9 @@ def tune(
     if long := next((e.id for e in examples if len(e) > base.window), None):
         raise RealtalkError(f"turn {long} is longer than the model's {base.window:,} tokens")
     digest = hashlib.sha256()
-    for each in examples:
-        digest.update(f"{each.id}\t{each.prompt}\t{each.reply}\n".encode())
-    wanted = {
+    for example in examples:
+        digest.update(f"{example.id}\t{example.prompt}\t{example.reply}\n".encode())
+    record = {
         "about": dict(about or {}),
         "base": {"title": base.title, "sha256": base.sha256, "precision": base.precision},
         "tuning": asdict(settings),
@@ -134,7 +134,7 @@ def tune(
             "sha256": digest.hexdigest(),
         },
     }
-    result = _begin(out, wanted, fresh)
+    result = _begin(out, record, fresh)
     if result is None:
         library("peft")
         from realtalk.persona.trainer import train
@@ -148,8 +148,8 @@ def tune(
                 f"{settings.batch_tokens:,} tokens at once do not fit into the device's memory",
                 fix="pass a smaller `batch_tokens=`",
             ) from error
-        result = _finish(out, wanted, state, sum(map(len, learned)))
-    return Tuned(out, **{**result, "epochs": tuple(Epoch(**each) for each in result["epochs"])})
+        result = _finish(out, record, state, sum(map(len, learned)))
+    return Tuned(out, **{**result, "epochs": tuple(Epoch(**epoch) for epoch in result["epochs"])})
 
 
 def held_out(
@@ -161,8 +161,8 @@ def held_out(
     count = round(len(examples) * share)
     if share and len(examples) > 1:
         count = max(1, count)
-    cut = len(examples) - count
-    return list(examples[:cut]), list(examples[cut:])
+    split = len(examples) - count
+    return list(examples[:split]), list(examples[split:])
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -177,8 +177,8 @@ def _begin(out: Path, wanted: Mapping[str, Any], fresh: bool) -> dict[str, Any] 
     """The result of a finished training; else settings.json says what is begun here."""
     if fresh:
         _clear(out, SETTINGS, ADAPTER, CONFIG)
-    known = read_settings(out) if (out / SETTINGS).is_file() else wanted
-    names = [name for name in wanted if known.get(name) != wanted[name]]
+    record = read_settings(out) if (out / SETTINGS).is_file() else wanted
+    names = [name for name in wanted if record.get(name) != wanted[name]]
     if names:
         raise RealtalkError(
             f"an adapter was begun here with another {' and '.join(names)}",
@@ -191,9 +191,9 @@ def _begin(out: Path, wanted: Mapping[str, Any], fresh: bool) -> dict[str, Any] 
         raise RealtalkError(
             f"cannot be an adapter's folder ({error.strerror})", where=str(out)
         ) from error
-    if "result" not in known:
+    if "result" not in record:
         _write_settings(out, wanted)
-    return known.get("result")
+    return record.get("result")
 
 
 def _last_checkpoint(out: Path) -> Path | None:
@@ -214,7 +214,9 @@ def _finish(out: Path, wanted: Mapping[str, Any], state: Any, tokens: int) -> di
     for name in (ADAPTER, CONFIG):
         write_bytes(out / name, (out / f"checkpoint-{best}" / name).read_bytes())
     log, done = state.log_history, round(state.epoch)
-    ahead = {round(each["epoch"] or 0): each["eval_loss"] for each in log if "eval_loss" in each}
+    ahead = {
+        round(entry["epoch"] or 0): entry["eval_loss"] for entry in log if "eval_loss" in entry
+    }
     epochs = []
     for number in range(1, done + 1):
         own = [e["loss"] for e in log if "loss" in e and number - 1 < e["epoch"] <= number]
@@ -224,7 +226,7 @@ def _finish(out: Path, wanted: Mapping[str, Any], state: Any, tokens: int) -> di
         "epochs": epochs,
         "kept": round(best * done / state.global_step),
         "tokens": tokens * done,
-        "seconds": round(sum(each.get("seconds", 0.0) for each in log), 3),
+        "seconds": round(sum(entry.get("seconds", 0.0) for entry in log), 3),
         "padding": 1 - tokens * done / state.num_input_tokens_seen,
     }
     used = {name: version(name) for name in ("torch", "transformers", "peft")}

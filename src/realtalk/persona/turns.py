@@ -69,7 +69,7 @@ def choices_of(
     if choice == "paper":
         choices = as_published(choices)
     if speaker is not None:
-        choices = [each for each in choices if each.speaker.casefold() == speaker.casefold()]
+        choices = [choice for choice in choices if choice.speaker.casefold() == speaker.casefold()]
     if not choices:
         raise RealtalkError(
             f"{speaker} has no two chats with turns that could be labelled",
@@ -81,14 +81,14 @@ def choices_of(
 
 def _own(corpus: Corpus, labels: pl.DataFrame) -> pl.DataFrame:
     """The labels of the corpus's turns, where these are they: other chats may stand beside them."""
-    known = [chat.id for chat in corpus.chats]
-    frame = labels.filter(pl.col("chat").is_in(known))
+    chat_ids = [chat.id for chat in corpus.chats]
+    frame = labels.filter(pl.col("chat").is_in(chat_ids))
     there = set(frame.select("chat", pl.col("message_ids").list.join("\0")).rows())
-    wanted = {(given.chat, "\0".join(given.ids)) for given in turn_inputs(corpus)}
-    if there == wanted and len(there) == frame.height:
+    turn_ids = {(turn.chat, "\0".join(turn.ids)) for turn in turn_inputs(corpus)}
+    if there == turn_ids and len(there) == frame.height:
         return frame
     what = "the labels are not of this corpus"
-    if there and {chat for chat, _ in there} == set(known):
+    if there and {chat for chat, _ in there} == set(chat_ids):
         what = "the labels are of other turns than this corpus has"
     raise RealtalkError(
         what,
@@ -101,7 +101,7 @@ def named_speaker(corpus: Corpus, name: str) -> str:
     """The speaker of that name as the corpus spells it, small or capital letters aside."""
     if name in corpus.speakers:
         return name
-    near = [each for each in corpus.speakers if each.casefold() == name.casefold()]
+    near = [candidate for candidate in corpus.speakers if candidate.casefold() == name.casefold()]
     if not near:
         raise suggest("speaker", name, list(corpus.speakers))
     return near[0]
@@ -112,7 +112,9 @@ def _refuse_single_chats(corpus: Corpus, speaker: str | None) -> None:
     chats = Counter(
         name
         for chat in corpus.chats
-        for name in {each.casefold() for each in chat.speakers if not is_nobody(each)}
+        for name in {
+            participant.casefold() for participant in chat.speakers if not is_nobody(participant)
+        }
     )
     if speaker is not None and not chats[speaker.casefold()]:
         raise suggest("speaker", speaker, list(corpus.speakers))
@@ -133,8 +135,10 @@ def tasks(
     progress: Progress = silent,
 ) -> list[PersonaTask]:
     """A task for every speaker with two chats, or for the one named."""
-    found = choices_of(corpus, labels=labels, choice=choice, speaker=speaker, progress=progress)
-    return tasks_of(corpus, found, context_sessions=context_sessions, context_tokens=context_tokens)
+    choices = choices_of(corpus, labels=labels, choice=choice, speaker=speaker, progress=progress)
+    return tasks_of(
+        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
+    )
 
 
 def tasks_of(
@@ -148,15 +152,15 @@ def tasks_of(
     context = _context_settings(context_sessions, context_tokens)
     chats = {chat.id: chat for chat in corpus.chats}
     tasks = []
-    for each in choices:
+    for choice in choices:
         about: Settings = {
-            "overall_learn": each.overall[each.learn],
-            "overall_test": each.overall[each.test],
-            "sure": each.sure,
+            "overall_learn": choice.overall[choice.learn],
+            "overall_test": choice.overall[choice.test],
+            "sure": choice.sure,
         }
-        if each.consistency.value is not None:
-            about["consistency"] = each.consistency.value
-        tasks.append(_task(each.speaker, chats[each.learn], chats[each.test], context, about))
+        if choice.consistency.value is not None:
+            about["consistency"] = choice.consistency.value
+        tasks.append(_task(choice.speaker, chats[choice.learn], chats[choice.test], context, about))
     return tasks
 
 
@@ -169,10 +173,10 @@ def _context_settings(sessions: int, tokens: int) -> Settings:
 
 def tasks_record(tasks: Iterable[PersonaTask]) -> dict[str, Any]:
     """What a run's settings tell of its tasks; `stored_tasks` is the way back."""
-    made = list(tasks)
+    task_list = list(tasks)
     return {
-        "context": dict(made[0].learning.settings),
-        "chats": {task.speaker: [task.learning.chat.id, task.test.id] for task in made},
+        "context": dict(task_list[0].learning.settings),
+        "chats": {task.speaker: [task.learning.chat.id, task.test.id] for task in task_list},
     }
 
 
@@ -184,14 +188,14 @@ def stored_tasks(
     Those whose chats are not in the corpus are left out.
     """
     chats = {chat.id: chat for chat in corpus.chats}
-    known = {fact["group"]: fact.get("consistency") for fact in facts}
-    made = []
+    consistency = {fact["group"]: fact.get("consistency") for fact in facts}
+    task_list = []
     for speaker, (learn, test) in settings["chats"].items():
         if learn in chats and test in chats:
-            apart = known.get(speaker)
+            apart = consistency.get(speaker)
             about: Settings = {} if apart is None else {"consistency": apart}
-            made.append(_task(speaker, chats[learn], chats[test], settings["context"], about))
-    return made
+            task_list.append(_task(speaker, chats[learn], chats[test], settings["context"], about))
+    return task_list
 
 
 def _task(speaker: str, learn: Chat, test: Chat, context: Settings, about: Settings) -> PersonaTask:
@@ -229,7 +233,7 @@ def own_learning(
         learned = Chat(
             " + ".join(chat.id for chat in chats),
             tuple(dict.fromkeys(name for chat in chats for name in chat.speakers)),
-            tuple(replace(each, number=number) for number, each in enumerate(sessions, 1)),
+            tuple(replace(session, number=number) for number, session in enumerate(sessions, 1)),
         )
     return Learning(speaker, learned, tuple(turns), settings)
 
@@ -238,25 +242,25 @@ def speaker_turns(
     chat: Chat, speaker: str, context_sessions: int, context_tokens: int
 ) -> tuple[PersonaTurn, ...]:
     """A speaker's turns in a chat, each with its context; those without any are left out."""
-    given = turn_inputs(Corpus(chat.id, "", (chat,)))
-    began = {each.number: each.time for each in reversed(chat.sessions)}
-    said = [
-        ContextTurn(turn.session, turn.time or began[turn.session], turn.speaker, each.text)
-        for turn, each in zip(chat.turns, given, strict=True)
+    inputs = turn_inputs(Corpus(chat.id, "", (chat,)))
+    began = {session.number: session.time for session in reversed(chat.sessions)}
+    context_turns = [
+        ContextTurn(turn.session, turn.time or began[turn.session], turn.speaker, turn_input.text)
+        for turn, turn_input in zip(chat.turns, inputs, strict=True)
     ]
-    costs = count_each([f"{each.speaker}: {each.text}" for each in said])
-    heads = count_each([session_head(each) for each in said])
-    made = []
-    for at, each in enumerate(given):
-        if each.speaker != speaker:
+    costs = count_each([f"{turn.speaker}: {turn.text}" for turn in context_turns])
+    heads = count_each([session_head(turn) for turn in context_turns])
+    own_turns = []
+    for at, turn_input in enumerate(inputs):
+        if turn_input.speaker != speaker:
             continue
-        context = _context(said, costs, heads, at, context_sessions, context_tokens)
+        context = _context(context_turns, costs, heads, at, context_sessions, context_tokens)
         if context:
             prompt = TurnPrompt(
-                f"{chat.id}#{at}", chat.id, each.session, speaker, each.time, context
+                f"{chat.id}#{at}", chat.id, turn_input.session, speaker, turn_input.time, context
             )
-            made.append(PersonaTurn(prompt, each.ids, each.text.strip()))
-    return tuple(made)
+            own_turns.append(PersonaTurn(prompt, turn_input.ids, turn_input.text.strip()))
+    return tuple(own_turns)
 
 
 def _context(
@@ -268,35 +272,35 @@ def _context(
     tokens: int,
 ) -> tuple[ContextTurn, ...]:
     """The turns before `at`, oldest first, as far as sessions and tokens allow."""
-    taken: list[ContextTurn] = []
-    seen: list[int] = []
-    left, head = tokens, 0
+    context: list[ContextTurn] = []
+    sessions_shown: list[int] = []
+    tokens_left, head = tokens, 0
     for place in range(at - 1, -1, -1):
         turn = said[place]
         if not turn.text.strip():
             continue
-        if turn.session not in seen:
-            if len(seen) == sessions:
+        if turn.session not in sessions_shown:
+            if len(sessions_shown) == sessions:
                 break
             # The head over the session before is paid for; this one's is its earliest turn's.
-            left, head = left - head, 0
-            seen.append(turn.session)
-        if costs[place] + heads[place] > left:
-            if not taken and (cut := _end(turn, left - heads[place])) is not None:
-                taken.append(cut)
+            tokens_left, head = tokens_left - head, 0
+            sessions_shown.append(turn.session)
+        if costs[place] + heads[place] > tokens_left:
+            if not context and (ending := _end(turn, tokens_left - heads[place])) is not None:
+                context.append(ending)
             break
-        taken.append(turn)
-        left, head = left - costs[place], heads[place]
-    return tuple(reversed(taken))
+        context.append(turn)
+        tokens_left, head = tokens_left - costs[place], heads[place]
+    return tuple(reversed(context))
 
 
 def _end(turn: ContextTurn, tokens: int) -> ContextTurn | None:
     """The last words of a turn that is longer than the whole budget."""
     words = _WORD.findall(turn.text)
     counts = count_each([f"{turn.speaker}: ", *words])
-    left, kept = tokens - counts[0], len(words)
-    while kept and counts[kept] <= left:
-        left -= counts[kept]
-        kept -= 1
-    text = "".join(words[kept:]).strip()
+    tokens_left, start = tokens - counts[0], len(words)
+    while start and counts[start] <= tokens_left:
+        tokens_left -= counts[start]
+        start -= 1
+    text = "".join(words[start:]).strip()
     return ContextTurn(turn.session, turn.time, turn.speaker, text) if text else None

@@ -107,14 +107,14 @@ class MatchedSimulator:
         self._other.prepare(learning, progress)
 
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
-        own, other = (side.solve(shown, progress) for side in (self._own, self._other))
+        own, matches = (side.solve(shown, progress) for side in (self._own, self._other))
         answers = []
-        for one, match in zip(own, other, strict=True):
-            if one.value is None:
-                answers.append(one)
+        for answer, match in zip(own, matches, strict=True):
+            if answer.value is None:
+                answers.append(answer)
             elif match.value is None:
-                answers.append(Answer(None, "nothing to match", one.cost))
+                answers.append(Answer(None, "nothing to match", answer.cost))
             else:
-                words = list(_WORD.finditer(one.value))[: len(match.value.split())]
-                answers.append(replace(one, value=one.value[: words[-1].end()]))
+                words = list(_WORD.finditer(answer.value))[: len(match.value.split())]
+                answers.append(replace(answer, value=answer.value[: words[-1].end()]))
         return answers
