@@ -21,29 +21,31 @@ def cure(*extras: str) -> str:
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
-    wanted = f"[{','.join(extras)}]"
+    extras_text = f"[{','.join(extras)}]"
     try:
         noted = distribution("realtalk").read_text("direct_url.json")
         origin = json.loads(noted) if noted else {}
         address = str(origin["url"])
     except (PackageNotFoundError, OSError, ValueError, KeyError, TypeError):
-        return f"{_pip()} install '.{wanted}' in a checkout of realtalk"
+        return f"{_pip()} install '.{extras_text}' in a checkout of realtalk"
     if "vcs_info" in origin:
         vcs = origin["vcs_info"]
-        return f"{_pip()} install 'realtalk{wanted} @ {vcs['vcs']}+{address}@{vcs['commit_id']}'"
+        return (
+            f"{_pip()} install 'realtalk{extras_text} @ {vcs['vcs']}+{address}@{vcs['commit_id']}'"
+        )
     if "dir_info" not in origin:
-        return f"{_pip()} install 'realtalk{wanted} @ {address}'"  # a wheel or an archive
+        return f"{_pip()} install 'realtalk{extras_text} @ {address}'"  # a wheel or an archive
     folder = Path(url2pathname(urlsplit(address).path))
     if not (folder / "pyproject.toml").is_file():
-        return f"{_pip()} install '.{wanted}' in a checkout of realtalk"
+        return f"{_pip()} install '.{extras_text}' in a checkout of realtalk"
     editable = "-e " if origin["dir_info"].get("editable") else ""
-    return f"{_pip()} install {editable}'{folder}{wanted}'"
+    return f"{_pip()} install {editable}'{folder}{extras_text}'"
 
 
 def _pip() -> str:
     """The pip of this Python, which `pip` is not where its environment is not switched on."""
     import shutil
 
-    found = shutil.which("pip")
+    pip = shutil.which("pip")
     ours = Path(sys.executable).parent
-    return "pip" if found and Path(found).parent == ours else f"{sys.executable} -m pip"
+    return "pip" if pip and Path(pip).parent == ours else f"{sys.executable} -m pip"

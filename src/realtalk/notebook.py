@@ -43,13 +43,13 @@ def table_text(
     lines = [[plain(cell_text(cell)) for cell in row] for row in (headings, *rows[:most])]
     widths = [max(len(line[at]) for line in lines) for at in range(len(headings))]
     right = [_is_number_column([line[at] for line in lines[1:]]) for at in range(len(headings))]
-    made = [plain(title, None)] if title else []
+    lines_out = [plain(title, None)] if title else []
     for line in lines:
         cells = zip(line, widths, right, strict=True)
-        made.append(
+        lines_out.append(
             " " + "  ".join(c.rjust(w) if to_right else c.ljust(w) for c, w, to_right in cells)
         )
-    return "\n".join(line.rstrip() for line in (*made, *_last_lines(len(rows), notes, most)))
+    return "\n".join(line.rstrip() for line in (*lines_out, *_last_lines(len(rows), notes, most)))
 
 
 def table_html(
@@ -71,8 +71,8 @@ def table_html(
 
 
 def _last_lines(rows: int, notes: Sequence[str], most: int) -> list[str]:
-    left = [f"… and {counted(rows - most, 'row')} more"] if rows > most else []
-    return [*left, *(plain(note, None) for note in notes)]
+    last_lines = [f"… and {counted(rows - most, 'row')} more"] if rows > most else []
+    return [*last_lines, *(plain(note, None) for note in notes)]
 
 
 def plain(cell: str, longest: int | None = _LONGEST) -> str:
@@ -82,5 +82,5 @@ def plain(cell: str, longest: int | None = _LONGEST) -> str:
 
 
 def _is_number_column(cells: Sequence[str]) -> bool:
-    known = [cell for cell in cells if cell not in ("", NOTHING)]
-    return bool(known) and all(map(_NUMBER.fullmatch, known))
+    filled = [cell for cell in cells if cell not in ("", NOTHING)]
+    return bool(filled) and all(map(_NUMBER.fullmatch, filled))

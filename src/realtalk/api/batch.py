@@ -97,15 +97,15 @@ def batch(
     if name not in OPTIONS:
         raise suggest("function of many inputs", name, list(OPTIONS))
     single = isinstance(inputs, str) or hasattr(inputs, "__fspath__")
-    given: list[Any] = [inputs] if single else list(inputs)  # type: ignore[arg-type]
-    read = value_object(Reading, reading)
-    way = InputReading(read.format, read.checked())
+    paths: list[Any] = [inputs] if single else list(inputs)  # type: ignore[arg-type]
+    read_options = value_object(Reading, reading)
+    way = InputReading(read_options.format, read_options.checked())
     for option in options:
         if option not in OPTIONS[name]:
             raise suggest(f"option of {name}", option, list(OPTIONS[name]))
     report = work_each(
         name,
-        [str(path) for path in given],
+        [str(path) for path in paths],
         place_of(str(out)),
         way,
         value_object(Engine, engine).chosen(),

@@ -154,11 +154,11 @@ class CorpusChecker(InputWork):
 
         opened = self.way.open(source)
         reading = opened.reading
-        written = report_json(check(reading.corpus, reading.ledger), opened)
-        write_json(place, written)
-        levels = {name: written[name] for name in ("severity", "errors", "warnings")}
+        findings = report_json(check(reading.corpus, reading.ledger), opened)
+        write_json(place, findings)
+        levels = {name: findings[name] for name in ("severity", "errors", "warnings")}
         # "notes" are what the reader assumed, in every job's table.
-        return {**figures_of(opened), **levels, "remarks": written["notes"]}
+        return {**figures_of(opened), **levels, "remarks": findings["notes"]}
 
     def finish(self, report: JobReport) -> None:
         """All findings in the order of the inputs: the same by every engine."""
@@ -190,8 +190,8 @@ def _findings(report: JobReport) -> Iterator[dict[str, Any]]:
         part = child(report.out, row["part"])
         data = read_bytes(part) if isinstance(part, str) else part.read_bytes()
         for finding in orjson.loads(data)["findings"]:
-            known = {"part": row["part"], "input": row["input"]}
-            yield known | {name: finding[name] for name in _COLUMNS}
+            place = {"part": row["part"], "input": row["input"]}
+            yield place | {name: finding[name] for name in _COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -335,9 +335,9 @@ def gathered(paths: Sequence[str], out: Place) -> tuple[Place, ...]:
     inputs: dict[Place, Place] = {}
     own = _resolved(out)
     for path in paths:
-        for found in _named(path):
-            if _resolved(found) != own:
-                for part in _parts(found) or [found]:
+        for match in _named(path):
+            if _resolved(match) != own:
+                for part in _parts(match) or [match]:
                     inputs.setdefault(_resolved(part), part)
     if not inputs:
         raise RealtalkError("nothing to read", where=", ".join(paths[:3]), fix="check the path")
@@ -361,7 +361,7 @@ def _named(path: str) -> Sequence[Place]:
     matches: Sequence[Place] = []
     if isinstance(place, str):
         folder, _, pattern = place.rpartition("/")
-        matches = [found for found in children(folder) if fnmatchcase(name_of(found), pattern)]
+        matches = [entry for entry in children(folder) if fnmatchcase(name_of(entry), pattern)]
     elif glob.has_magic(path):
         matches = sorted(map(Path, glob.glob(path, recursive=True)))  # noqa: PTH207  (absolute patterns)
     if not matches:

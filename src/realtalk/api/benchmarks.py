@@ -93,22 +93,24 @@ def probe(
     from realtalk.memory.rescoring import probe_and_judge
 
     place = as_path(out)
-    spread, asked = value_object(Engine, engine), value_object(Model, model)
+    spread, model_options = value_object(Engine, engine), value_object(Model, model)
     chats = as_corpus(corpus, reading, progress)
     folder = as_path(prompts)
-    chosen = make_reader(reader, asked, chats, prompts=folder, seed=seed, judged=judge is not None)
+    answerer = make_reader(
+        reader, model_options, chats, prompts=folder, seed=seed, judged=judge is not None
+    )
     remembering = memory_of(memory, settings, protocol, device)
-    named = memory if isinstance(memory, str) else ""
+    memory_name = memory if isinstance(memory, str) else ""
     plan = Plan(
         chats,
         remembering,
-        chosen,
-        budgets_of(named, chosen.name, None if budget is None else str(budget)),
+        answerer,
+        budgets_of(memory_name, answerer.name, None if budget is None else str(budget)),
         tuple(dict.fromkeys(categories)) or None,
         limit,
         golds_named(str(golds)),
     )
-    judging = make_judge(judge, chosen.settings, asked, prompts=folder)
+    judging = make_judge(judge, answerer.settings, model_options, prompts=folder)
     if not spread:
         return probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress)
     from functools import partial
@@ -183,16 +185,18 @@ def simulate(
     if place is not None:
         refuse_other_folder(place)
     folder = as_path(prompts)
-    asked = value_object(Model, model).given()
-    name, given = simulator_of(simulator, settings, **asked, style=style, prompts=folder)
-    made = make_simulator(name, given)
+    model_settings = value_object(Model, model).given()
+    name, simulator_settings = simulator_of(
+        simulator, settings, **model_settings, style=style, prompts=folder
+    )
+    writer = make_simulator(name, simulator_settings)
     semantics = semantics_of(bertscore, bertscore_layer)
     chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     tasks = tasks_of(chats, choices, **context)
     scorer = TurnScorer(chats, bertscore=semantics)
     return run_persona(
-        chats, tasks, made, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
+        chats, tasks, writer, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
     )
 
 
@@ -262,11 +266,11 @@ def predict(
     from realtalk.threads.values import protocol as protocol_named
 
     place = as_path(out)
-    named = settings_named(setting)
+    settings_chosen = settings_named(setting)
     folder = as_path(prompts)
-    given = value_object(Model, model).given()
-    asked = {**given, "budget": budget, "prompts": folder, "seed": seed}
-    made = make_predictor(*predictor_of(predictor, settings, asked))
+    model_settings = value_object(Model, model).given()
+    llm_settings = {**model_settings, "budget": budget, "prompts": folder, "seed": seed}
+    solver = make_predictor(*predictor_of(predictor, settings, llm_settings))
     spread = value_object(Engine, engine)
     rules = protocol_named(
         protocol,
@@ -278,9 +282,11 @@ def predict(
     )
     draw = Draw(task, rules, limit, train_limit, seed)
     chats = as_corpus(corpus, reading, progress)
-    drawn = ThreadTask(draw.samples(chats, progress), named, draw.record)
-    chosen = spread.chosen() if spread else None
-    return run_threads(chats, drawn, made, place, engine=chosen, fresh=fresh, progress=progress)
+    thread_task = ThreadTask(draw.samples(chats, progress), settings_chosen, draw.record)
+    workers = spread.chosen() if spread else None
+    return run_threads(
+        chats, thread_task, solver, place, engine=workers, fresh=fresh, progress=progress
+    )
 
 
 def compare(
@@ -308,17 +314,17 @@ def compare(
     from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
 
-    one = _loaded(first)
+    left_side = _loaded(first)
     if second is None:
-        if not isinstance(one, Run):
+        if not isinstance(left_side, Run):
             raise RealtalkError("labels are compared with others", fix="name them")
-        return one.compare(variant=variant)
-    other = _loaded(second)
-    if isinstance(one, Labels) and isinstance(other, Labels):
-        return one.compare(other)
-    if isinstance(one, Run) and isinstance(other, Run):
-        return one.compare(other, variant)
-    what = [each.kind if isinstance(each, Run) else "labels" for each in (one, other)]
+        return left_side.compare(variant=variant)
+    right_side = _loaded(second)
+    if isinstance(left_side, Labels) and isinstance(right_side, Labels):
+        return left_side.compare(right_side)
+    if isinstance(left_side, Run) and isinstance(right_side, Run):
+        return left_side.compare(right_side, variant)
+    what = [side.kind if isinstance(side, Run) else "labels" for side in (left_side, right_side)]
     raise RealtalkError(
         f"{what[0]} and {what[1]} cannot be compared", fix="compare two of one kind"
     )
@@ -362,6 +368,6 @@ def chosen_chats(
         raise RealtalkError(
             "expected Labels, got a Run", fix="give Labels, or a folder that `realtalk ei` wrote"
         )
-    known = labels if labels is None or isinstance(labels, Labels) else Labels.load(labels)
-    frame = None if known is None else known.frame
+    ei_labels = labels if labels is None or isinstance(labels, Labels) else Labels.load(labels)
+    frame = None if ei_labels is None else ei_labels.frame
     return chats, choices_of(chats, labels=frame, choice=choice, speaker=speaker, progress=progress)

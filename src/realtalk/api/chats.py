@@ -70,7 +70,9 @@ def stats(
     from realtalk.describe.counting import describe, describe_stream
 
     place = value_object(Engine, engine)
-    option = next((name for name, given in (("engine", place), ("out", out)) if given), None)
+    option = next(
+        (name for name, option_value in (("engine", place), ("out", out)) if option_value), None
+    )
     stream = as_stream(corpus, option)
     if stream is not None and option is not None:
         from realtalk.api.counting import describe_by
@@ -86,9 +88,9 @@ def stats(
     if figures is not None:
         from realtalk.describe.figures import draw, save_figures
 
-        drawn = draw(described)
-        log_notes(tuple(drawn.left_out.values()))
-        _LOG.info("wrote %d files to %s", len(save_figures(drawn.charts, Path(figures))), figures)
+        charts = draw(described)
+        log_notes(tuple(charts.left_out.values()))
+        _LOG.info("wrote %d files to %s", len(save_figures(charts.charts, Path(figures))), figures)
     return described
 
 
@@ -119,7 +121,7 @@ class Findings:
         import polars as pl
 
         names = ("severity", "rule", "chat", "where", "detail")
-        columns = {name: [getattr(each, name) for each in self.findings] for name in names}
+        columns = {name: [getattr(finding, name) for finding in self.findings] for name in names}
         return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
 
     def counts(self) -> dict[str, int]:
@@ -161,7 +163,7 @@ class Findings:
         levels = [
             counted(number, level)
             for level in _LEVELS
-            if (number := sum(each.severity == level for each in self.findings))
+            if (number := sum(finding.severity == level for finding in self.findings))
         ]
         return f"<Findings of {self.name}: {', '.join(levels) or 'nothing odd'}; {self.ledger}>"
 
@@ -192,11 +194,11 @@ def check(
     """
     from realtalk.formats.check import check as examine
 
-    found = as_reading(corpus, reading, progress)
-    report = examine(found.corpus, found.ledger)
-    corpus_read = found.corpus
+    source = as_reading(corpus, reading, progress)
+    report = examine(source.corpus, source.ledger)
+    corpus_read = source.corpus
     return Findings(
-        corpus_read.name, corpus_read.format, report.findings, found.ledger, found.notes
+        corpus_read.name, corpus_read.format, report.findings, source.ledger, source.notes
     )
 
 
@@ -325,7 +327,7 @@ def redact(
     from realtalk.redaction.sources import name_sources
     from realtalk.redaction.storing import store_redacted, store_restored
 
-    kept = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
+    keep_names = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
     chats = as_corpus(corpus, reading, progress)
     folder = as_path(out)
     if restore is not None:
@@ -336,7 +338,9 @@ def redact(
         return Redaction(as_corpus(folder))
     table = as_path(review)
     if table is not None and not table.exists():
-        candidates = find_candidates(chats, names=list(names), keep=kept, sources=name_sources())
+        candidates = find_candidates(
+            chats, names=list(names), keep=keep_names, sources=name_sources()
+        )
         write_review(table, candidates)
         doubtful = sum(bool(row[DOUBTFUL]) for row in review_rows(candidates))
         return Redaction(
@@ -344,7 +348,7 @@ def redact(
         )
     decisions = () if table is None else read_review(table)
     shared, mapping = rewrite(
-        chats, names=list(names), keep=kept, sources=name_sources(), decisions=decisions
+        chats, names=list(names), keep=keep_names, sources=name_sources(), decisions=decisions
     )
     log_notes([f"{review}: {note}" for note in mapping.notes])
     if folder is not None:

@@ -55,14 +55,14 @@ def make_labeller(
     encoder: str = "auto",
 ) -> Labeller:
     """The way of measuring by its name, with what it needs."""
-    for name, given, owner in (
+    for name, is_set, owner in (
         *((name, True, "judge") for name in model.given()),
         ("classifiers", classifiers, "hub"),
         ("prompts", prompts, "judge"),
         ("device", device != "cpu", "embedded"),
         ("encoder", encoder != "auto", "embedded"),
     ):
-        if given and way in _WAYS and way != owner:
+        if is_set and way in _WAYS and way != owner:
             raise RealtalkError(
                 f"`{name}=` is not for `measures={way}`",
                 fix=f"give `measures={owner}` too, or leave it out",
@@ -123,18 +123,18 @@ def memory_of(
     from realtalk.memory.registry import make_memory
     from realtalk.memory.remembering import check_memory
 
-    given = dict(settings or {}) | ({} if protocol is None else {"protocol": protocol})
+    memory_settings = dict(settings or {}) | ({} if protocol is None else {"protocol": protocol})
     if device != "cpu":
         if memory != _ENCODING:
             raise RealtalkError(
                 f"`device=` is for the memory {_ENCODING}, which has an encoder",
                 fix="leave it out",
             )
-        given["device"] = device
+        memory_settings["device"] = device
     if isinstance(memory, str):
-        return make_memory(memory, given)
+        return make_memory(memory, memory_settings)
     checked = check_memory(memory)
-    if given:
+    if memory_settings:
         raise RealtalkError(
             "`settings=` needs a memory by name", fix="give them to the memory itself"
         )
@@ -180,9 +180,9 @@ def make_reader(
             f"the reader {name} asks no model", fix="leave `model=` or `reader=` out"
         )
     if name != "llm":
-        given = model.given() | ({} if prompts is None else {"prompts": prompts})
+        llm_settings = model.given() | ({} if prompts is None else {"prompts": prompts})
         shared = {"rate", "connections", "prompts"} if judged else set()
-        if stray := next((each for each in given if each not in shared), None):
+        if stray := next((setting for setting in llm_settings if setting not in shared), None):
             raise RealtalkError(
                 f"`{stray}=` is for a language model, the reader {name} is none",
                 fix="name one with `model=`, or leave it out",
@@ -191,8 +191,8 @@ def make_reader(
     from realtalk.memory.readers import load_wording
     from realtalk.memory.rows import may_abstain
 
-    asked = _asked(model, seed=seed)
-    return LlmReader(asked, load_wording(prompts), abstain=may_abstain(corpus))
+    config = _asked(model, seed=seed)
+    return LlmReader(config, load_wording(prompts), abstain=may_abstain(corpus))
 
 
 def _asked(model: Model, **more: Any) -> Asked:
@@ -227,9 +227,9 @@ def make_judge(
     if own and not answering.get("model"):
         raise RealtalkError(f"no model answers that '{SAME}' could name", fix="name a judge")
     where = (model.base_url or answering.get("base_url")) if own else None
-    called = str(answering["model"]) if own else name
-    asked = _asked(replace(model, name=called, base_url=where, max_tokens=None))
-    judge = Judge(asked, load_wording(prompts), own=own)
+    judge_name = str(answering["model"]) if own else name
+    config = _asked(replace(model, name=judge_name, base_url=where, max_tokens=None))
+    judge = Judge(config, load_wording(prompts), own=own)
     judge.refuse_own(answering.get("model"))
     return judge
 
@@ -238,12 +238,12 @@ def simulator_of(
     simulator: str | None, settings: Mapping[str, Any] | None = None, **asked: Any
 ) -> tuple[str, dict[str, Any]]:
     """The simulator's name and its settings; `asked` are those with options of their own."""
-    wanted = {key: value for key, value in asked.items() if value not in (None, False)}
-    name = simulator or ("llm" if "model" in wanted else "retrieve")
-    given: dict[str, Any] = {**(settings or {}), **wanted}
-    if name == "llm" and "model" not in given:
+    set_options = {key: value for key, value in asked.items() if value not in (None, False)}
+    name = simulator or ("llm" if "model" in set_options else "retrieve")
+    solver_settings: dict[str, Any] = {**(settings or {}), **set_options}
+    if name == "llm" and "model" not in solver_settings:
         raise RealtalkError("the simulator llm needs a model", fix=_NAME_IT)
-    return name, given
+    return name, solver_settings
 
 
 def predictor_of(
@@ -261,19 +261,19 @@ def _solver_of(
     asked: Mapping[str, Any],
 ) -> tuple[str, dict[str, Any]]:
     """A solver's name and its settings; without a name the `plain` one, or llm with a model."""
-    wanted = {key: value for key, value in asked.items() if value is not None}
-    name = given or ("llm" if "model" in wanted else plain)
-    found: dict[str, Any] = dict(settings or {})
+    set_options = {key: value for key, value in asked.items() if value is not None}
+    name = given or ("llm" if "model" in set_options else plain)
+    solver_settings: dict[str, Any] = dict(settings or {})
     if name == "llm":
-        found |= wanted
-    elif stray := next((key for key in wanted if key != "seed"), None):
+        solver_settings |= set_options
+    elif stray := next((key for key in set_options if key != "seed"), None):
         raise RealtalkError(
             f"the {what} {name} asks no model",
             fix=f"leave `{stray}=` or `{what}=` out",
         )
-    if name == "llm" and "model" not in found:
+    if name == "llm" and "model" not in solver_settings:
         raise RealtalkError(f"the {what} llm needs a model", fix=_NAME_IT)
-    return name, found
+    return name, solver_settings
 
 
 def guesser_of(
@@ -289,10 +289,10 @@ def settings_named(text: str) -> tuple[Setting, ...]:
 
     if text.strip() == "all":
         return SETTINGS
-    named = [part.strip() for part in text.split(",") if part.strip()]
-    if not named:
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if not names:
         raise RealtalkError("no setting is named", fix=f"known: {', '.join(SETTINGS)}, or all")
-    return tuple(dict.fromkeys(known_setting(name) for name in named))
+    return tuple(dict.fromkeys(known_setting(name) for name in names))
 
 
 def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:

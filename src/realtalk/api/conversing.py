@@ -133,10 +133,10 @@ def converse(
     if place is not None:
         refuse_others(place)
     way = value_object(Model, model)
-    asked = {"model": way.name, "base_url": way.base_url, "style": style}
+    model_settings = {"model": way.name, "base_url": way.base_url, "style": style}
     own = {"simulator": simulator, "speaker": speaker, "settings": settings, "consent": consent}
-    first = _writer({**own, **asked}, people)
-    second = _writer({**own, "speaker": None, **asked, **_checked(other or {})}, people)
+    first = _writer({**own, **model_settings}, people)
+    second = _writer({**own, "speaker": None, **model_settings, **_checked(other or {})}, people)
     if first.speaker is not None and first.speaker == second.speaker:
         raise RealtalkError(f"{first.speaker} cannot talk to {first.speaker}")
     for writer in (first, second):
@@ -146,17 +146,17 @@ def converse(
     roles = draw_roles(cast, days=days, begins=first_day, chats=chats, seed=seed)
     simulators = _prepared(first, second, progress)
     remember = reminder(remembering, words)
-    made = []
+    simulated_chats = []
     for number, pair in enumerate(roles, 1):
         sides = (_side(first, pair[0]), _side(second, pair[1]))
         id_ = f"Chat_simulated_{number}_{sides[0].name}_{sides[1].name}"
         planned = draw_turns(pace, days=days, begins=first_day, seed=f"{seed}/{number}")
-        made.append(SimulatedChat(id_, sides, planned, remember))
+        simulated_chats.append(SimulatedChat(id_, sides, planned, remember))
     record = {
         "simulator": [solver_record(simulator) for simulator in simulators],
         "speakers": [first.speaker, second.speaker],
         "pace": [pace.source, _digest(pace.to_json())],
-        "personas": _digest([cast.events, [each.text for each in cast.personas]]),
+        "personas": _digest([cast.events, [persona.text for persona in cast.personas]]),
         "memory": solver_record(remembering),
         "budget": words.words,
         "days": days,
@@ -166,7 +166,7 @@ def converse(
     }
     yes = [writer.yes for writer in (first, second) if writer.yes is not None]
     by = (simulators[0].name, simulators[1].name)
-    conversations = SimulatedChats(made, by, record, yes)
+    conversations = SimulatedChats(simulated_chats, by, record, yes)
     return write(conversations, simulators, out=place, fresh=fresh, progress=progress)
 
 
@@ -198,18 +198,18 @@ def _checked(other: Mapping[str, Any]) -> dict[str, Any]:
     for name in other:
         if name not in _OTHER:
             raise suggest("word for the other side", name, list(_OTHER))
-    found = dict(other)
-    if found.get("simulator") is not None or found.get("model") is not None:
+    options = dict(other)
+    if options.get("simulator") is not None or options.get("model") is not None:
         # Another simulator has settings of its own.
-        found = {"simulator": None, "settings": None, **dict.fromkeys(_ASKED), **found}
-    return {**found, "consent": found.get("consent", "")} if "speaker" in found else found
+        options = {"simulator": None, "settings": None, **dict.fromkeys(_ASKED), **options}
+    return {**options, "consent": options.get("consent", "")} if "speaker" in options else options
 
 
 def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
     from realtalk.persona.turns import named_speaker
 
-    asked = {name: given.get(name) for name in _ASKED}
-    name, settings = simulator_of(given.get("simulator"), given.get("settings"), **asked)
+    model_settings = {name: given.get(name) for name in _ASKED}
+    name, settings = simulator_of(given.get("simulator"), given.get("settings"), **model_settings)
     speaker = given.get("speaker")
     if speaker is not None:
         if corpus is None:
@@ -238,14 +238,14 @@ def _prepared(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simu
     """Both simulators, ready; two invented people of one kind share one."""
     from realtalk.persona.values import make_simulator
 
-    one = make_simulator(first.name, first.settings)
-    one.prepare(first.learning(), progress)
+    first_simulator = make_simulator(first.name, first.settings)
+    first_simulator.prepare(first.learning(), progress)
     invented = first.speaker is None and second.speaker is None
     if invented and (first.name, first.settings) == (second.name, second.settings):
-        return one, one
+        return first_simulator, first_simulator
     two = make_simulator(second.name, second.settings)
     two.prepare(second.learning(), progress)
-    return one, two
+    return first_simulator, two
 
 
 def _side(writer: _Writer, role: Any) -> Any:

@@ -73,10 +73,10 @@ def corpora(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     """
     from realtalk.files.download import DATASETS, inventory
 
-    held = inventory(as_path(cache))
+    files_here = inventory(as_path(cache))
     rows = []
     for name, dataset in DATASETS.items():
-        files = [entry for entry in held if entry.dataset == name]
+        files = [entry for entry in files_here if entry.dataset == name]
         rows.append(
             {
                 "name": name,
@@ -121,9 +121,9 @@ def get_model(
     path = fetch(name, place, progress, at_hand=as_path(file))
     missing = [extra for extra, module in _NEEDED.items() if find_spec(module) is None]
     if missing:
-        named = " and ".join(f"'{extra}'" for extra in missing)
+        extra_names = " and ".join(f"'{extra}'" for extra in missing)
         several = "extras" if len(missing) > 1 else "extra"
-        _LOG.warning("to run it here install the %s %s: %s", several, named, cure(*missing))
+        _LOG.warning("to run it here install the %s %s: %s", several, extra_names, cure(*missing))
     return path
 
 
@@ -141,25 +141,25 @@ def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
 
     rows: list[dict[str, Any]] = [
         {
-            "name": each.name,
-            "version": each.version,
+            "name": encoder.name,
+            "version": encoder.version,
             "state": "shipped",
-            "bytes": each.size,
-            "terms": each.terms,
-            "path": str(each.card.parent),
+            "bytes": encoder.size,
+            "terms": encoder.terms,
+            "path": str(encoder.card.parent),
         }
-        for each in shipped()
+        for encoder in shipped()
     ]
     rows += [
         {
-            "name": f"realtalk/{held.model.name}",
-            "version": held.model.version,
-            "state": held.state,
-            "bytes": held.model.size,
-            "terms": held.model.licence,
-            "path": str(held.path),
+            "name": f"realtalk/{download.model.name}",
+            "version": download.model.version,
+            "state": download.state,
+            "bytes": download.model.size,
+            "terms": download.model.licence,
+            "path": str(download.path),
         }
-        for held in inventory(as_path(cache))
+        for download in inventory(as_path(cache))
     ]
     return _table("models", rows, ("a card: realtalk models card NAME",))
 
@@ -177,17 +177,17 @@ def card(name: str) -> str:
     from realtalk.models.files import MODELS
     from realtalk.registry import suggest
 
-    cards = {each.name: each.text for each in shipped()}
+    cards = {encoder.name: encoder.text for encoder in shipped()}
     cards |= {
-        f"realtalk/{each.name}": f"# {each.title}\n\n- **Terms**: {each.licence}\n"
-        f"- **Comes from**: {each.origin}, SHA-256 {each.sha256}\n"
-        f"- **Cite**: {each.citation}\n"
-        for each in MODELS.values()
+        f"realtalk/{model.name}": f"# {model.title}\n\n- **Terms**: {model.licence}\n"
+        f"- **Comes from**: {model.origin}, SHA-256 {model.sha256}\n"
+        f"- **Cite**: {model.citation}\n"
+        for model in MODELS.values()
     }
-    found = cards.get(name) or cards.get(f"realtalk/{name}")
-    if found is None:
+    card_text = cards.get(name) or cards.get(f"realtalk/{name}")
+    if card_text is None:
         raise suggest("model", name, list(cards))
-    return found.rstrip()
+    return card_text.rstrip()
 
 
 def cached(*, cache: str | PathLike[str] | None = None) -> ResultTable:
@@ -210,10 +210,10 @@ def cached(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     from realtalk.files.download import cache_folder
 
     root = cache_folder(as_path(cache))
-    found = survey(root)
+    entries = survey(root)
     rows = []
     for kind in KINDS.values():
-        items = [item for item in found if item.kind is kind]
+        items = [item for item in entries if item.kind is kind]
         used = max((item.used for item in items), default=None)
         rows.append(
             {
@@ -280,7 +280,9 @@ def clear(
         if not ask(f"Remove {counted(files, 'file')} ({names}) from {root}?"):
             items = []
     done = remove(items)
-    left = [f"{path.relative_to(root).as_posix()} stays: {reason}" for path, reason in done.left]
-    details = {"folder": str(root), "files": done.files, "bytes": done.size, "left": left}
-    row = {"files": done.files, "bytes": done.size, "left": len(left)}
-    return _table("removed", [row], left, details)
+    remaining = [
+        f"{path.relative_to(root).as_posix()} stays: {reason}" for path, reason in done.left
+    ]
+    details = {"folder": str(root), "files": done.files, "bytes": done.size, "left": remaining}
+    row = {"files": done.files, "bytes": done.size, "left": len(remaining)}
+    return _table("removed", [row], remaining, details)

@@ -88,8 +88,8 @@ def who_wrote_it(
     if place is not None:
         refuse_other_folder(place)
     folder = as_path(prompts)
-    asked = {**value_object(Model, model).given(), "prompts": folder, "seed": seed}
-    made = make_guesser(*guesser_of(guesser, settings, asked))
+    llm_settings = {**value_object(Model, model).given(), "prompts": folder, "seed": seed}
+    solver = make_guesser(*guesser_of(guesser, settings, llm_settings))
     runs = named_runs(simulated)
     if runs:
         chats = as_corpus(corpus, reading, progress)
@@ -99,8 +99,10 @@ def who_wrote_it(
         tasks = tasks_of(
             chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
         )
-    drawn = GuessBenchmark(chats, tasks, simulated=simulated_texts(runs), seed=seed, limit=limit)
-    return run(drawn, chats, made, place, fresh=fresh, progress=progress)
+    benchmark = GuessBenchmark(
+        chats, tasks, simulated=simulated_texts(runs), seed=seed, limit=limit
+    )
+    return run(benchmark, chats, solver, place, fresh=fresh, progress=progress)
 
 
 def named_runs(given: Simulated | Sequence[Simulated]) -> dict[str, list[Run]]:
@@ -108,22 +110,22 @@ def named_runs(given: Simulated | Sequence[Simulated]) -> dict[str, list[Run]]:
     from realtalk.evals.run import Run
 
     single = isinstance(given, str | Run) or hasattr(given, "__fspath__")
-    found: dict[str, list[Run]] = {}
-    for each in [cast("Simulated", given)] if single else cast("Sequence[Simulated]", given):
+    runs_by_name: dict[str, list[Run]] = {}
+    for entry in [cast("Simulated", given)] if single else cast("Sequence[Simulated]", given):
         name = ""
-        if isinstance(each, Run):
-            run = each
+        if isinstance(entry, Run):
+            run = entry
             if run.kind != _PERSONA:
                 raise RealtalkError(
                     f"a run of {run.kind}, not of {_PERSONA}", fix="give a persona run"
                 )
         else:
-            name, folder = named_run(str(each))
+            name, folder = named_run(str(entry))
             run = Run.load(folder, _PERSONA)
         own = name or run.name
-        taken = {who for other in found.get(own, ()) for who in other.groups}
-        if not taken.isdisjoint(run.groups):
+        speakers = {who for same_run in runs_by_name.get(own, ()) for who in same_run.groups}
+        if not speakers.isdisjoint(run.groups):
             where = "" if run.folder is None else f" ({run.folder.name})"
-            own = f"{own}{where or f' {len(found) + 1}'}"
-        found.setdefault(own, []).append(run)
-    return found
+            own = f"{own}{where or f' {len(runs_by_name) + 1}'}"
+        runs_by_name.setdefault(own, []).append(run)
+    return runs_by_name

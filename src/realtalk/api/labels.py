@@ -81,20 +81,20 @@ def label(
     from realtalk.ei.protocols import rules_of
 
     rules_of(protocol)
-    asked, spread = value_object(Model, model), value_object(Engine, engine)
+    model_options, spread = value_object(Model, model), value_object(Engine, engine)
     rubrics = as_path(prompts)
-    labeller = make_labeller(measures, asked, classifiers, rubrics, ask, device, encoder)
+    labeller = make_labeller(measures, model_options, classifiers, rubrics, ask, device, encoder)
     folder = as_path(out)
     stream = as_stream(corpus)
     in_parts = stream is not None and len(stream.pieces) > 1 and measures != "judge"
     if spread or in_parts:
-        chosen = spread.chosen(device)
+        workers = spread.chosen(device)
         build = labeller_recipe(
-            measures, classifiers, threads=chosen.threads, device=device, encoder=encoder
+            measures, classifiers, threads=workers.threads, device=device, encoder=encoder
         )
         source = stream or as_corpus(corpus)
         labels = label_blocks(
-            source, build, chosen, protocol, folder, fresh=fresh, progress=progress
+            source, build, workers, protocol, folder, fresh=fresh, progress=progress
         )
     else:
         chats = as_corpus(corpus, reading, progress)
@@ -152,15 +152,15 @@ def speaker_consistency(
     from realtalk.evals.tables import ResultTable
 
     side = labels_of(labels, protocol)
-    found = measure(side.frame, side.protocol)
-    columns, rows = consistency_rows(found).told_apart()
+    pairs = measure(side.frame, side.protocol)
+    columns, rows = consistency_rows(pairs).told_apart()
     frame = pl.DataFrame([list(map(str, row)) for row in rows], schema=list(columns), orient="row")
-    notes = [*language_notes(consistency_languages(found)), *consistency_doubts(found)]
-    if not found:
+    notes = [*language_notes(consistency_languages(pairs)), *consistency_doubts(pairs)]
+    if not pairs:
         notes.append("no speaker has two chats")
     elif figures is not None:
         from realtalk.describe.figures import save_figures
         from realtalk.ei.figures import draw_consistency
 
-        save_figures(draw_consistency(found).charts, Path(figures))
-    return ResultTable("the same person in two chats", frame, notes, consistency_json(found))
+        save_figures(draw_consistency(pairs).charts, Path(figures))
+    return ResultTable("the same person in two chats", frame, notes, consistency_json(pairs))

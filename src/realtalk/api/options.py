@@ -89,8 +89,8 @@ class Model:
 
     def given(self) -> dict[str, Any]:
         """What differs from the defaults, by the names of a solver's settings."""
-        own = {each.name: getattr(self, each.name) for each in fields(self)}
-        plain = {each.name: each.default for each in fields(self)}
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        plain = {entry.name: entry.default for entry in fields(self)}
         return {
             "model" if name == "name" else name: value
             for name, value in own.items()
@@ -136,8 +136,8 @@ def value_object(kind: type[Value], given: Value | str | None) -> Value:
     """
     make: Any = kind
     if given is None or isinstance(given, str):
-        made: Value = make() if given is None else make(given)
-        return made
+        options: Value = make() if given is None else make(given)
+        return options
     if not isinstance(given, kind):
         name = kind.__name__
         raise RealtalkError(

@@ -102,11 +102,11 @@ def report(
     from realtalk.pages.frame import check_page
 
     page = Path(out)
-    given = _parts(parts)
+    sources = _parts(parts)
     check_page(page)
     way = value_object(Reading, reading)
-    if way.format is not None or (len(given) == 1 and is_chats(given[0])):
-        if len(given) > 1:
+    if way.format is not None or (len(sources) == 1 and is_chats(sources[0])):
+        if len(sources) > 1:
             raise RealtalkError("a page about a chat is made from one path", fix="read them first")
         from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
@@ -118,26 +118,26 @@ def report(
             chat=chat,
             title=title or "",
         )
-        found = as_reading(cast("Readable", given[0]), way, progress)
-        portrait = make_portrait(found, options, say=_LOG.warning, progress=progress)
+        chats = as_reading(cast("Readable", sources[0]), way, progress)
+        portrait = make_portrait(chats, options, say=_LOG.warning, progress=progress)
         path = write_portrait(portrait, page)
         log_notes(portrait.notes)
-        lines = [f"{each.figure} {each.text}" for each in portrait.sentences]
-        made = Page(path, portrait, lines)
+        lines = [f"{sentence.figure} {sentence.text}" for sentence in portrait.sentences]
+        page_made = Page(path, portrait, lines)
     else:
-        made = _report_runs(given, page, title, simulated, human, progress)
+        page_made = _report_runs(sources, page, title, simulated, human, progress)
     if open:
         import webbrowser
 
-        webbrowser.open(made.path.resolve().as_uri())
-    return made
+        webbrowser.open(page_made.path.resolve().as_uri())
+    return page_made
 
 
 def _parts(parts: Sequence[Part] | Part) -> list[Part]:
-    given = list(parts) if isinstance(parts, list | tuple) else [cast("Part", parts)]
-    if not given:
+    sources = list(parts) if isinstance(parts, list | tuple) else [cast("Part", parts)]
+    if not sources:
         raise RealtalkError("nothing to report", fix="give corpora, labels, runs or folders")
-    return given
+    return sources
 
 
 def _report_runs(
@@ -152,14 +152,16 @@ def _report_runs(
     from realtalk.pages.report import make_report, write_report
     from realtalk.pages.writers import Told
 
-    told = Told(tuple(simulated), tuple(human))
+    authors = Told(tuple(simulated), tuple(human))
     with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
         names = UniqueNames("{}-{}", is_file=True)
         folders = [_folder(part, Path(temporary), names) for part in parts]
-        made = make_report(folders, title=title, told=told, progress=progress)
-        path = write_report(made, page)
-    log_notes(made.sections[-1].notes)
-    return Page(path, made, [f"{key.figure} {key.says} ({key.range})" for key in made.key_figures])
+        runs_page = make_report(folders, title=title, told=authors, progress=progress)
+        path = write_report(runs_page, page)
+    log_notes(runs_page.sections[-1].notes)
+    return Page(
+        path, runs_page, [f"{key.figure} {key.says} ({key.range})" for key in runs_page.key_figures]
+    )
 
 
 def is_chats(part: Part) -> bool:
@@ -259,11 +261,16 @@ def studio(
     from realtalk.web.serving import Server, in_browser, need_extra
 
     need_extra()
-    asked = {"simulator": simulator, "settings": settings, "style": style, "partner": partner}
-    given: dict[str, Any] = {name: value for name, value in asked.items() if value}
+    talk_options = {
+        "simulator": simulator,
+        "settings": settings,
+        "style": style,
+        "partner": partner,
+    }
+    talk_settings: dict[str, Any] = {name: value for name, value in talk_options.items() if value}
     if value_object(Model, model).given():
-        given["model"] = model
-    if talk is None and given:
+        talk_settings["model"] = model
+    if talk is None and talk_settings:
         raise RealtalkError("nobody is named who is simulated", fix="name one: `talk=NAME`")
     place, desk = open_desk(
         as_reading(corpus, reading, progress),
@@ -273,7 +280,7 @@ def studio(
         simulated=simulated,
         replies=replies,
         guesses=guesses,
-        talk=None if talk is None else {"speaker": talk, **given},
+        talk=None if talk is None else {"speaker": talk, **talk_settings},
     )
     try:
         with Server.start(desk, port) as server:
@@ -329,7 +336,7 @@ def mcp(
 
     need_extra()
     way = value_object(Reading, reading)
-    corpora, found = [], []
+    corpora, label_folders = [], []
     for path in map(str, paths):
         if path == "-":
             raise RealtalkError("standard input is where the assistant asks", fix="name a file")
@@ -337,11 +344,13 @@ def mcp(
         if not redact:  # notes may name files, and files people
             log_notes(opened.notes)
         corpora.append(opened.corpus)
-        found.append(Path(labels) if labels else labels_beside(path, opened.corpus))
+        label_folders.append(Path(labels) if labels else labels_beside(path, opened.corpus))
     if labels:
         read_labels(Path(labels))  # what is wrong with them is said at the start
     with suppress(KeyboardInterrupt):
-        serve(Prepared(lambda: Collection.of(corpora, found, redact=redact)), redacted=redact)
+        serve(
+            Prepared(lambda: Collection.of(corpora, label_folders, redact=redact)), redacted=redact
+        )
 
 
 def open_desk(

@@ -195,12 +195,12 @@ def export_dataset(
         stand_in = _same_place(chats, clean, who)
         _LOG.info("%s is written as %s", who, stand_in)
         chats, who = clean, stand_in
-    made = build_tuning_set(chats, who, to, exchanges)
-    for line in made.lines:
+    tuning_set = build_tuning_set(chats, who, to, exchanges)
+    for line in tuning_set.lines:
         _LOG.info("%s", line)
     if out is not None:
-        made.write(Path(out))
-    return made
+        tuning_set.write(Path(out))
+    return tuning_set
 
 
 def talk(
@@ -253,21 +253,23 @@ def talk(
     from realtalk.persona.values import make_simulator
 
     folder = as_path(prompts)
-    asked = value_object(Model, model).given()
-    name, given = simulator_of(simulator, settings, **asked, style=style, prompts=folder)
+    model_settings = value_object(Model, model).given()
+    name, simulator_settings = simulator_of(
+        simulator, settings, **model_settings, style=style, prompts=folder
+    )
     chats = as_corpus(corpus, reading, progress)
     who = named_speaker(chats, speaker)
     goes_on = chat_of(chats, who, chat)
     me = partner_of(goes_on, who, partner)
     place = as_path(out)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
-    adapter, about = adapter_of(name, given, who)
+    adapter, about = adapter_of(name, simulator_settings, who)
     yes = agreed(who, consent, adapter, place)
     if about:
         context = {key: int(about[key]) for key in context}
-    made = make_simulator(name, given)
-    made.prepare(learned_from(chats, who, about.get("chat"), context), progress)
-    return Talk(goes_on, who, me, made, yes, out=place, **context)
+    writer = make_simulator(name, simulator_settings)
+    writer.prepare(learned_from(chats, who, about.get("chat"), context), progress)
+    return Talk(goes_on, who, me, writer, yes, out=place, **context)
 
 
 def talk_room(
@@ -288,8 +290,8 @@ def talk_room(
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)
     me = partner_of(chat_of(chats, who, given.get("chat")), who, given.get("partner"))
-    asked = value_object(Model, given.get("model")).given()
-    name, _ = simulator_of(simulator, given.get("settings"), **asked)
+    model_settings = value_object(Model, given.get("model")).given()
+    name, _ = simulator_of(simulator, given.get("settings"), **model_settings)
     _ = SIMULATORS[name]  # a name that is wrong is said now, not on the page
     place = Path("talks", file_stem(who.casefold())) if out is None else Path(out)
 
@@ -307,9 +309,9 @@ def adapter_of(
         return None, {}
     from realtalk.persona.tuned import adapters_in
 
-    for folder, held in adapters_in(Path(settings["adapter"])).items():
-        if held["about"].get("speaker") == speaker:
-            return folder, dict(held["about"])
+    for folder, card in adapters_in(Path(settings["adapter"])).items():
+        if card["about"].get("speaker") == speaker:
+            return folder, dict(card["about"])
     return None, {}
 
 
@@ -321,7 +323,7 @@ def learned_from(
 
     from realtalk.persona.turns import own_learning
 
-    only = tuple(each for each in corpus.chats if each.id == chat)
+    only = tuple(candidate for candidate in corpus.chats if candidate.id == chat)
     return own_learning(replace(corpus, chats=only) if only else corpus, speaker, **context)
 
 
@@ -385,12 +387,12 @@ def tested_turns(
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     tasks = tasks_of(chats, choices, **context)
     total = sum(len(task.turns) for task in tasks)
-    first = sum(each.turns[each.test] for each in choices) - total
+    first = sum(chosen_turns.turns[chosen_turns.test] for chosen_turns in choices) - total
     learning = sum(len(task.learning.turns) for task in tasks)
     notes = [
         f"{total:,} turns to simulate; {first} left out, the first of a chat, which has no "
         f"context; {learning:,} to learn from",
-        *(line for each in choices if (line := difference(each))),
+        *(line for chosen_turns in choices if (line := difference(chosen_turns))),
     ]
     if out is not None:
         _write_prompts(Path(out), tasks)

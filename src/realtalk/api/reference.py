@@ -29,20 +29,22 @@ def reference() -> str:
     """Every function, those one dot away, then every value, in the order of the alphabet."""
     door = importlib.import_module("realtalk")
     offered = {name: getattr(door, name) for name in door.__all__}
-    rooms = {name: each for name, each in offered.items() if inspect.ismodule(each)}
-    functions = {f"rt.{name}": each for name, each in offered.items() if inspect.isfunction(each)}
+    rooms = {name: member for name, member in offered.items() if inspect.ismodule(member)}
+    functions = {
+        f"rt.{name}": member for name, member in offered.items() if inspect.isfunction(member)
+    }
     for room, module in rooms.items():
         for name in sorted(vars(module).get("__all__") or _defined(module)):
-            each = getattr(module, name)
-            if inspect.isfunction(each) and each.__module__.startswith("realtalk.api"):
-                functions[f"rt.{room}.{name}"] = each
+            function = getattr(module, name)
+            if inspect.isfunction(function) and function.__module__.startswith("realtalk.api"):
+                functions[f"rt.{room}.{name}"] = function
     parts = [_HEAD, "## Functions\n"]
     for title, function in functions.items():
         parts += _function(title, function, "###")
     parts.append("## Values\n")
-    for name, each in offered.items():
-        if inspect.isclass(each):
-            parts += _value(name, each)
+    for name, value in offered.items():
+        if inspect.isclass(value):
+            parts += _value(name, value)
     return "\n".join(parts)
 
 
@@ -50,7 +52,7 @@ def _defined(module: Any) -> list[str]:
     """The functions that a module itself defines."""
     own = module.__name__
     functions = inspect.getmembers(module, inspect.isfunction)
-    return [name for name, each in functions if each.__module__ == own and name[0] != "_"]
+    return [name for name, member in functions if member.__module__ == own and name[0] != "_"]
 
 
 def _function(title: str, function: Any, level: str) -> Iterator[str]:
@@ -66,12 +68,12 @@ def _value(name: str, value: Any) -> Iterator[str]:
         return
     fields = getattr(value, "__dataclass_fields__", {})
     if fields:
-        told = ", ".join(f"`{each}: {fields[each].type}`" for each in fields)
-        yield f"Fields: {told}.\n"
-    rows = [row for each in vars(value).items() if (row := _member(*each)) is not None]
+        field_list = ", ".join(f"`{field}: {fields[field].type}`" for field in fields)
+        yield f"Fields: {field_list}.\n"
+    rows = [row for entry in vars(value).items() if (row := _member(*entry)) is not None]
     if rows:
         yield "| | |\n|---|---|"
-        yield "\n".join(f"| `{left}` | {right} |" for left, right in rows) + "\n"
+        yield "\n".join(f"| `{call}` | {right} |" for call, right in rows) + "\n"
 
 
 def _own_doc(value: Any) -> str:
@@ -98,13 +100,17 @@ def _sentence(function: Any) -> str:
 
 
 def _signature(name: str, function: Any, most: int = _WIDTH) -> str:
-    found = inspect.signature(function)
+    signature = inspect.signature(function)
     parts: list[str] = []
-    for each in found.parameters.values():
-        if each.kind is each.KEYWORD_ONLY and "*" not in parts:
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
-        parts.append(_parameter(each))
-    end = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
+        parts.append(_parameter(parameter))
+    end = (
+        ""
+        if signature.return_annotation is signature.empty
+        else f" -> {signature.return_annotation}"
+    )
     text = f"{name}({', '.join(parts)}){end}"
     if len(text) <= most:
         return text

@@ -46,9 +46,9 @@ class RunsView:
     def notes(self) -> list[str]:
         """How tables are read, cautions, and what is unscored with its reasons."""
         notes = [line for table in self.tables for line in table.notes]
-        named = len(self.runs) > 1
+        is_several = len(self.runs) > 1
         for run in self.runs:
-            notes += [f"{run.name}: {line}" if named else line for line in run.cautions]
+            notes += [f"{run.name}: {line}" if is_several else line for line in run.cautions]
             notes += run.remarks() if self.rows is None else []
         return list(dict.fromkeys(notes))
 
@@ -62,12 +62,17 @@ def load_named(runs: Sequence[str | PathLike[str]]) -> list[Run]:
     from realtalk.evals.run import Run, joined, named_runs
     from realtalk.files.naming import named_run
 
-    found: dict[str, list[Run]] = {}
+    runs_by_name: dict[str, list[Run]] = {}
     for text in runs:
         name, folder = named_run(str(text))
         run = Run.load(folder)
-        found.setdefault(name or f"/{len(found)}", []).append(run.named(name) if name else run)
-    several = [each[0] if len(each) == 1 else joined(name, each) for name, each in found.items()]
+        runs_by_name.setdefault(name or f"/{len(runs_by_name)}", []).append(
+            run.named(name) if name else run
+        )
+    several = [
+        same_name[0] if len(same_name) == 1 else joined(name, same_name)
+        for name, same_name in runs_by_name.items()
+    ]
     return list(named_runs(several).values())
 
 
@@ -187,10 +192,12 @@ def failures(
 
         file = Path(page)
         check_page(file)
-        named = {run.name: run for run in loaded}
-        sections = failures_page(named, most=most, corpus=chats)
-        made = {"realtalk": __version__}
-        write_page(file, render("What failed", sections, made=made, lead=" · ".join(named)))
+        runs_by_name = {run.name: run for run in loaded}
+        sections = failures_page(runs_by_name, most=most, corpus=chats)
+        versions = {"realtalk": __version__}
+        write_page(
+            file, render("What failed", sections, made=versions, lead=" · ".join(runs_by_name))
+        )
         _LOG.info("wrote %s", file)
     rows = [
         {**({"run": run.name} if len(loaded) > 1 else {}), **row}
@@ -253,8 +260,10 @@ def rescore(
         from realtalk.persona.benchmark import rescore_persona
         from realtalk.persona.scoring import TurnScorer
 
-        scorer = TurnScorer(found := chats(), bertscore=semantics_of(bertscore, bertscore_layer))
-        changes = rescore_persona(folder, found, scorer=scorer, progress=progress).lines
+        scorer = TurnScorer(
+            corpus_read := chats(), bertscore=semantics_of(bertscore, bertscore_layer)
+        )
+        changes = rescore_persona(folder, corpus_read, scorer=scorer, progress=progress).lines
     elif stored.kind == "thread tasks":
         from realtalk.threads.benchmark import rescore_threads
 
@@ -307,14 +316,14 @@ def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> t
     from realtalk.evals.run import Run
     from realtalk.files.naming import named_run
 
-    made = []
+    folders = []
     for text in runs:
         name, folder = named_run(str(text))
         place = Path(out) / (name or Path(folder).name)
         copy = Run.load(folder).share(place)
         _LOG.info("%d rows without texts in %s", len(copy.rows), place)
-        made.append(place)
-    return tuple(made)
+        folders.append(place)
+    return tuple(folders)
 
 
 def contexts(
@@ -413,8 +422,8 @@ def score(
     place = as_path(prompts)
     judging = make_judge(judge, {}, value_object(Model, model), prompts=place)
     folder = as_path(out)
-    given = read_answers(Path(answers))
-    probed = score_answers(chats, given, folder, fresh=fresh, golds=golds_named(str(golds)))
+    answers_read = read_answers(Path(answers))
+    probed = score_answers(chats, answers_read, folder, fresh=fresh, golds=golds_named(str(golds)))
     if judging is not None:
         probed = judge_run(probed, judging, progress)
     return probed

@@ -86,10 +86,10 @@ def read(
     options = way.checked(progress)
     if into is not None:
         options = stored_options(Path(into), options)
-    given: Sequence[Any] = paths if isinstance(paths, list | tuple) else [paths]
-    if not given:
+    sources: Sequence[Any] = paths if isinstance(paths, list | tuple) else [paths]
+    if not sources:
         raise RealtalkError("the list of paths is empty", fix="name a file, a folder or a zip")
-    opened = [_opened(each, way.format, options) for each in given]
+    opened = [_opened(source, way.format, options) for source in sources]
     if into is not None:
         added = add(Path(into), opened, options, chat=chat, same=same, take_edits=take_edits)
         log_notes(added.notes)
@@ -97,9 +97,9 @@ def read(
         _LOG.info("%s%s", added.counts, new)
         _LOG.info(f"stored in {into}" if added.written else f"nothing new: {into} is as it was")
         return added.reading.corpus
-    found = together(opened, options, same=same, take_edits=take_edits)
-    log_notes(found.reading.notes)
-    ledger = found.reading.ledger
+    corpus_opened = together(opened, options, same=same, take_edits=take_edits)
+    log_notes(corpus_opened.reading.notes)
+    ledger = corpus_opened.reading.ledger
     _LOG.info("%s", ledger)
     for leftover in ledger.leftovers[:5]:
         _LOG.info("  left over: %s: %s", leftover.where, leftover.reason)
@@ -109,11 +109,11 @@ def read(
         from realtalk.formats.store import is_stored, store
 
         is_replaced = is_stored(Path(out))
-        store(found.reading, Path(out), found.source, options)
+        store(corpus_opened.reading, Path(out), corpus_opened.source, options)
         _LOG.info("stored in %s", out)
         if is_replaced:
             _LOG.info("in place of the corpus that was there; `into=%s` adds to one", out)
-    return found.reading.corpus
+    return corpus_opened.reading.corpus
 
 
 def log_notes(notes: Sequence[str]) -> None:
@@ -170,9 +170,9 @@ def as_reading(
         total = sum(len(chat.messages) for chat in source.chats)
         return ReadCorpus(corpus=source, ledger=Ledger("messages", total, total))
     way = value_object(Reading, reading)
-    found = open_reading(path_of(source), way.format, way.checked(progress)).reading
-    log_notes(found.notes)
-    return found
+    corpus_reading = open_reading(path_of(source), way.format, way.checked(progress)).reading
+    log_notes(corpus_reading.notes)
+    return corpus_reading
 
 
 def as_stream(source: Readable, option: str | None = None) -> CorpusStream | None:

@@ -51,9 +51,9 @@ class Sweep:
 
         frames = []
         for name, run in self.runs.items():
-            told = [pl.lit(str(value)).alias(key) for key, value in self.values[name].items()]
+            columns = [pl.lit(str(value)).alias(key) for key, value in self.values[name].items()]
             figures = run.summary().frame
-            frames.append(figures.select(*told, *figures.columns))
+            frames.append(figures.select(*columns, *figures.columns))
         cautions = dict.fromkeys(line for run in self.runs.values() for line in run.cautions)
         return ResultTable("one run per combination", pl.concat(frames), tuple(cautions))
 
@@ -126,14 +126,14 @@ def sweep(
     from realtalk.memory.registry import BUDGETLESS
 
     function = _benchmark(run) if isinstance(run, str) else run
-    axes = {key.replace("-", "_"): _values(given) for key, given in axes.items()}
+    axes = {key.replace("-", "_"): _values(choices) for key, choices in axes.items()}
     if not axes or not all(axes.values()):
         raise RealtalkError("nothing is swept", fix="write `axes=limit=10,20`")
     place = as_path(out)
     if place is not None:
         refuse_other_runs(place)
     parameters = inspect.signature(function).parameters
-    differing = [key for key, given in axes.items() if len(given) > 1] or list(axes)
+    differing = [key for key, choices in axes.items() if len(choices) > 1] or list(axes)
     combinations = [
         {key: _typed(parameters, key, value) for key, value in zip(axes, values, strict=True)}
         for values in itertools.product(*axes.values())
@@ -141,19 +141,19 @@ def sweep(
     chats = as_corpus(corpus, reading, progress)
     runs: dict[str, Run] = {}
     values: dict[str, Mapping[str, Any]] = {}
-    for number, chosen in enumerate(combinations):
-        told = {key: chosen[key] for key in differing}
-        name = _apart(folder_name(told), runs)
+    for number, combination in enumerate(combinations):
+        differences = {key: combination[key] for key in differing}
+        name = _apart(folder_name(differences), runs)
 
         def advance(done: int, total: int, what: str, head: str = f"{number + 1}: {name}") -> None:
             progress(done, total, what if isinstance(what, Trouble) else f"{head}: {what}")
 
-        arguments = _arguments(parameters, chosen, fixed)
+        arguments = _arguments(parameters, combination, fixed)
         if arguments.get("memory") in BUDGETLESS:  # others of the sweep may have one
             arguments.pop("budget", None)
         folder = None if place is None else place / name
         runs[name] = function(chats, **arguments, out=folder, fresh=fresh, progress=advance)
-        values[name] = told
+        values[name] = differences
     return Sweep(runs, values)
 
 
@@ -162,17 +162,19 @@ def _benchmark(name: str) -> Callable[..., Run]:
     from realtalk.registry import suggest
 
     functions = (benchmarks.probe, benchmarks.simulate, benchmarks.predict, guessing.who_wrote_it)
-    known: dict[str, Callable[..., Run]] = {each.__name__: each for each in functions}
-    if name not in known:
-        raise suggest("benchmark", name, list(known))
-    return known[name]
+    by_name: dict[str, Callable[..., Run]] = {
+        benchmark.__name__: benchmark for benchmark in functions
+    }
+    if name not in by_name:
+        raise suggest("benchmark", name, list(by_name))
+    return by_name[name]
 
 
-def _values(given: Any) -> tuple[Any, ...]:
+def _values(axis: Any) -> tuple[Any, ...]:
     """The values of one key; a text holds them with commas."""
-    if isinstance(given, str):
-        given = [part.strip() for part in given.split(",") if part.strip()]
-    return tuple(dict.fromkeys(given))
+    if isinstance(axis, str):
+        axis = [part.strip() for part in axis.split(",") if part.strip()]
+    return tuple(dict.fromkeys(axis))
 
 
 def folder_name(chosen: Mapping[str, Any]) -> str:
@@ -183,7 +185,9 @@ def folder_name(chosen: Mapping[str, Any]) -> str:
 def _apart(name: str, known: Mapping[str, Any]) -> str:
     """Values that differ only in what a folder cannot be called are numbered."""
     numbered = (f"{name}-{number}" for number in itertools.count(2))
-    return next(each for each in itertools.chain([name], numbered) if each not in known)
+    return next(
+        candidate for candidate in itertools.chain([name], numbered) if candidate not in known
+    )
 
 
 def _typed(parameters: Mapping[str, inspect.Parameter], key: str, value: Any) -> Any:
@@ -196,7 +200,11 @@ def _typed(parameters: Mapping[str, inspect.Parameter], key: str, value: Any) ->
     kinds = [part.strip() for part in str(parameters[name].annotation).split("|")]
     if kinds[0].startswith("Sequence"):
         return (value,)
-    kind = str if "str" in kinds else next((_KINDS[each] for each in kinds if each in _KINDS), str)
+    kind = (
+        str
+        if "str" in kinds
+        else next((_KINDS[kind_name] for kind_name in kinds if kind_name in _KINDS), str)
+    )
     return read_value(value, kind, f"setting {key}")
 
 
@@ -217,6 +225,6 @@ def _arguments(
 
 def _filled(value: Any, chosen: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
-        for key, other in chosen.items():
-            value = value.replace(f"{{{key}}}", str(other))
+        for key, choice in chosen.items():
+            value = value.replace(f"{{{key}}}", str(choice))
     return value

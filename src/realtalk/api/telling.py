@@ -43,26 +43,29 @@ def distinguishability(
     from realtalk.evals.tables import ResultTable, frame_of
 
     both = (as_corpus(first), as_corpus(second))
-    one, other = labels or tuple(label(side, progress=progress) for side in both)
-    frames, joined = (one.frame, other.frame), rules_of(one.protocol).joined
-    found = told_apart(*both, frames, joined=joined, progress=progress)
+    first_labels, second_labels = labels or tuple(label(side, progress=progress) for side in both)
+    frames, joins_messages = (
+        (first_labels.frame, second_labels.frame),
+        rules_of(first_labels.protocol).joined,
+    )
+    tests = told_apart(*both, frames, joined=joins_messages, progress=progress)
     rows = [
         {
             "score": way,
-            "estimate": each.auc.value,
-            "low": each.auc.low,
-            "high": each.auc.high,
-            "n": each.auc.n,
-            "groups": sum(each.chats),
+            "estimate": test.auc.value,
+            "low": test.auc.low,
+            "high": test.auc.high,
+            "n": test.auc.n,
+            "groups": sum(test.chats),
         }
-        for way, each in found.items()
+        for way, test in tests.items()
     ]
     notes = tuple(
-        f"{WAYS[way]}: unscored, {each.auc.unscored}"
-        for way, each in found.items()
-        if each.auc.unscored
+        f"{WAYS[way]}: unscored, {test.auc.unscored}"
+        for way, test in tests.items()
+        if test.auc.unscored
     )
     columns = ("score", "estimate", "low", "high", "n", "groups")
-    details = {way: each.to_json() for way, each in found.items()}
+    details = {way: test.to_json() for way, test in tests.items()}
     title = f"told apart: {both[0].name} and {both[1].name}"
     return ResultTable(title, frame_of(columns, rows), notes, details)

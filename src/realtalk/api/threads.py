@@ -133,18 +133,18 @@ def prompt(
     from realtalk.threads.sampling import Draw
     from realtalk.threads.values import protocol
 
-    drawn = Draw(task, protocol(shots=shots), seed=seed).samples(
+    draw = Draw(task, protocol(shots=shots), seed=seed).samples(
         as_reading(corpus, reading, progress).tables, progress
     )
-    found = drawn.of(settings_named(setting)[0], "test")
-    keys = {target.key: at for at, target in enumerate(drawn.part("test"))}
+    test_samples = draw.of(settings_named(setting)[0], "test")
+    keys = {target.key: at for at, target in enumerate(draw.part("test"))}
     place = keys.get(reply)
     if place is None and reply.isascii() and reply.isdigit():
-        place = int(reply) - 1 if 0 < int(reply) <= len(found) else None
+        place = int(reply) - 1 if 0 < int(reply) <= len(test_samples) else None
     if place is None:
         raise RealtalkError(
             f"no reply '{reply}' in the test part",
-            fix=f"give a key, or a place from 1 to {len(found):,}",
+            fix=f"give a key, or a place from 1 to {len(test_samples):,}",
         )
     folder = as_path(prompts)
-    return write(found[place], BUDGET if budget is None else budget, load_prompts(folder))
+    return write(test_samples[place], BUDGET if budget is None else budget, load_prompts(folder))

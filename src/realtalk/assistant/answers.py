@@ -49,18 +49,18 @@ def page(
     limit: int,
 ) -> dict[str, Any]:
     """The answer `head` with the values from `offset` on as rows under `name`."""
-    left = MOST_CHARACTERS - _ROOM - len(encoded(head))
-    shown: list[Mapping[str, Any]] = []
+    room = MOST_CHARACTERS - _ROOM - len(encoded(head))
+    rows: list[Mapping[str, Any]] = []
     for value in values[offset : offset + limit]:
         new = row(value)
         size = len(encoded(new)) + 1
-        if size > left and shown:
+        if size > room and rows:
             break
-        shown.append(new if size <= left else _shortened(new, left))
-        left -= size
-    end = offset + len(shown)
-    following = {"next_offset": end} if shown and end < len(values) else {}
-    return {**head, name: shown, "total": len(values), **following}
+        rows.append(new if size <= room else _shortened(new, room))
+        room -= size
+    end = offset + len(rows)
+    following = {"next_offset": end} if rows and end < len(values) else {}
+    return {**head, name: rows, "total": len(values), **following}
 
 
 def _shortened(row: Mapping[str, Any], room: int) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Period:
 def days(name: str, text: str) -> tuple[date, date]:
     """The first and last day of a date as it is typed."""
     stated = typed_date(text)
-    found = None if stated is None else days_of(stated)
-    if found is None:
+    span = None if stated is None else days_of(stated)
+    if span is None:
         raise RealtalkError(f"'{name}' is no date", fix="write 2026-03-02, 2026-03 or 2026")
-    return found
+    return span

@@ -172,17 +172,17 @@ class Collection:
     def chosen(self, chat: str = "", person: str = "") -> tuple[ListedChat, ...]:
         """One chat or all of them; with a person, those in which they speak."""
         chats = (self.chat(chat),) if chat else self.chats
-        found = tuple(each for each in chats if not person or person in each.people)
-        if person and not found:
-            people = dict.fromkeys(name for each in chats for name in each.people)
+        matches = tuple(listed for listed in chats if not person or person in listed.people)
+        if person and not matches:
+            people = dict.fromkeys(name for listed in chats for name in listed.people)
             raise RealtalkError("nobody has this name", fix=f"people: {_some(people)}")
-        return found
+        return matches
 
 
 def _some(names: Iterable[str]) -> str:
-    known = [*names]
-    more = f" and {len(known) - _NAMED:,} more" if len(known) > _NAMED else ""
-    return ", ".join(known[:_NAMED]) + more
+    listed = [*names]
+    more = f" and {len(listed) - _NAMED:,} more" if len(listed) > _NAMED else ""
+    return ", ".join(listed[:_NAMED]) + more
 
 
 class Prepared(Generic[T]):
@@ -219,15 +219,15 @@ def labels_beside(path: str, corpus: Corpus) -> Path | None:
 
     Labels belong to a corpus that holds the same to the letter: their run notes a hash of it.
     """
-    known: str | None = None
+    corpus_hash: str | None = None
     for folder in _folders(Path(path)):
         try:
             settings = stored_settings(folder) if is_labels(folder) else None
         except RealtalkError:  # somebody's half-made folder is none of ours
             continue
         if settings is not None:
-            known = known or content_hash(corpus)
-            if settings["corpus"].get("sha256") == known:
+            corpus_hash = corpus_hash or content_hash(corpus)
+            if settings["corpus"].get("sha256") == corpus_hash:
                 return folder
     return None
 
@@ -238,6 +238,6 @@ def _folders(place: Path) -> Iterator[Path]:
     for home in homes:
         try:
             inside = islice(home.iterdir(), _MOST_FOLDERS)
-            yield from sorted(each for each in inside if each.is_dir())
+            yield from sorted(entry for entry in inside if entry.is_dir())
         except OSError:  # no folder, or one that may not be read
             continue

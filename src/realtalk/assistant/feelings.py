@@ -65,8 +65,8 @@ class Feelings:
             for chat in chats
             if chat.stored_labels is None
         }
-        wanted = sum(map(len, waiting.values()))
-        step = max(1, -(-wanted // most))
+        total = sum(map(len, waiting.values()))
+        step = max(1, -(-total // most))
         rows: list[dict[str, Any]] = []
         notes: list[str] = []
         count = 0
@@ -74,8 +74,8 @@ class Feelings:
             if chat.stored_labels is not None:
                 origin, frame = "stored", chat.stored_labels
                 places = frame.select("speaker", "session", "time").iter_rows()
-                kept = [is_meant(chat, *place) for place in places]
-                frame = frame.filter(pl.Series(kept, dtype=pl.Boolean))
+                is_chosen = [is_meant(chat, *place) for place in places]
+                frame = frame.filter(pl.Series(is_chosen, dtype=pl.Boolean))
             elif turns := waiting[chat][::step]:
                 origin = "made now"
                 count += len(turns)
@@ -91,7 +91,7 @@ class Feelings:
                 own = Corpus("", "", (replace(chat.source, id=chat.id),))
                 notes += label_cautions(frame, own)
         if step > 1:
-            notes.insert(0, f"labelled now: {count:,} of {wanted:,} turns, spread evenly over all")
+            notes.insert(0, f"labelled now: {count:,} of {total:,} turns, spread evenly over all")
         return rows, notes
 
 
@@ -104,10 +104,10 @@ def _summed(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[dict[str,
         moment = time or chat.session_times.get(session)
         people.append(chat.stand_ins.get(who, ""))
         parts.append("" if moment is None else moment.strftime(_FORMS[by]))
-    named = frame.with_columns(
+    parted = frame.with_columns(
         pl.Series("speaker", people, pl.String), pl.Series("part", parts, pl.String)
     )
-    for row in label_sums(named, ("part", "speaker")).sort("part", "speaker").to_dicts():
+    for row in label_sums(parted, ("part", "speaker")).sort("part", "speaker").to_dicts():
         answer = {"chat": chat.id, "person": row["speaker"]}
         if by != "whole":
             answer[by] = row["part"] or None

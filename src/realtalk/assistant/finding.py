@@ -57,11 +57,11 @@ class WordSearch:
 
     @cached_property
     def _messages(self) -> list[ListedMessage]:
-        return [each for chat in self._chats for each in chat.messages]
+        return [message for chat in self._chats for message in chat.messages]
 
     @cached_property
     def _texts(self) -> list[str]:
-        return [document_text(each.message) for each in self._messages]
+        return [document_text(message.message) for message in self._messages]
 
     @cached_property
     def _indexes(self) -> list[tuple[list[int], Bm25]]:
@@ -71,12 +71,12 @@ class WordSearch:
         first = 0
         for chat in self._chats:
             places = list(range(first, first := first + len(chat.messages)))
-            read = reading([self._texts[at] for at in places])
-            if read is english_terms:
+            terms = reading([self._texts[at] for at in places])
+            if terms is english_terms:
                 english += places
             else:
-                groups.append((places, read))
-        return [(at, Bm25([self._texts[n] for n in at], read)) for at, read in groups if at]
+                groups.append((places, terms))
+        return [(at, Bm25([self._texts[n] for n in at], terms)) for at, terms in groups if at]
 
     def find(
         self, words: str, chats: Sequence[ListedChat], person: str, period: Period
@@ -90,11 +90,15 @@ class WordSearch:
             scores[at] = np.where(own >= least, own, 0.0)
         places = [at for at in best_first(scores) if scores[at] > 0]
         if not places:
-            wanted = words.strip().casefold()
-            places = [at for at, text in enumerate(self._texts) if wanted in text.casefold()]
-        kept = frozenset(chats)
+            phrase = words.strip().casefold()
+            places = [at for at, text in enumerate(self._texts) if phrase in text.casefold()]
+        searched = frozenset(chats)
         ranked = (self._messages[at] for at in places)
-        return [each for each in ranked if each.chat in kept and _is_meant(each, person, period)]
+        return [
+            message
+            for message in ranked
+            if message.chat in searched and _is_meant(message, person, period)
+        ]
 
 
 class MeaningSearch:
@@ -153,14 +157,14 @@ def nearest(
 ) -> list[ListedMessage]:
     """Every message of the chats, nearest to the text first."""
     question = asked(text)
-    found: list[tuple[float, ListedMessage]] = []
+    scored: list[tuple[float, ListedMessage]] = []
     for chat, memory in memories.items():
         first: dict[str, ListedMessage] = {}  # of two with one id, as the index has them
-        for each in chat.messages:
-            first.setdefault(each.message.id, each)
-        found += zip(memory.scores(question).tolist(), first.values(), strict=True)
-    found.sort(key=lambda each: -each[0])
-    return [each for _, each in found if _is_meant(each, person, period)]
+        for message in chat.messages:
+            first.setdefault(message.message.id, message)
+        scored += zip(memory.scores(question).tolist(), first.values(), strict=True)
+    scored.sort(key=lambda each: -each[0])
+    return [message for _, message in scored if _is_meant(message, person, period)]
 
 
 def asked(text: str) -> Question:
@@ -192,42 +196,44 @@ def recall(ranked: Sequence[ListedMessage], budget: Budget) -> dict[str, Any]:
     taken, whichever chat they are in.
     """
     ranked = ranked[:_MOST_MESSAGES]
-    chats = dict.fromkeys(each.chat for each in ranked)
+    chats = dict.fromkeys(message.chat for message in ranked)
     costs = {chat: MessageCosts(_only(chat, ranked)) for chat in chats}
     size, room = Size(budget), MOST_CHARACTERS - _ROOM
     most = budget.tokens or budget.words or 0
     fillings = {chat: Filling(own, size) for chat, own in costs.items()}
-    chosen: dict[ListedChat, dict[int, ListedMessage]] = {}
+    lines_by_chat: dict[ListedChat, dict[int, ListedMessage]] = {}
     headed: set[tuple[ListedChat, str]] = set()
     tried = 0
-    for each in ranked:
+    for candidate in ranked:
         if tried > 2 * most:
             break  # as the memory does: behind that, only crumbs would fit
-        own = costs[each.chat]
-        at = own.at(each.message.id)
+        own = costs[candidate.chat]
+        at = own.at(candidate.message.id)
         spent = int((own.words if budget.tokens is None else own.tokens)[at])
         tried += spent if spent <= most else 0
-        day = (each.chat, _day(each))
-        length = len(encoded({"": _line(each)})) + (0 if day in headed else _DAY)
-        if length <= room and fillings[each.chat].add(at):
-            chosen.setdefault(each.chat, {})[at] = each
+        day = (candidate.chat, _day(candidate))
+        length = len(encoded({"": _line(candidate)})) + (0 if day in headed else _DAY)
+        if length <= room and fillings[candidate.chat].add(at):
+            lines_by_chat.setdefault(candidate.chat, {})[at] = candidate
             headed.add(day)
             room -= length
     lines: list[str] = []
-    for chat, places in chosen.items():
+    for chat, places in lines_by_chat.items():
         lines += ["", chat.id] if lines else [chat.id]
         for day_, messages in groupby((places[at] for at in sorted(places)), key=_day):
             lines += [day_, *map(_line, messages)]
-    count = sum(map(len, chosen.values()))
+    count = sum(map(len, lines_by_chat.values()))
     text = "\n".join(lines)
     return {"text": text, "messages": count, "tokens": size.tokens, "words": size.words}
 
 
 def _only(chat: ListedChat, ranked: Sequence[ListedMessage]) -> Chat:
     """The chat with these messages alone: only what may be shown is counted."""
-    kept = {each.message.id for each in ranked if each.chat is chat}
+    ids = {message.message.id for message in ranked if message.chat is chat}
     sessions = (
-        replace(session, messages=tuple(each for each in session.messages if each.id in kept))
+        replace(
+            session, messages=tuple(message for message in session.messages if message.id in ids)
+        )
         for session in chat.shown.sessions
     )
     return replace(chat.shown, sessions=tuple(sessions))

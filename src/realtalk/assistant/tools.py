@@ -83,10 +83,10 @@ class Tools:
         budget: how much text: "1500" tokens or "1000w" words. chat: one chat's id, else all share
         the budget. since, until: dates such as 2026-03-02, 2026-03 or 2 March 2026.
         """
-        wanted = _checked("question", question)
+        text = _checked("question", question)
         size, period = parse_budget(budget), Period.of(since, until)
-        found, head = self._found(wanted, self._collection.chosen(chat), "", period)
-        return {**head, **recall(found, size)}
+        messages, head = self._found(text, self._collection.chosen(chat), "", period)
+        return {**head, **recall(messages, size)}
 
     def _found(
         self, text: str, chats: Sequence[ListedChat], person: str, period: Period
@@ -94,8 +94,8 @@ class Tools:
         """Messages by meaning where that is ready, else by words; and what is said about it."""
         memories = self._meaning.memories(chats)
         if isinstance(memories, str):
-            found = self._words.find(text, chats, person, period)
-            return found, {"searched_by": "words", "note": memories}
+            messages = self._words.find(text, chats, person, period)
+            return messages, {"searched_by": "words", "note": memories}
         return nearest(memories, text, person, period), {"searched_by": "meaning"}
 
     def search_messages(
@@ -116,19 +116,19 @@ class Tools:
         since, until: dates such as 2026-03-02, 2026-03 or 2 March 2026.
         """
         check_page(offset, limit)
-        wanted, period = _checked("words", words), Period.of(since, until)
+        text, period = _checked("words", words), Period.of(since, until)
         chats = self._collection.chosen(chat, person)
         head: dict[str, Any] = {}
         if by == "meaning":
-            found, head = self._found(wanted, chats, person, period)
-            found = found[:_MOST_NEAR]
+            messages, head = self._found(text, chats, person, period)
+            messages = messages[:_MOST_NEAR]
         else:
-            found = self._words.find(wanted, chats, person, period)
+            messages = self._words.find(text, chats, person, period)
 
         def row(each: ListedMessage) -> dict[str, Any]:
             return {"chat": each.chat.id, **each.row(_EXCERPT)}
 
-        return page(head, "messages", found, row, offset, limit)
+        return page(head, "messages", messages, row, offset, limit)
 
     def read_session(
         self,
@@ -152,25 +152,25 @@ class Tools:
             fix = "give one of session, date and around"
             raise RealtalkError("say which part to read", fix=fix)
         if around:
-            home = [each.session for each in messages if each.message.id == around]
+            home = [message.session for message in messages if message.message.id == around]
             if not home:
                 raise RealtalkError(
                     "no message of this chat has this id", fix="take ids from answers"
                 )
-            chosen = [each for each in messages if each.session is home[0]]
-            at = [each.message.id for each in chosen].index(around)
+            chosen_messages = [message for message in messages if message.session is home[0]]
+            at = [message.message.id for message in chosen_messages].index(around)
             # Given an offset, the reader is on a later page of the same session.
             offset = offset or max(0, at - limit // 2)
         elif session is not None:
-            chosen = [each for each in messages if each.session.number == session]
+            chosen_messages = [message for message in messages if message.session.number == session]
         else:
             period = Period(*days("date", day))
-            numbers = {each.session.number for each in messages if period.holds(each.time)}
-            chosen = [each for each in messages if each.session.number in numbers]
-        if not chosen:
+            numbers = {message.session.number for message in messages if period.holds(message.time)}
+            chosen_messages = [message for message in messages if message.session.number in numbers]
+        if not chosen_messages:
             raise RealtalkError("no such part in this chat", fix=_parts(only))
         head = {"chat": only.id, "offset": offset}
-        return page(head, "messages", chosen, ListedMessage.row, offset, limit)
+        return page(head, "messages", chosen_messages, ListedMessage.row, offset, limit)
 
     def chat_statistics(
         self, chat: str = "", person: str = "", limit: int = 20, offset: int = 0
@@ -182,7 +182,7 @@ class Tools:
         """
         check_page(offset, limit)
         chats = self._collection.chosen(chat, person)
-        corpus = Corpus("", "", tuple(each.shown for each in chats))
+        corpus = Corpus("", "", tuple(listed.shown for listed in chats))
         figures = describe(from_corpus(corpus)).to_json()
         rows = figures["per_chat"]
         for row in rows:
@@ -217,18 +217,18 @@ class Tools:
         period = Period.of(since, until)
         chats = self._collection.chosen(chat, person)
         rows, notes = self._feelings.summarise(chats, person, period, by, most_turns)
-        asked = {
+        span = {
             "since": period.first and period.first.isoformat(),
             "until": period.last and period.last.isoformat(),
         }
-        return page({"period": asked, "notes": notes[:20]}, "rows", rows, dict, offset, limit)
+        return page({"period": span, "notes": notes[:20]}, "rows", rows, dict, offset, limit)
 
 
 def _chat_row(chat: ListedChat) -> dict[str, Any]:
     """A chat's people with their messages, its counts and dates."""
     messages = Counter(dict.fromkeys(chat.people, 0))
-    messages.update(each.message.speaker for each in chat.messages)
-    times = [each.time for each in chat.messages if each.time]
+    messages.update(message.message.speaker for message in chat.messages)
+    times = [message.time for message in chat.messages if message.time]
     numbers = [session.number for session in chat.shown.sessions]
     return {
         "chat": chat.id,

@@ -97,13 +97,15 @@ class Option:
         several = self.is_mapping or self.is_sequence
         kind: Any = (tuple[str, ...] if several else self.kind) if self.keywords else self.kind
         required = self.default is inspect.Parameter.empty
-        shown = None if required or self.default in (None, "", False, ()) or several else True
+        shows_default = (
+            None if required or self.default in (None, "", False, ()) or several else True
+        )
         about = Parameter(
             name=self.keywords or None,
             help=self.help,
             group=self.group,
             negative=None if self.default is True else (),
-            show_default=bool(shown),
+            show_default=bool(shows_default),
         )
         places = inspect.Parameter
         argument = places.VAR_POSITIONAL if several else places.POSITIONAL_ONLY
@@ -127,16 +129,16 @@ class Option:
         return given
 
     def _pairs(self, given: Sequence[str]) -> Iterator[tuple[str, str]]:
-        known: set[str] = set()
+        keys: set[str] = set()
         for text in given:
             key, equals, value = (part.strip() for part in text.partition("="))
             if not (key and equals and value):
                 raise RealtalkError(
                     f"'{text}' is not KEY=VALUE", fix=f"write {self.keywords[0]} KEY=VALUE"
                 )
-            if key in known:
+            if key in keys:
                 raise RealtalkError(f"'{key}' is set twice", fix="say it once")
-            known.add(key)
+            keys.add(key)
             yield key, value
 
 
@@ -155,12 +157,12 @@ class Docstring:
 
     def entries(self, *names: str) -> dict[str, str]:
         """`name: help` lines of a section, continued where they are indented further."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for section in names:
             text = self.sections.get(section, "")
             for entry in re.finditer(r"^    (\w+): (.*(?:\n     .*)*)", text, re.MULTILINE):
-                found[entry[1]] = " ".join(entry[2].split())
-        return found
+                texts[entry[1]] = " ".join(entry[2].split())
+        return texts
 
 
 class Command:
@@ -201,55 +203,63 @@ class Command:
     def options(self) -> tuple[Option, ...]:
         """Every argument and option, in the order of the function."""
         helps = self._about.entries("Args")
-        found: list[Option] = []
+        options: list[Option] = []
         for name, parameter in self._parameters.items():
             kind = _object_in(str(parameter.annotation))
             if kind is not None:
-                found.extend(_fields(name, kind))
+                options.extend(_fields(name, kind))
             elif not _hidden(parameter):
-                found.append(_option(parameter, helps.get(name, "")))
+                options.append(_option(parameter, helps.get(name, "")))
         texts = Docstring.of(self.show).entries("Args")
-        found.extend(_option(each, texts.get(name, "")) for name, each in self._printing.items())
-        return tuple(found)
+        options.extend(
+            _option(parameter, texts.get(name, "")) for name, parameter in self._printing.items()
+        )
+        return tuple(options)
 
     @property
     def option_names(self) -> dict[str, str]:
         """How each parameter is spelled on the command line."""
-        return {each.name: (each.keywords or (each.name.upper(),))[0] for each in self.options}
+        return {
+            option.name: (option.keywords or (option.name.upper(),))[0] for option in self.options
+        }
 
     def __call__(self, *arguments: Any, **named: Any) -> int | None:
         """Calls the function with what was written, and prints what it returns."""
         from realtalk.cli.printing import running
 
-        positional = [each for each in self.options if not each.keywords]
-        arguments = tuple("-" if given == PIPE else given for given in arguments)
+        positional = [option for option in self.options if not option.keywords]
+        arguments = tuple("-" if argument == PIPE else argument for argument in arguments)
         values = {
-            each.name: each.value(named[each.name]) for each in self.options if each.name in named
+            option.name: option.value(named[option.name])
+            for option in self.options
+            if option.name in named
         }
         if positional and positional[-1].is_sequence:
             at = len(positional) - 1
             arguments = (*arguments[:at], list(arguments[at:]))
-        values |= {each.name: given for each, given in zip(positional, arguments, strict=False)}
+        values |= {
+            option.name: argument for option, argument in zip(positional, arguments, strict=False)
+        }
         with running(self):
             calls: dict[str, Any] = {}
             for name, parameter in self._parameters.items():
                 kind = _object_in(str(parameter.annotation))
                 if kind is not None:
-                    own = {each.name: field for field, each in _named_fields(name, kind)}
-                    given = {own[key]: values.pop(key) for key in [*values] if key in own}
-                    calls[name] = kind(**given)
+                    own = {option.name: field for field, option in _named_fields(name, kind)}
+                    field_values = {own[key]: values.pop(key) for key in [*values] if key in own}
+                    calls[name] = kind(**field_values)
                 elif name in values:
                     calls[name] = values.pop(name)
                 if name in self.supply and not calls.get(name):
                     calls[name] = self.supply[name]
             result = self._called(calls)
-            wanted = inspect.signature(self.show).parameters
-            known = {
+            keywords = inspect.signature(self.show).parameters
+            shown_options = {
                 name: value
                 for name, value in calls.items()
-                if name in wanted and wanted[name].kind is inspect.Parameter.KEYWORD_ONLY
+                if name in keywords and keywords[name].kind is inspect.Parameter.KEYWORD_ONLY
             }
-            return self.show(result, **values, **known)
+            return self.show(result, **values, **shown_options)
 
     def _called(self, calls: dict[str, Any]) -> Any:
         """The function's result, with a bar; called again where somebody answers a question."""
@@ -299,40 +309,42 @@ class Command:
                 yield self._line(value) + (f"    # {comment}" if comment else "")
 
     def _line(self, call: ast.Call) -> str:
-        positional = [each for each in self.options if not each.keywords]
+        positional = [option for option in self.options if not option.keywords]
         words = ["realtalk", *self.words.split()]
-        by_name = {each.name: each for each in self.options}
+        by_name = {option.name: option for option in self.options}
         names = list(self._parameters)
-        given = [(names[at], node) for at, node in enumerate(call.args)]
-        given += [(each.arg or "", each.value) for each in call.keywords]
-        for name, node in sorted(given, key=lambda pair: by_name.get(pair[0]) not in positional):
+        arguments = [(names[at], node) for at, node in enumerate(call.args)]
+        arguments += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+        for name, node in sorted(
+            arguments, key=lambda pair: by_name.get(pair[0]) not in positional
+        ):
             words += self._words(by_name, name, node)
         return " ".join(words)
 
     def _words(self, by_name: Mapping[str, Option], name: str, node: ast.expr) -> Iterator[str]:
         if isinstance(node, ast.Call):  # a value object
-            for each in node.keywords:
-                yield from self._words(by_name, each.arg or "", each.value)
+            for keyword in node.keywords:
+                yield from self._words(by_name, keyword.arg or "", keyword.value)
             if node.args:
                 yield from self._words(by_name, name, node.args[0])
             return
         value: Any = ast.literal_eval(node)
         option = by_name.get(name) or by_name["format"]  # `reading="whatsapp"`
         if isinstance(value, dict):
-            texts = [f"{key}={each}" for key, each in value.items()]
+            texts = [f"{key}={entry}" for key, entry in value.items()]
         elif isinstance(value, list | tuple):
             texts = list(map(str, value))
             texts = [",".join(texts)] if option.keywords else texts
         else:
             texts = [str(value)]
         for text in texts:
-            shown = f'"{text}"' if re.search(r"[\s*?&;]", text) else text
+            word = f'"{text}"' if re.search(r"[\s*?&;]", text) else text
             if not option.keywords:
-                yield shown
+                yield word
             elif isinstance(value, bool):
                 yield option.keywords[0] if value else option.keywords[0].replace("--", "--no-")
             else:
-                yield f"{option.keywords[0]} {shown}"
+                yield f"{option.keywords[0]} {word}"
 
     def registered(self) -> Callable[..., Any]:
         """The function that the command-line library registers."""
@@ -340,9 +352,11 @@ class Command:
         def call(*arguments: Any, **named: Any) -> int | None:
             return self(*arguments, **named)
 
-        parameters = sorted((each.parameter() for each in self.options), key=lambda each: each.kind)
+        parameters = sorted(
+            (option.parameter() for option in self.options), key=lambda each: each.kind
+        )
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         call.__name__ = self.words.rpartition(" ")[2]
         return call
 
@@ -371,14 +385,14 @@ def _fields(parameter: str, kind: type) -> list[Option]:
 def _named_fields(parameter: str, kind: type) -> list[tuple[str, Option]]:
     """The fields of a value object as options; `name` is called like the parameter."""
     helps = Docstring.of(kind).entries("Attributes")
-    found: list[tuple[str, Option]] = []
-    for each in fields(kind):
-        name = parameter if each.name == "name" else each.name
-        default = {} if each.default is MISSING else each.default
+    options: list[tuple[str, Option]] = []
+    for field in fields(kind):
+        name = parameter if field.name == "name" else field.name
+        default = {} if field.default is MISSING else field.default
         spelled = _spelled(name)
-        option = Option(name, str(each.type), default, helps[each.name], _PANELS[kind], spelled)
-        found.append((each.name, option))
-    return found
+        option = Option(name, str(field.type), default, helps[field.name], _PANELS[kind], spelled)
+        options.append((field.name, option))
+    return options
 
 
 def _option(parameter: inspect.Parameter, help_text: str) -> Option:

@@ -52,10 +52,12 @@ def _batch(function: Callable[..., Any]) -> Command:
     def call(**given: Any) -> batch.BatchResult:
         return batch.batch(function, **given)
 
-    kept = [each for each in shared.values() if each.name not in ("function", "options")]
-    call.__signature__ = inspect.Signature([*kept, *more])  # type: ignore[attr-defined]
+    parameters = [
+        parameter for parameter in shared.values() if parameter.name not in ("function", "options")
+    ]
+    call.__signature__ = inspect.Signature([*parameters, *more])  # type: ignore[attr-defined]
     helps = {**Docstring.of(function).entries("Args"), **Docstring.of(batch.batch).entries("Args")}
-    lines = [f"    {each}: {text}" for each, text in helps.items()]
+    lines = [f"    {option}: {text}" for option, text in helps.items()]
     about = Docstring.of(function).text.partition("\n")[0].rstrip(".")
     text = f"{about}: every input by itself, into one folder."
     example = f'    rt.{name}(["exports/", "more/*.zip"], out="{name}-parts", engine="processes")'

@@ -76,10 +76,10 @@ def _check(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.formats.check import RULES, check
 
     rows = []
-    for name, found in samples.items():
-        report = check(found.reading.corpus, found.reading.ledger)
+    for name, opened in samples.items():
+        report = check(opened.reading.corpus, opened.reading.ledger)
         counts = report.counts()
-        rows.append((name, "read", found.reading.ledger.total, str(found.reading.ledger)))
+        rows.append((name, "read", opened.reading.ledger.total, str(opened.reading.ledger)))
         rows += [(name, rule, count, RULES[rule][1]) for rule, count in counts.items()]
     _table(out, "check", "the samples, checked", ("corpus", "rule", "count", "meaning"), rows)
 
@@ -90,8 +90,8 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.describe.figures import draw, save_figures
     from realtalk.files.writing import write_json
 
-    for name, found in samples.items():
-        stats = describe(found.reading.tables)
+    for name, opened in samples.items():
+        stats = describe(opened.reading.tables)
         write_json(out / "tables" / f"{name}.json", stats.to_json())
         _table(out, f"{name}-chats", f"{name}: every chat", *chat_rows(stats))
         _table(out, f"{name}-corpus", f"{name}: the corpus", *corpus_rows(stats))
@@ -118,10 +118,10 @@ def _feel(_: dict[str, Opened], out: Path) -> None:
         if name == "sample":
             save_figures(draw_timelines(labels.frame, speakers).charts, out / "figures")
     people, simulated = described.values()
-    found = compare(people, simulated, ("people", "simulated"))
-    _table(out, "people-simulated", "people beside simulated", *comparison_rows(found))
-    _table(out, "findings", "what holds here", *finding_rows(found))
-    save_figures(draw_comparison(found, people, simulated).charts, out / "figures")
+    comparison = compare(people, simulated, ("people", "simulated"))
+    _table(out, "people-simulated", "people beside simulated", *comparison_rows(comparison))
+    _table(out, "findings", "what holds here", *finding_rows(comparison))
+    save_figures(draw_comparison(comparison, people, simulated).charts, out / "figures")
     say(f"figures: emotions over time, intimacy, people beside simulated in {out}/figures")
 
 
@@ -234,8 +234,8 @@ def _table(
     from realtalk.cli.printing import show
     from realtalk.files.writing import write_text
 
-    named = Grid(list(headings), [list(row) for row in rows]).told_apart()
-    show(title, *named, _SHOWN, f" in {out}/tables/{name}.csv")
+    grid = Grid(list(headings), [list(row) for row in rows]).told_apart()
+    show(title, *grid, _SHOWN, f" in {out}/tables/{name}.csv")
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([headings, *rows])
     write_text(out / "tables" / f"{name}.csv", buffer.getvalue())

@@ -67,9 +67,9 @@ def _least(columns: Sequence[_Column], group: Sequence[int]) -> int:
 def _widths(columns: Sequence[_Column], group: Sequence[int], screen: int) -> tuple[int, ...]:
     """What each column needs; what is left goes to those that would be wrapped, in turn."""
     widths = {at: columns[at].least for at in group}
-    left = screen - _least(columns, group)
-    while left > 0 and (short := [at for at in group if widths[at] < columns[at].whole]):
-        for at in short[:left]:
+    spare = screen - _least(columns, group)
+    while spare > 0 and (short := [at for at in group if widths[at] < columns[at].whole]):
+        for at in short[:spare]:
             widths[at] += 1
-            left -= 1
+            spare -= 1
     return tuple(widths[at] for at in group)

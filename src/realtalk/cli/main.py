@@ -76,11 +76,11 @@ def run_commands(
 
     try:
         first = words[0] if words else "--help"
-        known = {command.words.partition(" ")[0] for command in commands}
-        head = first if first in known or first.startswith("-") else ""
+        first_words = {command.words.partition(" ")[0] for command in commands}
+        head = first if first in first_words or first.startswith("-") else ""
         app = application(commands, tuple(groups.items()), head)
-        given = [PIPE if word == "-" else word for word in words]
-        status = app(given, exit_on_error=False, print_error=False)
+        arguments = [PIPE if word == "-" else word for word in words]
+        status = app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         sys.stderr.write(f"error: {printable(str(error))}\n")
         return 2

@@ -64,10 +64,10 @@ def command(
 
         if solver not in solvers:
             raise suggest("solver", solver, list(solvers))
-        made = solvers[solver](*([] if model is None else [model]))
+        answerer = solvers[solver](*([] if model is None else [model]))
         chats = as_corpus(corpus, reading, progress)
         place = None if out is None else Path(out)
-        return run(benchmark, chats, made, place, fresh=fresh, progress=progress)
+        return run(benchmark, chats, answerer, place, fresh=fresh, progress=progress)
 
     commands = (
         Command("run", solve, showing.show_run),

@@ -86,10 +86,10 @@ def console(stderr: bool = False) -> Console:
     """A console that is as wide as the terminal, or as COLUMNS says, or 120 letters."""
     from rich.console import Console
 
-    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        made.width = 120
-    return made
+    screen = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not screen.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+        screen.width = 120
+    return screen
 
 
 def cell(value: Any) -> str:
@@ -111,13 +111,13 @@ def show(
     Of more than `most` rows the first are shown, and where the rest is.
     """
     screen = console()
-    shown = rows[:most]
+    first_rows = rows[:most]
     if title:
         screen.print(printable(title), style="table.title")
-    for table in _tables(columns, shown, screen.width):
+    for table in _tables(columns, first_rows, screen.width):
         screen.print(table)
-    if len(shown) < len(rows):
-        say(f"… and {len(rows) - len(shown):,} more{elsewhere}")
+    if len(first_rows) < len(rows):
+        say(f"… and {len(rows) - len(first_rows):,} more{elsewhere}")
 
 
 def _tables(
@@ -138,14 +138,14 @@ def _tables(
         texts = [[cell(value) for value in row] for row in rows]
         return parts([printable(name) for name in columns], texts, width)
 
-    found = layout(columns, rows)
-    if len(found) > 1 and len(rows) == 1:  # a single row reads better from top to bottom
+    groups = layout(columns, rows)
+    if len(groups) > 1 and len(rows) == 1:  # a single row reads better from top to bottom
         columns, rows = (columns[0], cell(rows[0][0])), list(zip(columns, rows[0], strict=True))[1:]
-        found = layout(columns, rows)
-    if len(found) > 1:
+        groups = layout(columns, rows)
+    if len(groups) > 1:
         columns, rows = Grid(list(columns), [list(row) for row in rows]).told_apart()
-        found = layout(columns, rows)
-    for part in found:
+        groups = layout(columns, rows)
+    for part in groups:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for at, wide in zip(part.columns, part.widths, strict=True):
             values = [row[at] for row in rows]
@@ -159,11 +159,11 @@ def _tables(
         for row in rows:
             table.add_row(*(Text(cell(row[at])) for at in part.columns))
         yield table
-    if not found:  # not even two columns fit side by side
+    if not groups:  # not even two columns fit side by side
         for row in rows:
-            named = zip(columns, row, strict=True)
+            cells = zip(columns, row, strict=True)
             yield Text(
-                "\n".join(f"{printable(name)}: {cell(value)}" for name, value in named) + "\n"
+                "\n".join(f"{printable(name)}: {cell(value)}" for name, value in cells) + "\n"
             )
 
 
@@ -206,11 +206,11 @@ def warn_of_trouble(done: int, total: int, what: str) -> None:  # noqa: ARG001
 
 def end_unscored(reasons: Iterable[str | None]) -> int:
     """Status 1 where nothing has a score: `reasons` are why, None of what has one."""
-    found = Counter(reasons)
-    if None in found:
+    counts = Counter(reasons)
+    if None in counts:
         return 0
-    (reason, count), *_ = [*found.most_common(1), ("there was nothing to score", 0)]
-    often = f" ({count:,} of {found.total():,})" if len(found) > 1 else ""
+    (reason, count), *_ = [*counts.most_common(1), ("there was nothing to score", 0)]
+    often = f" ({count:,} of {counts.total():,})" if len(counts) > 1 else ""
     sys.stderr.write(f"error: nothing was scored: {spelled(str(reason))}{often}\n")
     return 1
 

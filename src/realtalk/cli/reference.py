@@ -27,12 +27,12 @@ def reference() -> str:
         "# Command reference\n",
         "Made by `python -m realtalk.cli.reference`; do not edit by hand.\n",
     ]
-    seen: set[str] = set()
+    groups: set[str] = set()
     for command in COMMANDS:
         group = command.words.partition(" ")[0]
-        if group in GROUPS and group not in seen:
+        if group in GROUPS and group not in groups:
             parts.append(f"## `realtalk {group}`\n\n{GROUPS[group]}\n")
-            seen.add(group)
+            groups.add(group)
         parts += _command(command, is_default=group in GROUPS and group == command.words)
     return "\n".join([*parts, *_inspect_tasks()])
 
@@ -49,12 +49,12 @@ def _command(command: Command, is_default: bool) -> Iterator[str]:
 
 def _row(option: Option) -> str:
     names = ", ".join(option.keywords) or option.name.upper()
-    default, shown = option.default, option.help.replace("|", "\\|")
+    default, text = option.default, option.help.replace("|", "\\|")
     if option.keywords and default is inspect.Parameter.empty:
-        shown += " Required."
+        text += " Required."
     elif isinstance(default, str) or (default and not isinstance(default, bool | dict | tuple)):
-        shown += f" Default: `{default}`." if default else ""
-    return f"| `{names}` | {shown} |"
+        text += f" Default: `{default}`." if default else ""
+    return f"| `{names}` | {text} |"
 
 
 _TASKS = "realtalk.tasks"
@@ -103,13 +103,13 @@ def _offered(tree: ast.Module) -> list[str]:
 
 
 def _task_settings(function: ast.FunctionDef, home: ast.Module) -> Iterator[str]:
-    given = function.args.args
-    for parameter, default in zip(given, function.args.defaults, strict=True):
+    parameters = function.args.args
+    for parameter, default in zip(parameters, function.args.defaults, strict=True):
         kinds = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
         words = [_KINDS[kind] for kind in kinds.split(" | ") if kind in _KINDS]
         value = ast.unparse(_constant(default, home)).strip("'")
-        told = "" if value in ("", "None") else f"`{value}`"
-        yield f"| `{parameter.arg}` | {' or '.join(words)} | {told} |"
+        default_text = "" if value in ("", "None") else f"`{value}`"
+        yield f"| `{parameter.arg}` | {' or '.join(words)} | {default_text} |"
 
 
 def _constant(value: ast.expr, home: ast.Module) -> ast.expr:
@@ -119,7 +119,7 @@ def _constant(value: ast.expr, home: ast.Module) -> ast.expr:
     for node in home.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == value.id:
             return node.value
-        if isinstance(node, ast.ImportFrom) and value.id in [each.name for each in node.names]:
+        if isinstance(node, ast.ImportFrom) and value.id in [alias.name for alias in node.names]:
             return _constant(value, _source(node.module or ""))
     return value
 

@@ -99,13 +99,13 @@ def show_findings(
         rows = [(f.severity, f.rule, f.chat, f.where, f.detail) for f in found.findings]
         show("findings", ("level", "rule", "chat", "where", "detail"), rows)
     elif found.findings:
-        first = {each.rule: each for each in reversed(found.findings)}
+        first = {finding.rule: finding for finding in reversed(found.findings)}
         summary = []
         for rule, count in found.counts().items():
-            each = first[rule]
-            place = " ".join(part for part in (each.chat, each.where) if part)
-            example = f"{place}: {each.detail}" if each.detail else place
-            summary.append((rule, RULES[rule][0], count, RULES[rule][1], example))
+            example = first[rule]
+            place = " ".join(part for part in (example.chat, example.where) if part)
+            text = f"{place}: {example.detail}" if example.detail else place
+            summary.append((rule, RULES[rule][0], count, RULES[rule][1], text))
         show("findings", ("rule", "level", "count", "meaning", "first"), summary)
     else:
         say("nothing odd found")
@@ -231,10 +231,10 @@ def show_runs(shown: RunsView, *, json: bool = False) -> None:
     for table in shown.tables:
         show(table.title, *table.lines)
     for at, row in enumerate(shown.rows or ()):
-        known = {name: value for name, value in row.items() if value not in (None, "", [])}
+        filled = {name: value for name, value in row.items() if value not in (None, "", [])}
         lines = [
             f"{name}: {'; '.join(map(str, value)) if isinstance(value, list) else value}"
-            for name, value in known.items()
+            for name, value in filled.items()
         ]
         print_text("\n".join([*lines, *(shown.evidence[at] if shown.evidence else ())]) + "\n")
     if shown.rows == []:
@@ -271,15 +271,15 @@ def _print_run(run: Run, tables: Sequence[ResultTable], prices: str | None, json
     from realtalk.api.runs import RunsView
     from realtalk.evals.prices import cost_json, cost_table, read_prices
 
-    known = None if prices is None else read_prices(prices)
+    price_list = None if prices is None else read_prices(prices)
     if json:
-        costs = {} if known is None else {"costs": cost_json(run.usage, known)}
+        costs = {} if price_list is None else {"costs": cost_json(run.usage, price_list)}
         print_json(run.to_json() | costs)
         return
     show_runs(RunsView([run], tables))
-    if known is not None and run.usage:
-        show("what it cost", *cost_table(run.usage, known))
-    elif known is not None:
+    if price_list is not None and run.usage:
+        show("what it cost", *cost_table(run.usage, price_list))
+    elif price_list is not None:
         say("no model was asked: nothing to pay")
 
 
@@ -323,8 +323,8 @@ def show_labels(labels: Labels, *, out: Any = None, figures: Any = None, json: b
     if out is not None:
         say(f"wrote labels.parquet and speakers.parquet to {out}")
     if figures is not None:
-        drawn = any(Path(figures).glob("*"))
-        say(f"wrote charts to {figures}" if drawn else "nothing to draw: no turn has a score")
+        has_charts = any(Path(figures).glob("*"))
+        say(f"wrote charts to {figures}" if has_charts else "nothing to draw: no turn has a score")
     return end_unscored(reason for part in labels.frames() for reason in why_unscored(part))
 
 
@@ -355,8 +355,8 @@ def show_batch(result: BatchResult, *, fail_on: str = "warning", json: bool = Fa
         counts = {"done": len(whole), "failed": len(report.problems), "worked": report.worked}
         print_json({"folder": str(report.out), **counts, "parts": list(report.rows)})
     else:
-        shown = ("format", "chats", "messages", "errors", "warnings", "remarks")
-        columns = [name for name in shown if whole and name in whole[0]["figures"]]
+        figure_names = ("format", "chats", "messages", "errors", "warnings", "remarks")
+        columns = [name for name in figure_names if whole and name in whole[0]["figures"]]
         rows = [(row["part"], *(row["figures"][name] for name in columns)) for row in whole]
         show(str(report.out), ("part", *columns), rows, 20, "; parts.parquet lists them all")
         for line in dict.fromkeys(
@@ -402,7 +402,8 @@ def show_tuned(tuned: Tuned, *, json: bool = False) -> None:
         return
     rows: list[tuple[int, float | None, float | None, bool]] = [(0, None, tuned.untuned, False)]
     rows += [
-        (each.number, each.loss, each.held_out, each.number == tuned.kept) for each in tuned.epochs
+        (epoch.number, epoch.loss, epoch.held_out, epoch.number == tuned.kept)
+        for epoch in tuned.epochs
     ]
     show("loss per token of the replies", ("epoch", "learned", "held out", "kept"), rows)
     say(
@@ -476,8 +477,8 @@ def show_conversations(corpus: Corpus, *, out: Any = None, json: bool = False) -
         folder = None if out is None else str(out)
         print_json({"name": corpus.name, "folder": folder, "chats": rows})
         return
-    for each in unpack_extra(corpus.chats[0].extra)["simulated"]["consent"]:
-        say(each["meaning"])
+    for agreement in unpack_extra(corpus.chats[0].extra)["simulated"]["consent"]:
+        say(agreement["meaning"])
     show("simulated chats", list(rows[0]), [list(row.values()) for row in rows])
     where = "nothing was stored: --out DIR stores it" if out is None else f"wrote {out}"
     say(f"{where}; every message is marked as simulated")

@@ -19,9 +19,9 @@ def show_talk(talking: Talk, *, out: Any = None) -> None:
 
     say(talking.consent.meaning)
     say(f"you are {talking.partner}; {talking.speaker} is simulated. Ctrl-D ends it.")
-    said = _converse(talking)
-    kept = f"; kept in {out}" if said and out is not None else ""
-    say(f"{said:,} message{'s' if said != 1 else ''} of yours{kept}")
+    count = _converse(talking)
+    place = f"; kept in {out}" if count and out is not None else ""
+    say(f"{count:,} message{'s' if count != 1 else ''} of yours{place}")
 
 
 def show_link(url: str, annotations: Path) -> None:
@@ -57,8 +57,8 @@ def ask_people(error: RealtalkError) -> dict[str, dict[str, str]] | None:
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    for name, other in error.proposed.items():
-        if not _yes(f"Is {printable(name)} the same person as {printable(other)}?"):
+    for name, candidate in error.proposed.items():
+        if not _yes(f"Is {printable(name)} the same person as {printable(candidate)}?"):
             return None
     return {"same": dict(error.proposed)}
 
@@ -87,7 +87,7 @@ def _converse(talking: Talk) -> int:
     from realtalk.errors import RealtalkError
 
     at_terminal = sys.stdin.isatty()
-    said = 0
+    count = 0
 
     def listen() -> str:
         if at_terminal:
@@ -104,7 +104,7 @@ def _converse(talking: Talk) -> int:
         while True:
             if not (line := listen()).strip():
                 continue
-            said += 1
+            count += 1
             show(printable(f"{talking.speaker} (simulated): "))
             try:
                 talking.say(line, show, progress=warn_of_trouble)
@@ -113,4 +113,4 @@ def _converse(talking: Talk) -> int:
             show("\n")
     except (EOFError, KeyboardInterrupt):
         show("\n" if at_terminal else "")
-    return said
+    return count

@@ -41,8 +41,8 @@ class Group:
     @classmethod
     def of(cls, sizes: Mapping[str, int], most: int) -> Group:
         order = sorted(sizes, key=lambda name: (-sizes[name], name))
-        kept = order if len(order) <= most + 1 else order[:most]
-        return cls(tuple(kept), len(order) - len(kept))
+        first = order if len(order) <= most + 1 else order[:most]
+        return cls(tuple(first), len(order) - len(first))
 
     def numbers(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.names)}
@@ -133,13 +133,13 @@ class Aggregates:
     def _further(self) -> list[pl.DataFrame]:
         """Columns whose rows need not have a message of that person on that day."""
         marks = self.lines.reactions
-        given = self._numbered(marks.drop_nulls("giver"), "giver")
-        got = self._numbered(marks, "receiver")
+        givers = self._numbered(marks.drop_nulls("giver"), "giver")
+        receivers = self._numbered(marks, "receiver")
         calls = self._numbered(self.lines.calls)
         parts = [
             calls.group_by(_KEY).agg(pl.col("count").cast(pl.Int64).sum().alias("called")),
-            given.group_by(_KEY).agg(pl.col("count").sum().alias("reacted")),
-            got.group_by(_KEY).agg(pl.col("count").sum().alias("reactions")),
+            givers.group_by(_KEY).agg(pl.col("count").sum().alias("reacted")),
+            receivers.group_by(_KEY).agg(pl.col("count").sum().alias("reactions")),
         ]
         if self.words is not None:
             tokens = self._numbered(self.words.tokens)
@@ -251,7 +251,7 @@ def feeling_sums(lines: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     positive = pl.col("sentiment") == "positive"
     empathy = pl.col("empathy")
     low = pl.col("low").fill_null(value=False)
-    other = pl.col("low").not_().fill_null(value=False)
+    is_high = pl.col("low").not_().fill_null(value=False)
     return lines.group_by(*by).agg(
         pl.col("sentiment").count().alias("felt"),
         positive.sum().alias("positive"),
@@ -262,6 +262,6 @@ def feeling_sums(lines: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
         empathy.sum().round(4),
         empathy.filter(low).count().alias("low_n"),
         empathy.filter(low).sum().round(4).alias("low_empathy"),
-        empathy.filter(other).count().alias("other_n"),
-        empathy.filter(other).sum().round(4).alias("other_empathy"),
+        empathy.filter(is_high).count().alias("other_n"),
+        empathy.filter(is_high).sum().round(4).alias("other_empathy"),
     )

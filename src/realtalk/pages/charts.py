@@ -77,16 +77,16 @@ def svg_text(view: ChartView, id_: str) -> str:
     drawing = ElementTree.fromstring(vl_convert.vegalite_to_svg(spec))  # noqa: S314 - our own
     for element in drawing.iter():
         tip = element.get("aria-label", "")
-        kept = {
+        attributes = {
             # Two charts of a page may not share an id.
             name: _ID.sub(rf"\1{id_}-", _DIGITS.sub(r"\1", value))
             for name, value in element.items()
             if name not in _DROPPED and not name.startswith("aria-")
         }
         element.attrib.clear()
-        element.attrib |= kept
-        if "id" in kept:
-            element.set("id", f"{id_}-{kept['id']}")
+        element.attrib |= attributes
+        if "id" in attributes:
+            element.set("id", f"{id_}-{attributes['id']}")
         if tip.startswith(_TIP):
             element.set("data-tip", tip.removeprefix(_TIP))
     drawing.set("role", "img")
@@ -100,7 +100,7 @@ def _with_tips(spec: Any) -> Any:
     A picture has no tooltips, but it keeps what a mark is described as.
     """
     if isinstance(spec, list):
-        return [_with_tips(each) for each in spec]
+        return [_with_tips(part) for part in spec]
     if not isinstance(spec, dict):
         return spec
     tips = spec.get("tooltip")
@@ -109,8 +109,8 @@ def _with_tips(spec: Any) -> Any:
         text = f" + {orjson.dumps(_BREAK).decode()} + ".join(lines)
         return spec | {"description": {"value": {"expr": f"'{_TIP}' + {text}"}}}
     return {
-        name: each if name in ("data", "datasets") else _with_tips(each)
-        for name, each in spec.items()
+        name: part if name in ("data", "datasets") else _with_tips(part)
+        for name, part in spec.items()
     }
 
 
@@ -132,12 +132,12 @@ def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -
     Written as Vega-Lite, not through Altair, which copies every panel many times.
     """
     rows = [(panel, _rows(panel)) for panel in panels]
-    filled = [(panel, drawn) for panel, drawn in rows if drawn]
-    names = list(dict.fromkeys(row["name"] for _, drawn in filled for row in drawn))
+    filled = [(panel, points) for panel, points in rows if points]
+    names = list(dict.fromkeys(row["name"] for _, points in filled for row in points))
     spec = {
         "concat": [
-            _panel(panel, drawn, names, at % _COLUMNS == 0)
-            for at, (panel, drawn) in enumerate(filled)
+            _panel(panel, points, names, at % _COLUMNS == 0)
+            for at, (panel, points) in enumerate(filled)
         ],
         "columns": _COLUMNS,
         "spacing": {"row": 26, "column": 22},
@@ -189,7 +189,7 @@ def _panel(
         "scale": {"domain": names},
         "axis": {"labels": labels, "ticks": False, "domain": False, "labelLimit": 170},
     }
-    shown = [
+    tooltips = [
         {"field": "name", "type": "nominal"},
         {"field": "value", "title": panel.title.lower(), "type": "quantitative", "format": ".3~g"},
         {"field": "interval", "title": "95 % interval", "type": "nominal"},
@@ -208,7 +208,7 @@ def _panel(
             },
             {
                 "mark": {"type": "circle", "color": _BLUE, "size": 52, "opacity": 1},
-                "encoding": {"x": x | {"field": "value"}, "tooltip": shown},
+                "encoding": {"x": x | {"field": "value"}, "tooltip": tooltips},
             },
         ],
     }

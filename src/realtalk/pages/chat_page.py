@@ -77,7 +77,8 @@ class Portrait:
         """The glance, and the figures of every person."""
         return {
             "glance": [
-                {"id": each.id, "figure": each.figure, "text": each.text} for each in self.sentences
+                {"id": sentence.id, "figure": sentence.figure, "text": sentence.text}
+                for sentence in self.sentences
             ],
             "people": people_frame(self.aggregates).to_dicts(),
             "cautions": list(self.notes),
@@ -110,7 +111,7 @@ def make_portrait(
         advance, most = _announcing(progress, say), QUICK if options.quick else None
         frame = labels_for(corpus, None, cache, most=most, progress=advance).frame
         total = sum(len(chat.turns) for chat in corpus.chats)
-        claims = all(is_usable(each.grade("sentiment")) for each in chat_languages(frame))
+        claims = all(is_usable(language.grade("sentiment")) for language in chat_languages(frame))
         if frame.height < total:
             some = f"{frame.height:,} of {total:,} turns were labelled"
             notes.append(f"{some}, spread evenly over time.")
@@ -153,7 +154,7 @@ def _announcing(progress: Progress, say: Callable[[str], None]) -> Progress:
 def people_frame(aggregates: Aggregates) -> pl.DataFrame:
     """One row per person: what the page's table of people shows, for a whole chat."""
     frame = aggregates.lines.frame
-    called = aggregates.lines.calls.group_by("speaker").agg(
+    calls = aggregates.lines.calls.group_by("speaker").agg(
         pl.col("count").cast(pl.Int64).sum().alias("called")
     )
     size = 60 if aggregates.lines.unit == "minute" else 1
@@ -167,7 +168,7 @@ def people_frame(aggregates: Aggregates) -> pl.DataFrame:
             (pl.col("hour") < 5).sum().alias("night"),
             pl.col("hour").is_between(5, 9).sum().alias("morning"),
         )
-        .join(called, on="speaker", how="left")
+        .join(calls, on="speaker", how="left")
         .with_columns(pl.col("calls") + pl.col("called").fill_null(0))
         .drop("called")
         .sort("messages", "speaker", descending=[True, False])
@@ -177,13 +178,13 @@ def people_frame(aggregates: Aggregates) -> pl.DataFrame:
 def _one_chat(tables: Tables, name: str) -> Tables:
     if name not in {chat.id for chat in tables.chats}:
         raise suggest("chat", name, [chat.id for chat in tables.chats])
-    chosen = pl.col("chat") == name
+    is_chosen = pl.col("chat") == name
     return replace(
         tables,
         chats=tuple(chat for chat in tables.chats if chat.id == name),
-        messages=tables.messages.filter(chosen),
-        events=tables.events.filter(chosen),
-        questions=tables.questions.filter(chosen),
+        messages=tables.messages.filter(is_chosen),
+        events=tables.events.filter(is_chosen),
+        questions=tables.questions.filter(is_chosen),
     )
 
 
@@ -253,14 +254,14 @@ def holds(data: Mapping[str, Any]) -> str:
     if "words" in data:
         words = len({*data["words"]["items"], *data["openings"]["items"]})
         often = "word that was used often" if words == 1 else "words that were used often"
-        said = [f"{words:,} {often}"] if words else []
+        contents = [f"{words:,} {often}"] if words else []
         for name, title in (
             ("laughter", "ways of laughing"),
             ("emoji", "emoji"),
             ("domains", "domains of links"),
         ):
-            said += [title] if data[name]["items"] else []
-        parts += [", ".join(said)] if said else []
+            contents += [title] if data[name]["items"] else []
+        parts += [", ".join(contents)] if contents else []
     if "emotions" in data:
         parts.append("a model's estimates of feelings")
     return f"This page holds {'; '.join(parts)}. It holds no message, and nothing leaves it."

@@ -22,18 +22,18 @@ def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
     """Nothing where no corpus was given."""
     if not corpora:
         return []
-    chats = sum(len(each.stats.per_chat) for each in corpora)
-    messages = sum(each.stats.total("messages") for each in corpora)
+    chats = sum(len(run.stats.per_chat) for run in corpora)
+    messages = sum(run.stats.total("messages") for run in corpora)
     many = f"{len(corpora)} corpora" if len(corpora) > 1 else "1 corpus"
     lead = f"{many} with {counted(chats, 'chat')} and {messages:,} messages."
     overview = table(
         "Corpora side by side",
-        *Grid.of([_row(each) for each in corpora]),
+        *Grid.of([_row(run) for run in corpora]),
         note="In brackets 95 % intervals from drawing whole chats; a corpus of one chat has none. "
         "A turn is what one speaker said before another did.",
     )
     sections = [Section("corpora", "Corpora", lead, (overview,))]
-    return [*sections, *(_one(each) for each in corpora)]
+    return [*sections, *(_one(run) for run in corpora)]
 
 
 def _row(run: CorpusRun) -> dict[str, Cell]:
@@ -69,10 +69,10 @@ def _one(run: CorpusRun) -> Section:
     from realtalk.describe import chat_rows, corpus_rows
     from realtalk.describe.figures import draw
 
-    drawn = draw(run.stats)
+    figures = draw(run.stats)
     name = run.folder.name
     ledger = run.about["ledger"]
-    read = (
+    read_note = (
         f"Read as {run.stats.format}: {ledger['total']:,} {ledger['unit']}, of which "
         f"{ledger['in_messages']:,} became messages, {ledger['system']:,} were system lines and "
         f"{ledger['left_over']:,} were left over."
@@ -80,14 +80,14 @@ def _one(run: CorpusRun) -> Section:
     return Section(
         f"corpus-{name}",
         name,
-        read,
+        read_note,
         (
             table(f"{name}: figures", *corpus_rows(run.stats)),
             table(f"{name}: every chat", *chat_rows(run.stats)),
         ),
-        tuple(view(chart, name) for chart in drawn.charts.values()),
+        tuple(view(chart, name) for chart in figures.charts.values()),
         tuple(
-            f"Not drawn: {what.replace('_', ' ')} ({why})" for what, why in drawn.left_out.items()
+            f"Not drawn: {what.replace('_', ' ')} ({why})" for what, why in figures.left_out.items()
         ),
         depth=1,
     )

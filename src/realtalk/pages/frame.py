@@ -38,7 +38,7 @@ _MARK = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # What could end the script element, or what JavaScript once took for the end of a line.
 _UNSAFE = str.maketrans(
-    {each: f"\\u{ord(each):04x}" for each in ("<", ">", "&", "\u2028", "\u2029")}
+    {character: f"\\u{ord(character):04x}" for character in ("<", ">", "&", "\u2028", "\u2029")}
 )
 
 
@@ -51,9 +51,9 @@ def within(text: str) -> str:
     """A sentence of ours that may hold other people's words."""
     parts, end = [], 0
     text = _MARK.sub("", text)
-    for found in _PHRASE.finditer(text):
-        parts += [escape(text[end : found.start()]), f"<bdi>{escape(found[0])}</bdi>"]
-        end = found.end()
+    for phrase in _PHRASE.finditer(text):
+        parts += [escape(text[end : phrase.start()]), f"<bdi>{escape(phrase[0])}</bdi>"]
+        end = phrase.end()
     return "".join((*parts, escape(text[end:])))
 
 

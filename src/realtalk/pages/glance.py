@@ -39,8 +39,8 @@ class Sentence:
 @cache
 def wording() -> Mapping[str, Any]:
     """The page's words and limits."""
-    found: Mapping[str, Any] = json.loads(asset("wording.json"))
-    return found
+    words: Mapping[str, Any] = json.loads(asset("wording.json"))
+    return words
 
 
 def glance(aggregates: Aggregates, *, claims: bool = True) -> list[Sentence]:
@@ -74,7 +74,7 @@ def _of_all(aggregates: Aggregates, words: str) -> str:
 def _holders(shown: Mapping[str, str]) -> tuple[str, str]:
     """The first figure and who has it; those who share it, as far as it is shown, together."""
     figure = next(iter(shown.values()))
-    equal = [name for name, other in shown.items() if other == figure]
+    equal = [name for name, time in shown.items() if time == figure]
     if len(equal) == 1:
         return figure, equal[0]
     names = (
@@ -107,7 +107,7 @@ def _shares(aggregates: Aggregates) -> list[Sentence]:
     if len(names) < 2:
         return []
     starts = dict(frame.filter("starts").group_by("speaker").len().iter_rows())
-    found = []
+    sentences = []
     for id_, counts, least in (
         ("share", dict(frame.group_by("speaker").len().iter_rows()), 1),
         ("starts", starts, wording()["least"]["sessions"]),
@@ -118,8 +118,8 @@ def _shares(aggregates: Aggregates) -> list[Sentence]:
         figure, who = _holders({name: percent(counts.get(name, 0) / total) for name in order})
         chats = _of_all(aggregates, " of the {:,} chats together")
         values = {"conversations": counted(total, "conversation"), "chats": chats, "name": who}
-        found.append(_say(id_, figure, values))
-    return found
+        sentences.append(_say(id_, figure, values))
+    return sentences
 
 
 def _replies(aggregates: Aggregates) -> list[Sentence]:
@@ -135,9 +135,9 @@ def _replies(aggregates: Aggregates) -> list[Sentence]:
     order = sorted((median, names.index(name), name) for name, median, _ in waits.iter_rows())
     if not order:
         return []
-    shown = {name: waited(median, unit) for median, _, name in order}
-    last, time = next(reversed(shown.items()))
-    figure, who = _holders(shown)
+    times = {name: waited(median, unit) for median, _, name in order}
+    last, time = next(reversed(times.items()))
+    figure, who = _holders(times)
     template = "reply" if time == figure else "reply_two" if len(order) == 2 else "reply_least"
     values = {"name": who, "other": last, "time": time, "count": f"{len(order):,}"}
     return [_say("reply", figure, values, template)]
@@ -148,16 +148,16 @@ def _course(days: pl.DataFrame, of: str) -> list[Sentence]:
     dates: list[date] = days["date"].to_list()
     if len(dates) < 2:
         return []
-    one = timedelta(days=1)
+    one_day = timedelta(days=1)
     runs: list[tuple[date, date]] = [(dates[0], dates[0])]
     pauses: list[tuple[date, date]] = []
     for before, day in pairwise(dates):
-        if day - before == one:
+        if day - before == one_day:
             runs[-1] = (runs[-1][0], day)
         else:
             runs.append((day, day))
-            pauses.append((before + one, day - one))
-    found = []
+            pauses.append((before + one_day, day - one_day))
+    sentences = []
     for id_, spans, least in (
         ("streak", runs, 2),
         ("silence", pauses, wording()["least"]["silence"]),
@@ -169,14 +169,14 @@ def _course(days: pl.DataFrame, of: str) -> list[Sentence]:
             times = lengths.count(length)
             values = {"of": of, "times": f"{times:,}", "from": dated(begin), "to": dated(end)}
             template = f"{id_}_several" if times > 1 else id_
-            found.append(_say(id_, counted(length, "day"), values, template))
+            sentences.append(_say(id_, counted(length, "day"), values, template))
     sizes: list[int] = days["messages"].to_list()
     times = sizes.count(max(sizes))
     if times < len(sizes):  # where all days are alike, none stands out
         values = {"date": dated(dates[sizes.index(max(sizes))]), "times": f"{times:,}"}
         template = "busiest_several" if times > 1 else "busiest"
-        found.append(_say("busiest", counted(max(sizes), "message"), values, template))
-    return found
+        sentences.append(_say("busiest", counted(max(sizes), "message"), values, template))
+    return sentences
 
 
 def _mood(aggregates: Aggregates) -> list[Sentence]:

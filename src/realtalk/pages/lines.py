@@ -110,13 +110,13 @@ def _reactions(lines: pl.DataFrame) -> pl.DataFrame:
         pl.col("speaker").alias("receiver"),
         pl.col("extra").map_elements(_marks, return_dtype=_REACTIONS).struct.field("reactions"),
     )
-    each = parsed.explode("reactions").drop_nulls("reactions").unnest("reactions")
-    named = each.explode("by").rename({"by": "giver"})
-    given = named.filter(pl.col("giver").is_not_null()).select(
+    marks = parsed.explode("reactions").drop_nulls("reactions").unnest("reactions")
+    givers = marks.explode("by").rename({"by": "giver"})
+    by_giver = givers.filter(pl.col("giver").is_not_null()).select(
         "chat", "date", "receiver", "giver", "emoji", pl.lit(1, pl.Int64).alias("count")
     )
     # What is counted beyond the names that the app gives came from somebody unnamed.
-    unnamed = each.select(
+    unnamed = marks.select(
         "chat",
         "date",
         "receiver",
@@ -124,20 +124,20 @@ def _reactions(lines: pl.DataFrame) -> pl.DataFrame:
         "emoji",
         (pl.col("count") - pl.col("by").list.len()).alias("count"),
     ).filter(pl.col("count") > 0)
-    return pl.concat([given, unnamed])
+    return pl.concat([by_giver, unnamed])
 
 
 def _calls(tables: Tables, lines: pl.DataFrame) -> pl.DataFrame:
     """Calls per chat, day and caller; one before the first or after the last message is theirs."""
     first, last = lines["date"].min(), lines["date"].max()
-    told = [
+    rows = [
         {"chat": row.id, "date": call.time and call.time.date(), "speaker": call.speaker}
         for row in tables.chats
         for call in calls_in(row.extra)
         if call.speaker in row.speakers
     ]
     schema = {"chat": pl.String, "date": pl.Date, "speaker": pl.String}
-    frame = pl.DataFrame(told, schema=schema).with_columns(
+    frame = pl.DataFrame(rows, schema=schema).with_columns(
         pl.col("date").clip(pl.lit(first, pl.Date), pl.lit(last, pl.Date))
     )
     return frame.group_by("chat", "date", "speaker").len("count")

@@ -70,8 +70,8 @@ def find(folders: Sequence[Path]) -> list[RunPlace]:
         here = list(_below(folder, 0))
         if not here:
             raise RealtalkError("no stored run here", where=str(folder), fix=_FIX)
-        for each in here:
-            runs_by_folder.setdefault(each.path.resolve(), each)
+        for place in here:
+            runs_by_folder.setdefault(place.path.resolve(), place)
     return _named_apart(list(runs_by_folder.values()))
 
 
@@ -117,15 +117,13 @@ def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
 
 def _named_apart(runs: list[RunPlace]) -> list[RunPlace]:
     """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
-    places = [each.path.resolve().parts[1:] for each in runs]
+    places = [run.path.resolve().parts[1:] for run in runs]
     renamed = list(runs)
     for depth in range(2, max(map(len, places), default=0) + 1):
-        counts = Counter((each.kind, each.name) for each in renamed)
+        counts = Counter((run.kind, run.name) for run in renamed)
         renamed = [
-            each
-            if counts[each.kind, each.name] == 1
-            else replace(each, name="/".join(place[-depth:]))
-            for each, place in zip(renamed, places, strict=True)
+            run if counts[run.kind, run.name] == 1 else replace(run, name="/".join(place[-depth:]))
+            for run, place in zip(renamed, places, strict=True)
         ]
     return renamed
 
@@ -191,7 +189,7 @@ class LoadedRuns:
     @property
     def places(self) -> tuple[RunPlace, ...]:
         return tuple(
-            each.folder for group in (self.corpora, self.labels, self.runs) for each in group
+            entry.folder for group in (self.corpora, self.labels, self.runs) for entry in group
         )
 
 
@@ -202,12 +200,14 @@ def load(
     told = told or Told()
     kinds = (CORPUS, LABELS, *SHIPPED, *KNOWN)
     places = find(folders)
-    left_out = [(each.name, f"a run of {each.kind}") for each in places if each.kind not in kinds]
+    left_out = [
+        (place.name, f"a run of {place.kind}") for place in places if place.kind not in kinds
+    ]
     corpora: list[CorpusRun] = []
     labels: list[LabelsRun] = []
     runs: list[StoredRun] = []
     # Corpora first: labels are called by the corpus that they belong to.
-    order = [each for each in places if each.kind in kinds]
+    order = [place for place in places if place.kind in kinds]
     order.sort(key=lambda each: each.kind != CORPUS)
     for done, folder in enumerate(order):
         progress(done, len(order), f"reading {folder.name}")
@@ -228,7 +228,7 @@ def load(
     if not everything:
         name, reason = left_out[0]
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
-    told.refuse_unknown(name for each in everything for name in _names(each.folder, each.corpus))
+    told.refuse_unknown(name for entry in everything for name in _names(entry.folder, entry.corpus))
     corpora.sort(key=_by_models)
     labels.sort(key=_by_models)
     # Those that ship in their order, then others.
@@ -281,15 +281,15 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> Label
     if frame.is_empty() or about is None:
         raise RealtalkError("holds no label", where=str(folder.path))
     owner = _owner(frame, about["corpus"], corpora)
-    kept = _speakers(folder.path / SPEAKER_FILE)
+    stored_facets = _speakers(folder.path / SPEAKER_FILE)
     pairs = frame.select("speaker", "chat").unique()
     # Measuring draws a thousand resamples per facet: only for speakers who can be compared.
-    if kept is not None and pairs.height == pairs["speaker"].n_unique():
-        speakers = from_frame(kept)
+    if stored_facets is not None and pairs.height == pairs["speaker"].n_unique():
+        speakers = from_frame(stored_facets)
         consistency: tuple[SpeakerConsistency, ...] = ()
     else:
         measured = list(measure_speakers(frame, about["protocol"]))
-        speakers = tuple(each.speaker for each in measured)
+        speakers = tuple(speaker_facets.speaker for speaker_facets in measured)
         consistency = consistency_of(measured)
     names, format_ = _names(folder, about["corpus"]), about["format"]
     if owner is not None:

@@ -39,9 +39,9 @@ def measured_section(loaded: LoadedRuns) -> Section:
         rows.append((labels.folder.name, "EI labels", labels.name, settings, count, labels.unit))
     for stored in loaded.runs:
         record, kind = stored.run.settings, stored.run.kind
-        chosen = {name: value for name, value in record.items() if name not in _UNTOLD}
+        own_settings = {name: value for name, value in record.items() if name not in _UNTOLD}
         on, sample = str(record["corpus"]["name"]), stored.run.benchmark.sample
-        rows.append((stored.folder.name, kind, on, _words(chosen), len(stored.run), sample))
+        rows.append((stored.folder.name, kind, on, _words(own_settings), len(stored.run), sample))
     tables = [table("Runs", ("run", "kind", "on", "settings", "rows", "of"), rows)]
     if versions := _versions(loaded):
         tables.append(versions)
@@ -71,11 +71,11 @@ def _words(settings: Mapping[str, Any]) -> str:
 def _versions(loaded: LoadedRuns) -> TableView | None:
     """One line per run and set of versions: a run that was resumed later may have two."""
     versions_by_run: list[tuple[str, Mapping[str, str]]] = [
-        (each.folder.name, {"realtalk": str(each.about.get("realtalk", ""))})
-        for each in loaded.corpora
+        (corpus_run.folder.name, {"realtalk": str(corpus_run.about.get("realtalk", ""))})
+        for corpus_run in loaded.corpora
     ]
     versions_by_run += [
-        (each.name, versions) for each in loaded.places for versions in each.versions
+        (place.name, versions) for place in loaded.places for versions in place.versions
     ]
     if not versions_by_run:
         return None
@@ -88,7 +88,7 @@ def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) ->
     """None where nothing was scored at all, so that nothing can be missing."""
     if not labels and not groups:
         return None
-    rows: list[tuple[Cell, ...]] = [row for each in labels for row in _unlabelled(each)]
+    rows: list[tuple[Cell, ...]] = [row for run in labels for row in _unlabelled(run)]
     for group in groups:
         rows += _unscored(group)
     if not rows:
@@ -104,10 +104,10 @@ def _unlabelled(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
     for measure, reason, count in unscored_reasons([each.frame]):
         yield (f"{each.name}, labels", str(measure), count, each.frame.height, reason)
     facets = Counter(
-        (facet.title, found.unscored)
+        (facet.title, estimate.unscored)
         for who in each.speakers
-        for facet, found in who.items()
-        if found.unscored is not None
+        for facet, estimate in who.items()
+        if estimate.unscored is not None
     )
     for (title, reason), count in facets.items():
         yield (f"{each.name}, speakers", title.lower(), count, len(each.speakers), reason)
@@ -115,15 +115,15 @@ def _unlabelled(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
 
 def _unscored(group: RunGroup) -> Iterator[tuple[Cell, ...]]:
     for name, run in group.runs.items():
-        for variant, found in run.variants.items():
+        for variant, scores in run.variants.items():
             where = ", ".join(part for part in (group.corpus, name, group.part, variant) if part)
             for what, reasons in (
-                (f"{group.benchmark.sample} answers", found.unscored),
-                ("truths", found.untold),
-                ("single scores", found.left_out),
+                (f"{group.benchmark.sample} answers", scores.unscored),
+                ("truths", scores.untold),
+                ("single scores", scores.left_out),
             ):
                 for reason, count in reasons.items():
-                    yield (where, what, count, found.rows, reason)
+                    yield (where, what, count, scores.rows, reason)
         reasons = Counter(row["unscored"] for row in run.judgements if row["unscored"] is not None)
         for reason, count in reasons.items():
             yield (f"{group.corpus}, {name}", "judgements", count, len(run.judgements), reason)

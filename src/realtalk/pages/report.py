@@ -56,14 +56,14 @@ class PageReport:
         return {
             "title": self.title,
             "lead": self.lead,
-            "key_figures": [asdict(each) for each in self.key_figures],
+            "key_figures": [asdict(figure) for figure in self.key_figures],
             "sections": [
                 {
                     "id": section.id,
                     "title": section.title,
                     "lead": section.lead,
-                    "tables": [asdict(each) for each in section.tables],
-                    "charts": [each.title for each in section.charts],
+                    "tables": [asdict(table_view) for table_view in section.tables],
+                    "charts": [chart.title for chart in section.charts],
                     "notes": list(section.notes),
                 }
                 for section in self.sections
@@ -116,11 +116,11 @@ def write_report(report: PageReport, path: Path) -> Path:
 
 def _lead(loaded: LoadedRuns) -> str:
     """What there is, in one sentence."""
-    messages = sum(each.stats.total("messages") for each in loaded.corpora)
-    turns = sum(each.frame.height for each in loaded.labels)
-    kinds = dict.fromkeys(each.run.benchmark for each in loaded.runs)
+    messages = sum(corpus_run.stats.total("messages") for corpus_run in loaded.corpora)
+    turns = sum(labels_run.frame.height for labels_run in loaded.labels)
+    kinds = dict.fromkeys(stored.run.benchmark for stored in loaded.runs)
     counts = {
-        kind: sum(len(each.run) for each in loaded.runs if each.run.benchmark is kind)
+        kind: sum(len(stored.run) for stored in loaded.runs if stored.run.benchmark is kind)
         for kind in kinds
     }
     parts = [
@@ -156,7 +156,7 @@ def highlights(
         yield _consistency(loaded)
         yield _corpus(loaded)
 
-    return list(islice((each for each in candidates() if each is not None), _MOST))
+    return list(islice((figure for figure in candidates() if figure is not None), _MOST))
 
 
 def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
@@ -167,13 +167,13 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
     for pair in pairs:
         comparison = pair.comparison
         tested = [
-            each
-            for each in comparison.facets
-            if each.delta.value is not None
-            and each.p_shift_holm is not None
-            and each.facet not in comparison.unusable
+            facet
+            for facet in comparison.facets
+            if facet.delta.value is not None
+            and facet.p_shift_holm is not None
+            and facet.facet not in comparison.unusable
         ]
-        clear = [each for each in tested if (each.p_shift_holm or 0.0) < _ALPHA]
+        clear = [facet for facet in tested if (facet.p_shift_holm or 0.0) < _ALPHA]
         if not tested:
             continue
         best = max(clear or tested, key=lambda each: abs(each.delta.value or 0.0))
@@ -181,7 +181,7 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
         if value is None or low is None or high is None:
             continue
         facet = FACETS[best.facet]
-        one, other = comparison.names
+        first_name, second_name = comparison.names
         ends = [
             f"{shown(facet, side.low)} … {shown(facet, side.high)}"
             for side in (best.first, best.second)
@@ -192,8 +192,9 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
             else "It differs most, but no facet differs beyond chance."
         )
         says = (
-            f"is the mean {facet.title.lower()} in {one} and in {other} (Cliff's delta of chats "
-            f"{_signed(value)}, 95 % interval {_signed(low)} … {_signed(high)}; "
+            f"is the mean {facet.title.lower()} in {first_name} and in {second_name} "
+            f"(Cliff's delta of chats {_signed(value)}, "
+            f"95 % interval {_signed(low)} … {_signed(high)}; "
             f"{best.first.n} and {best.second.n} speakers in {best.first.chats} and "
             f"{best.second.chats} chats). {beyond}"
         )
@@ -210,17 +211,17 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
 def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
     """Who differs most from themselves."""
     for labels in loaded.labels:
-        known = [
+        scored = [
             who
             for who in labels.consistency
             if who.overall.value is not None
             and who.overall.low is not None
             and all(is_usable(spoken.grade()) for spoken in who.languages)
         ]
-        if labels.written.is_simulated or not known:
+        if labels.written.is_simulated or not scored:
             continue
-        most = max(known, key=lambda who: who.overall.value or 0.0)
-        people = len({who.speaker for who in known})
+        most = max(scored, key=lambda who: who.overall.value or 0.0)
+        people = len({who.speaker for who in scored})
         says = (
             f"of a facet's range lies, on average, between {most.speaker}'s two chats"
             + (f", the most of {people} speakers who appear twice." if people > 1 else ".")

@@ -63,13 +63,13 @@ def _slug(title: str) -> str:
 
 def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
     """By benchmark in the order of the runs, then by corpus and task."""
-    found: dict[tuple[str, str, str, str], list[StoredRun]] = {}
-    for each in stored:
-        on = each.run.settings["corpus"]
-        part = each.run.benchmark.part_of(each.run.settings)
-        key = (each.run.kind, part, str(on["name"]), str(on["sha256"]))
-        found.setdefault(key, []).append(each)
-    kinds = list(dict.fromkeys(kind for kind, *_ in found))
+    by_key: dict[tuple[str, str, str, str], list[StoredRun]] = {}
+    for run in stored:
+        on = run.run.settings["corpus"]
+        part = run.run.benchmark.part_of(run.run.settings)
+        key = (run.run.kind, part, str(on["name"]), str(on["sha256"]))
+        by_key.setdefault(key, []).append(run)
+    kinds = list(dict.fromkeys(kind for kind, *_ in by_key))
     return [
         RunGroup(
             benchmark=several[0].run.benchmark,
@@ -77,10 +77,10 @@ def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
             sha=sha,
             part=part,
             runs=_named(several),
-            by_models=any(each.written.is_simulated for each in several),
+            by_models=any(run.written.is_simulated for run in several),
         )
         for (kind, part, corpus, sha), several in sorted(
-            found.items(), key=lambda item: kinds.index(item[0][0])
+            by_key.items(), key=lambda item: kinds.index(item[0][0])
         )
     ]
 
@@ -88,23 +88,23 @@ def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
 def _named(stored: Sequence[StoredRun]) -> dict[str, Run]:
     """Runs by names that tell them apart; those of one solver over different groups joined."""
     parts: list[list[StoredRun]] = []
-    for each in stored:
+    for run in stored:
         # The same speaker twice: another setting of the simulator, so another run.
         fitting = (
             several
             for several in parts
-            if each.run.benchmark.joins
-            and several[0].run.name == each.run.name
-            and not any(set(other.run.groups) & set(each.run.groups) for other in several)
+            if run.run.benchmark.joins
+            and several[0].run.name == run.run.name
+            and not any(set(earlier.run.groups) & set(run.run.groups) for earlier in several)
         )
         if (several := next(fitting, None)) is None:
-            parts.append([each])
+            parts.append([run])
         else:
-            several.append(each)
+            several.append(run)
     own = [several[0].run.name for several in parts]
     names = told_apart(own, [several[0].folder.name for several in parts])
     return {
-        name: joined(name, [each.run for each in several])
+        name: joined(name, [part.run for part in several])
         for name, several in zip(names, parts, strict=True)
     }
 
@@ -131,12 +131,12 @@ def _section(group: RunGroup) -> Section:
         f"{counted(len(runs), 'run')}."
     )
     tables = [
-        table(_capital(each.title), *each.lines, note=" ".join(each.notes))
-        for each in run_tables(runs, published=False)
+        table(_capital(result.title), *result.lines, note=" ".join(result.notes))
+        for result in run_tables(runs, published=False)
     ]
     points = sum(len(run.variants) for run in runs.values())
-    drawn = benchmark.charts(runs) if points > 1 else {}
-    charts = [view(chart) for chart in list(drawn.values())[:_MOST_CHARTS]]
+    charts_by_name = benchmark.charts(runs) if points > 1 else {}
+    charts = [view(chart) for chart in list(charts_by_name.values())[:_MOST_CHARTS]]
     if points > 1:
         charts.insert(0, _chart(group))
     notes = tuple(f"{name}: {line}" for name, run in runs.items() for line in run.cautions)
@@ -149,9 +149,9 @@ def _chart(group: RunGroup) -> ChartView:
     scores = {score.name: score for run in group.runs.values() for score in run.scores}
     first = next((name for run in group.runs.values() if (name := run.headline)), None)
     kind = None if first is None else scores[first].table
-    shown = [score for score in scores.values() if score.shown and score.better]
-    shown.sort(key=lambda score: (score.name != first, score.table != kind))
-    panels = [score_panel(score, _points(group, score)) for score in shown[:_MOST_PANELS]]
+    scores_shown = [score for score in scores.values() if score.shown and score.better]
+    scores_shown.sort(key=lambda score: (score.name != first, score.table != kind))
+    panels = [score_panel(score, _points(group, score)) for score in scores_shown[:_MOST_PANELS]]
     lines = [
         f"{group.corpus}: dots with 95 % intervals, drawing whole {plural(group.benchmark.group)}"
     ]
@@ -160,10 +160,10 @@ def _chart(group: RunGroup) -> ChartView:
 
 def _points(group: RunGroup, score: Score) -> list[tuple[str, Estimate]]:
     return [
-        (f"{name}, {variant}" if variant else name, found.overall[score.name])
+        (f"{name}, {variant}" if variant else name, variant_scores.overall[score.name])
         for name, run in group.runs.items()
-        for variant, found in run.variants.items()
-        if score.name in found.overall
+        for variant, variant_scores in run.variants.items()
+        if score.name in variant_scores.overall
     ]
 
 
@@ -172,7 +172,7 @@ def key_figures(groups: Sequence[RunGroup]) -> Iterator[KeyFigure | None]:
     for kind in dict.fromkeys(group.benchmark.name for group in groups):
         own = [group for group in groups if group.benchmark.name == kind]
         own.sort(key=lambda group: (group.by_models, -max(map(len, group.runs.values()))))
-        yield next((found for group in own if (found := _key_figure(group)) is not None), None)
+        yield next((figure for group in own if (figure := _key_figure(group)) is not None), None)
 
 
 def _key_figure(group: RunGroup) -> KeyFigure | None:
@@ -181,8 +181,8 @@ def _key_figure(group: RunGroup) -> KeyFigure | None:
     points = [
         (estimate, name, variant, run.price(variant))
         for name, run in group.runs.items()
-        for variant, found in run.variants.items()
-        if (estimate := found.overall.get(run.headline)) is not None
+        for variant, variant_scores in run.variants.items()
+        if (estimate := variant_scores.overall.get(run.headline)) is not None
         and estimate.value is not None
         and estimate.low is not None
     ]
@@ -190,15 +190,15 @@ def _key_figure(group: RunGroup) -> KeyFigure | None:
         return None
     headline = next(run.headline for run in group.runs.values() if run.headline)
     score = next(
-        each for run in group.runs.values() for each in run.scores if each.name == headline
+        score for run in group.runs.values() for score in run.scores if score.name == headline
     )
     best = max(points, key=lambda point: score.better * (point[0].value or 0.0))
-    chosen = best
+    pick = best
     if benchmark.price:
         least = _NEARLY * (best[0].value or 0.0)
         near = (point for point in points if (point[0].value or 0.0) >= least)
-        chosen = min(near, key=lambda point: (point[3] or 0.0, point[0].value))
-    estimate, name, variant, price = chosen
+        pick = min(near, key=lambda point: (point[3] or 0.0, point[0].value))
+    estimate, name, variant, price = pick
     texts = [_plain(point[0].value or 0.0) for point in points]
     only = texts.count(_plain(best[0].value or 0.0)) < 2 <= len(texts)
     says = f"is the {score.title} of “{name}”"
@@ -206,7 +206,7 @@ def _key_figure(group: RunGroup) -> KeyFigure | None:
     says += f" on {group.corpus}" + (f" ({group.part.replace('_', ' ')})" if group.part else "")
     if price is not None:
         says += f", for {price:,.0f} {benchmark.price} per {benchmark.sample}"
-    if chosen is not best:
+    if pick is not best:
         says += f"; the most here is {_plain(best[0].value or 0.0)}, by “{best[1]}”"
     elif only:
         says += f", the best of {len(texts)}"
@@ -242,8 +242,11 @@ def failures_page(
     first = {key: next(rows[key] for rows in rows_of.values() if key in rows) for key in wrong}
     own = {"group", "sample", "variant", "answer", "unscored", benchmark.slices}
     scored = {score.name for run in runs.values() for score in run.scores}
-    asked = [name for name in benchmark.failing if name not in own | scored]
-    headings = [*asked, *(f"{name}: {what}" for name in runs for what in ("answer", "why"))]
+    sample_columns = [name for name in benchmark.failing if name not in own | scored]
+    headings = [
+        *sample_columns,
+        *(f"{name}: {what}" for name in runs for what in ("answer", "why")),
+    ]
     headings += ["what the corpus says"] if corpus is not None else []
     headings += [benchmark.group, benchmark.sample, benchmark.variant]
     some = f"{counted(len(wrong), benchmark.sample)} that at least one run got wrong."
@@ -254,18 +257,24 @@ def failures_page(
         keys.sort(key=lambda key: -len(wrong[key]))
         lines = []
         for key in keys[:most]:
-            line: list[Any] = [_cell(first[key].get(name)) for name in asked]
+            line: list[Any] = [_cell(first[key].get(name)) for name in sample_columns]
             for name in runs:
-                said = rows_of[name].get(key)
-                line.append(None if said is None else said.get("answer") or said["unscored"])
-                line.append("not asked" if said is None else wrong[key].get(name, "right"))
+                answer_row = rows_of[name].get(key)
+                line.append(
+                    None
+                    if answer_row is None
+                    else answer_row.get("answer") or answer_row["unscored"]
+                )
+                line.append("not asked" if answer_row is None else wrong[key].get(name, "right"))
             if corpus is not None:
                 line.append(" / ".join(benchmark.evidence(first[key], corpus)) or None)
             lines.append([*line, *key])
         several = ", those that most runs got wrong first" if len(runs) > 1 else ""
-        shown = f"{len(lines):,} of {len(keys):,} that failed{several}."
+        count_note = f"{len(lines):,} of {len(keys):,} that failed{several}."
         title = part or "(none)"
-        view_of = table(f"{title}: failures side by side", headings, lines, note=shown, find=True)
+        view_of = table(
+            f"{title}: failures side by side", headings, lines, note=count_note, find=True
+        )
         sections.append(Section(part or "none", title, "", (view_of,)))
     return sections
 
@@ -280,7 +289,9 @@ def _cell(value: Any) -> Any:
 
 def _reasons(runs: Mapping[str, Any], wrong: Mapping[Any, Mapping[str, str]]) -> TableView:
     counts = {name: Counter(whys[name] for whys in wrong.values() if name in whys) for name in runs}
-    reasons = list(dict.fromkeys(why for each in counts.values() for why, _ in each.most_common()))
+    reasons = list(
+        dict.fromkeys(why for run_counts in counts.values() for why, _ in run_counts.most_common())
+    )
     rows = [(why, *(counts[name][why] for name in runs)) for why in reasons]
     return table("Reasons", ("why", *runs), rows)
 

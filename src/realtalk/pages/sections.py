@@ -45,7 +45,7 @@ def render(
         for section, anchor in zip(sections, anchors, strict=True)
     )
     first_of = dict(zip(ids[::-1], anchors[::-1], strict=True))
-    cards = "".join(_card(each, first_of.get(each.section, "")) for each in key_figures)
+    cards = "".join(_card(figure, first_of.get(figure.section, "")) for figure in key_figures)
     opening = (
         f"<h1>{alone(title)}</h1>",
         f'<p class="lead">{_said(lead)}</p>' if lead else "",
@@ -74,7 +74,7 @@ def section_ids(names: Sequence[str]) -> list[str]:
     for name in names:
         plain = f"s-{re.sub(r'[^a-z0-9]+', '-', name.casefold()).strip('-') or 'part'}"
         tries = chain((plain,), (f"{plain}-{number}" for number in count(2)))
-        ids.append(next(each for each in tries if each not in ids))
+        ids.append(next(candidate for candidate in tries if candidate not in ids))
     return ids
 
 
@@ -155,12 +155,12 @@ def _note(text: str) -> str:
 
 
 def _is_numeric(values: Sequence[Cell]) -> bool:
-    known = [value for value in values if not is_nothing(value) and value not in ("", NOTHING)]
-    return bool(known) and all(
+    cells = [value for value in values if not is_nothing(value) and value not in ("", NOTHING)]
+    return bool(cells) and all(
         not isinstance(value, bool)
         and (isinstance(value, int | float) or bool(_BEGINS_WITH_NUMBER.match(str(value))))
         and len(str(value)) < _LONG
-        for value in known
+        for value in cells
     )
 
 
@@ -181,5 +181,5 @@ def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
 
 
 def _class(**names: bool) -> str:
-    chosen = " ".join(name for name, applies in names.items() if applies)
-    return f' class="{chosen}"' if chosen else ""
+    class_names = " ".join(name for name, applies in names.items() if applies)
+    return f' class="{class_names}"' if class_names else ""

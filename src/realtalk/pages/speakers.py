@@ -42,15 +42,15 @@ def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     """Nothing where no labels were given."""
     if not labels:
         return []
-    turns = sum(each.frame.height for each in labels)
-    people = sum(len({who.speaker for who in each.speakers}) for each in labels)
+    turns = sum(run.frame.height for run in labels)
+    people = sum(len({who.speaker for who in run.speakers}) for run in labels)
     lead = (
         f"Eleven facets of {people:,} speakers, from the labels of {turns:,} "
-        f"{'units' if len({each.protocol for each in labels}) > 1 else labels[0].unit}. "
+        f"{'units' if len({run.protocol for run in labels}) > 1 else labels[0].unit}. "
         "A speaker is measured in every chat apart."
     )
     sections = [Section("ei", "Speaker EI", lead)]
-    return [*sections, *(_speakers(each) for each in labels)]
+    return [*sections, *(_speakers(run) for run in labels)]
 
 
 def _speakers(each: LabelsRun) -> Section:
@@ -59,8 +59,8 @@ def _speakers(each: LabelsRun) -> Section:
 
     charts = [_intervals(each)] if each.speakers else []
     if each.frame["chat"].n_unique() <= _MOST_TIMELINES:
-        drawn = draw_timelines(each.frame, each.speakers).charts
-        charts += [view(chart, name.partition("_")[2]) for name, chart in drawn.items()]
+        timelines = draw_timelines(each.frame, each.speakers).charts
+        charts += [view(chart, name.partition("_")[2]) for name, chart in timelines.items()]
     ways = ", ".join(
         f"{way} (version {version})"
         for way, version in each.frame.select("measure", "version").unique().sort("measure").rows()
@@ -76,25 +76,27 @@ def _intervals(each: LabelsRun) -> ChartView:
     from realtalk.ei.figures import HEADLINE
     from realtalk.ei.values import counted as counted_units
 
-    shown = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
-    shown.sort(key=lambda who: (who.speaker.casefold(), who.chat))
+    speakers = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
+    speakers.sort(key=lambda who: (who.speaker.casefold(), who.chat))
     panels = []
     for facet in (FACETS[name] for name in HEADLINE):
-        points = [(_who_and_where(who, shown), who[facet.name].times(facet.scale)) for who in shown]
+        points = [
+            (_who_and_where(who, speakers), who[facet.name].times(facet.scale)) for who in speakers
+        ]
         of = counted_units(facet, each.protocol)
         unit = {"share": f"share of {of}", "score": "mean score, 0 to 6"}.get(
             facet.unit, "1e-3 per session" if facet.unit == "per session" else facet.unit
         )
         panels.append(Panel(facet.title, unit, points))
     lines = [f"{each.name}: {len(each.speakers):,} speakers in a chat; dots with 95 % intervals"]
-    if len(shown) < len(each.speakers):
-        lines.append(f"Shown: the {len(shown)} who wrote most")
+    if len(speakers) < len(each.speakers):
+        lines.append(f"Shown: the {len(speakers)} who wrote most")
     return interval_panels("Emotional intelligence, speaker by speaker", lines, panels)
 
 
 def _who_and_where(who: SpeakerFacets, shown: Sequence[SpeakerFacets]) -> str:
     """Somebody in two chats needs the chat's number; its place among theirs is short."""
-    chats = sorted({each.chat for each in shown if each.speaker == who.speaker})
+    chats = sorted({speaker.chat for speaker in shown if speaker.speaker == who.speaker})
     return who.speaker if len(chats) == 1 else f"{who.speaker} · {_short(who.chat)}"
 
 
@@ -112,25 +114,29 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     from realtalk.ei.figures import draw_consistency
 
     sections = []
-    for each in (each for each in labels if each.consistency):
-        people = len({who.speaker for who in each.consistency})
-        known = [who.overall.value for who in each.consistency if who.overall.value is not None]
-        mean = f" On average {sum(known) / len(known):.2f} of a facet's range." if known else ""
+    for run in (run for run in labels if run.consistency):
+        people = len({who.speaker for who in run.consistency})
+        distances = [who.overall.value for who in run.consistency if who.overall.value is not None]
+        mean = (
+            f" On average {sum(distances) / len(distances):.2f} of a facet's range."
+            if distances
+            else ""
+        )
         lead = (
-            f"{counted(people, 'speaker')} of {each.name} in "
-            f"{counted(len(each.consistency), 'pair')} of chats: "
+            f"{counted(people, 'speaker')} of {run.name} in "
+            f"{counted(len(run.consistency), 'pair')} of chats: "
             f"how far the facets of one person lie apart. 0 is no difference.{mean}"
         )
         rows = table(
-            f"{each.name}: differences between two chats of one speaker",
-            *consistency_rows(each.consistency),
+            f"{run.name}: differences between two chats of one speaker",
+            *consistency_rows(run.consistency),
             note=f"{_INTERVALS} Overall is the mean difference as part of each facet's range.",
         )
-        charts = tuple(view(chart) for chart in draw_consistency(each.consistency).charts.values())
+        charts = tuple(view(chart) for chart in draw_consistency(run.consistency).charts.values())
         notes = ("A speaker is known by name alone: two people of one name count as one.",)
-        title = f"Consistency: {each.name}"
+        title = f"Consistency: {run.name}"
         sections.append(
-            Section(f"consistency-{each.folder.name}", title, lead, (rows,), charts, notes)
+            Section(f"consistency-{run.folder.name}", title, lead, (rows,), charts, notes)
         )
     return sections
 
@@ -139,8 +145,8 @@ def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     """People against simulated speakers; two sets that nothing tells apart, as they come."""
     from realtalk.ei import compare
 
-    people = [each for each in labels if not each.written.is_simulated]
-    models = [each for each in labels if each.written.is_simulated]
+    people = [run for run in labels if not run.written.is_simulated]
+    models = [run for run in labels if run.written.is_simulated]
     both_known = bool(people and models)
     pairs = product(people, models) if both_known else [labels] if len(labels) == 2 else []
     return [
@@ -164,31 +170,35 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
     sections = []
     for pair in pairs:
         comparison = pair.comparison
-        one, other = comparison.names
-        holds = sum(each.verdict == "holds" for each in comparison.findings)
+        first_name, second_name = comparison.names
+        holds = sum(finding.verdict == "holds" for finding in comparison.findings)
         who = (
-            f"{one} is {pair.first.written}, {other} {pair.second.written}."
+            f"{first_name} is {pair.first.written}, {second_name} {pair.second.written}."
             if pair.told
-            else f"Nothing says who is simulated: {one} stands first. "
+            else f"Nothing says who is simulated: {first_name} stands first. "
             "Make the page with `simulated=NAME` to say it."
         )
         lead = (
-            f"{comparison.speakers[0]} speakers of {one} beside {comparison.speakers[1]} of "
-            f"{other}. {holds} of {len(comparison.findings)} findings of the REALTALK paper hold "
-            f"here. {who}"
+            f"{comparison.speakers[0]} speakers of {first_name} beside {comparison.speakers[1]} of "
+            f"{second_name}. {holds} of {len(comparison.findings)} findings of the REALTALK paper "
+            f"hold here. {who}"
         )
-        drawn = draw_comparison(comparison, pair.first.speakers, pair.second.speakers)
-        charts = tuple(view(chart) for name, chart in drawn.charts.items() if name == "comparison")
+        figures = draw_comparison(comparison, pair.first.speakers, pair.second.speakers)
+        charts = tuple(
+            view(chart) for name, chart in figures.charts.items() if name == "comparison"
+        )
         note = (
             "In brackets 95 % intervals from drawing whole chats. Cliff's delta of chats is above "
-            f"zero where {one} has more. A speaker counts once a chat."
+            f"zero where {first_name} has more. A speaker counts once a chat."
         )
         tables = (
             table("What holds", *finding_rows(comparison)),
             table("Facet by facet", *comparison_rows(comparison), note=note),
         )
         title = (
-            f"Human against simulated: {one} and {other}" if pair.told else f"{one} beside {other}"
+            f"Human against simulated: {first_name} and {second_name}"
+            if pair.told
+            else f"{first_name} beside {second_name}"
         )
         anchor = f"compared-{pair.first.folder.name}-{pair.second.folder.name}"
         notes = tuple(

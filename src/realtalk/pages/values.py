@@ -92,5 +92,5 @@ def table(
     if len(rows) > _MOST_ROWS:
         more = f"The first {_MOST_ROWS:,} of {len(rows):,} rows; the run's own files hold them all."
         note = f"{note} {more}".strip()
-    shown = tuple(tuple(row) for row in rows[:_MOST_ROWS])
-    return TableView(title, tuple(headings), shown, note, find)
+    rows_shown = tuple(tuple(row) for row in rows[:_MOST_ROWS])
+    return TableView(title, tuple(headings), rows_shown, note, find)

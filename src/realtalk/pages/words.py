@@ -70,25 +70,27 @@ class WordsUsed:
 
 def count_words_used(lines: MessageLines, names: Collection[str]) -> WordsUsed:
     """Counts over all messages; `names` are parts of speakers' names in lower case."""
-    said = lines.frame.select(*_KEY, "session", "time", "text")
+    texts = lines.frame.select(*_KEY, "session", "time", "text")
     clean = pl.col("text").str.replace_all(ADDRESS, " ").str.replace_all(_MAIL, " ")
     # A Turkish İ in lower case is an i with a dot of its own, which nobody writes.
     lower = clean.str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
-    said = said.with_columns(lower.alias("clean"))
-    spoken = languages_in(said["text"].to_list())
-    languages = tuple(each for each in spoken if each != ENGLISH and common_words([each]))
+    texts = texts.with_columns(lower.alias("clean"))
+    spoken = languages_in(texts["text"].to_list())
+    languages = tuple(
+        language for language in spoken if language != ENGLISH and common_words([language])
+    )
     left_out = () if spoken[:1] == (ENGLISH,) else languages
-    runs = _tokens(said)
+    runs = _tokens(texts)
     pieces = _pieces(runs["item"], lines.spaceless, left_out)
     tokens = runs if pieces is None else _in_pieces(runs, pieces, "piece")
     every = tokens.group_by(_KEY).len("count")
     allowed = _allowed(tokens, names, parts=pieces is not None)
-    kept = tokens.join(_telling(allowed, left_out), on="item", how="semi")
-    chosen = _typical(kept, tokens)
-    words = _counted(kept.join(chosen, on="item", how="semi"))
+    telling = tokens.join(_telling(allowed, left_out), on="item", how="semi")
+    typical = _typical(telling, tokens)
+    words = _counted(telling.join(typical, on="item", how="semi"))
     total = max(1, tokens.height)
     used = dict(words.counts.group_by("item").agg(pl.col("count").sum()).iter_rows())
-    openings = _openings(said)
+    openings = _openings(texts)
     if pieces is not None:
         first = pieces.with_columns(pl.col("piece").list.head(1))
         openings = _in_pieces(openings, first, "piece")
@@ -96,7 +98,7 @@ def count_words_used(lines: MessageLines, names: Collection[str]) -> WordsUsed:
         every,
         words,
         tuple(used[item] / total for item in range(len(words.items))),
-        _counted(_emoji(said), _EMOJI),
+        _counted(_emoji(texts), _EMOJI),
         _counted(_laughs(runs if pieces is None else _in_pieces(runs, pieces, "part"))),
         _counted(openings.join(allowed, on="item", how="semi"), _OPENINGS),
         _counted(_domains(lines.frame), _DOMAINS),
@@ -125,21 +127,25 @@ def _pieces(items: pl.Series, spaceless: bool, languages: Collection[str]) -> pl
 
     runs = dict(items.value_counts().sort("item").iter_rows())
     laughed = regex.compile(f"({_LAUGHED})")
-    said = {run: [each for each in laughed.split(run) if each] for run in runs}
+    parts_of = {run: [part for part in laughed.split(run) if part] for run in runs}
     if spaceless:
         counts: dict[str, int] = {}
         for run, uses in runs.items():
-            for part in said[run]:
+            for part in parts_of[run]:
                 counts[part] = counts.get(part, 0) + uses
-        cut: Callable[[str], list[str]] = Segmenter(counts, common_words(languages)).words
+        split_words: Callable[[str], list[str]] = Segmenter(counts, common_words(languages)).words
     else:
-        cut = _stemmed
+        split_words = _stemmed
     pieces = [
-        [word for part in said[run] for word in ([part] if laughed.match(part) else cut(part))]
+        [
+            word
+            for part in parts_of[run]
+            for word in ([part] if laughed.match(part) else split_words(part))
+        ]
         for run in runs
     ]
     return pl.DataFrame(
-        {"item": list(runs), "part": [said[run] for run in runs], "piece": pieces},
+        {"item": list(runs), "part": [parts_of[run] for run in runs], "piece": pieces},
         schema={"item": pl.String, "part": pl.List(pl.String), "piece": pl.List(pl.String)},
     )
 
@@ -174,7 +180,9 @@ def _allowed(tokens: pl.DataFrame, names: Collection[str], *, parts: bool) -> pl
     With `parts` a word may hold a name that no space parts from it: then it is hidden, too.
     """
     hidden = pl.Series(sorted(names), dtype=pl.String).implode()
-    held = pl.Series([name for name in sorted(names) if parts and len(name) > 1], dtype=pl.String)
+    hidden_parts = pl.Series(
+        [name for name in sorted(names) if parts and len(name) > 1], dtype=pl.String
+    )
     return (
         tokens.group_by("item")
         .agg(pl.len().alias("n"), pl.struct("chat", "session").n_unique().alias("sessions"))
@@ -183,7 +191,7 @@ def _allowed(tokens: pl.DataFrame, names: Collection[str], *, parts: bool) -> pl
             pl.col("sessions") >= LEAST_SESSIONS,
             ~pl.col("item").is_in(hidden),
             ~pl.col("item").str.replace(r"'s?$", "").is_in(hidden),
-            ~pl.col("item").str.contains_any(held.implode()),
+            ~pl.col("item").str.contains_any(hidden_parts.implode()),
         )
         .select("item")
     )
@@ -193,14 +201,14 @@ def _typical(kept: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
     """The words that set somebody apart, over the whole time or in a part of it."""
     background = tokens.group_by("item").len("all")
     total = tokens.height
-    chosen = [_most_typical(kept, tokens, background, total, _WORDS)]
+    frames = [_most_typical(kept, tokens, background, total, _WORDS)]
     part = _part_numbers(tokens["time"])
     numbered = tokens.with_columns(part.alias("part"))
     allowed = kept.select("item").unique()
     for piece in numbered.drop_nulls("part").partition_by("part"):
         some = piece.join(allowed, on="item", how="semi")
-        chosen.append(_most_typical(some, piece, background, total, _PART_WORDS))
-    return pl.concat(chosen).unique()
+        frames.append(_most_typical(some, piece, background, total, _PART_WORDS))
+    return pl.concat(frames).unique()
 
 
 def _part_numbers(times: pl.Series) -> pl.Series:

@@ -72,8 +72,8 @@ def says_simulated(name: str) -> bool:
 
 def written(names: Sequence[str], format_: str | None, told: Told) -> WriterKind:
     """Decides for a corpus, or for a run on it, by every name that it goes by."""
-    for is_simulated, said in ((True, told.simulated), (False, told.human)):
-        if not set(said).isdisjoint(names):
+    for is_simulated, names_stated in ((True, told.simulated), (False, told.human)):
+        if not set(names_stated).isdisjoint(names):
             return WriterKind(is_simulated, "as you said")
     if format_ in _BY_MODELS or format_ in _BY_PEOPLE:
         return WriterKind(format_ in _BY_MODELS, f"by its format, {format_}")

@@ -49,19 +49,19 @@ def _open_chat_of(visit: Visit, item: StudioItem) -> OpenChat:
 
 
 def _card(visit: Visit, item: StudioItem) -> str:
-    known = pages.context(_open_chat_of(visit, item))
+    values = pages.context(_open_chat_of(visit, item))
     mine = item.author in (visit.me, FINAL)
-    return pages.render("card.html", item=item, mine=mine, opened=True, **known)
+    return pages.render("card.html", item=item, mine=mine, opened=True, **values)
 
 
 def _answer(visit: Visit, result: StudioItem | Conflict) -> JSONResponse:
     if isinstance(result, StudioItem):
         return JSONResponse({"item": result.to_json()})
-    both = [item for item in (result.current, result.kept) if item and not item.deleted]
+    both = [item for item in (result.current, result.copy) if item and not item.deleted]
     body = {
         "error": "changed elsewhere too; both versions are kept",
         "current": result.current.to_json(),
-        "kept": result.kept.to_json() if result.kept else None,
+        "kept": result.copy.to_json() if result.copy else None,
         "html": "".join(_card(visit, item) for item in both),
     }
     return JSONResponse(body, 409)
@@ -75,8 +75,8 @@ def _listing(items: Iterable[StudioItem], **about: Any) -> JSONResponse:
 def panel(
     visit: Asked, open_chat: Opened, session: int | None = None, who: str = ""
 ) -> HTMLResponse:
-    shown, items = visit.shown(open_chat, who)
-    sessions = {each.number: each for each in open_chat.chat.sessions}
+    author, items = visit.shown(open_chat, who)
+    sessions = {part.number: part for part in open_chat.chat.sessions}
     current = session if session in sessions else open_chat.starts[0][1].number
     events: dict[int | None, list[StudioItem]] = defaultdict(list)
     for item in items:
@@ -85,19 +85,19 @@ def panel(
             number, speaker = item.body["session"], item.body["speaker"]
             has_place = number in sessions and speaker in open_chat.chat.speakers
             events[number if has_place else None].append(item)
-    undo, redo = visit.store.steps(open_chat.chat.id, shown)
+    undo, redo = visit.store.steps(open_chat.chat.id, author)
     return visit.page(
         "panel.html",
         open_chat,
-        who=shown,
-        mine=shown in (visit.me, FINAL),
+        who=author,
+        mine=author in (visit.me, FINAL),
         session=current,
         speaking={message.speaker for message in sessions[current].messages},
         annotators=visit.studio.annotators(open_chat, visit.me),
         events=events[current],
         lost=events[None],
         # What a new question looks like; it is stored with the first thing put into it.
-        blank=StudioItem("new", open_chat.chat.id, "question", shown, 0, BLANKS["question"]),
+        blank=StudioItem("new", open_chat.chat.id, "question", author, 0, BLANKS["question"]),
         questions=[i for i in items if i.kind == "question"],
         counts=pages.session_counts(open_chat, items),
         undo=undo,
@@ -119,8 +119,8 @@ def counts(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
 
 @router.get("/chat/{number}/items")
 def listed(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
-    shown, items = visit.shown(open_chat, who)
-    return _listing(items, who=shown)
+    author, items = visit.shown(open_chat, who)
+    return _listing(items, who=author)
 
 
 @router.post("/chat/{number}/items")
@@ -161,11 +161,11 @@ def settle(visit: Asked, id_: str, form: SettleForm) -> JSONResponse:
 def copy(visit: Asked, open_chat: Opened, form: CopyForm) -> JSONResponse:
     if form.to not in (visit.me, FINAL):
         raise RealtalkError("items are copied to one's own or to the agreed ones")
-    wanted = [visit.store.item(id_) for id_ in form.items]
-    if any(item.chat != open_chat.chat.id for item in wanted):
+    items = [visit.store.item(id_) for id_ in form.items]
+    if any(item.chat != open_chat.chat.id for item in items):
         raise RealtalkError("an item of another chat", where=f"chat {open_chat.chat.id}")
     copies = visit.store.create_all(
-        open_chat.chat.id, form.to, [(item.kind, item.body, item.id) for item in wanted]
+        open_chat.chat.id, form.to, [(item.kind, item.body, item.id) for item in items]
     )
     return JSONResponse({"copied": len(copies)}, 201)
 

@@ -55,7 +55,7 @@ def make_app(
 
     def takes(scope: Scope) -> int:
         """The largest body that a request may have; none where nobody would look at it."""
-        for route in (each for router in ROUTERS for each in router.routes):
+        for route in (route_of for router in ROUTERS for route_of in router.routes):
             if scope["method"] not in ("GET", "HEAD") and route.matches(scope)[0] is Match.FULL:
                 return LARGEST_UPLOAD if scope["path"].endswith("/import") else _LARGEST_EDIT
         return 0
@@ -63,10 +63,10 @@ def make_app(
     def refused(_request: Request, error: Exception) -> JSONResponse:
         return line(str(error), getattr(error, "status", 400))
 
-    def line(said: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    def line(text: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
         # A page is read by who started it with a command; and a line may hold half a character.
-        said = as_options(said).encode("utf-8", "replace").decode()
-        return JSONResponse({"error": said}, status, headers)
+        text = as_options(text).encode("utf-8", "replace").decode()
+        return JSONResponse({"error": text}, status, headers)
 
     def unfit(_request: Request, error: RequestValidationError) -> JSONResponse:
         # Only where and why: the default answer would repeat what was sent.
@@ -78,10 +78,10 @@ def make_app(
         return line(str(error.detail), error.status_code, error.headers)
 
     def unwritten(request: Request, error: sqlite3.Error | OSError) -> JSONResponse:
-        said = unsaved(error, studio.store.path.name)
-        if said is None:
+        problem = unsaved(error, studio.store.path.name)
+        if problem is None:
             raise error
-        return refused(request, said)
+        return refused(request, problem)
 
     def failed(_request: Request, _error: Exception) -> JSONResponse:
         return line("something went wrong; the terminal says where", 500)

@@ -159,9 +159,9 @@ class Visit:
 
     def page(self, template: str, open_chat: OpenChat | None = None, **values: Any) -> HTMLResponse:
         """A template, filled; of one chat, or of none."""
-        known = {} if open_chat is None else context(open_chat)
-        known |= {"studio": self.studio, "csrf": self.keys.csrf, "me": self.me}
-        return HTMLResponse(render(template, **known, **values))
+        values_shared = {} if open_chat is None else context(open_chat)
+        values_shared |= {"studio": self.studio, "csrf": self.keys.csrf, "me": self.me}
+        return HTMLResponse(render(template, **values_shared, **values))
 
 
 def _visit(request: Request) -> Visit:
@@ -194,9 +194,9 @@ def remember(response: Response, name: str, keys: Keys) -> None:
 
 def download(data: bytes, name: str) -> Response:
     """A file to keep."""
-    named = f"attachment; filename*=UTF-8''{quote(name)}"
+    disposition = f"attachment; filename*=UTF-8''{quote(name)}"
     return Response(
-        data, media_type="application/octet-stream", headers={"content-disposition": named}
+        data, media_type="application/octet-stream", headers={"content-disposition": disposition}
     )
 
 

@@ -24,24 +24,24 @@ router = APIRouter()
 
 @router.get("/chat/{number}/audit")
 def audit(visit: Asked, open_chat: Opened, verdict: str = "") -> HTMLResponse:
-    found = visit.studio.audited(open_chat)
-    known = counts(found.values())
-    chosen = verdict if verdict in known else ""
-    shown = [
+    audits = visit.studio.audited(open_chat)
+    verdict_counts = counts(audits.values())
+    filter_verdict = verdict if verdict in verdict_counts else ""
+    questions = [
         (question, audited)
         for question in open_chat.chat.questions
-        if (audited := found.get(question.id))
-        and (audited.verdict == chosen if chosen else audited.verdict != "ok")
+        if (audited := audits.get(question.id))
+        and (audited.verdict == filter_verdict if filter_verdict else audited.verdict != "ok")
     ]
-    me, said = visit.me, visit.studio.reviews.of(open_chat.chat)
+    me, decisions = visit.me, visit.studio.reviews.of(open_chat.chat)
     return visit.page(
         "audit.html",
         open_chat,
-        shown=shown,
-        said=said,
-        mine={id_: by[me] for id_, by in said.items() if me in by},
-        counts=known,
-        chosen=chosen,
+        shown=questions,
+        said=decisions,
+        mine={id_: by[me] for id_, by in decisions.items() if me in by},
+        counts=verdict_counts,
+        chosen=filter_verdict,
         meanings=MEANINGS,
         verdicts=VERDICTS,
     )
@@ -66,10 +66,10 @@ _MOST = 1_000  # rows of a part of a page
 @router.get("/names")
 def show(visit: Asked, kind: str = "") -> HTMLResponse:
     rows = visit.studio.name_review.rows
-    chosen = kind if kind in MENTION_KINDS else ""
+    kind_filter = kind if kind in MENTION_KINDS else ""
     parts: dict[str, list[dict[str, str]]] = {"likely": [], "doubtful": []}
     for row in rows or ():
-        if chosen in ("", row["kind"]):
+        if kind_filter in ("", row["kind"]):
             parts["doubtful" if row[DOUBTFUL] else "likely"].append(row)
     counts = Counter(row["kind"] for row in rows or ())
     return visit.page(
@@ -79,7 +79,7 @@ def show(visit: Asked, kind: str = "") -> HTMLResponse:
         totals={name: len(part) for name, part in parts.items()},
         counts={name: counts[name] for name in MENTION_KINDS},
         kinds=list(MENTION_KINDS),
-        chosen=chosen,
+        chosen=kind_filter,
     )
 
 

@@ -115,9 +115,9 @@ def _fitting(open_chat: OpenChat, chat: Chat) -> UploadContent:
         else:
             dropped += 1
     for question in chat.questions:
-        known = tuple(id_ for id_ in question.evidence if id_ in open_chat.place)
-        lost += len(question.evidence) - len(known)
-        bodies.append(("question", body_of(replace(question, evidence=known)), None))
+        evidence = tuple(id_ for id_ in question.evidence if id_ in open_chat.place)
+        lost += len(question.evidence) - len(evidence)
+        bodies.append(("question", body_of(replace(question, evidence=evidence)), None))
     notes = []
     if dropped:
         notes.append(f"{dropped} events belong to no session or speaker of this chat")

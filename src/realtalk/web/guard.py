@@ -60,18 +60,18 @@ async def body(
     claimed = headers.get(b"content-length", b"0")
     if claimed.isdigit() and (len(claimed) > 20 or int(claimed) > largest):
         raise too_large
-    read = b""
+    content = b""
     try:
         async with asyncio.timeout(limits.body):
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
                     return b""
-                read += bytes(message.get("body", b""))
-                if len(read) > largest:
+                content += bytes(message.get("body", b""))
+                if len(content) > largest:
                     raise too_large
                 if not message.get("more_body"):
-                    return read
+                    return content
     except TimeoutError as error:
         raise HTTPException(408, "the request came too slowly") from error
 
@@ -109,13 +109,17 @@ def connections(limits: Limits) -> type[H11Protocol]:
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self._watch()
-            present = [each for each in self.connections if not each.transport.is_closing()]
+            present = [
+                connection
+                for connection in self.connections
+                if not connection.transport.is_closing()
+            ]
             if len(present) > limits.connections:
                 # Who has said nothing for the longest makes room; a reader's page asks at once.
                 silent = {
-                    each._late.when(): each
-                    for each in present
-                    if isinstance(each, Bounded) and each._late
+                    connection._late.when(): connection
+                    for connection in present
+                    if isinstance(connection, Bounded) and connection._late
                 }
                 silent[min(silent)].transport.close()
 
@@ -236,17 +240,17 @@ class Guard:
         headers = {name.lower(): value for name, value in scope["headers"]}
         has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
         closing = parting(receive, send, self._limits) if has_body else send
-        read = b""
+        content = b""
         try:
             self._refuse(scope, headers)
             if largest := self._takes(scope):
-                read = await body(receive, headers, largest, self._limits)
+                content = await body(receive, headers, largest, self._limits)
                 closing = send
         except HTTPException as error:
             await self._answer(scope, receive, closing, error.status_code, error.detail)
         else:
             app = self._enter if self._is_entering(scope) else self._app
-            await self._serve(app, scope, read, receive, closing)
+            await self._serve(app, scope, content, receive, closing)
 
     def _refuse(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Raises where a request may not be answered."""

@@ -67,8 +67,8 @@ class GuessRoom:
         self.folder = folder
         self._corpus = corpus
         self._simulated = simulated_texts(runs or {})
-        given = [run for several in (runs or {}).values() for run in several]
-        self._tasks = run_tasks(corpus, given) if given else []
+        simulated_runs = [run for several in (runs or {}).values() for run in several]
+        self._tasks = run_tasks(corpus, simulated_runs) if simulated_runs else []
         self._replies = replies
         self._seed = seed
         self._rounds: dict[str, tuple[TurnLineup, ...]] = {}
@@ -123,9 +123,9 @@ class GuessRoom:
     @property
     def _wanted(self) -> tuple[Origin, ...]:
         """Beside the real one as many simulators as there is room for, then people."""
-        made: list[Origin] = ["simulated" for _ in self._simulated]
+        origins: list[Origin] = ["simulated" for _ in self._simulated]
         people: list[Origin] = ["partner", "other", "other"]
-        return tuple([*made, *people][: self._replies - 1])
+        return tuple([*origins, *people][: self._replies - 1])
 
     # What is picked.
 
@@ -152,11 +152,11 @@ class GuessRoom:
         order = self.order(lineup, judge)
         if not 0 <= place < len(order):
             raise RealtalkError("no such reply", fix=f"there are {len(order)}")
-        chosen = order[place]
+        pick_id = order[place]
         sample = Sample(lineup.turn.id, lineup.turn.prompt.speaker, judge, None, None)
-        columns = guess_row(lineup, chosen) | {"judge": judge, "knows": knows, "at": _now()}
+        columns = guess_row(lineup, pick_id) | {"judge": judge, "knows": knows, "at": _now()}
         with self._lock:
-            self._add(self._rows, row_of(sample, Answer(chosen), columns))
+            self._add(self._rows, row_of(sample, Answer(pick_id), columns))
 
     def picked(self, chat: Chat, judge: str) -> dict[int, int]:
         """What a judge picked in a chat so far: turn → the place of the reply, as it is shown."""

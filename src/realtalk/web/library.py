@@ -116,8 +116,8 @@ class MessageIndex:
         query = _typed(query)
         places = self.places(query)
         first, marked = places[:most], []
-        if wanted := _wanted_anywhere(query):
-            marked = [_marked_folded(self._texts[at], wanted) for at in first]
+        if terms := _wanted_anywhere(query):
+            marked = [_marked_folded(self._texts[at], terms) for at in first]
         elif match := _match(query):
             rows = self._database.execute(
                 "SELECT highlight(message, 0, ?, ?) FROM message WHERE message MATCH ?"
@@ -132,9 +132,9 @@ class MessageIndex:
     def places(self, query: str) -> list[int]:
         """Where all hits stand, in the chat's order."""
         query = _typed(query)
-        if wanted := _wanted_anywhere(query):
+        if terms := _wanted_anywhere(query):
             texts = enumerate(self._folded)
-            return [at for at, text in texts if all(word in text for word in wanted)]
+            return [at for at, text in texts if all(word in text for word in terms)]
         if match := _match(query):
             rows = self._database.execute(
                 "SELECT rowid FROM message WHERE message MATCH ? ORDER BY rowid", (match,)
@@ -244,17 +244,19 @@ class OpenChat:
     @cached_property
     def starts(self) -> tuple[tuple[int, Session], ...]:
         """Where each session begins; sessions without messages are left out."""
-        found, at = [], 0
+        places, at = [], 0
         for session in self.chat.sessions:
             if session.messages:
-                found.append((at, session))
+                places.append((at, session))
             at += len(session.messages)
-        return tuple(found)
+        return tuple(places)
 
     @cached_property
     def days(self) -> tuple[DayHit, ...]:
         """Every run of messages of one day, in the chat's order; without times there is none."""
-        times = [each.time or part.time for part in self.chat.sessions for each in part.messages]
+        times = [
+            message.time or part.time for part in self.chat.sessions for message in part.messages
+        ]
         dated = [(at, time.date()) for at, time in enumerate(times) if time is not None]
         runs = ((day, list(run)) for day, run in groupby(dated, key=itemgetter(1)))
         return tuple(DayHit(day, run[0][0], len(run)) for day, run in runs)

@@ -123,8 +123,8 @@ def _apart(name: str) -> str:
 
 
 def _marked(text: str) -> Markup:
-    shown = str(escape(text))
-    return Markup(shown.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))  # noqa: S704
+    escaped = str(escape(text))
+    return Markup(escaped.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))  # noqa: S704
 
 
 def _level(value: float | None, most: float = 1.0) -> int:

@@ -61,11 +61,11 @@ def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
     if at is None:
         waiting = (at for at, lineup in enumerate(rounds) if lineup.turn.prompt.place not in mine)
         at = next(waiting, len(rounds))
-    shown = None
+    answer_view = None
     if 0 <= at < len(rounds):
         lineup = rounds[at]
         prompt = lineup.turn.prompt
-        shown = {
+        answer_view = {
             "turn": lineup.turn.prompt.place,
             "speaker": prompt.speaker,
             "session": prompt.session,
@@ -75,7 +75,7 @@ def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
         }
     return render(
         "guess_round.html",
-        shown=shown,
+        shown=answer_view,
         number=at,
         total=len(rounds),
         done=len(mine),

@@ -53,15 +53,15 @@ def day_hits(open_chat: OpenChat, query: str) -> DayHits | None:
     typed, days = typed_date(query), open_chat.days
     if not days or not typed or not typed.month or not (typed.year or typed.day):
         return None
-    meant = tuple(
+    hits = tuple(
         hit
         for hit in days
         if typed.month == hit.day.month
         and typed.year in (None, hit.day.year)
         and typed.day in (None, hit.day.day)
     )
-    if meant or (span := days_of(typed)) is None:
-        return DayHits(meant) if meant else None
+    if hits or (span := days_of(typed)) is None:
+        return DayHits(hits) if hits else None
     first, last = span
 
     def away(hit: DayHit) -> tuple[int, bool]:
@@ -96,11 +96,11 @@ router = APIRouter()
 
 @router.get("/")
 def library(visit: Asked, q: str = "") -> HTMLResponse:
-    wanted = q.casefold().strip()
+    query = q.casefold().strip()
     matches = [
         open_chat
         for open_chat in visit.studio.library.open_chats
-        if wanted in " ".join((open_chat.chat.id, *open_chat.chat.speakers)).casefold()
+        if query in " ".join((open_chat.chat.id, *open_chat.chat.speakers)).casefold()
     ]
     open_chats = matches[:_MOST_BOOKS]
     counts = {open_chat.number: visit.store.authors(open_chat.chat.id) for open_chat in open_chats}
@@ -117,19 +117,21 @@ def csrf(visit: Asked) -> JSONResponse:
 @router.get("/chat/{number}")
 def chat(visit: Asked, open_chat: Opened, at: int = 0, who: str = "") -> HTMLResponse:
     at = max(0, min(at, len(open_chat.messages) - 1))
-    shown, items = visit.shown(open_chat, who)
+    author, items = visit.shown(open_chat, who)
     return visit.page(
         "chat.html",
         open_chat,
         at=at,
-        who=shown,
+        who=author,
         annotators=visit.studio.annotators(open_chat, visit.me),
         counts=pages.session_counts(open_chat, items),
         first_piece=at // PIECE,
         rows=open_chat.piece(at // PIECE),
         strips=visit.studio.turn_labels(open_chat),
         layouts=LAYOUTS,
-        starts=[(start, each.number, pages.day(each.time)) for start, each in open_chat.starts],
+        starts=[
+            (start, session.number, pages.day(session.time)) for start, session in open_chat.starts
+        ],
     )
 
 
@@ -163,14 +165,14 @@ def strips(visit: Asked, open_chat: Opened, places: str = "") -> JSONResponse:
     if not re.fullmatch(r"(?:[0-9]{0,15},)*[0-9]{0,15}", places):
         raise RealtalkError("places are numbers of messages, with commas between them")
     numbers = [int(part) for part in places.split(",") if part]
-    wanted = [place for place in numbers if place < len(messages)]
-    if wanted:
-        labels.reading(messages[wanted[0]].id)
-    shown = {}
-    for place in wanted[:_MOST_STRIPS]:
+    visible = [place for place in numbers if place < len(messages)]
+    if visible:
+        labels.reading(messages[visible[0]].id)
+    strips_html = {}
+    for place in visible[:_MOST_STRIPS]:
         if strip := labels.of(messages[place].id):
             # A turn's later messages show its label small.
             same = place > 0 and labels.of(messages[place - 1].id) is strip
-            shown[place] = pages.render("strip.html", strip=strip, strips=labels, same=same)
+            strips_html[place] = pages.render("strip.html", strip=strip, strips=labels, same=same)
     progress = dict(zip(("done", "total", "note"), labels.progress, strict=True))
-    return JSONResponse(progress | {"strips": shown})
+    return JSONResponse(progress | {"strips": strips_html})

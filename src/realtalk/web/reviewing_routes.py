@@ -107,7 +107,7 @@ def _pair(
     matches: list[Match] = [Match(item, None) for item in rows]
     alone = dict(enumerate(columns))
     if rows and columns:
-        table = np.array([[likeness(one, two) for two in columns] for one in rows])
+        table = np.array([[likeness(first, two) for two in columns] for first in rows])
         for row, column in zip(*linear_sum_assignment(-table), strict=True):
             if (alike := float(table[row, column])) >= _ALIKE:
                 matches[row] = Match(rows[row], alone.pop(int(column)), alike)
@@ -140,8 +140,8 @@ def _answers(one: StudioItem, two: StudioItem) -> float | None:
 
 
 def _evidence(open_chat: OpenChat, items: Sequence[StudioItem]) -> list[bool]:
-    named = {id_ for item in items for id_ in item.body.get("evidence", ())}
-    return [id_ in named for id_ in open_chat.place]
+    ids = {id_ for item in items for id_ in item.body.get("evidence", ())}
+    return [id_ in ids for id_ in open_chat.place]
 
 
 def _cells(open_chat: OpenChat, items: Sequence[StudioItem]) -> list[bool]:
@@ -170,12 +170,12 @@ def _mean(
     paired: Sequence[tuple[StudioItem, StudioItem]],
 ) -> Estimate:
     values = [score(*pair) for pair in paired]
-    known = [value for value in values if value is not None]
-    left_out = len(values) - len(known)
-    if not known:
+    scores = [value for value in values if value is not None]
+    left_out = len(values) - len(scores)
+    if not scores:
         return Estimate(None, left_out=left_out, unscored="no question is paired")
-    low, high = bootstrap_interval((known,), np.mean)
-    return Estimate(float(np.mean(known)), low, high, len(known), left_out)
+    low, high = bootstrap_interval((scores,), np.mean)
+    return Estimate(float(np.mean(scores)), low, high, len(scores), left_out)
 
 
 def _found_by_both(matches: Sequence[Match]) -> Estimate:
@@ -200,20 +200,20 @@ def _compared(visit: Visit, open_chat: OpenChat, first: str, second: str) -> dic
     names = [name for name in visit.store.authors(open_chat.chat.id) if name != FINAL]
     # People before the file: agreement is between annotators first.
     names.sort(key=lambda name: name == CORPUS)
-    one = first if first in names else next(iter(names), "")
-    others = [name for name in names if name != one]
+    first_name = first if first in names else next(iter(names), "")
+    others = [name for name in names if name != first_name]
     two = second if second in others else next(iter(others), "")
-    items = [visit.items(open_chat, name) for name in (one, two)]
+    items = [visit.items(open_chat, name) for name in (first_name, two)]
     comparison = compare(open_chat, *items) if two else None
-    return {"names": names, "first": one, "second": two, "found": comparison}
+    return {"names": names, "first": first_name, "second": two, "found": comparison}
 
 
 @router.get("/chat/{number}/review")
 def review(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> HTMLResponse:
     agreed = visit.items(open_chat, FINAL)
-    taken = {item.taken_from for item in agreed}
+    sources = {item.taken_from for item in agreed}
     compared = _compared(visit, open_chat, first, second)
-    return visit.page("review.html", open_chat, agreed=agreed, taken=taken, **compared)
+    return visit.page("review.html", open_chat, agreed=agreed, taken=sources, **compared)
 
 
 @router.get("/chat/{number}/agreement")

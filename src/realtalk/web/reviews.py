@@ -83,17 +83,17 @@ class AuditReviews:
     def open(cls, path: Path, audit: Audit) -> AuditReviews:
         """The reviews in the file; none where there is no file yet."""
         try:
-            said = orjson.loads(path.read_bytes())
-            for decisions in said.values():
+            decisions_by_chat = orjson.loads(path.read_bytes())
+            for decisions in decisions_by_chat.values():
                 for decision in decisions.values():
                     AuditDecision(**decision)
         except FileNotFoundError:
-            said = {}
+            decisions_by_chat = {}
         except OSError as error:
             raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
         except (ValueError, TypeError, AttributeError, RealtalkError) as error:
             raise RealtalkError("not a file of reviews", where=str(path)) from error
-        return cls(path, audit, said)
+        return cls(path, audit, decisions_by_chat)
 
     def of(self, chat: Chat) -> dict[str, dict[str, AuditDecision]]:
         """What everybody says of a chat's audited questions, by their ids."""
@@ -110,7 +110,7 @@ class AuditReviews:
         """Keeps what somebody says; the last word of each person counts."""
         if id_ not in self.audit.of(chat):
             raise RealtalkError("the audit has no such question", where=f"chat {chat.id}")
-        question = next(each for each in chat.questions if each.id == id_)
+        question = next(candidate for candidate in chat.questions if candidate.id == id_)
         key = f"{chat_key(chat)} {question_key(question)}"
         with self._lock:
             decisions = self._said.get(key, {}) | {who: asdict(decision)}
@@ -123,10 +123,10 @@ class AuditReviews:
         corrected: dict[str, dict[str, AuditedQuestion]] = {}
         for chat in chats:
             if audited := self.audit.of(chat):
-                said = self.of(chat)
+                decisions = self.of(chat)
                 corrected[chat_key(chat)] = {
                     question_key(question): _settled(
-                        question, audited[question.id], said[question.id]
+                        question, audited[question.id], decisions[question.id]
                     )
                     for question in chat.questions
                     if question.id in audited
@@ -146,7 +146,7 @@ def _settled(
     )
     reviewed = replace(audited, reviewed=", ".join(decisions), comment=comment)
     first, *others = (replace(decision, comment="") for decision in decisions.values())
-    if any(other != first for other in others):
+    if any(decision != first for decision in others):
         choices = ", ".join(f"{name} {decision.choice}s" for name, decision in decisions.items())
         return replace(reviewed, comment=f"disagreed: {choices}. {comment}".strip())
     if first.choice == "reject":
@@ -160,7 +160,7 @@ def _settled(
         )
     if first.choice == "correct":
         answer = first.answer.strip() or audited.answer
-        accept = tuple(other for other in audited.accept if other != answer)
+        accept = tuple(form for form in audited.accept if form != answer)
         verdict = cast("Verdict", first.verdict)
         return replace(reviewed, verdict=verdict, answer=answer, accept=accept)
     return reviewed
@@ -176,7 +176,7 @@ class NameReview:
         self._corpus = corpus
         self._sources = sources
         decisions = read_review(path) if path.exists() else []
-        self._decisions = {fold(each.form): each for each in decisions}
+        self._decisions = {fold(decision.form): decision for decision in decisions}
         self._candidates: list[NameCandidate] | None = None
         self._problem: RealtalkError | None = None
         self._lock = threading.Lock()

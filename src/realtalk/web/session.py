@@ -118,5 +118,5 @@ class StudioSession:
         """Everybody with items of this chat, me first, then what came with it and the agreed."""
         there = self.store.authors(open_chat.chat.id)
         people = [name for name in there if name not in (me, CORPUS, FINAL)]
-        named = (me, *people, CORPUS, FINAL)
-        return {name: there.get(name, 0) for name in named if name in there or name in (me, FINAL)}
+        order = (me, *people, CORPUS, FINAL)
+        return {name: there.get(name, 0) for name in order if name in there or name in (me, FINAL)}

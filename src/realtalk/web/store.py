@@ -242,7 +242,7 @@ class Store:
                 item.chat,
                 item.author,
                 item.version,
-                *(each and dumped(item.kind, each) for each in (before, after)),
+                *(body and dumped(item.kind, body) for body in (before, after)),
                 step or secrets.token_hex(8),
                 state,
                 request,
@@ -386,21 +386,26 @@ class Store:
                     return Conflict(self.item(done.conflict_of), done)
                 return done
             current = self._own(id_, author)
-            seen = self._body_at(current, version)
-            if seen is None:  # nobody can tell who changed what: every field that differs clashes
-                wanted, mine, theirs = merged(current.body, fields), set(fields), set(fields)
+            base = self._body_at(current, version)
+            if base is None:  # nobody can tell who changed what: every field that differs clashes
+                merged_body, mine, theirs = merged(current.body, fields), set(fields), set(fields)
             else:
-                wanted = merged(seen, fields)
-                theirs = {name for name in current.body if current.body[name] != seen.get(name)}
-                mine = {name for name in fields if fields[name] != seen.get(name)}
+                merged_body = merged(base, fields)
+                theirs = {name for name in current.body if current.body[name] != base.get(name)}
+                mine = {name for name in fields if fields[name] != base.get(name)}
             clash = {name for name in theirs & mine if current.body.get(name) != fields[name]}
             if clash or current.deleted:
                 # A removed item has no other version to stand beside.
                 beside = None if current.deleted else current.id
-                kept = self._insert(
-                    current.chat, current.kind, author, wanted, request=request, conflict_of=beside
+                copy = self._insert(
+                    current.chat,
+                    current.kind,
+                    author,
+                    merged_body,
+                    request=request,
+                    conflict_of=beside,
                 )
-                return Conflict(current, kept)
+                return Conflict(current, copy)
             step = self._burst(current, mine)
             body = merged(current.body, fields)
             return self._update(current, body, request=request, step=step)
@@ -422,18 +427,18 @@ class Store:
     def settle(self, id_: str, author: str, take: str) -> list[StudioItem]:
         """Ends a conflict: `this` version, the `other`, or `both` stay."""
         with self.changing() as connection:
-            kept = self._own(id_, author)
-            if kept.conflict_of is None or kept.deleted:
+            copy = self._own(id_, author)
+            if copy.conflict_of is None or copy.deleted:
                 raise RealtalkError("no conflict here any more", where=f"item {id_}")
-            other = self.item(kept.conflict_of)
+            original = self.item(copy.conflict_of)
             step = secrets.token_hex(8)
-            if take == "both" or (take == "this" and other.deleted):
+            if take == "both" or (take == "this" and original.deleted):
                 connection.execute("UPDATE item SET conflict_of = NULL WHERE id = ?", (id_,))
-                return [other, self.item(id_)]
-            gone = self._update(kept, None, step=step)
+                return [original, self.item(id_)]
+            gone = self._update(copy, None, step=step)
             if take == "this":
-                return [self._update(other, kept.body, step=step), gone]
-            return [other, gone]
+                return [self._update(original, copy.body, step=step), gone]
+            return [original, gone]
 
     def _own(self, id_: str, author: str) -> StudioItem:
         item = self.item(id_)

@@ -74,4 +74,4 @@ class TalkRoom:
 
         # A thread of its own: the reply is kept even where nobody waits for it any more.
         threading.Thread(target=work, daemon=True).start()
-        return (orjson.dumps(each) + b"\n" for each in iter(pieces.get, None))
+        return (orjson.dumps(piece) + b"\n" for piece in iter(pieces.get, None))

@@ -41,9 +41,9 @@ class TurnLabels:
         self._found: dict[str, Label] = dict(found or {})
         # Of this one chat, whose name stands above the page anyway.
         self.doubt = "; ".join(
-            as_options(line.removeprefix(f"{each.chat}: "))
-            for each in languages
-            for line in language_notes([each])
+            as_options(line.removeprefix(f"{language.chat}: "))
+            for language in languages
+            for line in language_notes([language])
         )
         self.done = self.total = len(self._found)
         self.note = ""  # what went wrong
@@ -96,7 +96,7 @@ class TurnLabels:
             self.note = f"labelling failed ({type(error).__name__})"
             logging.getLogger("realtalk.web").warning("%s", self.note)
 
-    def _label(self, left: list[TurnInput], cache: Path | None) -> None:
+    def _label(self, turns: list[TurnInput], cache: Path | None) -> None:
         from realtalk.ei.embedded import EmbeddedLabeller
         from realtalk.ei.labelling import CachedLabels
 
@@ -104,14 +104,14 @@ class TurnLabels:
             return
         _yield_to_readers()
         # One thread: the other cores are for the reader.
-        labels = CachedLabels(left, EmbeddedLabeller(threads=1), cache)
-        while left and not self._stopping.is_set():
+        labels = CachedLabels(turns, EmbeddedLabeller(threads=1), cache)
+        while turns and not self._stopping.is_set():
             # From where somebody reads.
-            at = next((at for at, turn in enumerate(left) if self._near in turn.ids), 0)
-            part = left[at : at + _AT_ONCE]
+            at = next((at for at, turn in enumerate(turns) if self._near in turn.ids), 0)
+            part = turns[at : at + _AT_ONCE]
             for turn, label in zip(part, labels.label(part), strict=True):
                 self._found.update(dict.fromkeys(turn.ids, label))
-            left = left[:at] + left[at + _AT_ONCE :]
+            turns = turns[:at] + turns[at + _AT_ONCE :]
             self.done += len(part)
 
 
@@ -132,8 +132,8 @@ def read_turn_labels(path: Path) -> dict[str, TurnLabels]:
     """The labels of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file."""
     frame = read_labels(path)
     spoken: dict[str, list[Languages]] = {}
-    for each in chat_languages(frame):
-        spoken.setdefault(each.chat, []).append(each)
+    for language in chat_languages(frame):
+        spoken.setdefault(language.chat, []).append(language)
     labels: dict[str, dict[str, Label]] = {}
     for row in frame.iter_rows(named=True):
         own = labels.setdefault(row["chat"], {})

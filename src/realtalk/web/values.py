@@ -61,7 +61,7 @@ class Conflict:
     """Two changes of one item that do not go together: what is there, and what came; both kept."""
 
     current: StudioItem
-    kept: StudioItem | None  # None where the change was a removal: there is nothing to keep
+    copy: StudioItem | None  # None where the change was a removal: there is nothing to keep
 
 
 def checked_name(name: str) -> str:
@@ -93,13 +93,13 @@ def cleaned(
             f"a {kind} has no field of that name", fix=f"known: {', '.join(BLANKS[kind])}"
         )
     check_types(kind, {**BLANKS[kind], **fields})
-    known = {
+    allowed = {
         "session": [session.number for session in chat.sessions],
         "speaker": chat.speakers,
         "category": ("", *categories),
     }
     for name, value in fields.items():
-        if name in known and value not in known[name]:
+        if name in allowed and value not in allowed[name]:
             raise RealtalkError(f"no such {name}", where=here)
         longest = _LONGEST.get(name, _LONGEST_TEXT)
         if isinstance(value, str | list) and len(value) > longest:
