@@ -11,7 +11,7 @@ import pytest
 
 import realtalk as rt
 from realtalk.api.sources import as_corpus
-from realtalk.cli.printing import spelled
+from realtalk.cli.printing import as_command_text
 from realtalk.formats.opening import open_reading
 from surface_labels import SECRET
 
@@ -73,7 +73,7 @@ def test_errors_are_the_lines_that_the_command_prints(
         with pytest.raises(rt.RealtalkError) as caught:
             call()
         status, _, printed = run(*words)
-        assert (status, printed.strip()) == (2, f"error: {spelled(str(caught.value))}")
+        assert (status, printed.strip()) == (2, f"error: {as_command_text(str(caught.value))}")
 
 
 def test_what_was_assumed_is_logged_and_listed(

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import realtalk as rt
-from realtalk.assistant.answers import MOST_CHARACTERS, Period, encoded, page
-from realtalk.assistant.chats import Collection, Prepared, labels_beside
-from realtalk.assistant.finding import MeaningSearch, WordSearch, asked, nearest, recall
+from realtalk.assistant.answers import MOST_CHARACTERS, Period, encode, page
+from realtalk.assistant.chats import BackgroundValue, Collection, labels_beside
+from realtalk.assistant.finding import MeaningSearch, WordSearch, nearest, question_of, recall
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.memory.retrieved import Retrieved
@@ -33,7 +33,7 @@ def test_a_page_is_never_too_long_and_never_empty(texts: list[str], limit: int) 
     offset: int | None = 0
     while offset is not None:
         part = page({"chat": "c"}, "rows", rows, dict, offset, limit)
-        written = encoded(part)
+        written = encode(part)
         assert len(written) <= MOST_CHARACTERS
         json.loads(written)
         assert len(part["rows"]) <= limit
@@ -43,7 +43,7 @@ def test_a_page_is_never_too_long_and_never_empty(texts: list[str], limit: int) 
 
 
 def test_half_a_character_can_be_told() -> None:
-    assert json.loads(encoded({"text": "a\ud83db"})) == {"text": "a?b"}
+    assert json.loads(encode({"text": "a\ud83db"})) == {"text": "a?b"}
 
 
 def test_a_period_holds_its_first_and_last_day() -> None:
@@ -71,9 +71,9 @@ def test_one_chat_is_recalled_as_the_memory_does_it(
 ) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(shared_cache))
     (chat,) = Collection.of([rt.read("sample")]).chats[:1]
-    memory = Retrieved().build(chat.shown)
+    memory = Retrieved().build(chat.display)
     for text in ("Who broke the bicycle?", "What does Theo repair on Saturdays?"):
-        context = memory.recall(asked(text), budget)
+        context = memory.recall(question_of(text), budget)
         answer = recall(nearest({chat: memory}, text, "", Period()), budget)
         ids = re.findall(r"^\((D\d+:\d+),", answer["text"], re.MULTILINE)
         assert tuple(ids) == context.message_ids
@@ -82,7 +82,7 @@ def test_one_chat_is_recalled_as_the_memory_does_it(
 
 def test_what_takes_its_time_is_asked_for_again() -> None:
     go = threading.Event()
-    slow = Prepared(lambda: go.wait() and "made")
+    slow = BackgroundValue(lambda: go.wait() and "made")
     with pytest.raises(RealtalkError, match="still being prepared; ask again in a minute"):
         slow.get(wait=0)
     go.set()
@@ -92,7 +92,7 @@ def test_what_takes_its_time_is_asked_for_again() -> None:
         raise RealtalkError("no such luck")
 
     with pytest.raises(RealtalkError, match="no such luck"):
-        Prepared(fail).get()
+        BackgroundValue(fail).get()
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_half_of_a_character_is_answered(running: subprocess.Popen[str]) -> None
     strange = call("search_messages", words="x").replace("search_messages", "\\ud83d")
     assert ask(running, strange)["id"] == 2  # a tool of no such name, told
     for given in ("whole \U0001f3fa", r"a backslash \ud83d", "half \ud83d, \udc00\ud83d"):
-        read = json.loads(server.mended(json.dumps(given).encode()))
+        read = json.loads(server.mend_line(json.dumps(given).encode()))
         assert read == given.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -104,7 +104,7 @@ def test_words_become_values() -> None:
     from cyclopts import App
 
     app = App(result_action="return_value")
-    app.command(command.registered(), name="work")
+    app.command(command.make_callable(), name="work")
     words = ["work", "a", "b", "--names", "x,y", "--names", "z", "--count", "3", "--deep"]
     app([*words, "--set", "k=v", "--model", "m", "--dates", "dmy"], exit_on_error=False)
     (call,) = calls

@@ -18,7 +18,7 @@ import pytest
 from engine_faults import workers_of
 from engine_work import SECRET, heavy, no_work, shouting, tree, write_inputs
 from file_modes import open_to_others
-from realtalk.api.batch_work import gathered
+from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes, choose
 from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
 from realtalk.engine.running import run_job
@@ -225,17 +225,17 @@ def test_folders_and_patterns_name_inputs(tmp_path: Path) -> None:
     for name in ("b.txt", "a.txt", ".hidden", "c [1].txt", "out/run.json", "export/result.json"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
-    found = gathered([str(folder / "b.txt"), str(folder)], folder / "out")
+    found = gather_inputs([str(folder / "b.txt"), str(folder)], folder / "out")
     assert [name_of(path) for path in found] == ["b.txt", "a.txt", "c [1].txt", "export"]
-    assert gathered([str(folder / "c [1].txt")], tmp_path) == (folder / "c [1].txt",)
-    assert [name_of(path) for path in gathered([str(folder / "*.txt")], tmp_path)] == [
+    assert gather_inputs([str(folder / "c [1].txt")], tmp_path) == (folder / "c [1].txt",)
+    assert [name_of(path) for path in gather_inputs([str(folder / "*.txt")], tmp_path)] == [
         "a.txt",
         "b.txt",
         "c [1].txt",
     ]
     for path in ("none", "none*"):
         with pytest.raises(RealtalkError, match="no such file or folder; check the path"):
-            gathered([str(folder / path)], tmp_path)
+            gather_inputs([str(folder / path)], tmp_path)
 
 
 def test_a_folder_is_known_by_names_and_bytes(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import realtalk as rt
 from engine_work import SECRET, shouting, tree, write_inputs
 from file_modes import open_to_others
 from loopback import QuietHandler, serving
-from realtalk.api.batch_work import gathered
+from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
@@ -97,8 +97,8 @@ def test_files_and_folders_come_and_go_whole(bucket: str, tmp_path: Path) -> Non
 def test_a_job_in_a_store_comes_to_the_same_bytes(bucket: str, tmp_path: Path) -> None:
     inputs = write_inputs(tmp_path / "in", "plain", "corrupt", "bug", "plain")
     put(tmp_path / "in", f"{bucket}/in")
-    there = gathered([f"s3://{BUCKET}/in"], tmp_path)
-    assert gathered([f"s3://{BUCKET}/in/*.txt"], tmp_path) == there
+    there = gather_inputs([f"s3://{BUCKET}/in"], tmp_path)
+    assert gather_inputs([f"s3://{BUCKET}/in/*.txt"], tmp_path) == there
     out = f"{bucket}/out"
     marks = tmp_path / "marks"
     one = run_job(shouting(there, Path(f"s3://{BUCKET}/out"), marks), Inline())
@@ -117,7 +117,7 @@ def test_a_job_in_a_store_comes_to_the_same_bytes(bucket: str, tmp_path: Path) -
     assert run_job(shouting(there, out, marks), Inline()).worked == 2  # the two problems
     (tmp_path / "in" / "0.txt").write_text("plain: other words")
     put(tmp_path / "in" / "0.txt", f"{bucket}/in/0.txt")
-    again = gathered([f"s3://{BUCKET}/in"], tmp_path)
+    again = gather_inputs([f"s3://{BUCKET}/in"], tmp_path)
     assert run_job(shouting(again, out, marks), Inline()).worked == 3
     assert under(out)["0.txt"] == b"PLAIN: OTHER WORDS"
     with pytest.raises(RealtalkError, match="made with other settings"):
@@ -163,7 +163,7 @@ def test_a_killed_driver_goes_on(bucket: str, tmp_path: Path) -> None:
         assert subprocess.run(done, check=False).returncode == 0
         assert not list(temporary.iterdir()), "what a killed driver left goes"
     out = f"{bucket}/out"
-    there = gathered([source], tmp_path)
+    there = gather_inputs([source], tmp_path)
     assert run_job(shouting(there, out, marks), Inline()).worked == 0
     run_job(shouting(there, tmp_path / "local", marks), Inline())
     assert under(out) == tree(tmp_path / "local")

@@ -18,7 +18,7 @@ from realtalk.pages.loading import LoadedRuns, RunPlace, StoredRun, load
 from realtalk.pages.measured import unscored_section
 from realtalk.pages.report import highlights
 from realtalk.pages.runs import groups_of, run_sections
-from realtalk.pages.speakers import compared
+from realtalk.pages.speakers import compare_labels
 from realtalk.pages.values import ChartView, KeyFigure
 from realtalk.pages.writers import WriterKind
 from realtalk.threads.benchmark import predictions
@@ -121,7 +121,7 @@ def test_chats_of_people_come_before_larger_ones_of_models() -> None:
 
 
 def test_the_facet_that_differs_most_beyond_chance_comes_first() -> None:
-    (pair,) = compared(load([report_runs.runs() / "labels"]).labels)
+    (pair,) = compare_labels(load([report_runs.runs() / "labels"]).labels)
     told = {
         "emotion_diversity": (Estimate(0.95, 0.1, 1.0), 0.2),
         "empathy": (Estimate(-0.7, -0.9, -0.4), 0.01),

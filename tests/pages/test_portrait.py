@@ -32,7 +32,7 @@ from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.errors import RealtalkError
 from realtalk.pages.aggregates import feeling_lines
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
-from realtalk.pages.glance import percent, waited
+from realtalk.pages.glance import percent, wait_text
 from realtalk.pages.words import log_odds
 
 
@@ -162,7 +162,7 @@ def test_log_odds_are_those_of_the_formula() -> None:
     ],
 )
 def test_waits_in_words(value: float, unit: Any, text: str) -> None:
-    assert waited(value, unit) == text
+    assert wait_text(value, unit) == text
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ from realtalk.memory.values import Budget
 from realtalk.pages.loading import LoadedRuns, load
 from realtalk.pages.report import PageReport, make_report
 from realtalk.pages.values import Section
-from realtalk.pages.writers import Told, WriterKind, says_simulated, written
+from realtalk.pages.writers import AuthorOverrides, WriterKind, says_simulated, writer_of
 
 
-def compared(report: PageReport) -> list[Section]:
+def compare_labels(report: PageReport) -> list[Section]:
     return [each for each in report.sections if each.id.startswith("compared")]
 
 
@@ -42,18 +42,33 @@ def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
 @pytest.mark.parametrize(
     ("names", "format_", "told", "found"),
     [
-        (("a", "b"), "whatsapp", Told(simulated=("b",)), WriterKind(True, "as you said")),
-        (("locomo",), "locomo", Told(human=("locomo",)), WriterKind(False, "as you said")),
-        (("bench",), "locomo", Told(), WriterKind(True, "by its format, locomo")),
-        (("llm-club",), "whatsapp", Told(), WriterKind(False, "by its format, whatsapp")),
-        (("x", "llm-run"), "realtalk", Told(), WriterKind(True, "by its name")),
-        (("x",), None, Told(human=("y",)), WriterKind(False, "nothing says otherwise")),
+        (
+            ("a", "b"),
+            "whatsapp",
+            AuthorOverrides(simulated=("b",)),
+            WriterKind(True, "as you said"),
+        ),
+        (
+            ("locomo",),
+            "locomo",
+            AuthorOverrides(human=("locomo",)),
+            WriterKind(False, "as you said"),
+        ),
+        (("bench",), "locomo", AuthorOverrides(), WriterKind(True, "by its format, locomo")),
+        (
+            ("llm-club",),
+            "whatsapp",
+            AuthorOverrides(),
+            WriterKind(False, "by its format, whatsapp"),
+        ),
+        (("x", "llm-run"), "realtalk", AuthorOverrides(), WriterKind(True, "by its name")),
+        (("x",), None, AuthorOverrides(human=("y",)), WriterKind(False, "nothing says otherwise")),
     ],
 )
 def test_what_is_surer_comes_first(
-    names: tuple[str, ...], format_: str | None, told: Told, found: WriterKind
+    names: tuple[str, ...], format_: str | None, authors: AuthorOverrides, found: WriterKind
 ) -> None:
-    assert written(names, format_, told) == found
+    assert writer_of(names, format_, authors) == found
 
 
 def labels(folder: Path, start: str, *, wide: bool) -> Path:
@@ -65,9 +80,9 @@ def writers(found: LoadedRuns) -> set[WriterKind]:
     """Of each of the three kinds of runs that there are."""
     assert found.corpora and found.labels and found.runs
     return {
-        *(each.written for each in found.corpora),
-        *(each.written for each in found.labels),
-        *(each.written for each in found.runs),
+        *(each.writer for each in found.corpora),
+        *(each.writer for each in found.labels),
+        *(each.writer for each in found.runs),
     }
 
 
@@ -82,12 +97,14 @@ def as_written(folder: Path, name: str, format_: str, protocol: str = "paper") -
 def test_the_user_turns_a_comparison_around(tmp_path: Path) -> None:
     labels(tmp_path / "one", "one", wide=True)
     labels(tmp_path / "two", "two", wide=False)
-    (undecided,) = compared(make_report([tmp_path]))
+    (undecided,) = compare_labels(make_report([tmp_path]))
     assert undecided.title == "one beside two" and "`simulated=NAME`" in undecided.lead
-    (told,) = compared(make_report([tmp_path], told=Told(simulated=("one",))))
-    assert told.title == "Human against simulated: two and one"
-    assert "one written by models (as you said)" in told.lead
-    assert "two is written by people (nothing says otherwise)" in told.lead
+    (authors,) = compare_labels(
+        make_report([tmp_path], authors=AuthorOverrides(simulated=("one",)))
+    )
+    assert authors.title == "Human against simulated: two and one"
+    assert "one written by models (as you said)" in authors.lead
+    assert "two is written by people (nothing says otherwise)" in authors.lead
 
 
 def test_labels_know_their_corpus_and_its_format(tmp_path: Path) -> None:
@@ -99,7 +116,7 @@ def test_labels_know_their_corpus_and_its_format(tmp_path: Path) -> None:
     assert [each.name for each in found.labels] == ["family", "ten chats"]
     assert {each.protocol for each in found.labels} == {"released"}
     report = make_report([tmp_path])
-    (section,) = compared(report)
+    (section,) = compare_labels(report)
     assert "ten chats written by models (by its format, locomo)" in section.lead
     runs, versions = next(each for each in report.sections if each.id == "measured").tables
     assert [row[:2] for row in versions.rows] == [("b", __version__), ("a", __version__)]
@@ -113,11 +130,11 @@ def test_labels_are_not_given_to_a_corpus_of_another_name(tmp_path: Path) -> Non
     report_runs.write_corpus(tmp_path / "ferry")
     labels = tmp_path / "labels"
     report_runs.write_labels(labels, report_runs.CHATS, wide=True, corpus="ferry")
-    as_said = Told(simulated=("ferry",))
-    assert load([tmp_path], told=as_said).labels[0].written.is_simulated
+    as_said = AuthorOverrides(simulated=("ferry",))
+    assert load([tmp_path], authors=as_said).labels[0].writer.is_simulated
     as_written(labels, "another", "realtalk")
-    (found,) = load([tmp_path], told=as_said).labels
-    assert found.name == "another" and not found.written.is_simulated
+    (found,) = load([tmp_path], authors=as_said).labels
+    assert found.name == "another" and not found.writer.is_simulated
 
 
 def test_the_corpus_beside_labels_and_runs_tells_their_format(tmp_path: Path) -> None:
@@ -129,7 +146,7 @@ def test_the_corpus_beside_labels_and_runs_tells_their_format(tmp_path: Path) ->
     found = load([tmp_path])
     by = WriterKind(True, "by its format, locomo")
     assert writers(found) == {by}
-    people = load([tmp_path], told=Told(human=("ferry",)))
+    people = load([tmp_path], authors=AuthorOverrides(human=("ferry",)))
     assert writers(people) == {WriterKind(False, "as you said")}
 
 
@@ -137,9 +154,9 @@ def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     plan = Plan(report_runs.corpus(), Recent(), MessageReader(), (Budget(tokens=60),))
     run_probe(plan, tmp_path)
     record = tmp_path / "run.json"
-    told = json.loads(record.read_text())
-    del told["settings"]["corpus"]["format"]
-    record.write_text(json.dumps(told))
+    authors = json.loads(record.read_text())
+    del authors["settings"]["corpus"]["format"]
+    record.write_text(json.dumps(authors))
     before = (tmp_path / "rows.jsonl").read_bytes()
     run_probe(plan, tmp_path)
     assert (tmp_path / "rows.jsonl").read_bytes() == before
@@ -179,9 +196,9 @@ def test_the_command_takes_several_names(run: Any, tmp_path: Path) -> None:
 
 def test_two_names_may_not_contradict() -> None:
     with pytest.raises(RealtalkError, match="choose one"):
-        Told(("a",), ("a",))
+        AuthorOverrides(("a",), ("a",))
 
 
 def test_a_name_where_nothing_can_be_named() -> None:
     with pytest.raises(RealtalkError, match="no corpus and no labels to call 'mine'"):
-        Told(simulated=("mine",)).refuse_unknown(())
+        AuthorOverrides(simulated=("mine",)).refuse_unknown(())

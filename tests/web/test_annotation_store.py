@@ -59,9 +59,9 @@ def test_two_tabs_that_change_one_field_keep_both(store: Store) -> None:
     item = make(store)
     store.change(item.id, "Ana", 1, {"text": "first tab"})
     found = clash(store.change(item.id, "Ana", 1, {"text": "second tab"}))
-    assert found.kept is not None
+    assert found.copy is not None
     assert {each.body["text"] for each in store.items(CHAT)} == {"first tab", "second tab"}
-    assert found.kept.conflict_of == item.id
+    assert found.copy.conflict_of == item.id
 
 
 def test_the_same_change_in_two_tabs_is_no_conflict(store: Store) -> None:
@@ -78,13 +78,13 @@ def test_a_conflict_is_settled(store: Store, take: str, left: list[str]) -> None
     item = make(store)
     store.change(item.id, "Ana", 1, {"text": "first"})
     found = clash(store.change(item.id, "Ana", 1, {"text": "second"}))
-    assert found.kept is not None
-    store.settle(found.kept.id, "Ana", take)
+    assert found.copy is not None
+    store.settle(found.copy.id, "Ana", take)
     items = store.items(CHAT)
     assert [each.body["text"] for each in items] == left
     assert all(each.conflict_of is None for each in items)
     with pytest.raises(RealtalkError, match="no conflict"):
-        store.settle(found.kept.id, "Ana", take)
+        store.settle(found.copy.id, "Ana", take)
 
 
 def test_what_was_changed_since_is_not_removed(store: Store) -> None:
@@ -98,7 +98,7 @@ def test_a_change_of_what_another_tab_removed_is_kept(store: Store) -> None:
     item = make(store)
     store.remove(item.id, "Ana", 1)
     found = clash(store.change(item.id, "Ana", 1, {"text": "typed meanwhile"}))
-    assert found.kept is not None
+    assert found.copy is not None
     assert [each.body["text"] for each in store.items(CHAT)] == ["typed meanwhile"]
 
 
@@ -110,8 +110,8 @@ def test_a_request_counts_once(store: Store) -> None:
     store.change(first.id, "Ana", 2, {"text": "y"})
     again = clash(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
     repeated = clash(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
-    assert again.kept is not None and repeated.kept is not None
-    assert again.kept.id == repeated.kept.id
+    assert again.copy is not None and repeated.kept is not None
+    assert again.copy.id == repeated.kept.id
     assert len(store.items(CHAT)) == 2
 
 

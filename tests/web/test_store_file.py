@@ -15,7 +15,7 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.web.store import Store
-from realtalk.web.troubles import Unsaved, unsaved
+from realtalk.web.troubles import SaveError, save_error
 from realtalk.web.values import Conflict, StudioItem
 
 CHAT = "Chat_1"
@@ -67,9 +67,9 @@ def test_a_version_that_the_file_does_not_know_is_a_conflict(path: Path) -> None
     store = Store.open(path)
     for version in (7, 0, -1, 2**63 - 1):
         found = store.change(item.id, "Ana", version, {"text": f"typed at {version}"})
-        assert isinstance(found, Conflict) and found.kept is not None
-        assert found.kept.body == {**EVENT, "text": f"typed at {version}"}
-        assert found.kept.conflict_of == item.id
+        assert isinstance(found, Conflict) and found.copy is not None
+        assert found.copy.body == {**EVENT, "text": f"typed at {version}"}
+        assert found.copy.conflict_of == item.id
     assert store.item(item.id).body == EVENT
     # What says the same is no conflict.
     assert isinstance(store.change(item.id, "Ana", 9, {"text": "Ilse moves."}), StudioItem)
@@ -82,8 +82,8 @@ def test_a_version_at_which_the_item_was_gone_is_a_conflict(path: Path) -> None:
     store.remove(item.id, "Ana", 1)
     store.undo(CHAT, "Ana")
     found = store.change(item.id, "Ana", 2, {"text": "typed"})
-    assert isinstance(found, Conflict) and found.kept is not None
-    assert found.kept.body == {**EVENT, "text": "typed"}
+    assert isinstance(found, Conflict) and found.copy is not None
+    assert found.copy.body == {**EVENT, "text": "typed"}
     store.close()
 
 
@@ -158,9 +158,9 @@ def test_a_full_disk_is_said_and_writing_goes_on_when_there_is_room(path: Path) 
 def test_every_kind_of_full_is_told_alike() -> None:
     with pytest.raises(OSError) as caught, Path("/dev/full").open("wb", buffering=0) as full:
         full.write(b"x")
-    said = unsaved(caught.value, "chat.xlsx")
+    said = save_error(caught.value, "chat.xlsx")
     assert said is not None and said.status == 507 and "full" in str(said)
-    assert unsaved(OSError(2, os.strerror(2)), "x") is None
+    assert save_error(OSError(2, os.strerror(2)), "x") is None
 
 
 def failing(path: Path) -> list[tuple[Callable[[], object], int]]:
@@ -188,5 +188,5 @@ def test_what_the_machine_refuses_may_go_well_later(path: Path) -> None:
     for fail, status in failing(path):
         with pytest.raises(sqlite3.Error) as caught:
             fail()
-        said = unsaved(caught.value, path.name)
-        assert isinstance(said, Unsaved) and said.status == status
+        said = save_error(caught.value, path.name)
+        assert isinstance(said, SaveError) and said.status == status

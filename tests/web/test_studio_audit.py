@@ -93,11 +93,11 @@ def test_two_who_disagree_leave_the_audit_as_it_is(tmp_path: Path) -> None:
     reviews.decide(CHAT, "Q2", "Ana", AuditDecision("reject"))
     reviews.decide(CHAT, "Q2", "Bo", AuditDecision("accept", "Pepper it is"))
     again = AuditReviews.open(tmp_path / "a.audit.json", audit())
-    found = again.corrected([CHAT]).of(CHAT)["Q2"]
+    found = again.correct([CHAT]).of(CHAT)["Q2"]
     assert (found.verdict, found.answer, found.reviewed) == ("wrong", "Pepper", "Ana, Bo")
     assert found.comment == "disagreed: Ana rejects, Bo accepts. Bo: Pepper it is"
     reviews.decide(CHAT, "Q2", "Bo", AuditDecision("reject"))
-    assert reviews.corrected([CHAT]).of(CHAT)["Q2"].verdict == "ok"
+    assert reviews.correct([CHAT]).of(CHAT)["Q2"].verdict == "ok"
 
 
 def test_a_chat_without_an_audit_has_nothing_to_review(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_chat_without_an_audit_has_nothing_to_review(tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match="no such question"):
         reviews.decide(CHAT, "Q2", "Ana", AuditDecision("accept"))
     with pytest.raises(RealtalkError, match="no chat here was audited"):
-        reviews.corrected([CHAT])
+        reviews.correct([CHAT])
     (tmp_path / "b.audit.json").write_text('{"a": {"Ana": {"choice": "odd"}}}')
     with pytest.raises(RealtalkError, match="not a file of reviews"):
         AuditReviews.open(tmp_path / "b.audit.json", audit())

@@ -77,8 +77,8 @@ def test_every_pick_is_kept_at_once_and_gone_on_with(tmp_path: Path) -> None:
     room.close()
     assert mode(place) == 0o700 and mode(place / "rows.jsonl") == 0o600
     later = guess_room(place)
-    assert later.knows("Ana") is True and later.picked(BOAT, "Ana") == {first: 1}
-    assert later.picked(BOAT, "Bo") == {} and len(later.rows) == 1
+    assert later.knows("Ana") is True and later.picks(BOAT, "Ana") == {first: 1}
+    assert later.picks(BOAT, "Bo") == {} and len(later.rows) == 1
     later.close()
     with pytest.raises(RealtalkError, match=r"made with other settings \(replies.seed"):
         guess_room(place, seed=5).check()

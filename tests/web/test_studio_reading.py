@@ -21,9 +21,9 @@ from realtalk.web.turn_labels import TurnLabels, read_turn_labels
 from realtalk.web.values import (
     body_of,
     checked_name,
-    cleaned,
+    clean_fields,
     event_of,
-    merged,
+    merge_fields,
     question_of,
 )
 from studio_server import SCRIPT, small_chat, small_corpus
@@ -235,7 +235,7 @@ def test_the_components_shown_add_up(tmp_path: Path) -> None:
 )
 def test_what_does_not_fit_is_refused(kind: Any, fields: dict[str, Any], why: str) -> None:
     with pytest.raises(RealtalkError, match=why) as refused:
-        cleaned(kind, fields, small_chat(), CATEGORIES)
+        clean_fields(kind, fields, small_chat(), CATEGORIES)
     assert "xxxx" not in str(refused.value)
 
 
@@ -247,8 +247,8 @@ def test_bodies_go_there_and_back() -> None:
 
 def test_new_evidence_voids_what_the_file_stated() -> None:
     body = {"evidence": ["D1:1"], "stated": ["D1;1"], "unresolved": ["D9"], "text": "q"}
-    assert merged(body, {"text": "r"})["stated"] == ["D1;1"]
-    assert set(merged(body, {"evidence": ["D1:2"]})) == {"evidence", "text"}
+    assert merge_fields(body, {"text": "r"})["stated"] == ["D1;1"]
+    assert set(merge_fields(body, {"evidence": ["D1:2"]})) == {"evidence", "text"}
 
 
 @pytest.mark.parametrize("name", ["", "  ", "final", "Corpus", "x" * 61, "a\x07b"])

@@ -237,12 +237,12 @@ def test_adjudication_ends_in_what_was_agreed(client: httpx.Client) -> None:
     (agreed,) = client.get("/chat/0/items?who=final").json()["items"]
     change = {"version": 1, "fields": {"answer": "Sunday"}, "request": "request-3"}
     client.patch(f"/items/{agreed['id']}", json=change).raise_for_status()
-    name, data = exported(client, "realtalk", "final")
+    name, data = export_file(client, "realtalk", "final")
     assert name == "Chat_1_Ilse_Omar.json"
     assert [entry["answer"] for entry in json.loads(data)["qa"]] == ["Sunday"]
 
 
-def exported(client: httpx.Client, layout: str, who: str) -> tuple[str, bytes]:
+def export_file(client: httpx.Client, layout: str, who: str) -> tuple[str, bytes]:
     answer = client.get(f"/chat/0/export?layout={layout}&who={who}")
     answer.raise_for_status()
     return answer.headers["content-disposition"].rpartition("''")[2], answer.content
@@ -256,7 +256,7 @@ def test_what_is_exported_reads_back_equal(
     create(client, "question", fields, "request-1")
     noted = {"session": 2, "speaker": "Ilse", "text": "Noor carries a kettle."}
     create(client, "event", noted, "request-2")
-    name, data = exported(client, layout, "Ana")
+    name, data = export_file(client, layout, "Ana")
     path = tmp_path / name
     path.write_bytes(data)
     (chat,) = open_reading(path).reading.corpus.chats
@@ -271,7 +271,7 @@ def test_what_is_exported_reads_back_equal(
 
 @pytest.mark.parametrize("layout", ["realtalk", "sheet"])
 def test_a_file_is_imported_once(client: httpx.Client, layout: str) -> None:
-    name, data = exported(client, layout, "corpus")
+    name, data = export_file(client, layout, "corpus")
     url = f"/chat/0/import?name={name}&who=Cleo"
     first = client.post(url, content=data).json()
     assert (first["made"], first["there"], first["who"]) == (2, 0, "Cleo")
@@ -304,7 +304,7 @@ def test_files_that_do_not_fit_are_refused(
         answer = client.post(f"/chat/0/import?name={name}", content=data)
         assert answer.status_code == 400 and why in answer.json()["error"], name
         assert "/tmp" not in answer.text
-    other = json.loads(exported(client, "realtalk", "corpus")[1])
+    other = json.loads(export_file(client, "realtalk", "corpus")[1])
     for entry in (*other["session_1"], *other["session_2"]):
         entry["dia_id"] = "D9" + entry["dia_id"][1:]
     answer = client.post("/chat/0/import?name=o.json", content=json.dumps(other).encode())

@@ -98,8 +98,8 @@ def batch(
         raise suggest("function of many inputs", name, list(OPTIONS))
     single = isinstance(inputs, str) or hasattr(inputs, "__fspath__")
     paths: list[Any] = [inputs] if single else list(inputs)  # type: ignore[arg-type]
-    read_options = value_object(Reading, reading)
-    way = InputReading(read_options.format, read_options.checked())
+    chosen_reading = value_object(Reading, reading)
+    way = InputReading(chosen_reading.format, chosen_reading.read_options())
     for option in options:
         if option not in OPTIONS[name]:
             raise suggest(f"option of {name}", option, list(OPTIONS[name]))
@@ -108,7 +108,7 @@ def batch(
         [str(path) for path in paths],
         place_of(str(out)),
         way,
-        value_object(Engine, engine).chosen(),
+        value_object(Engine, engine).backend(),
         fresh=fresh,
         progress=progress,
         **{name: value for name, value in options.items() if value is not None},

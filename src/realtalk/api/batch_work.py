@@ -55,7 +55,7 @@ def work_each(
     """The work of that name on every input that the paths name, one part each in `out`."""
     work = _WORKS[name](way, out, options)
     settings = {**way.settings, **work.settings}
-    inputs = gathered(paths, out)
+    inputs = gather_inputs(paths, out)
     job = Job(work.kind, inputs, lambda: work, out, settings, work.suffix, work.numbered)
     report = run_job(job, engine, fresh=fresh, progress=progress)
     work.finish(report)
@@ -280,11 +280,11 @@ def _check(way: InputReading, _: Place, __: _Options) -> InputWork:
 def _redact(way: InputReading, out: Place, options: _Options) -> InputWork:
     from realtalk.redaction.redact import refuse_unknown_kinds
 
-    keep = frozenset(_listed(options, "keep"))
+    keep = frozenset(_list_option(options, "keep"))
     refuse_unknown_kinds(keep)
     keys = options.get("key")
     folder = None if keys is None else _key_folder(Path(keys), out)
-    return CorpusRedactor(way, tuple(_listed(options, "names")), keep, folder)
+    return CorpusRedactor(way, tuple(_list_option(options, "names")), keep, folder)
 
 
 def _report(way: InputReading, _: Place, options: _Options) -> InputWork:
@@ -293,7 +293,7 @@ def _report(way: InputReading, _: Place, options: _Options) -> InputWork:
     return PageWriter(way, PortraitOptions(**options))
 
 
-def _listed(options: _Options, name: str) -> Sequence[str]:
+def _list_option(options: _Options, name: str) -> Sequence[str]:
     value = options.get(name, ())
     if isinstance(value, str):
         raise RealtalkError(f"{name} is one text", fix=f"give a list: {name}=[…]")
@@ -325,7 +325,7 @@ _WORKS: Mapping[str, Callable[[InputReading, Place, _Options], InputWork]] = {
 }
 
 
-def gathered(paths: Sequence[str], out: Place) -> tuple[Place, ...]:
+def gather_inputs(paths: Sequence[str], out: Place) -> tuple[Place, ...]:
     """Every input that the paths name, once, in their order; the job's own folder holds none.
 
     A folder stands for what lies in it: each file and each folder in it is one input. A stored
@@ -333,22 +333,22 @@ def gathered(paths: Sequence[str], out: Place) -> tuple[Place, ...]:
     one place are one input.
     """
     inputs: dict[Place, Place] = {}
-    own = _resolved(out)
+    own = _resolve(out)
     for path in paths:
-        for match in _named(path):
-            if _resolved(match) != own:
+        for match in _match_names(path):
+            if _resolve(match) != own:
                 for part in _parts(match) or [match]:
-                    inputs.setdefault(_resolved(part), part)
+                    inputs.setdefault(_resolve(part), part)
     if not inputs:
         raise RealtalkError("nothing to read", where=", ".join(paths[:3]), fix="check the path")
     return tuple(inputs.values())
 
 
-def _resolved(place: Place) -> Place:
+def _resolve(place: Place) -> Place:
     return place.resolve() if isinstance(place, Path) else place
 
 
-def _named(path: str) -> Sequence[Place]:
+def _match_names(path: str) -> Sequence[Place]:
     place = place_of(path)
     try:
         if _is_folder(place):

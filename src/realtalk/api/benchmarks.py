@@ -120,7 +120,7 @@ def probe(
     if judging is not None:
         raise RealtalkError("a judge is a language model", fix="judge with `realtalk runs rescore`")
     make = partial(memory_of, memory, settings, protocol, device)
-    return probe_by(plan, make, spread.chosen(), place, fresh=fresh, progress=progress)
+    return probe_by(plan, make, spread.backend(), place, fresh=fresh, progress=progress)
 
 
 def simulate(
@@ -185,7 +185,7 @@ def simulate(
     if place is not None:
         refuse_other_folder(place)
     folder = as_path(prompts)
-    model_settings = value_object(Model, model).given()
+    model_settings = value_object(Model, model).overrides()
     name, simulator_settings = simulator_of(
         simulator, settings, **model_settings, style=style, prompts=folder
     )
@@ -268,7 +268,7 @@ def predict(
     place = as_path(out)
     settings_chosen = settings_named(setting)
     folder = as_path(prompts)
-    model_settings = value_object(Model, model).given()
+    model_settings = value_object(Model, model).overrides()
     llm_settings = {**model_settings, "budget": budget, "prompts": folder, "seed": seed}
     solver = make_predictor(*predictor_of(predictor, settings, llm_settings))
     spread = value_object(Engine, engine)
@@ -283,7 +283,7 @@ def predict(
     draw = Draw(task, rules, limit, train_limit, seed)
     chats = as_corpus(corpus, reading, progress)
     thread_task = ThreadTask(draw.samples(chats, progress), settings_chosen, draw.record)
-    workers = spread.chosen() if spread else None
+    workers = spread.backend() if spread else None
     return run_threads(
         chats, thread_task, solver, place, engine=workers, fresh=fresh, progress=progress
     )
@@ -314,12 +314,12 @@ def compare(
     from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
 
-    left_side = _loaded(first)
+    left_side = _load(first)
     if second is None:
         if not isinstance(left_side, Run):
             raise RealtalkError("labels are compared with others", fix="name them")
         return left_side.compare(variant=variant)
-    right_side = _loaded(second)
+    right_side = _load(second)
     if isinstance(left_side, Labels) and isinstance(right_side, Labels):
         return left_side.compare(right_side)
     if isinstance(left_side, Run) and isinstance(right_side, Run):
@@ -330,7 +330,7 @@ def compare(
     )
 
 
-def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
+def _load(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
     from realtalk.api.labels import labels_of
     from realtalk.api.runs import load_named
     from realtalk.ei.label_files import is_labels

@@ -78,7 +78,7 @@ def stats(
         from realtalk.api.counting import describe_by
 
         folder = as_path(out)
-        described = describe_by(stream, place.chosen(), folder, fresh=fresh, progress=progress)
+        described = describe_by(stream, place.backend(), folder, fresh=fresh, progress=progress)
         log_notes(stream.notes)
     elif stream is not None and len(stream.pieces) > 1:
         described = describe_stream(stream, progress)
@@ -203,7 +203,7 @@ def check(
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     """Files that were written, and how many values of each kind their format cannot keep."""
 
     folder: Path
@@ -229,7 +229,7 @@ def export(
     out: str | PathLike[str],
     reading: Reading | str | None = None,
     progress: Progress = silent,
-) -> Exported:
+) -> ExportResult:
     """Write chats in another format, and say what that format cannot keep.
 
     jsonl, locomo and convokit keep everything; realtalk, sheet and csv are read back and compared.
@@ -255,7 +255,7 @@ def export(
     folder = check_holder(Path(out))
     chats = as_corpus(corpus, reading, progress)
     paths = write(chats, folder)
-    return Exported(folder, to, tuple(paths), not_kept(chats, to, paths))
+    return ExportResult(folder, to, tuple(paths), not_kept(chats, to, paths))
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def make_labeller(
 ) -> Labeller:
     """The way of measuring by its name, with what it needs."""
     for name, is_set, owner in (
-        *((name, True, "judge") for name in model.given()),
+        *((name, True, "judge") for name in model.overrides()),
         ("classifiers", classifiers, "hub"),
         ("prompts", prompts, "judge"),
         ("device", device != "cpu", "embedded"),
@@ -180,7 +180,7 @@ def make_reader(
             f"the reader {name} asks no model", fix="leave `model=` or `reader=` out"
         )
     if name != "llm":
-        llm_settings = model.given() | ({} if prompts is None else {"prompts": prompts})
+        llm_settings = model.overrides() | ({} if prompts is None else {"prompts": prompts})
         shared = {"rate", "connections", "prompts"} if judged else set()
         if stray := next((setting for setting in llm_settings if setting not in shared), None):
             raise RealtalkError(
@@ -191,11 +191,11 @@ def make_reader(
     from realtalk.memory.readers import load_wording
     from realtalk.memory.rows import may_abstain
 
-    config = _asked(model, seed=seed)
+    config = _model_config(model, seed=seed)
     return LlmReader(config, load_wording(prompts), abstain=may_abstain(corpus))
 
 
-def _asked(model: Model, **more: Any) -> Asked:
+def _model_config(model: Model, **more: Any) -> Asked:
     from realtalk.models.asking import Asked
 
     assert model.name is not None
@@ -228,7 +228,7 @@ def make_judge(
         raise RealtalkError(f"no model answers that '{SAME}' could name", fix="name a judge")
     where = (model.base_url or answering.get("base_url")) if own else None
     judge_name = str(answering["model"]) if own else name
-    config = _asked(replace(model, name=judge_name, base_url=where, max_tokens=None))
+    config = _model_config(replace(model, name=judge_name, base_url=where, max_tokens=None))
     judge = Judge(config, load_wording(prompts), own=own)
     judge.refuse_own(answering.get("model"))
     return judge

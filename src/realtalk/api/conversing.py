@@ -136,7 +136,9 @@ def converse(
     model_settings = {"model": way.name, "base_url": way.base_url, "style": style}
     own = {"simulator": simulator, "speaker": speaker, "settings": settings, "consent": consent}
     first = _writer({**own, **model_settings}, people)
-    second = _writer({**own, "speaker": None, **model_settings, **_checked(other or {})}, people)
+    second = _writer(
+        {**own, "speaker": None, **model_settings, **_check_options(other or {})}, people
+    )
     if first.speaker is not None and first.speaker == second.speaker:
         raise RealtalkError(f"{first.speaker} cannot talk to {first.speaker}")
     for writer in (first, second):
@@ -144,7 +146,7 @@ def converse(
     cast = load_cast(as_path(personas))
     pace = printed_pace() if like is None else pace_of(as_corpus(like))
     roles = draw_roles(cast, days=days, begins=first_day, chats=chats, seed=seed)
-    simulators = _prepared(first, second, progress)
+    simulators = _prepare(first, second, progress)
     remember = reminder(remembering, words)
     simulated_chats = []
     for number, pair in enumerate(roles, 1):
@@ -192,7 +194,7 @@ def _word_budget(given: str | int) -> Any:
     return budgets[0]
 
 
-def _checked(other: Mapping[str, Any]) -> dict[str, Any]:
+def _check_options(other: Mapping[str, Any]) -> dict[str, Any]:
     from realtalk.registry import suggest
 
     for name in other:
@@ -234,7 +236,7 @@ def _ask_consent(writer: _Writer, out: Path | None) -> None:
     writer.yes = agreed(who, writer.consent, adapter, out)
 
 
-def _prepared(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simulator, Simulator]:
+def _prepare(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simulator, Simulator]:
     """Both simulators, ready; two invented people of one kind share one."""
     from realtalk.persona.values import make_simulator
 

@@ -4,7 +4,7 @@ get("locomo")             → Path of the folder, fetched and checked
 models()                  → ResultTable of shipped and fetched models
 get_model("smollm2")      → Path of its file
 card("ei")                → the model's card
-cached()                  → ResultTable of what is kept
+cache_contents()          → ResultTable of what is kept
 clear(["answers"])        → ResultTable of what was removed
 """
 
@@ -190,7 +190,7 @@ def card(name: str) -> str:
     return card_text.rstrip()
 
 
-def cached(*, cache: str | PathLike[str] | None = None) -> ResultTable:
+def cache_contents(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     """Show what is kept on this machine: what for, how much, when it was last used.
 
     Words are those of a chat or of a model that has read one. Vectors hold no words, but tell
@@ -202,7 +202,7 @@ def cached(*, cache: str | PathLike[str] | None = None) -> ResultTable:
         cache: Cache folder.
 
     Example:
-        rt.data.cached()
+        rt.data.cache_contents()
     """
     from datetime import datetime
 

@@ -88,7 +88,7 @@ def who_wrote_it(
     if place is not None:
         refuse_other_folder(place)
     folder = as_path(prompts)
-    llm_settings = {**value_object(Model, model).given(), "prompts": folder, "seed": seed}
+    llm_settings = {**value_object(Model, model).overrides(), "prompts": folder, "seed": seed}
     solver = make_guesser(*guesser_of(guesser, settings, llm_settings))
     runs = named_runs(simulated)
     if runs:

@@ -88,7 +88,7 @@ def label(
     stream = as_stream(corpus)
     in_parts = stream is not None and len(stream.pieces) > 1 and measures != "judge"
     if spread or in_parts:
-        workers = spread.chosen(device)
+        workers = spread.backend(device)
         build = labeller_recipe(
             measures, classifiers, threads=workers.threads, device=device, encoder=encoder
         )

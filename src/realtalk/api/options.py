@@ -46,7 +46,7 @@ class Reading:
     timezone: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
 
-    def checked(self, progress: Progress | None = None) -> ReadOptions:
+    def read_options(self, progress: Progress | None = None) -> ReadOptions:
         """The same as the readers take it."""
         from typing import get_args
 
@@ -87,7 +87,7 @@ class Model:
     connections: int = 10
     max_tokens: int | None = None
 
-    def given(self) -> dict[str, Any]:
+    def overrides(self) -> dict[str, Any]:
         """What differs from the defaults, by the names of a solver's settings."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         plain = {entry.name: entry.default for entry in fields(self)}
@@ -115,7 +115,7 @@ class Engine:
     def __bool__(self) -> bool:
         return any(value is not None for value in (self.name, self.workers, self.address))
 
-    def chosen(self, device: str = "cpu") -> Backend:
+    def backend(self, device: str = "cpu") -> Backend:
         """The engine that does the work: this process where none is named."""
         from realtalk.engine.engines import choose
 

@@ -150,13 +150,13 @@ def _report_runs(
 ) -> Page:
     from realtalk.files.naming import UniqueNames
     from realtalk.pages.report import make_report, write_report
-    from realtalk.pages.writers import Told
+    from realtalk.pages.writers import AuthorOverrides
 
-    authors = Told(tuple(simulated), tuple(human))
+    authors = AuthorOverrides(tuple(simulated), tuple(human))
     with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
         names = UniqueNames("{}-{}", is_file=True)
         folders = [_folder(part, Path(temporary), names) for part in parts]
-        runs_page = make_report(folders, title=title, told=authors, progress=progress)
+        runs_page = make_report(folders, title=title, authors=authors, progress=progress)
         path = write_report(runs_page, page)
     log_notes(runs_page.sections[-1].notes)
     return Page(
@@ -268,7 +268,7 @@ def studio(
         "partner": partner,
     }
     talk_settings: dict[str, Any] = {name: value for name, value in talk_options.items() if value}
-    if value_object(Model, model).given():
+    if value_object(Model, model).overrides():
         talk_settings["model"] = model
     if talk is None and talk_settings:
         raise RealtalkError("nobody is named who is simulated", fix="name one: `talk=NAME`")
@@ -329,7 +329,7 @@ def mcp(
     """
     from contextlib import suppress
 
-    from realtalk.assistant.chats import Collection, Prepared, labels_beside
+    from realtalk.assistant.chats import BackgroundValue, Collection, labels_beside
     from realtalk.assistant.server import need_extra, serve
     from realtalk.ei.label_files import read_labels
     from realtalk.formats.opening import open_reading
@@ -340,7 +340,7 @@ def mcp(
     for path in map(str, paths):
         if path == "-":
             raise RealtalkError("standard input is where the assistant asks", fix="name a file")
-        opened = open_reading(path, way.format, way.checked()).reading
+        opened = open_reading(path, way.format, way.read_options()).reading
         if not redact:  # notes may name files, and files people
             log_notes(opened.notes)
         corpora.append(opened.corpus)
@@ -349,7 +349,8 @@ def mcp(
         read_labels(Path(labels))  # what is wrong with them is said at the start
     with suppress(KeyboardInterrupt):
         serve(
-            Prepared(lambda: Collection.of(corpora, label_folders, redact=redact)), redacted=redact
+            BackgroundValue(lambda: Collection.of(corpora, label_folders, redact=redact)),
+            redacted=redact,
         )
 
 

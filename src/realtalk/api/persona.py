@@ -253,7 +253,7 @@ def talk(
     from realtalk.persona.values import make_simulator
 
     folder = as_path(prompts)
-    model_settings = value_object(Model, model).given()
+    model_settings = value_object(Model, model).overrides()
     name, simulator_settings = simulator_of(
         simulator, settings, **model_settings, style=style, prompts=folder
     )
@@ -290,7 +290,7 @@ def talk_room(
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)
     me = partner_of(chat_of(chats, who, given.get("chat")), who, given.get("partner"))
-    model_settings = value_object(Model, given.get("model")).given()
+    model_settings = value_object(Model, given.get("model")).overrides()
     name, _ = simulator_of(simulator, given.get("settings"), **model_settings)
     _ = SIMULATORS[name]  # a name that is wrong is said now, not on the page
     place = Path("talks", file_stem(who.casefold())) if out is None else Path(out)

@@ -34,7 +34,7 @@ def reference() -> str:
         f"rt.{name}": member for name, member in offered.items() if inspect.isfunction(member)
     }
     for room, module in rooms.items():
-        for name in sorted(vars(module).get("__all__") or _defined(module)):
+        for name in sorted(vars(module).get("__all__") or _functions_of(module)):
             function = getattr(module, name)
             if inspect.isfunction(function) and function.__module__.startswith("realtalk.api"):
                 functions[f"rt.{room}.{name}"] = function
@@ -48,7 +48,7 @@ def reference() -> str:
     return "\n".join(parts)
 
 
-def _defined(module: Any) -> list[str]:
+def _functions_of(module: Any) -> list[str]:
     """The functions that a module itself defines."""
     own = module.__name__
     functions = inspect.getmembers(module, inspect.isfunction)

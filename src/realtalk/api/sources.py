@@ -83,13 +83,13 @@ def read(
 
     _check_places(out, into, chat)
     way = value_object(Reading, reading)
-    options = way.checked(progress)
+    options = way.read_options(progress)
     if into is not None:
         options = stored_options(Path(into), options)
     sources: Sequence[Any] = paths if isinstance(paths, list | tuple) else [paths]
     if not sources:
         raise RealtalkError("the list of paths is empty", fix="name a file, a folder or a zip")
-    opened = [_opened(source, way.format, options) for source in sources]
+    opened = [_open(source, way.format, options) for source in sources]
     if into is not None:
         added = add(Path(into), opened, options, chat=chat, same=same, take_edits=take_edits)
         log_notes(added.notes)
@@ -122,7 +122,7 @@ def log_notes(notes: Sequence[str]) -> None:
         _LOG.warning("%s", note)
 
 
-def _opened(path: Readable, format_name: str | None, options: ReadOptions) -> Opened:
+def _open(path: Readable, format_name: str | None, options: ReadOptions) -> Opened:
     from realtalk.formats.opening import Opened, open_reading
 
     if isinstance(path, str) or hasattr(path, "__fspath__"):
@@ -170,7 +170,7 @@ def as_reading(
         total = sum(len(chat.messages) for chat in source.chats)
         return ReadCorpus(corpus=source, ledger=Ledger("messages", total, total))
     way = value_object(Reading, reading)
-    corpus_reading = open_reading(path_of(source), way.format, way.checked(progress)).reading
+    corpus_reading = open_reading(path_of(source), way.format, way.read_options(progress)).reading
     log_notes(corpus_reading.notes)
     return corpus_reading
 

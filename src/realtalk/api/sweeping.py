@@ -135,7 +135,7 @@ def sweep(
     parameters = inspect.signature(function).parameters
     differing = [key for key, choices in axes.items() if len(choices) > 1] or list(axes)
     combinations = [
-        {key: _typed(parameters, key, value) for key, value in zip(axes, values, strict=True)}
+        {key: _convert(parameters, key, value) for key, value in zip(axes, values, strict=True)}
         for values in itertools.product(*axes.values())
     ]
     chats = as_corpus(corpus, reading, progress)
@@ -190,7 +190,7 @@ def _apart(name: str, known: Mapping[str, Any]) -> str:
     )
 
 
-def _typed(parameters: Mapping[str, inspect.Parameter], key: str, value: Any) -> Any:
+def _convert(parameters: Mapping[str, inspect.Parameter], key: str, value: Any) -> Any:
     """A value as its parameter takes it; what is no parameter is a setting, which is read later."""
     name = _ALIASES.get(key, key)
     if name in _OWN:
@@ -219,11 +219,11 @@ def _arguments(
     for key, value in chosen.items():
         name = _ALIASES.get(key, key)
         (arguments if name in parameters else settings)[name] = value
-    filled = {key: _filled(value, chosen) for key, value in settings.items()}
+    filled = {key: _fill(value, chosen) for key, value in settings.items()}
     return {**arguments, "settings": filled}
 
 
-def _filled(value: Any, chosen: Mapping[str, Any]) -> Any:
+def _fill(value: Any, chosen: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         for key, choice in chosen.items():
             value = value.replace(f"{{{key}}}", str(choice))

@@ -26,7 +26,7 @@ MOST_ROWS = 200
 _ROOM = 400  # for what stands around the rows
 
 
-def encoded(value: Mapping[str, Any]) -> str:
+def encode(value: Mapping[str, Any]) -> str:
     """The answer as compact JSON; half a character, as some exports hold, becomes a mark."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace").decode()
@@ -49,26 +49,26 @@ def page(
     limit: int,
 ) -> dict[str, Any]:
     """The answer `head` with the values from `offset` on as rows under `name`."""
-    room = MOST_CHARACTERS - _ROOM - len(encoded(head))
+    room = MOST_CHARACTERS - _ROOM - len(encode(head))
     rows: list[Mapping[str, Any]] = []
     for value in values[offset : offset + limit]:
         new = row(value)
-        size = len(encoded(new)) + 1
+        size = len(encode(new)) + 1
         if size > room and rows:
             break
-        rows.append(new if size <= room else _shortened(new, room))
+        rows.append(new if size <= room else _shorten(new, room))
         room -= size
     end = offset + len(rows)
     following = {"next_offset": end} if rows and end < len(values) else {}
     return {**head, name: rows, "total": len(values), **following}
 
 
-def _shortened(row: Mapping[str, Any], room: int) -> dict[str, Any]:
+def _shorten(row: Mapping[str, Any], room: int) -> dict[str, Any]:
     """One row that fills an answer alone: its longest text is cut."""
     texts = {name: value for name, value in row.items() if isinstance(value, str)}
     name = max(texts, key=lambda each: len(texts[each]))
-    text, rest = texts[name], len(encoded({**row, name: "", "cut": True}))
-    while len(encoded({name: text})) + rest > room and text:  # a letter takes up to six signs
+    text, rest = texts[name], len(encode({**row, name: "", "cut": True}))
+    while len(encode({name: text})) + rest > room and text:  # a letter takes up to six signs
         text = text[: len(text) * 9 // 10]
     return {**row, name: f"{text}…", "cut": True}
 

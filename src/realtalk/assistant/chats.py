@@ -1,7 +1,7 @@
 """Corpora → the chats that an assistant may look into, by id, with their people.
 
     chats = Collection.of([corpus, other])
-    chats.chat("Chat_1_Mara_Theo").shown      → the chat as answers show it
+    chats.chat("Chat_1_Mara_Theo").display    → the chat as answers show it
     chats.chosen(chat="", person="Mara")      → the chats in which Mara speaks
     Collection.of([corpus], redact=True)      → "Chat_1_Person1_Person2"; Mara is unknown
     Prepared(lambda: Collection.of(corpora))  made in the background: `get` waits some seconds
@@ -46,24 +46,24 @@ _WAIT = 40.0  # seconds; assistants give up after a minute
 class ListedChat:
     """One chat: as answers show it, and as it was read."""
 
-    shown: Chat
+    display: Chat
     source: Chat
     labels: Path | None  # a folder of labels of the corpus that it came from
 
     @property
     def id(self) -> str:
-        return self.shown.id
+        return self.display.id
 
     @cached_property
     def people(self) -> tuple[str, ...]:
         """Whoever speaks or is named as a speaker, in order."""
-        names = (*self.shown.speakers, *(message.speaker for message in self.shown.messages))
+        names = (*self.display.speakers, *(message.speaker for message in self.display.messages))
         return tuple(name for name in dict.fromkeys(names) if name)
 
     @cached_property
     def stand_ins(self) -> Mapping[str, str]:
         """Speakers as they are called in the source, and as answers call them."""
-        pairs = zip(self.source.messages, self.shown.messages, strict=True)
+        pairs = zip(self.source.messages, self.display.messages, strict=True)
         return {was.speaker: now.speaker for was, now in pairs}
 
     @cached_property
@@ -90,7 +90,7 @@ class ListedChat:
         """Every message in its place, oldest first."""
         return tuple(
             ListedMessage(self, session, message)
-            for session in self.shown.sessions
+            for session in self.display.sessions
             for message in session.messages
         )
 
@@ -169,7 +169,7 @@ class Collection:
             raise RealtalkError("there are several chats", fix=f"name one: {_some(self._by_id)}")
         return self.chat(chat_id) if chat_id else self.chats[0]
 
-    def chosen(self, chat: str = "", person: str = "") -> tuple[ListedChat, ...]:
+    def choose(self, chat: str = "", person: str = "") -> tuple[ListedChat, ...]:
         """One chat or all of them; with a person, those in which they speak."""
         chats = (self.chat(chat),) if chat else self.chats
         matches = tuple(listed for listed in chats if not person or person in listed.people)
@@ -185,7 +185,7 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(listed[:_NAMED]) + more
 
 
-class Prepared(Generic[T]):
+class BackgroundValue(Generic[T]):
     """The value of a function that runs in a thread of its own.
 
     To redact a large archive takes minutes, and an assistant does not wait that long for a server

@@ -87,7 +87,7 @@ class Feelings:
                 continue
             if frame.height:
                 frame = frame.with_columns(chat=pl.lit(chat.id))
-                rows += [{**row, "labels": origin} for row in _summed(chat, frame, by)]
+                rows += [{**row, "labels": origin} for row in _sum_rows(chat, frame, by)]
                 own = Corpus("", "", (replace(chat.source, id=chat.id),))
                 notes += label_cautions(frame, own)
         if step > 1:
@@ -95,7 +95,7 @@ class Feelings:
         return rows, notes
 
 
-def _summed(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[dict[str, Any]]:
+def _sum_rows(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[dict[str, Any]]:
     """One row per part of the period and person, oldest first, under the names of answers."""
     import polars as pl
 

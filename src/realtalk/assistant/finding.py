@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from realtalk.assistant.answers import MOST_CHARACTERS, Period, encoded
+from realtalk.assistant.answers import MOST_CHARACTERS, Period, encode
 from realtalk.assistant.chats import Collection, ListedChat, ListedMessage, settle
 from realtalk.chat import Chat, Question
 from realtalk.encoders.lexical import Bm25, best_first
@@ -119,7 +119,7 @@ class MeaningSearch:
     ) -> Mapping[ListedChat, BuiltRetrieved] | str:
         """The memory of every chat, or why not all are ready: scores of two kinds do not mix."""
         for chat in chats:
-            if len(chat.shown.messages) > _MOST_ENCODED:
+            if len(chat.display.messages) > _MOST_ENCODED:
                 return (
                     f"searched by words: {chat.id} has more than {_MOST_ENCODED:,} messages; "
                     "name another chat to search that by meaning"
@@ -143,7 +143,7 @@ class MeaningSearch:
             future = self._memories[chat]
             if future.done():
                 continue
-            settle(future, partial(memory.build, chat.shown))
+            settle(future, partial(memory.build, chat.display))
             if error := future.exception():
                 # The message of any other error may hold what somebody wrote.
                 reason = f"no vectors ({type(error).__name__})"
@@ -156,7 +156,7 @@ def nearest(
     memories: Mapping[ListedChat, BuiltRetrieved], text: str, person: str, period: Period
 ) -> list[ListedMessage]:
     """Every message of the chats, nearest to the text first."""
-    question = asked(text)
+    question = question_of(text)
     scored: list[tuple[float, ListedMessage]] = []
     for chat, memory in memories.items():
         first: dict[str, ListedMessage] = {}  # of two with one id, as the index has them
@@ -167,7 +167,7 @@ def nearest(
     return [message for _, message in scored if _is_meant(message, person, period)]
 
 
-def asked(text: str) -> Question:
+def question_of(text: str) -> Question:
     """A question of now: "last week" counts from today."""
     return Question("", text, None, "", asked=datetime.now())
 
@@ -212,7 +212,7 @@ def recall(ranked: Sequence[ListedMessage], budget: Budget) -> dict[str, Any]:
         spent = int((own.words if budget.tokens is None else own.tokens)[at])
         tried += spent if spent <= most else 0
         day = (candidate.chat, _day(candidate))
-        length = len(encoded({"": _line(candidate)})) + (0 if day in headed else _DAY)
+        length = len(encode({"": _line(candidate)})) + (0 if day in headed else _DAY)
         if length <= room and fillings[candidate.chat].add(at):
             lines_by_chat.setdefault(candidate.chat, {})[at] = candidate
             headed.add(day)
@@ -234,9 +234,9 @@ def _only(chat: ListedChat, ranked: Sequence[ListedMessage]) -> Chat:
         replace(
             session, messages=tuple(message for message in session.messages if message.id in ids)
         )
-        for session in chat.shown.sessions
+        for session in chat.display.sessions
     )
-    return replace(chat.shown, sessions=tuple(sessions))
+    return replace(chat.display, sessions=tuple(sessions))
 
 
 def _day(found: ListedMessage) -> str:

@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, Any
 
 from realtalk import __version__
-from realtalk.assistant.answers import encoded
+from realtalk.assistant.answers import encode
 from realtalk.assistant.tools import Tools
 from realtalk.errors import MissingExtraError, RealtalkError
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
     from mcp.types import CallToolResult
 
-    from realtalk.assistant.chats import Collection, Prepared
+    from realtalk.assistant.chats import BackgroundValue, Collection
 
 _INSTRUCTIONS = (
     "Real chats of the person you work for, read on their machine. Start with list_chats. To "
@@ -50,7 +50,7 @@ def need_extra() -> None:
         raise MissingExtraError("the server for assistants", "mcp")
 
 
-def serve(chats: Prepared[Collection], *, redacted: bool = False) -> None:
+def serve(chats: BackgroundValue[Collection], *, redacted: bool = False) -> None:
     """Answers an assistant until it closes our standard input."""
     need_extra()
     # Nobody else writes what was asked or answered to standard error.
@@ -72,7 +72,7 @@ def serve(chats: Prepared[Collection], *, redacted: bool = False) -> None:
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
     one_at_a_time = threading.Lock()
-    for tool in Tools(chats).offered():
+    for tool in Tools(chats).tools():
         server.add_tool(
             _answering(tool, one_at_a_time),
             description=inspect.getdoc(tool),
@@ -95,7 +95,7 @@ def _answering(
     def ask(given: dict[str, Any]) -> str:
         try:
             with lock:
-                return encoded(tool(**given))
+                return encode(tool(**given))
         except RealtalkError as error:
             raise ToolError(str(error)) from None
         except Exception as error:
@@ -124,7 +124,7 @@ _ESCAPE = re.compile(
 )
 
 
-def mended(line: bytes) -> bytes:
+def mend_line(line: bytes) -> bytes:
     r"""A line with a mark in place of halves of characters: "haha \ud83d" → "haha \ufffd".
 
     JSON may escape half of a character (an emoji that a program cut in two). The library of the
@@ -146,7 +146,7 @@ class MendedLines(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer).cast("B")
-        self._rest = self._rest or mended(self._source.readline())
+        self._rest = self._rest or mend_line(self._source.readline())
         count = min(len(view), len(self._rest))
         view[:count], self._rest = self._rest[:count], self._rest[count:]
         return count

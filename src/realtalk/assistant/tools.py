@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from realtalk.assistant.answers import Period, check_page, days, page
-from realtalk.assistant.chats import Collection, ListedChat, ListedMessage, Prepared
+from realtalk.assistant.chats import BackgroundValue, Collection, ListedChat, ListedMessage
 from realtalk.assistant.feelings import MOST_TURNS, By, Feelings
 from realtalk.assistant.finding import MeaningSearch, WordSearch, nearest, parse_budget, recall
 from realtalk.chat import Corpus
@@ -35,12 +35,12 @@ _LEFT_OUT = frozenset({"per_chat", "table1", "intervals", "interval_method", "na
 class Tools:
     """The tools over one collection; what they need is made when they first need it."""
 
-    def __init__(self, chats: Prepared[Collection]) -> None:
+    def __init__(self, chats: BackgroundValue[Collection]) -> None:
         self._chats = chats
         self._meaning = MeaningSearch()
         self._feelings = Feelings()
 
-    def offered(self) -> tuple[Callable[..., dict[str, Any]], ...]:
+    def tools(self) -> tuple[Callable[..., dict[str, Any]], ...]:
         """The tools, in the order that they are listed."""
         return (
             self.list_chats,
@@ -65,7 +65,7 @@ class Tools:
         person: only chats in which this person speaks.
         """
         check_page(offset, limit)
-        chats = self._collection.chosen(person=person)
+        chats = self._collection.choose(person=person)
         return page({}, "chats", chats, _chat_row, offset, limit)
 
     def recall(
@@ -83,12 +83,12 @@ class Tools:
         budget: how much text: "1500" tokens or "1000w" words. chat: one chat's id, else all share
         the budget. since, until: dates such as 2026-03-02, 2026-03 or 2 March 2026.
         """
-        text = _checked("question", question)
+        text = _check_text("question", question)
         size, period = parse_budget(budget), Period.of(since, until)
-        messages, head = self._found(text, self._collection.chosen(chat), "", period)
+        messages, head = self._find(text, self._collection.choose(chat), "", period)
         return {**head, **recall(messages, size)}
 
-    def _found(
+    def _find(
         self, text: str, chats: Sequence[ListedChat], person: str, period: Period
     ) -> tuple[list[ListedMessage], dict[str, Any]]:
         """Messages by meaning where that is ready, else by words; and what is said about it."""
@@ -116,11 +116,11 @@ class Tools:
         since, until: dates such as 2026-03-02, 2026-03 or 2 March 2026.
         """
         check_page(offset, limit)
-        text, period = _checked("words", words), Period.of(since, until)
-        chats = self._collection.chosen(chat, person)
+        text, period = _check_text("words", words), Period.of(since, until)
+        chats = self._collection.choose(chat, person)
         head: dict[str, Any] = {}
         if by == "meaning":
-            messages, head = self._found(text, chats, person, period)
+            messages, head = self._find(text, chats, person, period)
             messages = messages[:_MOST_NEAR]
         else:
             messages = self._words.find(text, chats, person, period)
@@ -181,8 +181,8 @@ class Tools:
         chat: one chat's id. person: only their chats, and their part in each.
         """
         check_page(offset, limit)
-        chats = self._collection.chosen(chat, person)
-        corpus = Corpus("", "", tuple(listed.shown for listed in chats))
+        chats = self._collection.choose(chat, person)
+        corpus = Corpus("", "", tuple(listed.display for listed in chats))
         figures = describe(from_corpus(corpus)).to_json()
         rows = figures["per_chat"]
         for row in rows:
@@ -215,7 +215,7 @@ class Tools:
         if not 1 <= most_turns <= MOST_TURNS:
             raise RealtalkError(f"'most_turns' goes from 1 to {MOST_TURNS}")
         period = Period.of(since, until)
-        chats = self._collection.chosen(chat, person)
+        chats = self._collection.choose(chat, person)
         rows, notes = self._feelings.summarise(chats, person, period, by, most_turns)
         span = {
             "since": period.first and period.first.isoformat(),
@@ -229,7 +229,7 @@ def _chat_row(chat: ListedChat) -> dict[str, Any]:
     messages = Counter(dict.fromkeys(chat.people, 0))
     messages.update(message.message.speaker for message in chat.messages)
     times = [message.time for message in chat.messages if message.time]
-    numbers = [session.number for session in chat.shown.sessions]
+    numbers = [session.number for session in chat.display.sessions]
     return {
         "chat": chat.id,
         "people": [
@@ -254,7 +254,7 @@ def _parts(chat: ListedChat) -> str:
     return f"it has sessions {first} to {last}{span}"
 
 
-def _checked(name: str, text: str) -> str:
+def _check_text(name: str, text: str) -> str:
     if not text.strip():
         raise RealtalkError(f"'{name}' is empty")
     if len(text) > _LONGEST:

@@ -208,7 +208,7 @@ class Command:
             kind = _object_in(str(parameter.annotation))
             if kind is not None:
                 options.extend(_fields(name, kind))
-            elif not _hidden(parameter):
+            elif not _is_hidden(parameter):
                 options.append(_option(parameter, helps.get(name, "")))
         texts = Docstring.of(self.show).entries("Args")
         options.extend(
@@ -252,7 +252,7 @@ class Command:
                     calls[name] = values.pop(name)
                 if name in self.supply and not calls.get(name):
                     calls[name] = self.supply[name]
-            result = self._called(calls)
+            result = self._call(calls)
             keywords = inspect.signature(self.show).parameters
             shown_options = {
                 name: value
@@ -261,7 +261,7 @@ class Command:
             }
             return self.show(result, **values, **shown_options)
 
-    def _called(self, calls: dict[str, Any]) -> Any:
+    def _call(self, calls: dict[str, Any]) -> Any:
         """The function's result, with a bar; called again where somebody answers a question."""
         from realtalk.cli.printing import progress
 
@@ -346,7 +346,7 @@ class Command:
             else:
                 yield f"{option.keywords[0]} {word}"
 
-    def registered(self) -> Callable[..., Any]:
+    def make_callable(self) -> Callable[..., Any]:
         """The function that the command-line library registers."""
 
         def call(*arguments: Any, **named: Any) -> int | None:
@@ -361,7 +361,7 @@ class Command:
         return call
 
 
-def _hidden(parameter: inspect.Parameter) -> bool:
+def _is_hidden(parameter: inspect.Parameter) -> bool:
     """Whether a parameter is no option: what Python alone can give, such as a function."""
     kinds = [part.strip() for part in str(parameter.annotation).split("|")]
     is_code = kinds[0].startswith(("Callable", "tuple", "Progress")) and "str" not in kinds
@@ -389,7 +389,7 @@ def _named_fields(parameter: str, kind: type) -> list[tuple[str, Option]]:
     for field in fields(kind):
         name = parameter if field.name == "name" else field.name
         default = {} if field.default is MISSING else field.default
-        spelled = _spelled(name)
+        spelled = _option_names(name)
         option = Option(name, str(field.type), default, helps[field.name], _PANELS[kind], spelled)
         options.append((field.name, option))
     return options
@@ -403,9 +403,9 @@ def _option(parameter: inspect.Parameter, help_text: str) -> Option:
         parameter.default,
         help_text,
         _USUAL,
-        () if is_argument else _spelled(parameter.name),
+        () if is_argument else _option_names(parameter.name),
     )
 
 
-def _spelled(name: str) -> tuple[str, ...]:
+def _option_names(name: str) -> tuple[str, ...]:
     return _OPTIONS.get(name, (f"--{name.replace('_', '-')}",))

@@ -111,6 +111,6 @@ COMMANDS = (
     Command("models", data.models, showing.show_table, "list"),
     Command("models get", data.get_model, showing.show_value),
     Command("models card", data.card, showing.show_value),
-    Command("cache list", data.cached, showing.show_table),
+    Command("cache list", data.cache_contents, showing.show_table),
     Command("cache clear", data.clear, showing.show_cleared, ask=talking.confirm),
 )

@@ -55,7 +55,7 @@ def application(
                 app.command(App(name=first, help=command.summary))
             continue
         place = groups.get(first, app)
-        function = command.registered()
+        function = command.make_callable()
         if first in groups and not verb:  # `realtalk probe PATH` is `realtalk probe run PATH`
             place.default(function)
             place.help = f"{dict(about)[first]}\n\n{command.help}"
@@ -71,7 +71,7 @@ def run_commands(
     commands: tuple[Command, ...], groups: Mapping[str, str], words: Sequence[str]
 ) -> int:
     """Runs one of these commands; its exit status."""
-    from realtalk.cli.printing import printable, spelled
+    from realtalk.cli.printing import as_command_text, printable
     from realtalk.errors import OwnCodeError, RealtalkError
 
     try:
@@ -87,7 +87,7 @@ def run_commands(
     except RealtalkError as error:
         if isinstance(error, OwnCodeError):
             sys.stderr.write(_own_traceback(error))
-        sys.stderr.write(f"error: {printable(spelled(str(error)))}\n")
+        sys.stderr.write(f"error: {printable(as_command_text(str(error)))}\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; nothing was left half written\n")

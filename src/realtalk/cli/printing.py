@@ -65,7 +65,7 @@ def running(command: Command) -> Iterator[None]:
         logger.level, logger.propagate = before
 
 
-def spelled(line: str) -> str:
+def as_command_text(line: str) -> str:
     """A message with parameters as options: "give `into='mara'`" → "give --into mara"."""
     return as_options(line, _running[-1].option_names if _running else None)
 
@@ -73,13 +73,13 @@ def spelled(line: str) -> str:
 def printable(text: str, *, lines: bool = False) -> str:
     """Text that only shows: spaces for line ends (kept with `lines`), \\x1b for an escape."""
 
-    def shown(found: re.Match[str]) -> str:
-        sign = found[0]
+    def as_escape(match: re.Match[str]) -> str:
+        sign = match[0]
         if sign.isspace():
             return " "
         return f"\\x{ord(sign):02x}" if ord(sign) < 256 else f"\\u{ord(sign):04x}"
 
-    return (_LINES_KEPT if lines else _STEERING).sub(shown, text)
+    return (_LINES_KEPT if lines else _STEERING).sub(as_escape, text)
 
 
 def console(stderr: bool = False) -> Console:
@@ -189,13 +189,13 @@ def print_text(text: str) -> None:
 
 def say(line: str) -> None:
     """A plain remark for the person, on standard error."""
-    console(stderr=True).print(printable(spelled(line)), soft_wrap=True)
+    console(stderr=True).print(printable(as_command_text(line)), soft_wrap=True)
 
 
 def warn(line: str, screen: Console | None = None) -> None:
     """A remark that should not be overlooked; above the bar where that bar's screen is given."""
     screen = screen or console(stderr=True)
-    screen.print(f"note: {printable(spelled(line))}", style="yellow", soft_wrap=True)
+    screen.print(f"note: {printable(as_command_text(line))}", style="yellow", soft_wrap=True)
 
 
 def warn_of_trouble(done: int, total: int, what: str) -> None:  # noqa: ARG001
@@ -211,7 +211,7 @@ def end_unscored(reasons: Iterable[str | None]) -> int:
         return 0
     (reason, count), *_ = [*counts.most_common(1), ("there was nothing to score", 0)]
     often = f" ({count:,} of {counts.total():,})" if len(counts) > 1 else ""
-    sys.stderr.write(f"error: nothing was scored: {spelled(str(reason))}{often}\n")
+    sys.stderr.write(f"error: nothing was scored: {as_command_text(str(reason))}{often}\n")
     return 1
 
 

@@ -76,7 +76,7 @@ def _inspect_tasks() -> Iterator[str]:
         for alias in node.names
     }
     yield _HEAD
-    for name in _offered(tree):
+    for name in _exported_names(tree):
         home = _source(homes[name]) if name in homes else tree
         function = next(
             node for node in home.body if isinstance(node, ast.FunctionDef) and node.name == name
@@ -93,7 +93,7 @@ def _source(module: str) -> ast.Module:
     return ast.parse(Path(spec.origin).read_text("utf-8"))
 
 
-def _offered(tree: ast.Module) -> list[str]:
+def _exported_names(tree: ast.Module) -> list[str]:
     """What `__all__` names."""
     return next(
         ast.literal_eval(node.value)

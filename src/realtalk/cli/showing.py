@@ -16,7 +16,7 @@ from realtalk.cli.printing import end_unscored, notes, print_json, print_text, s
 
 if TYPE_CHECKING:
     from realtalk.api.batch import BatchResult
-    from realtalk.api.chats import Exported, Findings, Redaction
+    from realtalk.api.chats import ExportResult, Findings, Redaction
     from realtalk.api.pages import Page
     from realtalk.api.runs import RunsView
     from realtalk.api.sweeping import Sweep
@@ -112,7 +112,7 @@ def show_findings(
     return int(found.reaches(fail_on))
 
 
-def show_exported(written: Exported, *, json: bool = False) -> None:
+def show_exported(written: ExportResult, *, json: bool = False) -> None:
     """Says what was written, and what the format could not keep.
 
     Args:

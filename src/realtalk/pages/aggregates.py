@@ -23,7 +23,7 @@ import polars as pl
 from realtalk.ei.labels import EMOTIONS
 from realtalk.formats.tables import Tables
 from realtalk.pages.lines import MEDIA, MessageLines, message_lines
-from realtalk.pages.words import Counted, WordsUsed, count_words_used, name_parts
+from realtalk.pages.words import PortraitWords, WordCounts, count_words_used, name_parts
 
 PEOPLE, CHATS = 12, 12  # shown by name; one more is shown too rather than called "others"
 _KEY = ("chat", "day", "person")
@@ -54,7 +54,7 @@ class Aggregates:
 
     lines: MessageLines
     feelings: pl.DataFrame | None
-    words: WordsUsed | None
+    words: PortraitWords | None
     people: Group
     chats: Group
     first: date | None
@@ -81,7 +81,7 @@ class Aggregates:
 
     def to_json(self) -> dict[str, Any]:
         """What the page holds; `json` of it is some twenty bytes per message, or fewer."""
-        frame = self._numbered(self.lines.frame)
+        frame = self._add_numbers(self.lines.frame)
         rows, row_of = self._rows(frame)
         data: dict[str, Any] = {
             "people": list(self.people.names),
@@ -106,7 +106,7 @@ class Aggregates:
             data["emotions"] = self._emotions(row_of)
         return data
 
-    def _numbered(self, frame: pl.DataFrame, person: str = "speaker") -> pl.DataFrame:
+    def _add_numbers(self, frame: pl.DataFrame, person: str = "speaker") -> pl.DataFrame:
         """The same with numbers in place of chats, dates and people."""
         days = (
             (pl.col("date") - pl.lit(self.first)).dt.total_days().fill_null(-1)
@@ -133,19 +133,19 @@ class Aggregates:
     def _further(self) -> list[pl.DataFrame]:
         """Columns whose rows need not have a message of that person on that day."""
         marks = self.lines.reactions
-        givers = self._numbered(marks.drop_nulls("giver"), "giver")
-        receivers = self._numbered(marks, "receiver")
-        calls = self._numbered(self.lines.calls)
+        givers = self._add_numbers(marks.drop_nulls("giver"), "giver")
+        receivers = self._add_numbers(marks, "receiver")
+        calls = self._add_numbers(self.lines.calls)
         parts = [
             calls.group_by(_KEY).agg(pl.col("count").cast(pl.Int64).sum().alias("called")),
             givers.group_by(_KEY).agg(pl.col("count").sum().alias("reacted")),
             receivers.group_by(_KEY).agg(pl.col("count").sum().alias("reactions")),
         ]
         if self.words is not None:
-            tokens = self._numbered(self.words.tokens)
+            tokens = self._add_numbers(self.words.tokens)
             parts.append(tokens.group_by(_KEY).agg(pl.col("count").sum().alias("tokens")))
         if self.feelings is not None:
-            parts.append(feeling_sums(self._numbered(self.feelings), _KEY))
+            parts.append(feeling_sums(self._add_numbers(self.feelings), _KEY))
         return parts
 
     def _hours(self, frame: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
@@ -164,9 +164,9 @@ class Aggregates:
         )
         return {"row": _steps(replies["row"]), "values": replies["values"].to_list()}
 
-    def _sparse(self, counted: Counted, row_of: pl.DataFrame) -> dict[str, Any]:
+    def _sparse(self, counted: WordCounts, row_of: pl.DataFrame) -> dict[str, Any]:
         summed = (
-            self._numbered(counted.counts)
+            self._add_numbers(counted.counts)
             .group_by(*_KEY, "item", maintain_order=True)
             .agg(pl.col("count").sum())
         )
@@ -176,7 +176,7 @@ class Aggregates:
         assert self.feelings is not None
         numbers = {name: number for number, name in enumerate(EMOTIONS)}
         felt = (
-            self._numbered(self.feelings.drop_nulls("emotion"))
+            self._add_numbers(self.feelings.drop_nulls("emotion"))
             .with_columns(
                 pl.col("emotion").replace_strict(numbers, return_dtype=pl.Int64).alias("item")
             )

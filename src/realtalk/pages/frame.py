@@ -95,7 +95,7 @@ def document(
         )
     )
     pairs = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{_dated(value)}</dd></div>"
+        f"<div><dt>{escape(name)}</dt><dd>{_time_element(value)}</dd></div>"
         for name, value in made.items()
     )
     parts = (
@@ -132,7 +132,7 @@ def document(
     return "\n".join(parts)
 
 
-def _dated(value: str) -> str:
+def _time_element(value: str) -> str:
     return f'<time datetime="{value}">{value}</time>' if _DATE.fullmatch(value) else alone(value)
 
 

@@ -97,7 +97,7 @@ def _size(aggregates: Aggregates, days: pl.DataFrame) -> list[Sentence]:
     template = "messages"
     if days.height:
         first, last = days["date"][0], days["date"][-1]
-        values |= {"first": dated(first), "last": dated(last)}
+        values |= {"first": day_text(first), "last": day_text(last)}
         template = "messages_day" if first == last else "messages_since"
     return [_say("messages", f"{total:,}", values, template)]
 
@@ -135,7 +135,7 @@ def _replies(aggregates: Aggregates) -> list[Sentence]:
     order = sorted((median, names.index(name), name) for name, median, _ in waits.iter_rows())
     if not order:
         return []
-    times = {name: waited(median, unit) for median, _, name in order}
+    times = {name: wait_text(median, unit) for median, _, name in order}
     last, time = next(reversed(times.items()))
     figure, who = _holders(times)
     template = "reply" if time == figure else "reply_two" if len(order) == 2 else "reply_least"
@@ -167,13 +167,13 @@ def _course(days: pl.DataFrame, of: str) -> list[Sentence]:
         if length >= least:
             begin, end = spans[lengths.index(length)]
             times = lengths.count(length)
-            values = {"of": of, "times": f"{times:,}", "from": dated(begin), "to": dated(end)}
+            values = {"of": of, "times": f"{times:,}", "from": day_text(begin), "to": day_text(end)}
             template = f"{id_}_several" if times > 1 else id_
             sentences.append(_say(id_, counted(length, "day"), values, template))
     sizes: list[int] = days["messages"].to_list()
     times = sizes.count(max(sizes))
     if times < len(sizes):  # where all days are alike, none stands out
-        values = {"date": dated(dates[sizes.index(max(sizes))]), "times": f"{times:,}"}
+        values = {"date": day_text(dates[sizes.index(max(sizes))]), "times": f"{times:,}"}
         template = "busiest_several" if times > 1 else "busiest"
         sentences.append(_say("busiest", counted(max(sizes), "message"), values, template))
     return sentences
@@ -194,7 +194,7 @@ def _mood(aggregates: Aggregates) -> list[Sentence]:
     return [_say("mood", share["positive"], values)]
 
 
-def dated(day: date) -> str:
+def day_text(day: date) -> str:
     """2 March 2026."""
     return f"{day.day} {wording()['months'][day.month - 1]} {day.year}"
 
@@ -207,7 +207,7 @@ def percent(share: float) -> str:
     return "over 99%" if 99 < value < 100 else f"{int(value + 0.5)}%"
 
 
-def waited(value: float, unit: Unit) -> str:
+def wait_text(value: float, unit: Unit) -> str:
     """A wait in words; a clock of minutes knows no seconds."""
     seconds = value * 60 if unit == "minute" else value
     if seconds < 60:

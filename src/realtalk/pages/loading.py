@@ -33,7 +33,7 @@ from realtalk.evals.run import SHIPPED, Run
 from realtalk.evals.values import KNOWN
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import is_stored
-from realtalk.pages.writers import Told, WriterKind, written
+from realtalk.pages.writers import AuthorOverrides, WriterKind, writer_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,7 +135,7 @@ class CorpusRun:
     folder: RunPlace
     stats: CorpusStats
     about: Mapping[str, Any]
-    written: WriterKind
+    writer: WriterKind
 
     @property
     def corpus(self) -> str:
@@ -152,7 +152,7 @@ class LabelsRun:
     protocol: str
     speakers: tuple[SpeakerFacets, ...]
     consistency: tuple[SpeakerConsistency, ...]
-    written: WriterKind
+    writer: WriterKind
 
     @property
     def corpus(self) -> str:
@@ -170,7 +170,7 @@ class StoredRun:
 
     folder: RunPlace
     run: Run
-    written: WriterKind
+    writer: WriterKind
 
     @property
     def corpus(self) -> str:
@@ -194,10 +194,10 @@ class LoadedRuns:
 
 
 def load(
-    folders: Sequence[Path], progress: Progress = silent, told: Told | None = None
+    folders: Sequence[Path], progress: Progress = silent, authors: AuthorOverrides | None = None
 ) -> LoadedRuns:
     """Every run in and below the folders, people's before models'."""
-    told = told or Told()
+    authors = authors or AuthorOverrides()
     kinds = (CORPUS, LABELS, *SHIPPED, *KNOWN)
     places = find(folders)
     left_out = [
@@ -214,11 +214,11 @@ def load(
         try:
             with _of_this_version(folder):
                 if folder.kind == CORPUS:
-                    corpora.append(_corpus(folder, told))
+                    corpora.append(_corpus(folder, authors))
                 elif folder.kind == LABELS:
-                    labels.append(_labels(folder, corpora, told))
+                    labels.append(_labels(folder, corpora, authors))
                 else:
-                    runs.append(_run(folder, corpora, told))
+                    runs.append(_run(folder, corpora, authors))
         except RealtalkError as error:
             if folder.path in folders:
                 raise
@@ -228,7 +228,9 @@ def load(
     if not everything:
         name, reason = left_out[0]
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
-    told.refuse_unknown(name for entry in everything for name in _names(entry.folder, entry.corpus))
+    authors.refuse_unknown(
+        name for entry in everything for name in _names(entry.folder, entry.corpus)
+    )
     corpora.sort(key=_by_models)
     labels.sort(key=_by_models)
     # Those that ship in their order, then others.
@@ -238,7 +240,7 @@ def load(
 
 
 def _by_models(each: CorpusRun | LabelsRun | StoredRun) -> bool:
-    return each.written.is_simulated
+    return each.writer.is_simulated
 
 
 @contextmanager
@@ -260,18 +262,18 @@ def _names(folder: RunPlace, corpus: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((folder.name, folder.path.resolve().name, corpus)))
 
 
-def _corpus(folder: RunPlace, told: Told) -> CorpusRun:
+def _corpus(folder: RunPlace, authors: AuthorOverrides) -> CorpusRun:
     from realtalk.describe import describe
     from realtalk.formats.store import load as load_corpus
 
     tables = load_corpus(folder.path).tables
     about = orjson.loads((folder.path / "corpus.json").read_bytes())
     _need(len(about["source"]), about["ledger"]["in_messages"])
-    by = written(_names(folder, tables.name), tables.format, told)
+    by = writer_of(_names(folder, tables.name), tables.format, authors)
     return CorpusRun(folder, describe(tables), about, by)
 
 
-def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
+def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], authors: AuthorOverrides) -> LabelsRun:
     from realtalk.ei import from_frame
     from realtalk.ei.consistency import consistency_of
     from realtalk.ei.label_files import SPEAKER_FILE, labels_about, read_labels
@@ -295,7 +297,7 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> Label
     if owner is not None:
         names += _names(owner.folder, owner.corpus)
         format_ = owner.stats.format
-    by = written(names, format_, told)
+    by = writer_of(names, format_, authors)
     return LabelsRun(folder, about["corpus"], frame, about["protocol"], speakers, consistency, by)
 
 
@@ -308,14 +310,14 @@ def _owner(frame: pl.DataFrame, name: str, corpora: Sequence[CorpusRun]) -> Corp
     return None
 
 
-def _run(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> StoredRun:
+def _run(folder: RunPlace, corpora: Sequence[CorpusRun], authors: AuthorOverrides) -> StoredRun:
     run = Run.load(folder.path)
     about = run.settings["corpus"]
     names = _names(folder, str(about["name"]))
     for corpus in corpora:
         if corpus.corpus == about["name"]:
             names += _names(corpus.folder, corpus.corpus)
-    by = written(names, about.get("format"), told)
+    by = writer_of(names, about.get("format"), authors)
     # Scored here, where a run that cannot be scored can still be left out.
     _need(run.name, run.variants, run.cautions, about["sha256"])
     return StoredRun(folder, run, by)

@@ -28,13 +28,13 @@ def measured_section(loaded: LoadedRuns) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for corpus in loaded.corpora:
         files = counted(len(corpus.about["source"]), "source file")
-        settings = f"format {corpus.stats.format}, {files}; {corpus.written}"
+        settings = f"format {corpus.stats.format}, {files}; {corpus.writer}"
         count = corpus.stats.total("messages")
         rows.append((corpus.folder.name, "corpus", corpus.stats.name, settings, count, "messages"))
     for labels in loaded.labels:
         measures = labels.frame.select("measure", "version").unique().sort("measure", "version")
         ways = ", ".join(f"{way} {version}" for way, version in measures.rows())
-        settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.written}"
+        settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.writer}"
         count = labels.frame.height
         rows.append((labels.folder.name, "EI labels", labels.name, settings, count, labels.unit))
     for stored in loaded.runs:
@@ -88,9 +88,9 @@ def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) ->
     """None where nothing was scored at all, so that nothing can be missing."""
     if not labels and not groups:
         return None
-    rows: list[tuple[Cell, ...]] = [row for run in labels for row in _unlabelled(run)]
+    rows: list[tuple[Cell, ...]] = [row for run in labels for row in _unlabelled_rows(run)]
     for group in groups:
-        rows += _unscored(group)
+        rows += _unscored_rows(group)
     if not rows:
         return Section("unscored", "Unscored", "Everything that was to be scored has its score.")
     lead = "What could not be scored is left out of every mean, and counted here with its reason."
@@ -98,7 +98,7 @@ def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) ->
     return Section("unscored", "Unscored", lead, (view,))
 
 
-def _unlabelled(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
+def _unlabelled_rows(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
     from realtalk.ei.label_files import unscored_reasons
 
     for measure, reason, count in unscored_reasons([each.frame]):
@@ -113,7 +113,7 @@ def _unlabelled(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
         yield (f"{each.name}, speakers", title.lower(), count, len(each.speakers), reason)
 
 
-def _unscored(group: RunGroup) -> Iterator[tuple[Cell, ...]]:
+def _unscored_rows(group: RunGroup) -> Iterator[tuple[Cell, ...]]:
     for name, run in group.runs.items():
         for variant, scores in run.variants.items():
             where = ", ".join(part for part in (group.corpus, name, group.part, variant) if part)

@@ -27,13 +27,13 @@ from realtalk.pages.runs import RunGroup, groups_of, key_figures, run_sections
 from realtalk.pages.sections import render
 from realtalk.pages.speakers import (
     SideBySide,
-    compared,
+    compare_labels,
     comparison_sections,
     consistency_sections,
     speaker_sections,
 )
 from realtalk.pages.values import KeyFigure, Section
-from realtalk.pages.writers import Told
+from realtalk.pages.writers import AuthorOverrides
 
 _TITLE = "Long-term conversations, measured"
 _MOST = 3
@@ -76,12 +76,12 @@ def make_report(
     folders: Sequence[Path],
     *,
     title: str | None = None,
-    told: Told | None = None,
+    authors: AuthorOverrides | None = None,
     progress: Progress = silent,
 ) -> PageReport:
     """Every section that the runs can fill; `told` is who wrote what, as far as the user says."""
-    loaded = load(folders, progress, told)
-    pairs = compared(loaded.labels)
+    loaded = load(folders, progress, authors)
+    pairs = compare_labels(loaded.labels)
     groups = groups_of(loaded.runs)
     unscored = unscored_section(loaded.labels, groups)
     sections = [
@@ -151,7 +151,7 @@ def highlights(
     """
 
     def candidates() -> Iterator[KeyFigure | None]:
-        yield _compared(pairs)
+        yield _comparison_figure(pairs)
         yield from key_figures(groups)
         yield _consistency(loaded)
         yield _corpus(loaded)
@@ -159,7 +159,7 @@ def highlights(
     return list(islice((figure for figure in candidates() if figure is not None), _MOST))
 
 
-def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
+def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
     """The facet that tells two sets of speakers apart most, of those beyond chance."""
     from realtalk.ei import FACETS
     from realtalk.ei.values import shown
@@ -193,8 +193,8 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
         )
         says = (
             f"is the mean {facet.title.lower()} in {first_name} and in {second_name} "
-            f"(Cliff's delta of chats {_signed(value)}, "
-            f"95 % interval {_signed(low)} … {_signed(high)}; "
+            f"(Cliff's delta of chats {_sign(value)}, "
+            f"95 % interval {_sign(low)} … {_sign(high)}; "
             f"{best.first.n} and {best.second.n} speakers in {best.first.chats} and "
             f"{best.second.chats} chats). {beyond}"
         )
@@ -203,7 +203,7 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
             says,
             f"means{_UNITS.get(facet.unit, '')}, 95 % intervals {ends[0]} and {ends[1]}",
             f"compared-{pair.first.folder.name}-{pair.second.folder.name}",
-            "Human against simulated" if pair.told else "Two sets of speakers",
+            "Human against simulated" if pair.knows_writers else "Two sets of speakers",
         )
     return None
 
@@ -218,7 +218,7 @@ def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
             and who.overall.low is not None
             and all(is_usable(spoken.grade()) for spoken in who.languages)
         ]
-        if labels.written.is_simulated or not scored:
+        if labels.writer.is_simulated or not scored:
             continue
         most = max(scored, key=lambda who: who.overall.value or 0.0)
         people = len({who.speaker for who in scored})
@@ -255,5 +255,5 @@ def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
     return None
 
 
-def _signed(value: float) -> str:
+def _sign(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")

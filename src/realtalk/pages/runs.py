@@ -76,8 +76,8 @@ def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
             corpus=corpus,
             sha=sha,
             part=part,
-            runs=_named(several),
-            by_models=any(run.written.is_simulated for run in several),
+            runs=_join_runs(several),
+            by_models=any(run.writer.is_simulated for run in several),
         )
         for (kind, part, corpus, sha), several in sorted(
             by_key.items(), key=lambda item: kinds.index(item[0][0])
@@ -85,7 +85,7 @@ def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
     ]
 
 
-def _named(stored: Sequence[StoredRun]) -> dict[str, Run]:
+def _join_runs(stored: Sequence[StoredRun]) -> dict[str, Run]:
     """Runs by names that tell them apart; those of one solver over different groups joined."""
     parts: list[list[StoredRun]] = []
     for run in stored:

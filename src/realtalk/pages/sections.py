@@ -48,7 +48,7 @@ def render(
     cards = "".join(_card(figure, first_of.get(figure.section, "")) for figure in key_figures)
     opening = (
         f"<h1>{alone(title)}</h1>",
-        f'<p class="lead">{_said(lead)}</p>' if lead else "",
+        f'<p class="lead">{_escape_sentence(lead)}</p>' if lead else "",
         f'<ul class="keys" aria-label="What matters">{cards}</ul>' if cards else "",
     )
     body = (
@@ -95,12 +95,12 @@ def _section(section: Section, anchor: str) -> Iterator[str]:
         f"<h{level}>{within(section.title)}</h{level}>"
     )
     if section.lead:
-        yield f'<p class="lead" data-local>{_said(section.lead)}</p>'
+        yield f'<p class="lead" data-local>{_escape_sentence(section.lead)}</p>'
     for number, chart in enumerate(section.charts, 1):
         yield chart_html(chart, level + 1, f"{anchor}-{number}")
     yield from (table_html(table, level + 1) for table in section.tables)
     if section.notes:
-        lines = "".join(f"<li data-local>{_said(note)}</li>" for note in section.notes)
+        lines = "".join(f"<li data-local>{_escape_sentence(note)}</li>" for note in section.notes)
         yield f'<ul class="notes">{lines}</ul>'
     yield "</section>"
 
@@ -145,13 +145,13 @@ def chart_html(view: ChartView, level: int, id_: str) -> str:
     )
 
 
-def _said(text: str) -> str:
+def _escape_sentence(text: str) -> str:
     """A sentence of ours; where it advises a parameter, the reader has the command's option."""
     return within(as_options(text))
 
 
 def _note(text: str) -> str:
-    return f'<p class="note" data-local>{_said(text)}</p>' if text else ""
+    return f'<p class="note" data-local>{_escape_sentence(text)}</p>' if text else ""
 
 
 def _is_numeric(values: Sequence[Cell]) -> bool:

@@ -30,12 +30,12 @@ _INTERVALS = (
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Two sets of labels, compared. `told` is False where nothing says who is simulated."""
+    """Two sets of labels, compared; `knows_writers`: whether something says who is simulated."""
 
     first: LabelsRun
     second: LabelsRun
     comparison: CorpusComparison
-    told: bool
+    knows_writers: bool
 
 
 def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
@@ -141,12 +141,12 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     return sections
 
 
-def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
+def compare_labels(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     """People against simulated speakers; two sets that nothing tells apart, as they come."""
     from realtalk.ei import compare
 
-    people = [run for run in labels if not run.written.is_simulated]
-    models = [run for run in labels if run.written.is_simulated]
+    people = [run for run in labels if not run.writer.is_simulated]
+    models = [run for run in labels if run.writer.is_simulated]
     both_known = bool(people and models)
     pairs = product(people, models) if both_known else [labels] if len(labels) == 2 else []
     return [
@@ -173,8 +173,8 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         first_name, second_name = comparison.names
         holds = sum(finding.verdict == "holds" for finding in comparison.findings)
         who = (
-            f"{first_name} is {pair.first.written}, {second_name} {pair.second.written}."
-            if pair.told
+            f"{first_name} is {pair.first.writer}, {second_name} {pair.second.writer}."
+            if pair.knows_writers
             else f"Nothing says who is simulated: {first_name} stands first. "
             "Make the page with `simulated=NAME` to say it."
         )
@@ -197,7 +197,7 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         )
         title = (
             f"Human against simulated: {first_name} and {second_name}"
-            if pair.told
+            if pair.knows_writers
             else f"{first_name} beside {second_name}"
         )
         anchor = f"compared-{pair.first.folder.name}-{pair.second.folder.name}"

@@ -47,7 +47,7 @@ _KEY = ("chat", "date", "speaker")
 
 
 @dataclass(frozen=True)
-class Counted:
+class WordCounts:
     """Items in the order of how often they were used, and how often by whom on which day."""
 
     items: tuple[str, ...]
@@ -55,20 +55,20 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class WordsUsed:
+class PortraitWords:
     """What a portrait shows of people's words. `tokens` are all words that could be counted."""
 
     tokens: pl.DataFrame  # chat | date | speaker | count
-    words: Counted
+    words: WordCounts
     shares: tuple[float, ...]  # of all words, for each of `words.items`
-    emoji: Counted
-    laughter: Counted
-    openings: Counted
-    domains: Counted
+    emoji: WordCounts
+    laughter: WordCounts
+    openings: WordCounts
+    domains: WordCounts
     languages: tuple[str, ...] = ()  # whose commonest words were left out
 
 
-def count_words_used(lines: MessageLines, names: Collection[str]) -> WordsUsed:
+def count_words_used(lines: MessageLines, names: Collection[str]) -> PortraitWords:
     """Counts over all messages; `names` are parts of speakers' names in lower case."""
     texts = lines.frame.select(*_KEY, "session", "time", "text")
     clean = pl.col("text").str.replace_all(ADDRESS, " ").str.replace_all(_MAIL, " ")
@@ -84,24 +84,24 @@ def count_words_used(lines: MessageLines, names: Collection[str]) -> WordsUsed:
     pieces = _pieces(runs["item"], lines.spaceless, left_out)
     tokens = runs if pieces is None else _in_pieces(runs, pieces, "piece")
     every = tokens.group_by(_KEY).len("count")
-    allowed = _allowed(tokens, names, parts=pieces is not None)
+    allowed = _shareable_words(tokens, names, parts=pieces is not None)
     telling = tokens.join(_telling(allowed, left_out), on="item", how="semi")
     typical = _typical(telling, tokens)
-    words = _counted(telling.join(typical, on="item", how="semi"))
+    words = _count(telling.join(typical, on="item", how="semi"))
     total = max(1, tokens.height)
     used = dict(words.counts.group_by("item").agg(pl.col("count").sum()).iter_rows())
     openings = _openings(texts)
     if pieces is not None:
         first = pieces.with_columns(pl.col("piece").list.head(1))
         openings = _in_pieces(openings, first, "piece")
-    return WordsUsed(
+    return PortraitWords(
         every,
         words,
         tuple(used[item] / total for item in range(len(words.items))),
-        _counted(_emoji(texts), _EMOJI),
-        _counted(_laughs(runs if pieces is None else _in_pieces(runs, pieces, "part"))),
-        _counted(openings.join(allowed, on="item", how="semi"), _OPENINGS),
-        _counted(_domains(lines.frame), _DOMAINS),
+        _count(_emoji(texts), _EMOJI),
+        _count(_laughs(runs if pieces is None else _in_pieces(runs, pieces, "part"))),
+        _count(openings.join(allowed, on="item", how="semi"), _OPENINGS),
+        _count(_domains(lines.frame), _DOMAINS),
         left_out,
     )
 
@@ -135,7 +135,7 @@ def _pieces(items: pl.Series, spaceless: bool, languages: Collection[str]) -> pl
                 counts[part] = counts.get(part, 0) + uses
         split_words: Callable[[str], list[str]] = Segmenter(counts, common_words(languages)).words
     else:
-        split_words = _stemmed
+        split_words = _stem
     pieces = [
         [
             word
@@ -150,7 +150,7 @@ def _pieces(items: pl.Series, spaceless: bool, languages: Collection[str]) -> pl
     )
 
 
-def _stemmed(word: str) -> list[str]:
+def _stem(word: str) -> list[str]:
     return [korean_stem(word)]
 
 
@@ -174,7 +174,7 @@ def _telling(allowed: pl.DataFrame, languages: Collection[str]) -> pl.DataFrame:
     )
 
 
-def _allowed(tokens: pl.DataFrame, names: Collection[str], *, parts: bool) -> pl.DataFrame:
+def _shareable_words(tokens: pl.DataFrame, names: Collection[str], *, parts: bool) -> pl.DataFrame:
     """Words that enough people could have said: none of one evening, and nobody's name.
 
     With `parts` a word may hold a name that no space parts from it: then it is hidden, too.
@@ -299,11 +299,11 @@ def _openings(said: pl.DataFrame) -> pl.DataFrame:
         .unique(list(_KEY), keep="first", maintain_order=True)
         .select(*_KEY, first.str.replace_all("’", "'", literal=True).alias("item"))
         .drop_nulls("item")
-        .with_columns(pl.col("item").map_elements(_shortened, return_dtype=pl.String).alias("item"))
+        .with_columns(pl.col("item").map_elements(_shorten, return_dtype=pl.String).alias("item"))
     )
 
 
-def _shortened(word: str) -> str:
+def _shorten(word: str) -> str:
     """heyyyy → hey, hiii → hi; a doubled letter in the middle stays."""
     import regex
 
@@ -320,7 +320,7 @@ def _domains(lines: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _counted(used: pl.DataFrame, most: int | None = None) -> Counted:
+def _count(used: pl.DataFrame, most: int | None = None) -> WordCounts:
     order = used.group_by("item").len("n").sort("n", "item", descending=[True, False])
     items = order["item"].head(most).to_list() if most else order["item"].to_list()
     numbers = pl.DataFrame(
@@ -333,7 +333,7 @@ def _counted(used: pl.DataFrame, most: int | None = None) -> Counted:
         .len("count")
         .rename({"number": "item"})
     )
-    return Counted(tuple(items), counts)
+    return WordCounts(tuple(items), counts)
 
 
 def name_parts(names: Iterable[str]) -> frozenset[str]:

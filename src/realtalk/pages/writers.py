@@ -1,11 +1,11 @@
 """Who wrote a corpus, people or models, and by what that is known.
 
-    told = Told(simulated=("mine",))
-    written(("mine", "mine-labels"), "jsonl", told)   → WriterKind(True, "as you said")
-    written(("bench",), "locomo", told)               → WriterKind(True, "by its format, locomo")
-    written(("family",), "whatsapp", told)            → WriterKind(False, "by its format, whatsapp")
-    written(("sample-simulated",), "realtalk", told)  → WriterKind(True, "by its name")
-    written(("realtalk",), "realtalk", told)          → WriterKind(False, "nothing says otherwise")
+    said = AuthorOverrides(simulated=("mine",))
+    writer_of(("mine", "mine-labels"), "jsonl", said)  → WriterKind(True, "as you said")
+    writer_of(("bench",), "locomo", said)  → WriterKind(True, "by its format, locomo")
+    writer_of(("family",), "whatsapp", said)  → WriterKind(False, "by its format, whatsapp")
+    writer_of(("sample-simulated",), "realtalk", said)  → WriterKind(True, "by its name")
+    writer_of(("realtalk",), "realtalk", said)  → WriterKind(False, "nothing says otherwise")
 
 What the user says comes first, then what the format knows. A name is a guess, and the last resort.
 """
@@ -33,7 +33,7 @@ _WORDS = frozenset({"simulated", "locomo", "llm", "generated", "synthetic"})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AuthorOverrides:
     """Names of corpora or runs that, as the user says, models wrote, or people."""
 
     simulated: tuple[str, ...] = ()
@@ -59,10 +59,10 @@ class WriterKind:
     """Whether models wrote it, and by what that is known."""
 
     is_simulated: bool
-    known: str
+    reason: str
 
     def __str__(self) -> str:
-        return f"written by {'models' if self.is_simulated else 'people'} ({self.known})"
+        return f"written by {'models' if self.is_simulated else 'people'} ({self.reason})"
 
 
 def says_simulated(name: str) -> bool:
@@ -70,9 +70,9 @@ def says_simulated(name: str) -> bool:
     return not _WORDS.isdisjoint(re.split(r"[\W_]+", name.casefold()))
 
 
-def written(names: Sequence[str], format_: str | None, told: Told) -> WriterKind:
+def writer_of(names: Sequence[str], format_: str | None, authors: AuthorOverrides) -> WriterKind:
     """Decides for a corpus, or for a run on it, by every name that it goes by."""
-    for is_simulated, names_stated in ((True, told.simulated), (False, told.human)):
+    for is_simulated, names_stated in ((True, authors.simulated), (False, authors.human)):
         if not set(names_stated).isdisjoint(names):
             return WriterKind(is_simulated, "as you said")
     if format_ in _BY_MODELS or format_ in _BY_PEOPLE:

@@ -35,7 +35,7 @@ from realtalk.web.values import (
     Conflict,
     StudioItem,
     checked_name,
-    cleaned,
+    clean_fields,
 )
 
 router = APIRouter()
@@ -75,7 +75,7 @@ def _listing(items: Iterable[StudioItem], **about: Any) -> JSONResponse:
 def panel(
     visit: Asked, open_chat: Opened, session: int | None = None, who: str = ""
 ) -> HTMLResponse:
-    author, items = visit.shown(open_chat, who)
+    author, items = visit.items_to_show(open_chat, who)
     sessions = {part.number: part for part in open_chat.chat.sessions}
     current = session if session in sessions else open_chat.starts[0][1].number
     events: dict[int | None, list[StudioItem]] = defaultdict(list)
@@ -107,7 +107,7 @@ def panel(
 
 @router.get("/chat/{number}/counts")
 def counts(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
-    _, items = visit.shown(open_chat, who)
+    _, items = visit.items_to_show(open_chat, who)
     return JSONResponse(
         {
             "annotators": visit.studio.annotators(open_chat, visit.me),
@@ -118,15 +118,15 @@ def counts(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
 
 
 @router.get("/chat/{number}/items")
-def listed(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
-    author, items = visit.shown(open_chat, who)
+def list_items(visit: Asked, open_chat: Opened, who: str = "") -> JSONResponse:
+    author, items = visit.items_to_show(open_chat, who)
     return _listing(items, who=author)
 
 
 @router.post("/chat/{number}/items")
 def create(visit: Asked, open_chat: Opened, form: ItemForm) -> JSONResponse:
     kind = form.kind
-    fields = cleaned(kind, form.fields, open_chat.chat, open_chat.categories)
+    fields = clean_fields(kind, form.fields, open_chat.chat, open_chat.categories)
     if kind == "event" and not {"session", "speaker"} <= set(fields):
         raise RealtalkError("an event belongs to a session and a speaker")
     body = BLANKS[kind] | fields
@@ -139,7 +139,7 @@ def create(visit: Asked, open_chat: Opened, form: ItemForm) -> JSONResponse:
 def change(visit: Asked, id_: str, form: EditForm) -> JSONResponse:
     item = visit.store.item(id_)
     open_chat = _open_chat_of(visit, item)
-    fields = cleaned(item.kind, form.fields, open_chat.chat, open_chat.categories, item.body)
+    fields = clean_fields(item.kind, form.fields, open_chat.chat, open_chat.categories, item.body)
     author = visit.studio.owner(item, visit.me)
     done = visit.store.change(id_, author, form.version, fields, request=form.request)
     return _answer(visit, done)

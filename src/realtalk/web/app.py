@@ -27,7 +27,7 @@ from realtalk.web import (
 from realtalk.web.exchange import LARGEST_UPLOAD
 from realtalk.web.guard import Guard, Keys, Limits, Scope
 from realtalk.web.session import StudioSession
-from realtalk.web.troubles import unsaved
+from realtalk.web.troubles import save_error
 
 _LARGEST_EDIT = 128 << 10
 ROUTERS = (
@@ -60,7 +60,7 @@ def make_app(
                 return LARGEST_UPLOAD if scope["path"].endswith("/import") else _LARGEST_EDIT
         return 0
 
-    def refused(_request: Request, error: Exception) -> JSONResponse:
+    def refuse(_request: Request, error: Exception) -> JSONResponse:
         return line(str(error), getattr(error, "status", 400))
 
     def line(text: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -68,30 +68,30 @@ def make_app(
         text = as_options(text).encode("utf-8", "replace").decode()
         return JSONResponse({"error": text}, status, headers)
 
-    def unfit(_request: Request, error: RequestValidationError) -> JSONResponse:
+    def refuse_form(_request: Request, error: RequestValidationError) -> JSONResponse:
         # Only where and why: the default answer would repeat what was sent.
         first = error.errors()[0]
         where = ".".join(str(part)[:40] for part in first.get("loc", ()))
         return line(f"{where}: {first.get('msg', 'does not fit')}", 422)
 
-    def unrouted(_request: Request, error: HTTPException) -> JSONResponse:
+    def refuse_route(_request: Request, error: HTTPException) -> JSONResponse:
         return line(str(error.detail), error.status_code, error.headers)
 
-    def unwritten(request: Request, error: sqlite3.Error | OSError) -> JSONResponse:
-        problem = unsaved(error, studio.store.path.name)
+    def refuse_writing(request: Request, error: sqlite3.Error | OSError) -> JSONResponse:
+        problem = save_error(error, studio.store.path.name)
         if problem is None:
             raise error
-        return refused(request, problem)
+        return refuse(request, problem)
 
-    def failed(_request: Request, _error: Exception) -> JSONResponse:
+    def report_failure(_request: Request, _error: Exception) -> JSONResponse:
         return line("something went wrong; the terminal says where", 500)
 
     app.exception_handlers |= {
-        Exception: failed,  # the guard logs it
-        RealtalkError: refused,
-        RequestValidationError: unfit,
-        HTTPException: unrouted,
-        sqlite3.Error: unwritten,
-        OSError: unwritten,
+        Exception: report_failure,  # the guard logs it
+        RealtalkError: refuse,
+        RequestValidationError: refuse_form,
+        HTTPException: refuse_route,
+        sqlite3.Error: refuse_writing,
+        OSError: refuse_writing,
     }
     return Guard(app, keys, entered, takes, limits)

@@ -148,9 +148,9 @@ class Visit:
         """What somebody noted in a chat."""
         return self.store.items(open_chat.chat.id, author)
 
-    def shown(self, open_chat: OpenChat, asked: str) -> tuple[str, list[StudioItem]]:
+    def items_to_show(self, open_chat: OpenChat, asked: str) -> tuple[str, list[StudioItem]]:
         """Whose items a page shows, and these."""
-        author = self.studio.shown(open_chat, self.me, asked)
+        author = self.studio.author_to_show(open_chat, self.me, asked)
         return author, self.items(open_chat, author)
 
     def writer(self, who: str) -> str:

@@ -24,7 +24,7 @@ router = APIRouter()
 
 @router.get("/chat/{number}/audit")
 def audit(visit: Asked, open_chat: Opened, verdict: str = "") -> HTMLResponse:
-    audits = visit.studio.audited(open_chat)
+    audits = visit.studio.audit_of(open_chat)
     verdict_counts = counts(audits.values())
     filter_verdict = verdict if verdict in verdict_counts else ""
     questions = [
@@ -56,7 +56,7 @@ def decide(visit: Asked, open_chat: Opened, form: AuditForm) -> JSONResponse:
 
 @router.get("/audit/export")
 def export(visit: Asked) -> Response:
-    corrected = visit.studio.reviews.corrected(visit.studio.library.corpus.chats)
+    corrected = visit.studio.reviews.correct(visit.studio.library.corpus.chats)
     return download_lines(corrected.lines(), "corrected.jsonl")
 
 

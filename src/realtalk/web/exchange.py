@@ -45,7 +45,7 @@ class UploadContent:
     notes: tuple[str, ...]
 
 
-def annotated(open_chat: OpenChat, items: Sequence[StudioItem]) -> Chat:
+def annotate(open_chat: OpenChat, items: Sequence[StudioItem]) -> Chat:
     """The chat with these events and questions instead of its own."""
     events = [event_of(item.body) for item in items if item.kind == "event"]
     # Observations and summaries are not annotated here: they stay as they are.
@@ -55,19 +55,19 @@ def annotated(open_chat: OpenChat, items: Sequence[StudioItem]) -> Chat:
     return replace(open_chat.chat, events=tuple(events), questions=tuple(questions))
 
 
-def exported(open_chat: OpenChat, items: Sequence[StudioItem], layout: str) -> tuple[str, bytes]:
+def export_file(open_chat: OpenChat, items: Sequence[StudioItem], layout: str) -> tuple[str, bytes]:
     """A file's name and bytes."""
     if layout not in LAYOUTS:
         raise RealtalkError("no such layout", fix=f"known: {', '.join(LAYOUTS)}")
     write = FORMATS[layout].write
     assert write is not None
     with tempfile.TemporaryDirectory() as folder:
-        corpus = Corpus(open_chat.chat.id, "realtalk", (annotated(open_chat, items),))
+        corpus = Corpus(open_chat.chat.id, "realtalk", (annotate(open_chat, items),))
         (path, *_) = write(corpus, Path(folder))
         return path.name, path.read_bytes()
 
 
-def imported(open_chat: OpenChat, name: str, data: bytes) -> UploadContent:
+def import_file(open_chat: OpenChat, name: str, data: bytes) -> UploadContent:
     """Events and questions of an uploaded file about the same chat."""
     suffix = Path(name).suffix.lower()
     if suffix not in _SUFFIXES:

@@ -103,7 +103,7 @@ def connections(limits: Limits) -> type[H11Protocol]:
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    class Bounded(H11Protocol):
+    class BoundedProtocol(H11Protocol):
         _late: asyncio.TimerHandle | None = None  # set while the head of a request is awaited
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -119,7 +119,7 @@ def connections(limits: Limits) -> type[H11Protocol]:
                 silent = {
                     connection._late.when(): connection
                     for connection in present
-                    if isinstance(connection, Bounded) and connection._late
+                    if isinstance(connection, BoundedProtocol) and connection._late
                 }
                 silent[min(silent)].transport.close()
 
@@ -147,7 +147,7 @@ def connections(limits: Limits) -> type[H11Protocol]:
             elif self._late is None:
                 self._late = self.loop.call_later(limits.headers, self.transport.close)
 
-    return Bounded
+    return BoundedProtocol
 
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -302,7 +302,7 @@ class Guard:
         async def replay() -> AsgiMessage:
             return next(bodies, None) or await receive()
 
-        async def guarded(message: AsgiMessage) -> None:
+        async def send_guarded(message: AsgiMessage) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
@@ -313,7 +313,7 @@ class Guard:
             await send(message)
 
         try:
-            await app(scope, replay, guarded)
+            await app(scope, replay, send_guarded)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             name = last.filename.rpartition("/")[2]

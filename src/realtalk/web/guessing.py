@@ -81,7 +81,7 @@ class GuessRoom:
         """The line-ups of a chat, in the order in which everybody gets them."""
         with self._lock:
             if chat.id not in self._rounds:
-                self._rounds[chat.id] = tuple(self._drawn(chat))
+                self._rounds[chat.id] = tuple(self._lineups(chat))
             return self._rounds[chat.id]
 
     def order(self, lineup: TurnLineup, judge: str) -> list[int]:
@@ -94,11 +94,11 @@ class GuessRoom:
     def _draw(self) -> LineupDraw:
         return LineupDraw(self._corpus, simulated=self._simulated, seed=self._seed)
 
-    def _drawn(self, chat: Chat) -> Iterator[TurnLineup]:
+    def _lineups(self, chat: Chat) -> Iterator[TurnLineup]:
         waiting = self._turns(chat)
         random.Random(f"{self._seed}/{chat.id}").shuffle(waiting)
         lineups = (
-            self._draw.lineup(turn, test=chat, learn=learn, wanted=self._wanted, context=CONTEXT)
+            self._draw.lineup(turn, test=chat, learn=learn, wanted=self._origins, context=CONTEXT)
             for turn, learn in waiting
             if len(words_and_emoji(turn.text)) >= _FEWEST_WORDS
         )
@@ -121,7 +121,7 @@ class GuessRoom:
         ]
 
     @property
-    def _wanted(self) -> tuple[Origin, ...]:
+    def _origins(self) -> tuple[Origin, ...]:
         """Beside the real one as many simulators as there is room for, then people."""
         origins: list[Origin] = ["simulated" for _ in self._simulated]
         people: list[Origin] = ["partner", "other", "other"]
@@ -158,7 +158,7 @@ class GuessRoom:
         with self._lock:
             self._add(self._rows, row_of(sample, Answer(pick_id), columns))
 
-    def picked(self, chat: Chat, judge: str) -> dict[int, int]:
+    def picks(self, chat: Chat, judge: str) -> dict[int, int]:
         """What a judge picked in a chat so far: turn → the place of the reply, as it is shown."""
         mine = {row["sample"]: row["answer"] for row in self.rows if row["variant"] == judge}
         return {
@@ -177,7 +177,7 @@ class GuessRoom:
         """Raises where the folder holds guesses about other replies."""
         with self._lock:
             if self._is_there:
-                self._opened()
+                self._files()
 
     def close(self) -> None:
         """Closes the folder; its rows are then also there as Parquet."""
@@ -205,13 +205,13 @@ class GuessRoom:
 
     @property
     def _rows(self) -> Table:
-        return self._opened()[1]
+        return self._files()[1]
 
     @property
     def _judges(self) -> Table:
-        return self._opened()[2]
+        return self._files()[2]
 
-    def _opened(self) -> tuple[RunFolder, Table, Table]:
+    def _files(self) -> tuple[RunFolder, Table, Table]:
         if self._stored is None:
             folder = RunFolder.open(self.folder, GUESSES, self._settings)
             try:

@@ -108,16 +108,16 @@ class MessageIndex:
         return [text.casefold() for text in self._texts]
 
     @cached_property
-    def _folded(self) -> list[str]:
+    def _folded_texts(self) -> list[str]:
         return [fold(text) for text in self._texts]
 
     def search(self, query: str, most: int) -> Hits:
         """The first `most` hits in the chat's order, and the number of all."""
-        query = _typed(query)
+        query = _clean_query(query)
         places = self.places(query)
         first, marked = places[:most], []
         if terms := _wanted_anywhere(query):
-            marked = [_marked_folded(self._texts[at], terms) for at in first]
+            marked = [_mark_folded(self._texts[at], terms) for at in first]
         elif match := _match(query):
             rows = self._database.execute(
                 "SELECT highlight(message, 0, ?, ?) FROM message WHERE message MATCH ?"
@@ -125,15 +125,15 @@ class MessageIndex:
                 (*MARKS, match, most),
             )
             marked = [text for (text,) in rows]
-        marked = marked or [_marked(self._texts[at], query.casefold()) for at in first]
+        marked = marked or [_mark(self._texts[at], query.casefold()) for at in first]
         hits = zip(first, marked, strict=True)
         return Hits(len(places), tuple(Hit(at, _excerpt(text)) for at, text in hits))
 
     def places(self, query: str) -> list[int]:
         """Where all hits stand, in the chat's order."""
-        query = _typed(query)
+        query = _clean_query(query)
         if terms := _wanted_anywhere(query):
-            texts = enumerate(self._folded)
+            texts = enumerate(self._folded_texts)
             return [at for at, text in texts if all(word in text for word in terms)]
         if match := _match(query):
             rows = self._database.execute(
@@ -145,7 +145,7 @@ class MessageIndex:
         return [at for at, text in enumerate(self._lower) if letters in text] if query else []
 
 
-def _typed(query: str) -> str:
+def _clean_query(query: str) -> str:
     return _CONTROL.sub("", query[:_LONGEST_QUERY]).strip()
 
 
@@ -154,7 +154,7 @@ def _wanted_anywhere(query: str) -> list[str]:
     return list(filter(None, map(fold, query.split()))) if _ANYWHERE.search(query) else []
 
 
-def _marked_folded(text: str, wanted: Sequence[str]) -> str:
+def _mark_folded(text: str, wanted: Sequence[str]) -> str:
     """The text with marks around the first place of each word that was found folded."""
     folded, places = mapped(text)
     spans = []
@@ -175,7 +175,7 @@ def _match(query: str) -> str:
     return " ".join(f'"{word}"*' for word in plain_words(query))
 
 
-def _marked(text: str, wanted: str) -> str:
+def _mark(text: str, wanted: str) -> str:
     # Folding may change the length of a text; then the hit is shown without marks.
     at = text.casefold().find(wanted) if len(text.casefold()) == len(text) else -1
     end = at + len(wanted)
@@ -286,15 +286,15 @@ class OpenChat:
     def search(self, query: str, most: int = 60) -> Hits:
         """Messages that hold every word of the query, oldest first."""
         with self._lock:
-            return self._searched.search(query, most)
+            return self._index.search(query, most)
 
     def places(self, query: str) -> list[int]:
         """Where every message stands that holds every word of the query."""
         with self._lock:
-            return self._searched.places(query)
+            return self._index.places(query)
 
     @cached_property
-    def _searched(self) -> MessageIndex:
+    def _index(self) -> MessageIndex:
         return MessageIndex(self.messages)
 
 

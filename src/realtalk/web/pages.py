@@ -51,7 +51,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "clock": _clock,
         "day": day,
-        "marked": _marked,
+        "marked": _mark_hits,
         "level": _level,
         "percent": _percent,
         "link": _link,
@@ -122,7 +122,7 @@ def _apart(name: str) -> str:
     return f"\u2068{name}\u2069" if turned else name
 
 
-def _marked(text: str) -> Markup:
+def _mark_hits(text: str) -> Markup:
     escaped = str(escape(text))
     return Markup(escaped.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))  # noqa: S704
 

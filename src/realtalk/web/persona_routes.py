@@ -56,16 +56,16 @@ router = APIRouter()
 def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
     """A round as HTML: the one of that number, else the first that is open."""
     room = visit.studio.guess_room
-    rounds, mine = room.rounds(open_chat.chat), room.picked(open_chat.chat, visit.me)
+    rounds, mine = room.rounds(open_chat.chat), room.picks(open_chat.chat, visit.me)
     at = number
     if at is None:
         waiting = (at for at, lineup in enumerate(rounds) if lineup.turn.prompt.place not in mine)
         at = next(waiting, len(rounds))
-    answer_view = None
+    lineup_view = None
     if 0 <= at < len(rounds):
         lineup = rounds[at]
         prompt = lineup.turn.prompt
-        answer_view = {
+        lineup_view = {
             "turn": lineup.turn.prompt.place,
             "speaker": prompt.speaker,
             "session": prompt.session,
@@ -75,7 +75,7 @@ def _round(visit: Visit, open_chat: OpenChat, number: int | None = None) -> str:
         }
     return render(
         "guess_round.html",
-        shown=answer_view,
+        shown=lineup_view,
         number=at,
         total=len(rounds),
         done=len(mine),
@@ -131,14 +131,14 @@ def _room(visit: Visit) -> TalkRoom:
     return visit.studio.talk
 
 
-def _said(talk: TalkRoom) -> str:
+def _render_talk(talk: TalkRoom) -> str:
     return render("talk_said.html", talk=talk, mark=MARK)
 
 
 @router.get("/talk")
 def show(visit: Asked) -> HTMLResponse:
     talk = visit.studio.talk
-    return visit.page("talk.html", talk=talk, said="" if talk is None else _said(talk))
+    return visit.page("talk.html", talk=talk, said="" if talk is None else _render_talk(talk))
 
 
 @router.post("/talk/begin")
@@ -148,7 +148,7 @@ def begin(visit: Asked, form: BeginForm) -> JSONResponse:
         talk.open(form.answer)
     except NoConsent as error:
         return JSONResponse({"error": as_options(str(error)), "ask": talk.question}, 409)
-    return JSONResponse({"html": _said(talk)}, 201)
+    return JSONResponse({"html": _render_talk(talk)}, 201)
 
 
 @router.post("/talk")

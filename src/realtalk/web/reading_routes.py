@@ -117,7 +117,7 @@ def csrf(visit: Asked) -> JSONResponse:
 @router.get("/chat/{number}")
 def chat(visit: Asked, open_chat: Opened, at: int = 0, who: str = "") -> HTMLResponse:
     at = max(0, min(at, len(open_chat.messages) - 1))
-    author, items = visit.shown(open_chat, who)
+    author, items = visit.items_to_show(open_chat, who)
     return visit.page(
         "chat.html",
         open_chat,

@@ -27,7 +27,7 @@ from realtalk.errors import RealtalkError
 from realtalk.metrics.answers import token_f1
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
 from realtalk.web.asking import Asked, Opened, Visit, download
-from realtalk.web.exchange import exported, imported
+from realtalk.web.exchange import export_file, import_file
 from realtalk.web.library import OpenChat
 from realtalk.web.values import CORPUS, FINAL, StudioItem, checked_name
 
@@ -195,7 +195,7 @@ def _found_by_both(matches: Sequence[Match]) -> Estimate:
 router = APIRouter()
 
 
-def _compared(visit: Visit, open_chat: OpenChat, first: str, second: str) -> dict[str, Any]:
+def _compare(visit: Visit, open_chat: OpenChat, first: str, second: str) -> dict[str, Any]:
     """Everybody who can be compared, the two that are, and how: None where there are no two."""
     names = [name for name in visit.store.authors(open_chat.chat.id) if name != FINAL]
     # People before the file: agreement is between annotators first.
@@ -212,13 +212,13 @@ def _compared(visit: Visit, open_chat: OpenChat, first: str, second: str) -> dic
 def review(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> HTMLResponse:
     agreed = visit.items(open_chat, FINAL)
     sources = {item.taken_from for item in agreed}
-    compared = _compared(visit, open_chat, first, second)
+    compared = _compare(visit, open_chat, first, second)
     return visit.page("review.html", open_chat, agreed=agreed, taken=sources, **compared)
 
 
 @router.get("/chat/{number}/agreement")
 def agreement(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> JSONResponse:
-    compared = _compared(visit, open_chat, first, second)
+    compared = _compare(visit, open_chat, first, second)
     if compared["found"] is None:
         raise RealtalkError("two annotators are needed", where=f"chat {open_chat.chat.id}")
     figures = [figure.to_json() for figure in compared["found"].figures]
@@ -228,8 +228,8 @@ def agreement(visit: Asked, open_chat: Opened, first: str = "", second: str = ""
 
 @router.get("/chat/{number}/export")
 def export(visit: Asked, open_chat: Opened, layout: str, who: str = "") -> Response:
-    _, items = visit.shown(open_chat, who)
-    name, data = exported(open_chat, items, layout)
+    _, items = visit.items_to_show(open_chat, who)
+    name, data = export_file(open_chat, items, layout)
     return download(data, name)
 
 
@@ -241,7 +241,7 @@ async def import_(
 
     def take() -> JSONResponse:
         author = checked_name(who) if who else visit.me
-        content = imported(open_chat, name, data)
+        content = import_file(open_chat, name, data)
         created = visit.store.create_all(open_chat.chat.id, author, content.bodies)
         counts = {"made": len(created), "there": len(content.bodies) - len(created)}
         return JSONResponse(counts | {"notes": list(content.notes), "who": author}, 201)

@@ -118,14 +118,14 @@ class AuditReviews:
             write_json(self.path, changed)
             self._said = changed
 
-    def corrected(self, chats: Iterable[Chat]) -> Audit:
+    def correct(self, chats: Iterable[Chat]) -> Audit:
         """The audit of these chats as people corrected it."""
         corrected: dict[str, dict[str, AuditedQuestion]] = {}
         for chat in chats:
             if audited := self.audit.of(chat):
                 decisions = self.of(chat)
                 corrected[chat_key(chat)] = {
-                    question_key(question): _settled(
+                    question_key(question): _settle(
                         question, audited[question.id], decisions[question.id]
                     )
                     for question in chat.questions
@@ -136,7 +136,7 @@ class AuditReviews:
         return Audit("corrected", corrected)
 
 
-def _settled(
+def _settle(
     question: Question, audited: AuditedQuestion, decisions: Mapping[str, AuditDecision]
 ) -> AuditedQuestion:
     if not decisions:

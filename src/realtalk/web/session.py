@@ -2,7 +2,7 @@
 
 studio = StudioSession(ChatLibrary(corpus), Store.open(path), "Ana")
 studio.open_chat(0)              → the first chat; its own events and questions are in the store
-studio.shown(open_chat, "Ana", "") → whose items a page shows: hers where she has any
+studio.author_to_show(open_chat, "Ana", "") → whose items a page shows: hers where she has any
 studio.turn_labels(open_chat)    → its EI, from labels or being labelled
 """
 
@@ -82,7 +82,7 @@ class StudioSession:
         self.store.close()
         self.guess_room.close()
 
-    def audited(self, open_chat: OpenChat) -> dict[str, AuditedQuestion]:
+    def audit_of(self, open_chat: OpenChat) -> dict[str, AuditedQuestion]:
         """What the audit says of a chat's questions; empty where it does not know the chat."""
         if open_chat.number not in self._audited:
             self._audited[open_chat.number] = (self.audit or Audit.shipped()).of(open_chat.chat)
@@ -99,7 +99,7 @@ class StudioSession:
                 self._turn_labels[open_chat.number] = labels
             return self._turn_labels[open_chat.number]
 
-    def shown(self, open_chat: OpenChat, me: str, asked: str) -> str:
+    def author_to_show(self, open_chat: OpenChat, me: str, asked: str) -> str:
         """Whose items to show: as asked, else mine, else what came with the chat."""
         there = self.store.authors(open_chat.chat.id)
         if asked and (asked in there or asked in (me, FINAL)):

@@ -29,8 +29,8 @@ import orjson
 
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import private_folder, private_stream
-from realtalk.web.troubles import Unknown, Unsaved, unsaved
-from realtalk.web.values import Body, Conflict, ItemKind, StudioItem, dumped, merged
+from realtalk.web.troubles import SaveError, Unknown, save_error
+from realtalk.web.values import Body, Conflict, ItemKind, StudioItem, dump_body, merge_fields
 
 _APPLICATION = 0x5254_4B53  # "RTKS": marks SQLite files as ours
 _LAYOUT = 1
@@ -60,7 +60,7 @@ def open_file(path: Path) -> sqlite3.Connection:
         connection.close()
         if isinstance(error, RealtalkError):
             raise
-        raise unsaved(error, where) or _foreign(where) from error
+        raise save_error(error, where) or _foreign(where) from error
 
 
 def _foreign(where: str) -> RealtalkError:
@@ -112,7 +112,7 @@ class Store:
         """All of a change, or nothing of it."""
         # SQLite would go on writing into a file that nobody will find again.
         if _identity(self.path) != self._file:
-            raise Unsaved(
+            raise SaveError(
                 "was moved, removed or replaced; nothing can be saved",
                 503,
                 where=self.path.name,
@@ -156,7 +156,7 @@ class Store:
         )
         return dict(rows)  # type: ignore[arg-type]
 
-    def _requested(self, request: str | None) -> StudioItem | None:
+    def _result_of_request(self, request: str | None) -> StudioItem | None:
         """What a request of this name has done already."""
         rows = self._rows("SELECT item FROM edit WHERE request = ?", request)
         return self.item(rows[0][0]) if rows else None
@@ -173,7 +173,7 @@ class Store:
             current.id,
             version,
         )
-        return _loaded(rows[0][0]) if rows else None
+        return _load_body(rows[0][0]) if rows else None
 
     # Writing rows
 
@@ -196,7 +196,7 @@ class Store:
         self.connection.execute(
             "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
             " VALUES (:id, :chat, :kind, :author, :version, :body, :conflict_of, :taken_from)",
-            {**asdict(item), "body": dumped(kind, body)},
+            {**asdict(item), "body": dump_body(kind, body)},
         )
         self._log(item, None, body, request, step, state)
         return item
@@ -213,7 +213,7 @@ class Store:
         """A new version; a body of None removes the item, which keeps its last words."""
         self.connection.execute(
             "UPDATE item SET version = version + 1, body = ?, deleted = ? WHERE id = ?",
-            (dumped(item.kind, item.body if body is None else body), body is None, item.id),
+            (dump_body(item.kind, item.body if body is None else body), body is None, item.id),
         )
         new = self.item(item.id)
         before = None if item.deleted else item.body
@@ -242,7 +242,7 @@ class Store:
                 item.chat,
                 item.author,
                 item.version,
-                *(body and dumped(item.kind, body) for body in (before, after)),
+                *(body and dump_body(item.kind, body) for body in (before, after)),
                 step or secrets.token_hex(8),
                 state,
                 request,
@@ -263,7 +263,7 @@ class Store:
         if not last or last[0]["item"] != item.id or not names <= _TYPED:
             return None
         row = last[0]
-        before, after = _loaded(row["before"]), _loaded(row["after"])
+        before, after = _load_body(row["before"]), _load_body(row["after"])
         if after is None or 86_400 * row["days"] >= _BURST:
             return None
         if before is None:  # begun by typing into a new card; copies and second versions stand
@@ -317,7 +317,7 @@ class Store:
             )
             changed = []
             for id_, *bodies in rows:
-                becomes, was = map(_loaded, bodies if back else bodies[::-1])
+                becomes, was = map(_load_body, bodies if back else bodies[::-1])
                 current = self.item(id_)
                 if was != (None if current.deleted else current.body):
                     raise RealtalkError("was changed since", where=f"item {id_}")
@@ -349,7 +349,7 @@ class Store:
     ) -> StudioItem:
         """A new item."""
         with self.changing():
-            return self._requested(request) or self._insert(
+            return self._result_of_request(request) or self._insert(
                 chat, kind, author, body, request=request
             )
 
@@ -381,16 +381,20 @@ class Store:
     ) -> StudioItem | Conflict:
         """Changed fields of an item, as it was at a version."""
         with self.changing():
-            if done := self._requested(request):
+            if done := self._result_of_request(request):
                 if done.conflict_of and done.id != id_:
                     return Conflict(self.item(done.conflict_of), done)
                 return done
             current = self._own(id_, author)
             base = self._body_at(current, version)
             if base is None:  # nobody can tell who changed what: every field that differs clashes
-                merged_body, mine, theirs = merged(current.body, fields), set(fields), set(fields)
+                merged_body, mine, theirs = (
+                    merge_fields(current.body, fields),
+                    set(fields),
+                    set(fields),
+                )
             else:
-                merged_body = merged(base, fields)
+                merged_body = merge_fields(base, fields)
                 theirs = {name for name in current.body if current.body[name] != base.get(name)}
                 mine = {name for name in fields if fields[name] != base.get(name)}
             clash = {name for name in theirs & mine if current.body.get(name) != fields[name]}
@@ -407,7 +411,7 @@ class Store:
                 )
                 return Conflict(current, copy)
             step = self._burst(current, mine)
-            body = merged(current.body, fields)
+            body = merge_fields(current.body, fields)
             return self._update(current, body, request=request, step=step)
 
     def remove(
@@ -415,7 +419,7 @@ class Store:
     ) -> StudioItem | Conflict:
         """Takes an item away; not one that was changed since."""
         with self.changing():
-            if done := self._requested(request):
+            if done := self._result_of_request(request):
                 return done
             current = self._own(id_, author)
             if current.deleted:
@@ -450,7 +454,7 @@ class Store:
 
 
 def _key(kind: str, body: Body) -> str:
-    return f"{kind} {dumped(kind, body)}"
+    return f"{kind} {dump_body(kind, body)}"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -462,7 +466,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _loaded(body: str | None) -> Body | None:
+def _load_body(body: str | None) -> Body | None:
     return None if body is None else dict(orjson.loads(body))
 
 

@@ -18,7 +18,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ROOM = "make room; an open page goes on trying"
 
 
-class Unsaved(RealtalkError):
+class SaveError(RealtalkError):
     """The same request may go well later."""
 
     def __init__(self, what: str, status: int, *, where: str, fix: str | None = None) -> None:
@@ -32,24 +32,24 @@ class Unknown(RealtalkError):
     status = 404
 
 
-def unsaved(error: sqlite3.Error | OSError, where: str) -> Unsaved | None:
+def save_error(error: sqlite3.Error | OSError, where: str) -> SaveError | None:
     """The failure in words; None where it is a mistake of ours."""
     if isinstance(error, OSError):
         if error.errno not in _FULL:
             return None
-        return Unsaved("the disk is full, nothing can be written", 507, where=where, fix=_ROOM)
+        return SaveError("the disk is full, nothing can be written", 507, where=where, fix=_ROOM)
     code = getattr(error, "sqlite_errorcode", None)
     match None if code is None else code & 0xFF:
         case sqlite3.SQLITE_FULL:
-            return Unsaved("the disk is full, nothing can be saved", 507, where=where, fix=_ROOM)
+            return SaveError("the disk is full, nothing can be saved", 507, where=where, fix=_ROOM)
         case sqlite3.SQLITE_IOERR:  # a quota or a limit on sizes of files reads like this too
             what = "the disk takes nothing more (full, a quota, or a fault), nothing can be saved"
-            return Unsaved(what, 507, where=where, fix=_ROOM)
+            return SaveError(what, 507, where=where, fix=_ROOM)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return Unsaved("another program is writing to it", 503, where=where)
+            return SaveError("another program is writing to it", 503, where=where)
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return Unsaved("cannot be written, nothing can be saved", 503, where=where)
+            return SaveError("cannot be written, nothing can be saved", 503, where=where)
         case sqlite3.SQLITE_CORRUPT:
-            return Unsaved("is damaged", 503, where=where, fix="put back a copy of it")
+            return SaveError("is damaged", 503, where=where, fix="put back a copy of it")
         case _:
             return None

@@ -76,7 +76,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def cleaned(
+def clean_fields(
     kind: ItemKind,
     fields: Mapping[str, Any],
     chat: Chat,
@@ -113,7 +113,7 @@ def cleaned(
     return {**fields, "evidence": evidence}
 
 
-def merged(body: Body, fields: Mapping[str, Any]) -> Body:
+def merge_fields(body: Body, fields: Mapping[str, Any]) -> Body:
     """A body with changed fields. New evidence makes what the file stated void."""
     new = {**body, **fields}
     if new.get("evidence") != body.get("evidence"):
@@ -186,7 +186,7 @@ def check_types(kind: str, body: Any) -> None:
         raise RealtalkError(f"the {kind} cannot be kept (no proper {field})") from None
 
 
-def dumped(kind: str, body: Mapping[str, Any]) -> str:
+def dump_body(kind: str, body: Mapping[str, Any]) -> str:
     """A body as it is stored, or an error where it could not be read back."""
     check_types(kind, body)
     try:
