@@ -106,7 +106,7 @@ class _Tally:
 
     def add(self, counts: pl.DataFrame) -> None:
         self._waiting.append(counts)
-        if sum(each.height for each in self._waiting[1:]) > _LOOSE:
+        if sum(counts.height for counts in self._waiting[1:]) > _LOOSE:
             self.counts()
 
     def counts(self) -> pl.DataFrame:
@@ -137,8 +137,8 @@ def _bins(gaps: pl.DataFrame) -> tuple[Bin, ...]:
     # The tiny addend keeps whole powers of ten, which a logarithm may miss, in their own bin.
     step = (seconds.log(10) * _BINS_PER_DECADE + 1e-9).floor()
     step = step.set(seconds < 1 - 1e-9, -1.0).cast(pl.Int64).alias("step")
-    counted = gaps.with_columns(step).group_by("step").agg(pl.col("count").sum())
-    counts = {int(step): int(count) for step, count in counted.iter_rows()}
+    binned = gaps.with_columns(step).group_by("step").agg(pl.col("count").sum())
+    counts = {int(step): int(count) for step, count in binned.iter_rows()}
     edges = [(0.0, 1 / 60)] + [
         tuple(10 ** ((step + side) / _BINS_PER_DECADE) / 60 for side in (0, 1))
         for step in range(max(counts, default=-1) + 1)

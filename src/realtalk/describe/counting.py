@@ -133,7 +133,7 @@ def _chats(
     runs: dict[str, Distribution],
 ) -> tuple[ChatStats, ...]:
     time = pl.col("time")
-    counted = {
+    rows = {
         row.pop("chat"): row
         for row in lines.group_by("chat")
         .agg(
@@ -184,7 +184,7 @@ def _chats(
                 questions=questions.get(chat.id, ()),
                 response_gaps=gaps.get(chat.id, _NOTHING),
                 runs=runs.get(chat.id, _NOTHING),
-                **counted.get(chat.id, _UNSAID),
+                **rows.get(chat.id, _UNSAID),
             )
         )
     return tuple(chats)

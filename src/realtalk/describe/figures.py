@@ -103,7 +103,7 @@ def fill_chart(file: Path, rows: list[dict[str, Any]], **values: Any) -> Any:
 def response_gaps(stats: CorpusStats) -> Any:
     """How long the other speaker took to answer, on a log scale, with the median marked."""
     n = stats.response_gaps.n
-    filled = next(index for index, each in enumerate(stats.gap_bins) if each.count)
+    filled = next(index for index, bin_ in enumerate(stats.gap_bins) if bin_.count)
     # Two decades at least, so that some of the axis labels fall inside.
     bins = stats.gap_bins[min(filled, max(0, len(stats.gap_bins) - 8)) :]
     first, last = bins[0].low or _BEFORE_FIRST, bins[-1].high
@@ -113,21 +113,21 @@ def response_gaps(stats: CorpusStats) -> Any:
         ticks[:1] = [(first * 10 ** (1 / 8), "< 1 s")]
     names = ",".join(f"'{index}':'{name}'" for index, (_, name) in enumerate(ticks))
     values = [at for at, _ in ticks]
-    most = max(each.count for each in bins)
+    most = max(bin_.count for bin_ in bins)
     median = stats.response_gaps.median or 0.0
     near_the_end = median * 10 > last
     chart = fill_chart(
         _CHARTS / "response_gaps.json",
         [
             {
-                "low": each.low or _BEFORE_FIRST,
-                "high": each.high,
-                "gaps": each.count,
-                "share": each.count / n,
-                "from": duration(each.low),
-                "to": duration(each.high),
+                "low": bin_.low or _BEFORE_FIRST,
+                "high": bin_.high,
+                "gaps": bin_.count,
+                "share": bin_.count / n,
+                "from": duration(bin_.low),
+                "to": duration(bin_.high),
             }
-            for each in bins
+            for bin_ in bins
         ],
         domain=[first, last],
         ticks=values,
@@ -152,18 +152,18 @@ def response_gaps(stats: CorpusStats) -> Any:
 def runs(stats: CorpusStats) -> Any:
     """How many messages a speaker sends in a row; the count axis is logarithmic."""
     n = stats.runs.n
-    shown: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for length, count in stats.run_counts:
-        shown[min(length, _SHOWN_RUN + 1)] += count
-    names = {length: str(length) for length in range(1, min(max(shown), _SHOWN_RUN) + 1)}
-    if _SHOWN_RUN + 1 in shown:
+        counts[min(length, _SHOWN_RUN + 1)] += count
+    names = {length: str(length) for length in range(1, min(max(counts), _SHOWN_RUN) + 1)}
+    if _SHOWN_RUN + 1 in counts:
         names[_SHOWN_RUN + 1] = f"> {_SHOWN_RUN}"
-    most = max(shown.values())
+    most = max(counts.values())
     chart = fill_chart(
         _CHARTS / "runs.json",
         [
             {"length": names[length], "turns": count, "label": f"{count:,}", "share": count / n}
-            for length, count in sorted(shown.items())
+            for length, count in sorted(counts.items())
         ],
         lengths=list(names.values()),
         # Bars on a log axis have no natural foot; one half keeps a count of one visible.
@@ -245,7 +245,7 @@ def save_figures(charts: Mapping[str, Any], folder: Path | str) -> list[Path]:
 
     folder = Path(folder)
     version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    written: list[Path] = []
+    paths: list[Path] = []
     for name, chart in charts.items():
         spec = chart.to_dict()
         makers: tuple[tuple[str, Callable[..., str | bytes], dict[str, Any]], ...] = (
@@ -256,5 +256,5 @@ def save_figures(charts: Mapping[str, Any], folder: Path | str) -> list[Path]:
         for ending, make, options in makers:
             content = make(spec, vl_version=version, **options)
             data = content.encode() if isinstance(content, str) else content
-            written.append(write_bytes(folder / f"{name}.{ending}", data))
-    return written
+            paths.append(write_bytes(folder / f"{name}.{ending}", data))
+    return paths

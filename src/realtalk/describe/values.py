@@ -163,8 +163,8 @@ class CorpusStats:
     @property
     def images(self) -> int | None:
         """None where one chat's number is not known."""
-        known = self._values("images")
-        return int(sum(known)) if len(known) == len(self.per_chat) else None
+        images = self._values("images")
+        return int(sum(images)) if len(images) == len(self.per_chat) else None
 
     def mean(self, figure: str) -> float | None:
         """The mean over the chats that have the figure."""
@@ -223,7 +223,8 @@ class CorpusStats:
         ):
             summaries: list[Distribution] = [getattr(chat, field) for chat in self.per_chat]
             parts[key] = [
-                None if each.mean is None else (each.mean * each.n, each.n) for each in summaries
+                None if summary.mean is None else (summary.mean * summary.n, summary.n)
+                for summary in summaries
             ]
         return _bootstrap(parts)
 
@@ -285,14 +286,16 @@ def _bootstrap(parts: Mapping[str, Parts]) -> dict[str, Interval]:
     The draws come from Python's generator, which gives the same bytes everywhere; polars
     adds them up in pieces, so that ten thousand chats need seconds and little memory.
     """
-    known = {name: pairs for name, pairs in parts.items() if len(pairs) - pairs.count(None) > 1}
-    if not known:
+    known_parts = {
+        name: pairs for name, pairs in parts.items() if len(pairs) - pairs.count(None) > 1
+    }
+    if not known_parts:
         return dict.fromkeys(parts)
-    n = max(map(len, known.values()))
+    n = max(map(len, known_parts.values()))
     values = pl.DataFrame(
         {
             f"{name}/{side}": [float(pair[side]) if pair else 0.0 for pair in pairs]
-            for name, pairs in known.items()
+            for name, pairs in known_parts.items()
             for side in (0, 1)
         }
     )
@@ -310,9 +313,9 @@ def _bootstrap(parts: Mapping[str, Parts]) -> dict[str, Interval]:
         )
     sums = pl.concat(rounds)
     intervals: dict[str, Interval] = dict.fromkeys(parts)
-    for name in known:
-        drawn = sums.filter(pl.col(f"{name}/1") > 0)
-        ratios = drawn[f"{name}/0"] / drawn[f"{name}/1"]
+    for name in known_parts:
+        draws = sums.filter(pl.col(f"{name}/1") > 0)
+        ratios = draws[f"{name}/0"] / draws[f"{name}/1"]
         low = ratios.quantile((1 - _LEVEL) / 2, "linear")
         high = ratios.quantile((1 + _LEVEL) / 2, "linear")
         intervals[name] = (low, high) if low is not None and high is not None else None

@@ -48,7 +48,11 @@ _STEPPED: dict[str, tuple[int, int]] = {  # column: (steps in a whole, highest s
     )
 }
 _STEPS: dict[str, tuple[Step, ...]] = {  # column: the labels that it may have
-    **{each.name: each.words or ("false", "true") for each in MEASURED if not each.is_score},
+    **{
+        measure.name: measure.words or ("false", "true")
+        for measure in MEASURED
+        if not measure.is_score
+    },
     **{name: tuple(range(highest + 1)) for name, (_, highest) in _STEPPED.items()},
 }
 _KEY = ("chat", "message_ids")
@@ -103,7 +107,7 @@ class Agreement:
     languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
 
     def __getitem__(self, measure: str) -> MeasureAgreement:
-        return next(each for each in self.measures if each.measure == measure)
+        return next(row for row in self.measures if row.measure == measure)
 
     @property
     def coverage(self) -> str:
@@ -127,7 +131,7 @@ class Agreement:
             "languages": dict(
                 zip(("first", "second"), map(languages_json, self.languages), strict=True)
             ),
-            "measures": {each.measure: each.to_json() for each in self.measures},
+            "measures": {row.measure: row.to_json() for row in self.measures},
         }
 
 
@@ -175,8 +179,14 @@ def _name(frame: pl.DataFrame) -> str:
 
 
 def _measured(measure: str, first: list[Any], second: list[Any]) -> MeasureAgreement:
-    one, other = ([_step(measure, value) for value in side] for side in (first, second))
-    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    first_steps, second_steps = (
+        [_step(measure, value) for value in side] for side in (first, second)
+    )
+    pairs = [
+        (a, b)
+        for a, b in zip(first_steps, second_steps, strict=True)
+        if a is not None and b is not None
+    ]
     steps = _STEPS[measure]
     counts = Counter(pairs)
     if not set(steps).issuperset(step for pair in counts for step in pair):
@@ -185,11 +195,11 @@ def _measured(measure: str, first: list[Any], second: list[Any]) -> MeasureAgree
     return MeasureAgreement(
         measure,
         len(pairs),
-        one.count(None),
-        other.count(None),
-        _same(pairs, len(one) - len(pairs)),
-        None if is_stepped else cohen_kappa(one, other),
-        weighted_kappa(one, other) if is_stepped else None,
+        first_steps.count(None),
+        second_steps.count(None),
+        _same(pairs, len(first_steps) - len(pairs)),
+        None if is_stepped else cohen_kappa(first_steps, second_steps),
+        weighted_kappa(first_steps, second_steps) if is_stepped else None,
         pearson(first, second) if is_stepped else None,
         steps,
         tuple(tuple(counts[a, b] for b in steps) for a in steps),

@@ -196,9 +196,9 @@ def _block_frames(
         cached = CachedLabels(inputs, labeller, fresh=fresh)
         for turn, language in zip(inputs, input_languages(inputs), strict=True):
             label = cached.known(turn)
-            known = None if label is None else {"turn": turn.turn, **answers(label)}
+            stored = None if label is None else {"turn": turn.turn, **answers(label)}
             own = {name: getattr(turn, name) for name in _TURN_FIELDS}
-            waiting.append({**own, "language": language, "known": known})
+            waiting.append({**own, "language": language, "known": stored})
             if len(waiting) == size:
                 yield pl.DataFrame(waiting, schema=_BLOCK)
                 waiting = []

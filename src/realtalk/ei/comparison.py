@@ -78,14 +78,17 @@ def t_test(a: Chats, b: Chats) -> float | None:
     """Of distances from the corpus median this is Brown and Forsythe's test: F is t squared."""
     from scipy import stats
 
-    one, other = chat_means(a), chat_means(b)
-    freedom = one.size + other.size - 2
-    around = float(((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum())
+    first_means, second_means = chat_means(a), chat_means(b)
+    freedom = first_means.size + second_means.size - 2
+    around = float(
+        ((first_means - first_means.mean()) ** 2).sum()
+        + ((second_means - second_means.mean()) ** 2).sum()
+    )
     # Equal values leave only what rounding makes of them, and no test.
-    if around <= 1e-12 * float((one**2).sum() + (other**2).sum()):
+    if around <= 1e-12 * float((first_means**2).sum() + (second_means**2).sum()):
         return None
-    error = math.sqrt(around / freedom * (1 / one.size + 1 / other.size))
-    return float(2 * stats.t.sf(abs(one.mean() - other.mean()) / error, freedom))
+    error = math.sqrt(around / freedom * (1 / first_means.size + 1 / second_means.size))
+    return float(2 * stats.t.sf(abs(first_means.mean() - second_means.mean()) / error, freedom))
 
 
 def drawn_interval(sides: Sequence[Chats], figure: Callable[..., Array]) -> Interval:
@@ -198,7 +201,7 @@ class CorpusComparison:
             "languages": dict(
                 zip(("first", "second"), map(languages_json, self.languages), strict=True)
             ),
-            "facets": {each.facet: each.to_json() for each in self.facets},
+            "facets": {comparison.facet: comparison.to_json() for comparison in self.facets},
             "findings": [asdict(finding) for finding in self.findings],
             "doubts": list(self.doubts),
             "below_usable": [name for name in FACETS if name in self.unusable],
@@ -212,22 +215,24 @@ def compare(
 ) -> CorpusComparison:
     """Every facet of the first corpus against the second's."""
     comparisons = [_facet(name, first, second) for name in FACETS]
-    shifts = holm([each.p_shift for each in comparisons])
-    spreads = holm([each.p_spread for each in comparisons])
+    shifts = holm([comparison.p_shift for comparison in comparisons])
+    spreads = holm([comparison.p_spread for comparison in comparisons])
     facets = tuple(
-        replace(each, p_shift_holm=shift, p_spread_holm=spread)
-        for each, shift, spread in zip(comparisons, shifts, spreads, strict=True)
+        replace(comparison, p_shift_holm=shift, p_spread_holm=spread)
+        for comparison, shift, spread in zip(comparisons, shifts, spreads, strict=True)
     )
     # The claims were made before looking here: only their own three tests are weighed together.
-    claimed = [each for each in facets if each.facet in _CLAIMED]
-    *diverse, empathic = zip(claimed, holm([each.p_shift for each in claimed]), strict=True)
-    one, other = names
-    more_diverse = f"{one} is more diverse in emotion and sentiment than {other}"
+    claimed = [comparison for comparison in facets if comparison.facet in _CLAIMED]
+    *diverse, empathic = zip(
+        claimed, holm([comparison.p_shift for comparison in claimed]), strict=True
+    )
+    first_name, second_name = names
+    more_diverse = f"{first_name} is more diverse in emotion and sentiment than {second_name}"
     unusable = _unusable(first, second)
     findings = (
         _if_usable(_higher(more_diverse, diverse, sign=1), unusable.intersection(_CLAIMED[:2])),
         _if_usable(
-            _higher(f"{other} is more empathic than {one}", [empathic], sign=-1),
+            _higher(f"{second_name} is more empathic than {first_name}", [empathic], sign=-1),
             unusable.intersection(_CLAIMED[2:]),
         ),
         _if_usable(_more_varied(facets, first, second, names), unusable),
@@ -240,7 +245,10 @@ def compare(
         findings,
         spoken,
         tuple(sorted({who.protocol for who in (*first, *second)})),
-        (*_doubts(first, second), *other_languages((one, spoken[0]), (other, spoken[1]))),
+        (
+            *_doubts(first, second),
+            *other_languages((first_name, spoken[0]), (second_name, spoken[1])),
+        ),
         unusable,
     )
 
@@ -259,20 +267,21 @@ def _if_usable(finding: PaperFinding, below: Collection[str]) -> PaperFinding:
     """The finding, or that it cannot be told from these labels."""
     if not below:
         return finding
-    named = ", ".join(FACETS[name].title.lower() for name in FACETS if name in below)
-    why = f"labels below usable in these languages ({named}); {finding.because}"
+    titles = ", ".join(FACETS[name].title.lower() for name in FACETS if name in below)
+    why = f"labels below usable in these languages ({titles}); {finding.because}"
     return replace(finding, verdict="cannot be told", because=why)
 
 
 def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> tuple[str, ...]:
-    one, other = (
+    first_labeller, second_labeller = (
         ", ".join(sorted({f"{who.measure} {who.version}" for who in side}))
         for side in (first, second)
     )
-    if not one or not other or one == other:
+    if not first_labeller or not second_labeller or first_labeller == second_labeller:
         return ()
     return (
-        f"labelled by {one} and by {other}: what differs may be the labellers and not the speakers",
+        f"labelled by {first_labeller} and by {second_labeller}: what differs may be the "
+        "labellers and not the speakers",
     )
 
 
@@ -324,12 +333,12 @@ def _ratio(a: Chats, b: Chats, left_out: int) -> Estimate:
             ratios: Array = variance_of(one) / variance_of(other)
         return ratios
 
-    one, other = np.concatenate(a), np.concatenate(b)
-    n = one.size + other.size
-    if min(one.size, other.size) < 2 or not np.ptp(other):
+    first_values, second_values = np.concatenate(a), np.concatenate(b)
+    n = first_values.size + second_values.size
+    if min(first_values.size, second_values.size) < 2 or not np.ptp(second_values):
         reason = "the second side does not vary"
         return Estimate(None, n=n, left_out=left_out, unscored=reason)
-    value = float(np.var(one, ddof=1) / np.var(other, ddof=1))
+    value = float(np.var(first_values, ddof=1) / np.var(second_values, ddof=1))
     return Estimate(value, *drawn_interval((a, b), ratio), n, left_out)
 
 
@@ -349,19 +358,20 @@ def _higher(
 ) -> PaperFinding:
     """Holds where every facet differs the claimed way beyond chance; fails where one opposes."""
     numbers, agreed, opposed = [], 0, 0
-    for each, p in facets:
-        facet = FACETS[each.facet]
-        if each.delta.value is None or p is None:
-            numbers.append(f"{facet.title.lower()}: {each.delta.unscored}")
+    for comparison, p in facets:
+        facet = FACETS[comparison.facet]
+        if comparison.delta.value is None or p is None:
+            numbers.append(f"{facet.title.lower()}: {comparison.delta.unscored}")
             continue
         clear = p < _ALPHA
-        agreed += clear and each.delta.value * sign > 0
-        opposed += clear and each.delta.value * sign < 0
+        agreed += clear and comparison.delta.value * sign > 0
+        opposed += clear and comparison.delta.value * sign < 0
         numbers.append(
-            f"{facet.title.lower()}: means {shown(facet, each.first.mean)} "
-            f"({_counted(each.first)}) and {shown(facet, each.second.mean)} "
-            f"({_counted(each.second)}), Cliff's delta of the chats {_text(each.delta)}, "
-            f"{shown_p(p)} (Mann-Whitney over chats, Holm over the claims)"
+            f"{facet.title.lower()}: means {shown(facet, comparison.first.mean)} "
+            f"({_counted(comparison.first)}) and {shown(facet, comparison.second.mean)} "
+            f"({_counted(comparison.second)}), Cliff's delta of the chats "
+            f"{_text(comparison.delta)}, {shown_p(p)} "
+            "(Mann-Whitney over chats, Holm over the claims)"
         )
     verdict: FindingVerdict = "cannot be told"
     if opposed:
@@ -384,11 +394,15 @@ def _more_varied(
     are counted, each as the mean of its speakers' deviations.
     """
     claim = f"{names[0]}'s speakers are more varied than {names[1]}'s"
-    tested = [(each, each.ratio.value > 1) for each in facets if each.ratio.value is not None]
+    tested = [
+        (comparison, comparison.ratio.value > 1)
+        for comparison in facets
+        if comparison.ratio.value is not None
+    ]
     clear = [
         wider
-        for each, wider in tested
-        if each.p_spread_holm is not None and each.p_spread_holm < _ALPHA
+        for comparison, wider in tested
+        if comparison.p_spread_holm is not None and comparison.p_spread_holm < _ALPHA
     ]
     numbers = (
         f"larger variance in {sum(wider for _, wider in tested)} of {len(tested)} facets "
@@ -401,8 +415,8 @@ def _more_varied(
         reason = f"fewer than {_FEWEST} chats on one side, or no facet that varies"
         return PaperFinding(claim, "cannot be told", f"{numbers}; {reason}" if tested else reason)
     p = t_test(a, b)
-    sides = [_spread(each, len(each)) for each in (a, b)]
-    mean_a, mean_b = ((each.mean or 0.0) for each in sides)
+    sides = [_spread(chats, len(chats)) for chats in (a, b)]
+    mean_a, mean_b = ((side.mean or 0.0) for side in sides)
     interval = drawn_interval((a, b), lambda one, other: mean_of(one) - mean_of(other))
     numbers += (
         f"; mean distance from the corpus median {mean_a:.2f} ({_counted(sides[0])}) against "
@@ -421,7 +435,7 @@ def _deviations(
     """Of either side's speakers, over the facets that both sides have; of none who has none."""
     sides = (first, second)
     tables = [
-        np.array([[each.value for each in who.facets] for who in side], np.float64).reshape(
+        np.array([[estimate.value for estimate in who.facets] for who in side], np.float64).reshape(
             len(side), len(FACETS)
         )
         for side in sides
@@ -447,11 +461,11 @@ def _deviations(
 
 def comparison_rows(comparison: CorpusComparison) -> Grid:
     """One row per facet: both means with intervals, effect, spread and their corrected p values."""
-    one, other = comparison.names
+    first_name, second_name = comparison.names
     headings = [
         "facet",
-        f"{one}: mean",
-        f"{other}: mean",
+        f"{first_name}: mean",
+        f"{second_name}: mean",
         "chats",
         "Cliff's delta",
         "Mann-Whitney p (Holm)",
@@ -467,15 +481,15 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
         [
             [
                 facet.heading + " (below usable)" * (facet.name in comparison.unusable),
-                mean(facet, each.first),
-                mean(facet, each.second),
-                f"{each.first.chats} / {each.second.chats}",
-                _text(each.delta),
-                shown_p(each.p_shift_holm).removeprefix("p "),
-                _text(each.ratio),
-                shown_p(each.p_spread_holm).removeprefix("p "),
+                mean(facet, row.first),
+                mean(facet, row.second),
+                f"{row.first.chats} / {row.second.chats}",
+                _text(row.delta),
+                shown_p(row.p_shift_holm).removeprefix("p "),
+                _text(row.ratio),
+                shown_p(row.p_spread_holm).removeprefix("p "),
             ]
-            for facet, each in zip(FACETS.values(), comparison.facets, strict=True)
+            for facet, row in zip(FACETS.values(), comparison.facets, strict=True)
         ],
     )
 
@@ -490,5 +504,5 @@ def finding_rows(comparison: CorpusComparison) -> Grid:
     """The paper's three findings: the claim in these corpora's names, the verdict, the numbers."""
     return Grid(
         ["finding", "verdict", "because"],
-        [[each.claim, each.verdict, each.because] for each in comparison.findings],
+        [[finding.claim, finding.verdict, finding.because] for finding in comparison.findings],
     )

@@ -49,11 +49,11 @@ class SpeakerConsistency(ByFacet):
         return {
             "speaker": self.speaker,
             "chats": list(self.chats),
-            "english": [each.english for each in self.languages],
+            "english": [language.english for language in self.languages],
             "overall": self.overall.to_json(),
             "facets": {
-                facet.name: {**found.to_json(), "scaled": scaled}
-                for (facet, found), scaled in zip(self.items(), self.scaled, strict=True)
+                facet.name: {**estimate.to_json(), "scaled": scaled}
+                for (facet, estimate), scaled in zip(self.items(), self.scaled, strict=True)
             },
         }
 
@@ -72,9 +72,9 @@ def consistency_of(measured: Iterable[ResampledFacets]) -> tuple[SpeakerConsiste
     """As `consistency`, from speakers that were measured before."""
     chats: dict[str, list[ResampledFacets]] = {}
     values: list[list[float]] = [[] for _ in FACETS]
-    for each in measured:
-        chats.setdefault(each.speaker.speaker, []).append(each)
-        for own, estimate in zip(values, each.speaker.facets, strict=True):
+    for speaker in measured:
+        chats.setdefault(speaker.speaker.speaker, []).append(speaker)
+        for own, estimate in zip(values, speaker.speaker.facets, strict=True):
             if estimate.value is not None:
                 own.append(estimate.value)
     ranges = [max(own) - min(own) if own else 0.0 for own in values]
@@ -94,23 +94,35 @@ def _compare(
     gaps: list[Array] = []
     every = True
     for place, width in enumerate(ranges):
-        one, other = first.speaker.facets[place], second.speaker.facets[place]
+        first_estimate, second_estimate = first.speaker.facets[place], second.speaker.facets[place]
         draws, others = first.draws[place], second.draws[place]
-        n, left_out = one.n + other.n, one.left_out + other.left_out
-        if one.value is None or other.value is None or draws is None or others is None:
-            where = first if one.value is None else second
-            reason = f"{where.speaker.chat}: {one.unscored or other.unscored}"
+        n, left_out = (
+            first_estimate.n + second_estimate.n,
+            first_estimate.left_out + second_estimate.left_out,
+        )
+        if (
+            first_estimate.value is None
+            or second_estimate.value is None
+            or draws is None
+            or others is None
+        ):
+            where = first if first_estimate.value is None else second
+            reason = f"{where.speaker.chat}: {first_estimate.unscored or second_estimate.unscored}"
             facets.append(Estimate(None, n=n, left_out=left_out, unscored=reason))
             scaled.append(None)
             continue
         gap = draws - others
-        low, high = (None, None) if one.low is None or other.low is None else _absolute(gap)
-        value = abs(one.value - other.value)
+        low, high = (
+            (None, None)
+            if first_estimate.low is None or second_estimate.low is None
+            else _absolute(gap)
+        )
+        value = abs(first_estimate.value - second_estimate.value)
         facets.append(Estimate(value, low, high, n, left_out))
         scaled.append(value / width if width > 0 else None)
         if width > 0:
             gaps.append(np.abs(gap) / width)
-            every = every and one.low is not None and other.low is not None
+            every = every and first_estimate.low is not None and second_estimate.low is not None
     return SpeakerConsistency(
         speaker=name,
         chats=(first.speaker.chat, second.speaker.chat),
@@ -135,11 +147,11 @@ def _absolute(gap: Array) -> Interval:
 def _overall(scaled: Sequence[float | None], gaps: Sequence[Array], every: bool) -> Estimate:
     """`every`: each facet in it has resamples that differ, without which the whole's interval
     would leave out what is not known of that facet."""
-    known = [value for value in scaled if value is not None]
-    left_out = len(scaled) - len(known)
-    if not known:
+    differences = [value for value in scaled if value is not None]
+    left_out = len(scaled) - len(differences)
+    if not differences:
         return Estimate(None, left_out=left_out, unscored="no facet is scored in both chats")
-    value = float(np.mean(known))
+    value = float(np.mean(differences))
     draws: Array = np.mean(gaps, axis=0)
     # Absolute differences of resamples are too large on average: noise never cancels.
     draws = draws + value - np.mean(draws, where=np.isfinite(draws))
@@ -147,7 +159,7 @@ def _overall(scaled: Sequence[float | None], gaps: Sequence[Array], every: bool)
     if low is not None and high is not None:
         # A part of the range over speakers of which these two are: no less than 0, no more than 1.
         low, high = max(low, 0.0), min(high, 1.0)
-    return Estimate(value, low, high, len(known), left_out)
+    return Estimate(value, low, high, len(differences), left_out)
 
 
 def consistency_rows(speakers: Sequence[SpeakerConsistency]) -> Grid:
@@ -163,7 +175,7 @@ def consistency_rows(speakers: Sequence[SpeakerConsistency]) -> Grid:
                 " / ".join(who.chats),
                 interval_text(whole, who.overall),
                 who.overall.n,
-                *(interval_text(facet, each) for facet, each in who.items()),
+                *(interval_text(facet, estimate) for facet, estimate in who.items()),
             ]
             for who in speakers
         ],
@@ -172,7 +184,9 @@ def consistency_rows(speakers: Sequence[SpeakerConsistency]) -> Grid:
 
 def consistency_languages(speakers: Sequence[SpeakerConsistency]) -> tuple[Languages, ...]:
     """What the speakers wrote in, in the chats that are compared."""
-    once = {(who.speaker, each.chat): each for who in speakers for each in who.languages}
+    once = {
+        (who.speaker, language.chat): language for who in speakers for language in who.languages
+    }
     return merged(once.values())
 
 
@@ -182,7 +196,7 @@ def consistency_doubts(speakers: Sequence[SpeakerConsistency]) -> tuple[str, ...
         f"{who.speaker}: {line}"
         for who in speakers
         if who.languages
-        for line in other_languages(*((each.chat, [each]) for each in who.languages))
+        for line in other_languages(*((language.chat, [language]) for language in who.languages))
     )
 
 

@@ -114,7 +114,7 @@ class EmbeddedLabeller:
         self, encoder: PairEncoder, inputs: Sequence[TurnInput], progress: Progress
     ) -> list[Label]:
         strange = _strange(encoder, inputs)
-        spoken = [at for at, given in enumerate(inputs) if given.text.strip() and at not in strange]
+        spoken = [at for at, turn in enumerate(inputs) if turn.text.strip() and at not in strange]
         pairs = [(inputs[at].previous, inputs[at].text) for at in spoken]
         answers = _answers(encoder.outputs(pairs, progress), encoder.settings)
         labels = [Label(unscored=dict.fromkeys(MEASURES, _WORDLESS))] * len(inputs)
@@ -142,11 +142,11 @@ def _strange(encoder: PairEncoder, inputs: Sequence[TurnInput]) -> set[int]:
     """
     doubted = [
         at
-        for at, given in enumerate(inputs)
-        if given.text.strip() and _SEEN.search(given.text) is None
+        for at, turn in enumerate(inputs)
+        if turn.text.strip() and _SEEN.search(turn.text) is None
     ]
-    known = encoder.reads([inputs[at].text for at in doubted])
-    return {at for at, is_known in zip(doubted, known, strict=True) if not is_known}
+    readable = encoder.reads([inputs[at].text for at in doubted])
+    return {at for at, is_known in zip(doubted, readable, strict=True) if not is_known}
 
 
 def _answers(outputs: Rows, settings: Mapping[str, Any]) -> list[Label]:

@@ -72,13 +72,13 @@ def draw_comparison(
     title = "Emotional intelligence of speakers"
     charts: dict[str, Any] = {}
     left_out: dict[str, str] = {}
-    one, other = comparison.names
+    first_name, second_name = comparison.names
     lines = [
-        f"{one}: n = {comparison.speakers[0]} speakers; "
-        f"{other}: n = {comparison.speakers[1]}; a speaker counts once a chat",
+        f"{first_name}: n = {comparison.speakers[0]} speakers; "
+        f"{second_name}: n = {comparison.speakers[1]}; a speaker counts once a chat",
         "Dots: speakers. Box: middle half, line: median. Bold: p < .05 (Mann-Whitney "
         "over chats, Holm)",
-        f"d: Cliff's delta of the chats, above zero where {one} has more",
+        f"d: Cliff's delta of the chats, above zero where {first_name} has more",
     ]
     for name, facets, heading in (
         ("comparison", headline, title),
@@ -154,14 +154,14 @@ def draw_consistency(speakers: Sequence[SpeakerConsistency]) -> Drawn:
                 "speaker": f"{who.speaker} ({chats})" if people < len(speakers) else who.speaker,
                 "facet": _column(facet),
                 "part": scaled,
-                "label": shown(facet, each.value),
-                "clear": bool(each.low) and facet is not _OVERALL,
-                "text": interval_text(facet, each),
+                "label": shown(facet, estimate.value),
+                "clear": bool(estimate.low) and facet is not _OVERALL,
+                "text": interval_text(facet, estimate),
                 "chats": chats,
-                "n": each.n,
-                "reason": each.unscored or "",
+                "n": estimate.n,
+                "reason": estimate.unscored or "",
             }
-            for facet, each, scaled in cells
+            for facet, estimate, scaled in cells
         ]
     lines = [
         f"n = {counted(people, 'speaker')}, {len(speakers)} pairs of chats; "
@@ -264,7 +264,11 @@ def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, list[str], str]:
     number = int(sessions["place"].n_unique())
     numbers = turns["session"].to_list()
     if max(numbers) - min(numbers) < _MOST_PERIODS:
-        return sessions, [str(each) for each in range(min(numbers), max(numbers) + 1)], "session"
+        return (
+            sessions,
+            [str(number) for number in range(min(numbers), max(numbers) + 1)],
+            "session",
+        )
     if turns["time"].null_count() == 0:
         for name, length, form in _PERIODS:
             begins = turns["time"].dt.truncate(length)
@@ -280,16 +284,20 @@ def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, list[str], str]:
     grouped = sessions.with_columns(pl.col("place") // width)
     first = pl.col("session").first().over("place").cast(pl.String)
     last = pl.col("session").last().over("place").cast(pl.String)
-    named = grouped.with_columns((first + "-" + last).alias("period"))
-    return named, named["period"].unique(maintain_order=True).to_list(), f"{width} sessions"
+    named_periods = grouped.with_columns((first + "-" + last).alias("period"))
+    return (
+        named_periods,
+        named_periods["period"].unique(maintain_order=True).to_list(),
+        f"{width} sessions",
+    )
 
 
 def _emotions(chat: str, part: pl.DataFrame, names: list[str]) -> Any:
     timed, periods, unit = _periods(part)
     felt = timed.filter(pl.col("emotion").is_not_null(), pl.col("speaker").is_in(names))
-    seen = set(felt["emotion"].to_list())
+    emotions = set(felt["emotion"].to_list())
     # A classifier of the user's own may have other emotions: they follow in grey.
-    order = [name for name in _COLOURS if name in seen] + sorted(seen - set(EMOTIONS))
+    order = [name for name in _COLOURS if name in emotions] + sorted(emotions - set(EMOTIONS))
     rows = (
         felt.group_by("speaker", "period", "emotion")
         .len("turns")
@@ -335,17 +343,17 @@ def _intimacy(
     # Sessions in a row are joined by a line; over one that is skipped there is none.
     run = (pl.col("session").diff() != 1).fill_null(value=False).cum_sum().over("speaker")
     fits: list[dict[str, Any]] = []
-    for each in who:
-        slope = each["intimacy_linear"].value
+    for speaker in who:
+        slope = speaker["intimacy_linear"].value
         if slope is None:
             continue
-        own = points.filter(pl.col("speaker") == each.speaker)
+        own = points.filter(pl.col("speaker") == speaker.speaker)
         at = float(np.mean(own["intimacy"].to_numpy()) - slope * np.mean(own["order"].to_numpy()))
         fits += [
-            {"speaker": each.speaker, "session": session, "fit": at + slope * order}
+            {"speaker": speaker.speaker, "session": session, "fit": at + slope * order}
             for session, order in own.select("session", "order").iter_rows()
         ]
-    names = [each.speaker for each in who]
+    names = [speaker.speaker for speaker in who]
     counts = sorted(points["n"].to_list())
     chart = fill_chart(
         _CHARTS / "intimacy.json",
@@ -359,15 +367,15 @@ def _intimacy(
     if not fits:
         chart.layer = chart.layer[:2]
     facet = FACETS["intimacy_linear"]
-    skipped = any(each.sessions < points["session"].n_unique() for each in who)
+    skipped = any(speaker.sessions < points["session"].n_unique() for speaker in who)
     lines = [
         f"{chat}; thick: least squares over the sessions in which a speaker speaks",
         "Slope in 1e-3 per session [95 %]"
         + ("; a line bends where its speaker skips a session" if skipped else ""),
     ]
-    for each in who:
-        slopes = each[facet.name]
+    for speaker in who:
+        slopes = speaker[facet.name]
         text = slopes.unscored or interval_text(facet, slopes)
-        size = f"(n = {slopes.n:,} turns in {each.sessions} sessions)"
-        lines.append(f"{_isolated(each.speaker)}: {text} {size}")
+        size = f"(n = {slopes.n:,} turns in {speaker.sessions} sessions)"
+        lines.append(f"{_isolated(speaker.speaker)}: {text} {size}")
     return styled(chart, "Intimacy by session", [*lines, *rest])

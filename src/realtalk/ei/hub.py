@@ -66,11 +66,13 @@ def outputs(measure: str, id2label: Mapping[int, str], model: str) -> tuple[str,
     if plain == [f"label {number}" for number in range(len(names))]:
         # TweetEval and SemEval-2018 number their labels in the order that `names` has.
         return names
-    known = {other: name for name, others in _SYNONYMS[measure].items() for other in others}
-    known |= {name: name for name in names}
-    mapped = tuple(known[name] for name in plain if name in known)
+    synonyms = {synonym: name for name, others in _SYNONYMS[measure].items() for synonym in others}
+    synonyms |= {name: name for name in names}
+    mapped = tuple(synonyms[name] for name in plain if name in synonyms)
     if len(mapped) < len(stated):
-        strange = [theirs for theirs, name in zip(stated, plain, strict=True) if name not in known]
+        strange = [
+            theirs for theirs, name in zip(stated, plain, strict=True) if name not in synonyms
+        ]
         raise RealtalkError(
             f"the labels {', '.join(strange)} of its {len(stated)} ({', '.join(stated)}) "
             f"are not among {', '.join(names)}",
@@ -109,7 +111,7 @@ _LINK = re.compile(r"(?<!\S)http\S*")
 
 def parse_models(given: Sequence[str]) -> dict[str, str]:
     """`["emotion=folder"]` over the paper's three; `emotion=none` leaves a measure out."""
-    chosen = dict(DEFAULTS)
+    models = dict(DEFAULTS)
     for item in given:
         measure, equals, name = item.partition("=")
         if not equals or not name.strip():
@@ -118,8 +120,8 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
             )
         if measure.strip() not in DEFAULTS:
             raise suggest("hub measure", measure.strip(), list(DEFAULTS))
-        chosen[measure.strip()] = name.strip()
-    return {measure: name for measure, name in chosen.items() if name.lower() != _NONE}
+        models[measure.strip()] = name.strip()
+    return {measure: name for measure, name in models.items() if name.lower() != _NONE}
 
 
 def tweet(text: str) -> str:
@@ -274,9 +276,9 @@ def load_errors(measure: str, name: str) -> Iterator[None]:
 
 
 def _cure(measure: str, hub: bool) -> str:
-    other = " or check the name and the network" if hub else " or the name of a hub model"
+    alternative = " or check the name and the network" if hub else " or the name of a hub model"
     option = f": `model={measure}=FOLDER`" if measure in DEFAULTS else ""
-    return f"give a folder that holds config.json, weights and tokenizer{option},{other}"
+    return f"give a folder that holds config.json, weights and tokenizer{option},{alternative}"
 
 
 def _hash(folder: Path, measure: str) -> str:
@@ -375,11 +377,11 @@ class HubLabeller:
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
         """One label per turn, in order. The same text is only read once."""
-        texts = [tweet(given.text) for given in inputs]
+        texts = [tweet(turn.text) for turn in inputs]
         unique = list(dict.fromkeys(text for text in texts if text))
         answers: dict[str, dict[str, _Answer]] = {}
         done, total = 0, len(unique) * len(self._found)
-        for measure, found in self._found.items():
+        for measure, model in self._found.items():
             progress(done, total, f"measuring {measure}")
 
             def advance(count: int, what: str = measure) -> None:
@@ -387,7 +389,7 @@ class HubLabeller:
                 done += count
                 progress(done, total, f"measuring {what}")
 
-            with load(found, self._device, self._precision) as classifier:
+            with load(model, self._device, self._precision) as classifier:
                 rows = classifier.logits(unique, advance)
             answers[measure] = {
                 text: self._answer(measure, row) for text, row in zip(unique, rows, strict=True)

@@ -206,15 +206,17 @@ class JudgeLabeller:
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> Sequence[Label]:
         """One label per turn; what the model did not answer is unscored with the reason."""
         questions = [
-            self._question(number, given, measure)
-            for number, given in enumerate(inputs)
-            if given.text.strip()
+            self._question(number, turn, measure)
+            for number, turn in enumerate(inputs)
+            if turn.text.strip()
             for measure in self.measures
         ]
         replies: dict[str, Reply] = {}
         ask(questions, self._asked, replies.__setitem__, progress)
         return [
-            self._assembled({each: replies.get(_key(number, each)) for each in self.measures})
+            self._assembled(
+                {measure: replies.get(_key(number, measure)) for measure in self.measures}
+            )
             for number in range(len(inputs))
         ]
 

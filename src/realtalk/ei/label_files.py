@@ -108,7 +108,7 @@ def why_unscored(frame: pl.DataFrame) -> list[str | None]:
     """For every turn the first reason why it has no label at all; None where it has one."""
     reasons: list[str | None] = []
     for *labels, unscored in frame.select(*MEASURES, "unscored").iter_rows():
-        own = (each["reason"] for each in unscored if each["reason"] != NOT_ASKED)
+        own = (entry["reason"] for entry in unscored if entry["reason"] != NOT_ASKED)
         is_scored = any(label is not None for label in labels)
         reasons.append(None if is_scored else next(own, "no measure was asked for"))
     return reasons
@@ -116,8 +116,8 @@ def why_unscored(frame: pl.DataFrame) -> list[str | None]:
 
 def unscored_reasons(frames: Iterable[pl.DataFrame]) -> list[tuple[str, str, int]]:
     """What could not be measured: measure, reason, and how many turns."""
-    entries = (each for frame in frames for each in frame["unscored"].explode().drop_nulls())
-    counts = Counter((each["measure"], each["reason"]) for each in entries)
+    entries = (entry for frame in frames for entry in frame["unscored"].explode().drop_nulls())
+    counts = Counter((entry["measure"], entry["reason"]) for entry in entries)
     return [(*which, count) for which, count in sorted(counts.items())]
 
 

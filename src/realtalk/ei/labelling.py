@@ -143,10 +143,10 @@ class CachedLabels:
 
 def _content_key(labeller: Labeller, turns: Sequence[TurnInput]) -> str:
     """A hash of who labels and of all that is shown of a chat."""
-    shown = [(turn.session, turn.speaker, turn.text) for turn in turns]
+    contents = [(turn.session, turn.speaker, turn.text) for turn in turns]
     version = version_for(labeller, turns[0].encoder)
     who = (labeller.name, version, getattr(labeller, "settings", None) or {})
-    content = json.dumps([_LAYOUT, who, shown], sort_keys=True)
+    content = json.dumps([_LAYOUT, who, contents], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
@@ -188,14 +188,14 @@ def labels_for(
 
         labeller = EmbeddedLabeller()
     turns = turn_inputs(corpus, rules_of(protocol).joined)
-    chosen = turns if most is None or len(turns) <= most else spread(turns, most)
-    encoders = (turn.encoder for turn in chosen)
+    sample = turns if most is None or len(turns) <= most else spread(turns, most)
+    encoders = (turn.encoder for turn in sample)
     settings = settings_for(labeller, encoders, corpus_record(corpus), protocol)
-    keys = [label_key(turn.chat, turn.turn, protocol) for turn in chosen]
+    keys = [label_key(turn.chat, turn.turn, protocol) for turn in sample]
     asks = bool(getattr(labeller, "asks", False))
     with RunFolder.open(out, KIND, settings, fresh=fresh) as run:
         table = run.table(TABLE, KEY)
-        spoken = zip(keys, chosen, input_languages(chosen), strict=True)
+        spoken = zip(keys, sample, input_languages(sample), strict=True)
         if missing := [(turn, code) for key, turn, code in spoken if is_open(table.get(key), asks)]:
             cached = CachedLabels(turns, labeller, cache, fresh=fresh)
             labels = cached.label([turn for turn, _ in missing], progress)
@@ -211,8 +211,8 @@ def spread(inputs: Sequence[TurnInput], most: int) -> list[TurnInput]:
     """
     runs = max(1, most // _IN_A_ROW)
     step = len(inputs) / runs
-    chosen = {int(run * step) + at for run in range(runs) for at in range(_IN_A_ROW)}
-    return [inputs[at] for at in sorted(chosen) if at < len(inputs)]
+    places = {int(run * step) + at for run in range(runs) for at in range(_IN_A_ROW)}
+    return [inputs[at] for at in sorted(places) if at < len(inputs)]
 
 
 def label_cautions(frame: pl.DataFrame, corpus: Corpus) -> tuple[str, ...]:

@@ -172,7 +172,7 @@ def answers(label: Label) -> dict[str, Any]:
 
 def label_of(row: Mapping[str, Any]) -> Label:
     """The label that a row of the table holds."""
-    reasons = {each["measure"]: each["reason"] for each in row["unscored"] or ()}
+    reasons = {entry["measure"]: entry["reason"] for entry in row["unscored"] or ()}
     return Label(**{name: row[name] for name in ANSWERS}, unscored=reasons)
 
 
@@ -203,7 +203,7 @@ def version_for(labeller: Labeller, encoder: EncoderName) -> str:
 def versions_of(labeller: Labeller, encoders: Iterable[EncoderName]) -> str:
     """All versions that label turns of these encoders: "2", or "2, multilingual 1"."""
     return ", ".join(
-        dict.fromkeys(version_for(labeller, each) for each in sorted({*encoders}))
+        dict.fromkeys(version_for(labeller, encoder) for encoder in sorted({*encoders}))
         or [labeller.version]
     )
 
@@ -219,7 +219,7 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
         encoder = chat_encoder(chat)
         units = [(turn.session, turn.messages) for turn in chat.turns]
         if not joined:
-            pairs = ((each.number, message) for each in chat.sessions for message in each.messages)
+            pairs = ((part.number, message) for part in chat.sessions for message in part.messages)
             units = [(number, (message,)) for number, message in pairs if _said(message)]
         session = -1
         history: list[tuple[str, str]] = []
@@ -228,7 +228,7 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
                 session, history = number, []
             speaker = messages[0].speaker
             text = "\n".join(filter(None, map(_said, messages)))
-            others = (said for who, said in reversed(history) if who != speaker)
+            others = (line for who, line in reversed(history) if who != speaker)
             inputs.append(
                 TurnInput(
                     chat=chat.id,
@@ -304,8 +304,8 @@ def label_sums(labels: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         if measure.words:
             answers.append(value.drop_nulls())
         else:
-            known = value.cast(pl.Float64).fill_nan(None)
-            answers += [known.count().alias(f"{measure.name}_n"), known.sum()]
+            numbers = value.cast(pl.Float64).fill_nan(None)
+            answers += [numbers.count().alias(f"{measure.name}_n"), numbers.sum()]
     unscored = pl.all_horizontal(pl.col(name).is_null() for name in MEASURES)
     return labels.group_by(*by, maintain_order=True).agg(
         pl.len().alias("turns"), unscored.sum().alias("unscored"), *answers

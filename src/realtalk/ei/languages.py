@@ -93,9 +93,9 @@ class Languages:
 def merged(languages: Iterable[Languages]) -> tuple[Languages, ...]:
     """The same, once per chat: what is known of its speakers added up."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for each in languages:
-        key = (each.chat, each.measure, each.version)
-        counts.setdefault(key, Counter()).update(each.turns)
+    for language in languages:
+        key = (language.chat, language.measure, language.version)
+        counts.setdefault(key, Counter()).update(language.turns)
     return tuple(
         Languages(chat, measure, dict(turns), version)
         for (chat, measure, version), turns in counts.items()
@@ -116,8 +116,8 @@ def chat_languages(labels: pl.DataFrame) -> tuple[Languages, ...]:
 
 def languages_of(labels: pl.DataFrame) -> list[str | None]:
     """The language of each turn in a table of labels, None where nobody looked."""
-    known = "language" in labels.columns
-    return labels["language"].to_list() if known else [None] * labels.height
+    has_languages = "language" in labels.columns
+    return labels["language"].to_list() if has_languages else [None] * labels.height
 
 
 _MORE = "A language model may do better: realtalk ei PATH `measures=judge`"
@@ -141,28 +141,32 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
     """A line for every kind of chat that is not in English, or of which that is not known."""
     lines: list[str] = []
     by_measure: dict[str, list[Languages]] = {}
-    for each in languages:
-        by_measure.setdefault(each.measure, []).append(each)
+    for language in languages:
+        by_measure.setdefault(language.measure, []).append(language)
     for measure, every in by_measure.items():
         if measure not in _DOUBTS:
             continue
-        chats = [each for each in every if each.encoder in (None, ENGLISH_ENCODER)]
-        lines += _graded([each for each in every if each.encoder not in (None, ENGLISH_ENCODER)])
-        foreign = [(each, 1 - each.english) for each in chats if each.english is not None]
-        hardly = [each for each, share in foreign if share > 1 - SOME]
-        partly = [each for each, share in foreign if SOME < share <= 1 - SOME]
+        chats = [language for language in every if language.encoder in (None, ENGLISH_ENCODER)]
+        lines += _graded(
+            [language for language in every if language.encoder not in (None, ENGLISH_ENCODER)]
+        )
+        foreign = [
+            (language, 1 - language.english) for language in chats if language.english is not None
+        ]
+        hardly = [language for language, share in foreign if share > 1 - SOME]
+        partly = [language for language, share in foreign if SOME < share <= 1 - SOME]
         doubt = _DOUBTS[measure]
         if hardly:
-            turns = sum(sum(each.turns.values()) for each in hardly)
+            turns = sum(sum(language.turns.values()) for language in hardly)
             lines.append(f"{_chats(hardly)}: hardly any English in {turns:,} turns; {doubt}")
         if partly:
-            told = sum(each.told for each in partly)
-            others = told - sum(each.turns.get(ENGLISH, 0) for each in partly)
+            total = sum(language.told for language in partly)
+            others = total - sum(language.turns.get(ENGLISH, 0) for language in partly)
             lines.append(
-                f"{_chats(partly)}: {others:,} of {told:,} turns are not in English "
-                f"({others / told:.0%}); {doubt}"
+                f"{_chats(partly)}: {others:,} of {total:,} turns are not in English "
+                f"({others / total:.0%}); {doubt}"
             )
-        if unseen := [each for each in chats if not each.turns]:
+        if unseen := [language for language in chats if not language.turns]:
             lines.append(
                 f"{_chats(unseen)}: not known whether this is English, which these labels are "
                 "for: they were made by a version that did not look"
@@ -173,12 +177,12 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
 def _graded(chats: Sequence[Languages]) -> list[str]:
     """Chats that the multilingual encoder labelled: a line for each language, with its grade."""
     groups: dict[tuple[str, ...], list[Languages]] = {}
-    for each in chats:
-        groups.setdefault(each.mainly, []).append(each)
+    for language in chats:
+        groups.setdefault(language.mainly, []).append(language)
     lines = []
     for codes, some in groups.items():
         grade = some[0].grade()
-        turns = sum(sum(each.turns.values()) for each in some)
+        turns = sum(sum(language.turns.values()) for language in some)
         if grade is None:
             lines.append(
                 f"{_chats(some)}: labelled by the multilingual encoder; too few words "
@@ -195,20 +199,20 @@ def _graded(chats: Sequence[Languages]) -> list[str]:
 
 def _apart(each: Languages, grade: Grade) -> str:
     """ " (sentiment good; reflective rough)": measures with another grade than the whole."""
-    found: dict[Grade, list[str]] = {}
+    by_grade: dict[Grade, list[str]] = {}
     for measure in MEASURES:
         own = each.grade(measure)
         if own is not None and own != grade:
-            found.setdefault(own, []).append(measure)
-    ordered = sorted(found.items(), key=lambda item: -GRADES.index(item[0]))
-    told = "; ".join(f"{', '.join(names)} {own}" for own, names in ordered)
-    return f" ({told})" if told else ""
+            by_grade.setdefault(own, []).append(measure)
+    ordered = sorted(by_grade.items(), key=lambda item: -GRADES.index(item[0]))
+    remarks = "; ".join(f"{', '.join(names)} {own}" for own, names in ordered)
+    return f" ({remarks})" if remarks else ""
 
 
 def _chats(chats: Sequence[Languages], most: int = 3) -> str:
     more = len(chats) - most
-    named = ", ".join(each.chat for each in chats[:most])
-    return f"{named} and {more:,} more" if more > 0 else named
+    names = ", ".join(language.chat for language in chats[:most])
+    return f"{names} and {more:,} more" if more > 0 else names
 
 
 def other_languages(
@@ -218,18 +222,23 @@ def other_languages(
     spoken = []
     for _, languages in (first, second):
         counts: Counter[str] = Counter()
-        for each in languages:
-            counts.update(each.turns)
+        for language in languages:
+            counts.update(language.turns)
         spoken.append(mainly(counts))
     if not all(spoken) or set(spoken[0]) == set(spoken[1]):
         return ()
-    one, other = (" and ".join(map(language_name, codes)) for codes in spoken)
+    first_languages, second_languages = (
+        " and ".join(map(language_name, codes)) for codes in spoken
+    )
     return (
-        f"{first[0]} is in {one}, {second[0]} in {other}: what differs may be the language's "
-        "doing, or its labels', and not the speakers'",
+        f"{first[0]} is in {first_languages}, {second[0]} in {second_languages}: what differs may "
+        "be the language's doing, or its labels', and not the speakers'",
     )
 
 
 def languages_json(languages: Sequence[Languages]) -> dict[str, Any]:
     """Every chat's share of English, its grade, and the lines that are printed about it."""
-    return {"chats": [each.to_json() for each in languages], "notes": language_notes(languages)}
+    return {
+        "chats": [language.to_json() for language in languages],
+        "notes": language_notes(languages),
+    }

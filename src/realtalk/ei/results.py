@@ -50,8 +50,8 @@ class Facets(ResultTable):
     """
 
     def __init__(self, speakers: Sequence[SpeakerFacets], cautions: Sequence[str] = ()) -> None:
-        left = len(speakers) - _SPEAKERS
-        more = (f"… and {counted(left, 'speaker')} more in .frame",) if left > 0 else ()
+        hidden = len(speakers) - _SPEAKERS
+        more = (f"… and {counted(hidden, 'speaker')} more in .frame",) if hidden > 0 else ()
         super().__init__("facets of speakers", speakers_frame(speakers), (*more, *cautions))
         self.speakers = tuple(speakers)
         self.cautions = tuple(cautions)
@@ -64,13 +64,14 @@ class Facets(ResultTable):
     def lines(self) -> Lines:
         """One row per facet and one column per speaker: few speakers, eleven facets."""
         several = len({who.chat for who in self.speakers}) > 1
-        shown = self.speakers[:_SPEAKERS]
-        names = (f"{who.speaker}, {who.chat}" if several else who.speaker for who in shown)
+        visible = self.speakers[:_SPEAKERS]
+        names = (f"{who.speaker}, {who.chat}" if several else who.speaker for who in visible)
         rows: list[tuple[Any, ...]] = [
-            (facet.heading, *(facet_text(facet, who) for who in shown)) for facet in FACETS.values()
+            (facet.heading, *(facet_text(facet, who) for who in visible))
+            for facet in FACETS.values()
         ]
-        if any(who.is_graded for who in shown):
-            rows.append(("Language, grade", *(who.grade_text for who in shown)))
+        if any(who.is_graded for who in visible):
+            rows.append(("Language, grade", *(who.grade_text for who in visible)))
         return ("facet", *names), rows
 
 
@@ -131,7 +132,7 @@ class Labels:
     @cached_property
     def languages(self) -> tuple[Languages, ...]:
         """What every chat is written in, its encoder, and that encoder's `.grade()` there."""
-        return tuple(each for part in self.frames() for each in chat_languages(part))
+        return tuple(language for part in self.frames() for language in chat_languages(part))
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
@@ -144,7 +145,7 @@ class Labels:
 
     @cached_property
     def _speakers(self) -> tuple[SpeakerFacets, ...]:
-        return tuple(each for part in self.frames() for each in speakers(part, self.protocol))
+        return tuple(speaker for part in self.frames() for speaker in speakers(part, self.protocol))
 
     def facets(self) -> Facets:
         """Eleven facets of every speaker in every chat."""
@@ -167,23 +168,23 @@ class Labels:
         cautions = tuple(dict.fromkeys((*self.cautions, *other.cautions)))
         if not shared.height:
             return self._comparison(other, cautions)
-        found = agreement(self.frame, other.frame)
+        comparison = agreement(self.frame, other.frame)
         rows = [
             {
-                "measure": each.measure,
+                "measure": measure.measure,
                 "score": name,
                 "estimate": estimate.value,
                 "low": estimate.low,
                 "high": estimate.high,
-                "n": each.n,
-                "unscored": max(each.unscored_first, each.unscored_second),
+                "n": measure.n,
+                "unscored": max(measure.unscored_first, measure.unscored_second),
             }
-            for each in found.measures
-            for name, estimate in each.estimates()
+            for measure in comparison.measures
+            for name, estimate in measure.estimates()
         ]
-        title = f"agreement: {found.first} against {found.second}"
-        notes = (found.coverage, *cautions)
-        return ResultTable(title, frame_of(list(rows[0]), rows), notes, found.to_json())
+        title = f"agreement: {comparison.first} against {comparison.second}"
+        notes = (comparison.coverage, *cautions)
+        return ResultTable(title, frame_of(list(rows[0]), rows), notes, comparison.to_json())
 
     def _comparison(self, other: Labels, cautions: Sequence[str]) -> ResultTable:
         if self.protocol != other.protocol:
@@ -192,27 +193,28 @@ class Labels:
                 f"{other.corpus} by '{other.protocol}'",
                 fix="label both by one",
             )
-        found = compare(self._speakers, other._speakers, (self.corpus, other.corpus))
+        comparison = compare(self._speakers, other._speakers, (self.corpus, other.corpus))
         rows = [
             {
-                "facet": each.facet,
-                "first": each.first.mean,
-                "second": each.second.mean,
-                "delta": each.delta.value,
-                "low": each.delta.low,
-                "high": each.delta.high,
-                "p": each.p_shift,
-                "p_holm": each.p_shift_holm,
-                "n": each.first.n + each.second.n,
+                "facet": facet.facet,
+                "first": facet.first.mean,
+                "second": facet.second.mean,
+                "delta": facet.delta.value,
+                "low": facet.delta.low,
+                "high": facet.delta.high,
+                "p": facet.p_shift,
+                "p_holm": facet.p_shift_holm,
+                "n": facet.first.n + facet.second.n,
             }
-            for each in found.facets
+            for facet in comparison.facets
         ]
         title = f"facets: {self.corpus} (first) beside {other.corpus} (second)"
-        held = (
-            f"what holds: {each.claim} {each.verdict} {each.because}" for each in found.findings
+        findings = (
+            f"what holds: {finding.claim} {finding.verdict} {finding.because}"
+            for finding in comparison.findings
         )
-        notes = (*found.doubts, *held, *cautions)
-        return ResultTable(title, frame_of(list(rows[0]), rows), notes, found.to_json())
+        notes = (*comparison.doubts, *findings, *cautions)
+        return ResultTable(title, frame_of(list(rows[0]), rows), notes, comparison.to_json())
 
     def figures(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
         """Altair charts by name: emotions and intimacy over time, per chat; also files."""

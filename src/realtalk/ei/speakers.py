@@ -68,7 +68,7 @@ class _Turns:
 
 def speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> tuple[SpeakerFacets, ...]:
     """The facets of every speaker in every chat, in order of appearance."""
-    return tuple(each.speaker for each in measure_speakers(labels, protocol))
+    return tuple(speaker.speaker for speaker in measure_speakers(labels, protocol))
 
 
 def measure_speakers(
@@ -188,13 +188,13 @@ def _unscored(reason: str, n: int, left_out: int) -> tuple[Estimate, None]:
 
 
 def _mean(facet: Facet, scores: Array, rng: np.random.Generator) -> tuple[Estimate, Array | None]:
-    known = scores[np.isfinite(scores)]
-    left_out = scores.size - known.size
-    if not known.size:
+    finite = scores[np.isfinite(scores)]
+    left_out = scores.size - finite.size
+    if not finite.size:
         return _unscored(f"no turn has a scored {facet.measure}", 0, left_out)
     if facet.unit == "share":
-        return _share(int(known.sum()), known.size, left_out, rng)
-    return _estimate(draw_means(known, RESAMPLES, rng), known.size, left_out)
+        return _share(int(finite.sum()), finite.size, left_out, rng)
+    return _estimate(draw_means(finite, RESAMPLES, rng), finite.size, left_out)
 
 
 def _share(
@@ -202,29 +202,29 @@ def _share(
 ) -> tuple[Estimate, Array | None]:
     # Drawing yes and no with replacement is drawing from a binomial.
     draws: Array = np.r_[hits, rng.binomial(n, hits / n, RESAMPLES)] / n
-    estimate, kept = _estimate(draws, n, left_out)
+    estimate, resamples = _estimate(draws, n, left_out)
     if n > 1 and hits in (0, n):
         # None or all of them: nothing else can be drawn, but another turn might differ.
         low, high = wilson([1.0] * hits + [0.0] * (n - hits))
         estimate = replace(estimate, low=low, high=high)
-    return estimate, kept
+    return estimate, resamples
 
 
 def _diversity(
     facet: Facet, codes: Codes, rng: np.random.Generator
 ) -> tuple[Estimate, Array | None]:
-    known = codes[codes >= 0]
-    left_out = codes.size - known.size
-    if not known.size:
+    labels = codes[codes >= 0]
+    left_out = codes.size - labels.size
+    if not labels.size:
         return _unscored(f"no turn has a scored {facet.measure}", 0, left_out)
-    counts = np.bincount(known)
+    counts = np.bincount(labels)
     counts = counts[counts > 0]
     draws = entropy(draw_counts(counts, RESAMPLES, rng))
     # A resample misses rare labels, so its entropy is too small on average; without this
     # the value could lie above its own interval.
     draws[1:] += draws[0] - draws[1:].mean()
     most = math.log2(max(len(WORDS[facet.measure]), counts.size))
-    return _estimate(draws, known.size, left_out, (0.0, most))
+    return _estimate(draws, labels.size, left_out, (0.0, most))
 
 
 def _agreement(
@@ -239,13 +239,13 @@ def _agreement(
     """The share of pairs with the same label; `alone` are labels that count without a pair."""
     if not first.size:
         return _unscored(none, 0, 0)
-    one, other = codes[first], codes[second]
-    known = (one >= 0) & (other >= 0)
-    n = int(known.sum())
+    first_codes, second_codes = codes[first], codes[second]
+    scored = (first_codes >= 0) & (second_codes >= 0)
+    n = int(scored.sum())
     left_out = first.size - n
     if not n:
         return _unscored(f"no pair of turns has a scored {facet.measure}", 0, left_out)
-    hits = int((one == other)[known].sum())
+    hits = int((first_codes == second_codes)[scored].sum())
     if alone is not None:
         n += int((alone >= 0).sum())
         left_out += int((alone < 0).sum())

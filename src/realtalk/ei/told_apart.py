@@ -54,10 +54,10 @@ def circles(people: Sequence[frozenset[Hashable]]) -> list[int]:
     """The people of every chat → its circle: who shares a chat, directly or through others."""
     circle = list(range(len(people)))
     home: dict[Hashable, int] = {}
-    for at, those in enumerate(people):
-        for who in those:
-            other, mine = circle[home.setdefault(who, at)], circle[at]
-            circle = [other if each == mine else each for each in circle]
+    for at, members in enumerate(people):
+        for who in members:
+            home_circle, mine = circle[home.setdefault(who, at)], circle[at]
+            circle = [home_circle if number == mine else number for number in circle]
     return circle
 
 
@@ -73,11 +73,11 @@ def hold_out(
     folds = np.full(len(people), -1)
     learned: list[Any] = []
     for fold in range(int(candidates.max()) + 1):
-        asked = candidates == fold
-        known = frozenset[str]().union(*(people[at] for at in np.flatnonzero(asked).tolist()))
-        free = ~asked & np.array([known.isdisjoint(those) for those in people])
-        if all(len(set(sides[which])) == 2 for which in (asked, free)):
-            folds[asked] = len(learned)
+        test = candidates == fold
+        test_people = frozenset[str]().union(*(people[at] for at in np.flatnonzero(test).tolist()))
+        free = ~test & np.array([test_people.isdisjoint(members) for members in people])
+        if all(len(set(sides[which])) == 2 for which in (test, free)):
+            folds[test] = len(learned)
             learned.append(free)
     return folds, learned
 
@@ -162,16 +162,16 @@ def told_apart(
 ) -> dict[str, Apartness]:
     """By way; without labels that of facets is unscored. `joined` is the labels' protocol."""
     both = (first, second)
-    said: dict[tuple[int, str], list[TurnInput]] = {}
+    chat_turns: dict[tuple[int, str], list[TurnInput]] = {}
     for side, corpus in enumerate(both):
         for turn in turn_inputs(corpus, joined):
             if turn.text.strip():
-                said.setdefault((side, turn.chat), []).append(turn)
-    seconds = sum(side for side, _ in said)
-    sizes = (len(said) - seconds, seconds)
+                chat_turns.setdefault((side, turn.chat), []).append(turn)
+    seconds = sum(side for side, _ in chat_turns)
+    sizes = (len(chat_turns) - seconds, seconds)
     reason = f"fewer than {FEWEST_CHATS} chats on one side ({sizes[0]} and {sizes[1]})"
     if min(sizes) >= FEWEST_CHATS:
-        turns = _turns(both, said)
+        turns = _turns(both, chat_turns)
         reason = "" if turns.learned else _TOO_FEW
     if reason:
         return dict.fromkeys(WAYS, Apartness(Estimate(None, unscored=reason), sizes))
@@ -187,9 +187,9 @@ def told_apart(
         scores = np.zeros(len(turns.inputs))
         for fold, chats in enumerate(turns.learned):
             progress(fold, len(turns.learned), f"telling apart by {way}")
-            learned, asked = chats[turns.chats], (turns.folds == fold)[turns.chats]
-            learn, ask = features(learned, asked)
-            scores[asked] = learner(learn, turns.second[learned], ask)
+            learned, test = chats[turns.chats], (turns.folds == fold)[turns.chats]
+            learn, ask = features(learned, test)
+            scores[test] = learner(learn, turns.second[learned], ask)
         figures[way] = _figure(turns, scores, sizes)
     return figures
 
@@ -201,8 +201,8 @@ def _turns(both: Sequence[Corpus], said: dict[tuple[int, str], list[TurnInput]])
         places = np.linspace(0, len(every) - 1, min(_MOST, len(every))).astype(int)
         inputs += [every[at] for at in places]
         chats += [number] * len(places)
-    known = [{chat.id: person_keys(chat) for chat in corpus.chats} for corpus in both]
-    people = [known[side][chat] for side, chat in said]
+    person_keys_by_chat = [{chat.id: person_keys(chat) for chat in corpus.chats} for corpus in both]
+    people = [person_keys_by_chat[side][chat] for side, chat in said]
     sides = np.array([side for side, _ in said])
     folds, learned = hold_out(people, sides, np.bincount(chats).tolist())
     return _SplitTurns(inputs, np.array(chats), list(said), folds, learned, sides[chats])
@@ -230,25 +230,25 @@ def _words(turns: _SplitTurns, both: Iterable[Corpus]) -> Features:
     speakers = (person_key(who) for corpus in both for who in corpus.speakers)
     parts = sorted({re.escape(part) for who in speakers for part in words_and_emoji(who)})
     names = re.compile(rf"\b({'|'.join(parts)})\b", re.IGNORECASE)
-    texts = np.array([names.sub("name", given.text) for given in turns.inputs], dtype=object)
+    texts = np.array([names.sub("name", turn.text) for turn in turns.inputs], dtype=object)
 
     def features(learned: Any, asked: Any) -> tuple[Any, Any]:
-        made = sparse_features()
-        return made.fit_transform(texts[learned]), made.transform(texts[asked])
+        vectoriser = sparse_features()
+        return vectoriser.fit_transform(texts[learned]), vectoriser.transform(texts[asked])
 
     return features
 
 
 def _facets(turns: _SplitTurns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Features:
-    known = {
+    rows = {
         (side, row["chat"], tuple(row["message_ids"])): row
         for side, frame in enumerate(labels)
         for row in frame.iter_rows(named=True)
     }
     table = np.array(
         [
-            _felt(known.get((side, given.chat, given.ids), {})) + _written(given)
-            for given, side in zip(turns.inputs, turns.second.tolist(), strict=True)
+            _felt(rows.get((side, turn.chat, turn.ids), {})) + _written(turn)
+            for turn, side in zip(turns.inputs, turns.second.tolist(), strict=True)
         ]
     )
     return lambda learned, asked: (table[learned], table[asked])
@@ -259,15 +259,15 @@ def _felt(row: dict[str, Any]) -> list[float]:
     plain = [row.get(name) for name in ("reflective", "grounding", "intimacy", *COMPONENTS)]
     for name, order in WORDS.items():
         label = row.get(name)
-        plain += [None if label is None else label == each for each in order]
+        plain += [None if label is None else label == word for word in order]
     return [np.nan if value is None else float(value) for value in plain]
 
 
 def _written(given: TurnInput) -> list[float]:
     """How a turn is written: its size, its signs, its letters."""
     text = given.text
-    said = words_and_emoji(text)
-    plain = [word for word in said if word[0].isalnum()]
+    tokens = words_and_emoji(text)
+    plain = [word for word in tokens if word[0].isalnum()]
     letters = [sign for sign in text if sign.isalpha()]
     return [
         float(value)
@@ -275,7 +275,7 @@ def _written(given: TurnInput) -> list[float]:
             len(given.ids),
             len(plain),
             len(text),
-            len(said) - len(plain),  # emoji
+            len(tokens) - len(plain),  # emoji
             text.count("?"),
             text.count("!"),
             text.count(","),
@@ -312,16 +312,16 @@ def _forest(learn: Any, whose: Any, ask: Any) -> Any:
 
 
 def _figure(turns: _SplitTurns, scores: Array, sizes: tuple[int, int]) -> Apartness:
-    asked = np.flatnonzero(turns.folds >= 0).tolist()
-    ones, others = ([at for at in asked if turns.names[at][0] == side] for side in (0, 1))
+    chats = np.flatnonzero(turns.folds >= 0).tolist()
+    ones, others = ([at for at in chats if turns.names[at][0] == side] for side in (0, 1))
     table = np.full((len(ones), len(others)), np.nan)
     pairs = []
-    for row, one in enumerate(ones):
-        for column, other in enumerate(others):
-            if turns.folds[one] == turns.folds[other]:
-                value = above(scores[turns.chats == one], scores[turns.chats == other])
+    for row, first_chat in enumerate(ones):
+        for column, second_chat in enumerate(others):
+            if turns.folds[first_chat] == turns.folds[second_chat]:
+                value = above(scores[turns.chats == first_chat], scores[turns.chats == second_chat])
                 table[row, column] = value
-                pairs.append((turns.names[one][1], turns.names[other][1], value))
+                pairs.append((turns.names[first_chat][1], turns.names[second_chat][1], value))
     auc = pair_estimate(table, int((turns.folds >= 0)[turns.chats].sum()))
     return Apartness(auc, sizes, len(turns.learned), tuple(pairs))
 

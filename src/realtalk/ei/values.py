@@ -99,7 +99,7 @@ _TABLE = (
 FACETS: Mapping[str, Facet] = MappingProxyType({facet.name: facet for facet in _TABLE})
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        facet.group: tuple(each.name for each in _TABLE if each.group == facet.group)
+        facet.group: tuple(member.name for member in _TABLE if member.group == facet.group)
         for facet in _TABLE
     }
 )
@@ -152,8 +152,8 @@ class SpeakerFacets(ByFacet):
     def grade_text(self) -> str:
         """ "Spanish: usable", "Hindi and English: rough", "–" where nothing can be told."""
         grade = self.grade()
-        named = " and ".join(map(language_name, self.languages.mainly))
-        return "–" if grade is None else f"{named}: {grade}"
+        languages = " and ".join(map(language_name, self.languages.mainly))
+        return "–" if grade is None else f"{languages}: {grade}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -228,7 +228,7 @@ def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
     refuse_missing(frame, SPEAKERS, "speakers")
     speakers = []
     for row in frame.iter_rows(named=True):
-        reasons = {each["facet"]: each["reason"] for each in row["unscored"] or ()}
+        reasons = {entry["facet"]: entry["reason"] for entry in row["unscored"] or ()}
         facets = tuple(
             Estimate(
                 **{field: row[f"{name}{part}"] for part, (_, field) in _PARTS.items()},
@@ -236,7 +236,7 @@ def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
             )
             for name in FACETS
         )
-        spoken = {each["language"]: each["turns"] for each in row["by_language"] or ()}
+        spoken = {entry["language"]: entry["turns"] for entry in row["by_language"] or ()}
         who = {name: row[name] for name in _WHO}
         speakers.append(SpeakerFacets(**who, facets=facets, by_language=spoken))
     return tuple(speakers)

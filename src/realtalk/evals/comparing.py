@@ -92,17 +92,19 @@ def matched(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]
 def _changes(
     pairs: Sequence[tuple[Row, Row]], scores: Sequence[Score], *, strict: bool
 ) -> dict[str, Change]:
-    before, after = [one for one, _ in pairs], [other for _, other in pairs]
-    found: dict[str, Change] = {}
+    before, after = [first for first, _ in pairs], [second for _, second in pairs]
+    changes: dict[str, Change] = {}
     for parts, sharing in shared_parts(scores, strict=strict):
         figures = {score.name: score.figure for score in sharing}
-        one, other, groups = paired_lines(before, after, parts)
-        found |= grouped_changes(one, other, groups, figures, whole=sharing[0].whole)
-    ordered = {each.name: found[each.name] for each in scores if each.name in found}
+        first_lines, second_lines, groups = paired_lines(before, after, parts)
+        changes |= grouped_changes(
+            first_lines, second_lines, groups, figures, whole=sharing[0].whole
+        )
+    ordered = {score.name: changes[score.name] for score in scores if score.name in changes}
     ordered = {name: change for name, change in ordered.items() if change.n}
     family = {score.name: score.family for score in scores}
-    for each in dict.fromkeys(family[name] for name in ordered):
-        members = [name for name in ordered if family[name] == each]
+    for group in dict.fromkeys(family[name] for name in ordered):
+        members = [name for name in ordered if family[name] == group]
         corrected = holm([ordered[name].p for name in members])
         for name, p in zip(members, corrected, strict=True):
             ordered[name] = replace(ordered[name], p_holm=p)

@@ -25,7 +25,7 @@ class ContentHash:
         """The next chats."""
         for chat in corpus.chats:
             # Field by field: a chat also carries what was derived from it so far.
-            self._digest.update(orjson.dumps([getattr(chat, each.name) for each in fields(chat)]))
+            self._digest.update(orjson.dumps([getattr(chat, field.name) for field in fields(chat)]))
 
     def __str__(self) -> str:
         return self._digest.hexdigest()[:16]
@@ -33,9 +33,9 @@ class ContentHash:
 
 def content_hash(corpus: Corpus) -> str:
     """What the rows depend on of a corpus: its chats, events and questions."""
-    made = ContentHash()
-    made.add(corpus)
-    return str(made)
+    digest = ContentHash()
+    digest.add(corpus)
+    return str(digest)
 
 
 def corpus_record(corpus: Corpus) -> dict[str, str]:

@@ -32,14 +32,14 @@ class Average(Estimate):
 
 def average(values: Iterable[float | None], left_out: int = 0) -> Average:
     """The mean over groups; those without a figure do not count."""
-    known = [value for value in values if value is not None]
-    if not known:
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return Average(None, left_out=left_out)
-    mean = float(np.mean(known))
-    if len(known) < 2:
-        return Average(mean, n=len(known), left_out=left_out)
-    low, high = bootstrap_interval((known,), np.mean)
-    return Average(mean, low, high, len(known), left_out, sd=float(np.std(known, ddof=1)))
+    mean = float(np.mean(numbers))
+    if len(numbers) < 2:
+        return Average(mean, n=len(numbers), left_out=left_out)
+    low, high = bootstrap_interval((numbers,), np.mean)
+    return Average(mean, low, high, len(numbers), left_out, sd=float(np.std(numbers, ddof=1)))
 
 
 def shared_parts(
@@ -58,24 +58,24 @@ def estimate(
     rows: Sequence[Row], scores: Sequence[Score], *, strict: bool = False
 ) -> dict[str, Estimate]:
     """Each score over the rows, in the order of `scores`."""
-    found: dict[str, Estimate] = {}
+    figures: dict[str, Estimate] = {}
     if not strict:
-        found = {score.name: _of_groups(rows, score.alone) for score in scores if score.alone}
+        figures = {score.name: _of_groups(rows, score.alone) for score in scores if score.alone}
     summed = [score for score in scores if score.alone is None]
     for parts, sharing in shared_parts(summed, strict=strict):
         lines = parts(rows)
-        kept = whole_lines(lines)
-        groups = [row["group"] for row, keep in zip(rows, kept, strict=True) if keep]
+        whole = whole_lines(lines)
+        groups = [row["group"] for row, keep in zip(rows, whole, strict=True) if keep]
         estimates = grouped_estimates(
-            lines[kept],
+            lines[whole],
             groups,
             {score.name: score.figure for score in sharing},
             left_out=len(rows) - len(groups),
             whole=sharing[0].whole,
         )
         for score in sharing:
-            found[score.name] = _proportion(score, estimates[score.name], lines[kept], groups)
-    return {score.name: found[score.name] for score in scores if score.name in found}
+            figures[score.name] = _proportion(score, estimates[score.name], lines[whole], groups)
+    return {score.name: figures[score.name] for score in scores if score.name in figures}
 
 
 def _of_groups(rows: Sequence[Row], alone: Callable[[Sequence[Row]], Estimate]) -> Estimate:
@@ -95,9 +95,9 @@ def _proportion(score: Score, estimate: Estimate, lines: Array, groups: Sequence
     """With Wilson's interval where draws cannot tell how uncertain a proportion is."""
     if not score.proportion or estimate.value is None:
         return estimate
-    named = len(set(groups))
-    if named >= FEWEST_GROUPS or score.whole:  # groups were drawn
-        values = [estimate.value] * named
+    count = len(set(groups))
+    if count >= FEWEST_GROUPS or score.whole:  # groups were drawn
+        values = [estimate.value] * count
         if estimate.value not in (0, 1):
             return estimate
     else:
@@ -112,12 +112,12 @@ def paired_lines(
     first: Sequence[Row], second: Sequence[Row], parts: Parts
 ) -> tuple[Array, Array, list[str]]:
     """The lines of rows that both sides have, and their groups."""
-    one, other = parts(first), parts(second)
-    kept = whole_lines(one) & whole_lines(other)
-    if kept.all():
-        return one, other, [row["group"] for row in first]
+    first_lines, second_lines = parts(first), parts(second)
+    whole = whole_lines(first_lines) & whole_lines(second_lines)
+    if whole.all():
+        return first_lines, second_lines, [row["group"] for row in first]
     # What a row weighs may depend on which others of its group count.
     before, after = (
-        [row for row, keep in zip(side, kept, strict=True) if keep] for side in (first, second)
+        [row for row, keep in zip(side, whole, strict=True) if keep] for side in (first, second)
     )
     return paired_lines(before, after, parts)

@@ -84,7 +84,8 @@ class RunFolder:
         self.folder = folder
         self.kind = kind
         self.settings = dict(settings)
-        self.versions = tuple(dict(each) for each in versions)  # of every sitting that added to it
+        # Of every sitting that added to it.
+        self.versions = tuple(dict(entry) for entry in versions)
         self._tables: list[Table] = []
 
     @classmethod
@@ -97,9 +98,9 @@ class RunFolder:
         fresh: bool = False,
     ) -> RunFolder:
         """A new run, or one that goes on; `fresh` removes what an earlier run left here."""
-        wanted = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
+        own_settings = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
         if folder is None:
-            return cls(None, kind, wanted, [versions()])
+            return cls(None, kind, own_settings, [versions()])
         refuse_other_folder(folder)
         try:
             private_folder(folder)
@@ -112,11 +113,14 @@ class RunFolder:
             clear(folder)
         used = [versions()]
         if place.exists():
-            known = read_record(folder)
-            _refuse_difference(folder, known, {"kind": kind, "settings": wanted})
-            used = [*(known["versions"]), *(each for each in used if each not in known["versions"])]
-        write_json(place, {"kind": kind, "settings": wanted, "versions": used})
-        return cls(folder, kind, wanted, used)
+            record = read_record(folder)
+            _refuse_difference(folder, record, {"kind": kind, "settings": own_settings})
+            used = [
+                *(record["versions"]),
+                *(version for version in used if version not in record["versions"]),
+            ]
+        write_json(place, {"kind": kind, "settings": own_settings, "versions": used})
+        return cls(folder, kind, own_settings, used)
 
     @classmethod
     def load(cls, folder: Path, kind: str | None) -> RunFolder:
@@ -124,10 +128,10 @@ class RunFolder:
         place = folder / _FILE
         if not place.is_file():
             raise RealtalkError("no run here", where=str(folder), fix=f"it has no {_FILE}")
-        known = read_record(folder)
-        if kind is not None and known["kind"] != kind:
-            raise RealtalkError(f"a run of {known['kind']}, not of {kind}", where=str(folder))
-        return cls(folder, known["kind"], known["settings"], known["versions"])
+        record = read_record(folder)
+        if kind is not None and record["kind"] != kind:
+            raise RealtalkError(f"a run of {record['kind']}, not of {kind}", where=str(folder))
+        return cls(folder, record["kind"], record["settings"], record["versions"])
 
     def table(self, name: str, key: Sequence[str], *, late: bool = False) -> Table:
         """The rows of one name, opened for writing, with those that are there.
@@ -156,7 +160,7 @@ class RunFolder:
         if not table.is_file():
             return list(latest.values())
         order = _latest(_table_rows(table, key), tuple(key))
-        first = {each: latest[each] for each in order if each in latest}
+        first = {place: latest[place] for place in order if place in latest}
         return list({**first, **latest}.values())
 
     def rewrite(self, name: str, rows: Sequence[Row], schema: pl.Schema | None = None) -> None:
@@ -226,8 +230,8 @@ class Table:
         if self._stream is not None:
             self._stream.write(line + b"\n")
             self._stream.flush()
-        kept = orjson.loads(line)
-        self._rows[tuple(kept[name] for name in self.key)] = kept
+        stored = orjson.loads(line)
+        self._rows[tuple(stored[name] for name in self.key)] = stored
         if time.monotonic() - self._synced > _SYNC_EVERY:
             self.sync()
 
@@ -239,9 +243,9 @@ class Table:
 
     def in_order(self, order: Sequence[Key]) -> list[Row]:
         """The rows in the order given; those not named come last."""
-        named = [key for key in order if key in self._rows]
-        rest = sorted(set(self._rows) - set(named), key=str)
-        return [self._rows[key] for key in (*named, *rest)]
+        first = [key for key in order if key in self._rows]
+        rest = sorted(set(self._rows) - set(first), key=str)
+        return [self._rows[key] for key in (*first, *rest)]
 
     def finish(self, order: Sequence[Key], schema: pl.Schema | None = None) -> list[Row]:
         """The rows in the order given, also written as Parquet."""
@@ -280,8 +284,8 @@ def refuse_other_runs(folder: Path) -> None:
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):
-        known = path.name.startswith(".") or path.name == "figures" or (path / _FILE).is_file()
-        if not known and (path.is_file() or any(path.iterdir())):
+        is_run = path.name.startswith(".") or path.name == "figures" or (path / _FILE).is_file()
+        if not is_run and (path.is_file() or any(path.iterdir())):
             raise RealtalkError(
                 f"holds {path.name}, which is no run", where=str(folder), fix="name another folder"
             )
@@ -298,14 +302,14 @@ def read_record(folder: Path) -> dict[str, Any]:
     """What run.json says: kind, settings and versions."""
     path = folder / _FILE
     try:
-        found = orjson.loads(path.read_bytes())
-        if not {"kind", "settings", "versions"} <= set(found):
+        record = orjson.loads(path.read_bytes())
+        if not {"kind", "settings", "versions"} <= set(record):
             raise ValueError
     except (OSError, ValueError, TypeError) as error:
         raise RealtalkError(
             "not a run's settings", where=str(path), fix="start anew with `fresh=True`"
         ) from error
-    return dict(found)
+    return dict(record)
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -352,8 +356,8 @@ def _table_rows(path: Path, wanted: Sequence[str] = ()) -> list[Row]:
     import polars as pl
 
     try:
-        known = set(pl.read_parquet_schema(path)) if wanted else set()
-        columns = list(wanted) if known.issuperset(wanted) else None
+        present = set(pl.read_parquet_schema(path)) if wanted else set()
+        columns = list(wanted) if present.issuperset(wanted) else None
         return pl.read_parquet(path, columns=columns or None).to_dicts()
     except (OSError, pl.exceptions.PolarsError) as error:
         raise RealtalkError(
@@ -373,15 +377,15 @@ def _refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[s
         for name in dict.fromkeys((*before, *now))
         if not name.startswith(_DESCRIBING) and before.get(name) != now.get(name)
     ]
-    shown = [
+    differences = [
         f"{name.removeprefix('settings.')} is {_short(before.get(name))} there, "
         f"{_short(now.get(name))} now"
         for name in names[:4]
     ]
     more = [f"and {len(names) - 4} more"] if len(names) > 4 else []
-    if shown:
+    if differences:
         raise RealtalkError(
-            f"made with other settings ({', '.join([*shown, *more])})",
+            f"made with other settings ({', '.join([*differences, *more])})",
             where=str(folder),
             fix="name another folder, or start anew with `fresh=True`",
         )
@@ -389,13 +393,13 @@ def _refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[s
 
 def _flat(value: Mapping[str, Any], head: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for name, each in value.items():
-        if isinstance(each, Mapping):
-            flat |= _flat(each, f"{head}{name}.")
-        elif name == "base_url" and isinstance(each, str):
-            flat[f"{head}{name}"] = bare_address(each)  # a file of others may hold a key there
+    for name, entry in value.items():
+        if isinstance(entry, Mapping):
+            flat |= _flat(entry, f"{head}{name}.")
+        elif name == "base_url" and isinstance(entry, str):
+            flat[f"{head}{name}"] = bare_address(entry)  # a file of others may hold a key there
         else:
-            flat[f"{head}{name}"] = each
+            flat[f"{head}{name}"] = entry
     return flat
 
 

@@ -91,8 +91,8 @@ class _Samples:
         if self._prepared is not stage:
             self.model.prepare(stage.learning())
             self._prepared = stage
-        shown = stage.samples[place].shown
-        return self.model.prompt(shown), self.model.most_tokens(shown)
+        case = stage.samples[place].shown
+        return self.model.prompt(case), self.model.most_tokens(case)
 
     def row(self, state: TaskState) -> Row:
         stage, place = self._places[str(state.sample_id)]
@@ -155,7 +155,7 @@ def _figures(scores: Sequence[Score], rows: Sequence[Row], *, strict: bool) -> d
 @metric(name="figures")
 def _all_figures(wanted: Sequence[Score], strict: bool, slices: str) -> Metric:
     def made(scores: list[SampleScore]) -> Any:
-        rows = [each.score.metadata for each in scores if each.score.metadata is not None]
+        rows = [sample.score.metadata for sample in scores if sample.score.metadata is not None]
         figures = _figures(wanted, rows, strict=strict) if rows else {}
         for part in sorted({row[slices] for row in rows}) if slices else ():
             own = _figures(wanted, [row for row in rows if row[slices] == part], strict=strict)

@@ -51,14 +51,14 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
     @property
     def settings(self) -> dict[str, Any]:
         """What the answers depend on."""
-        found: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "model": self.asked.model,
             "max_tokens": self.asked.max_tokens,
             "seed": self.asked.seed,
         }
         if self.asked.address is not None:
-            found["base_url"] = self.asked.address
-        return found
+            settings["base_url"] = self.asked.address
+        return settings
 
     @abstractmethod
     def prompt(self, shown: ShownT) -> str:
@@ -78,17 +78,17 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
     def solve(self, shown: Sequence[ShownT], progress: Progress = silent) -> list[Answer[ValueT]]:
         if not shown:
             return []
-        found: dict[int, Answer[ValueT]] = {}
+        answers: dict[int, Answer[ValueT]] = {}
 
         def keep(key: str, reply: Reply) -> None:
-            found[int(key)] = self._answer(reply, shown[int(key)])
+            answers[int(key)] = self._answer(reply, shown[int(key)])
 
         prompts = [
-            Prompt(str(place), partial(self.prompt, each), partial(self._flaw, each))
-            for place, each in enumerate(shown)
+            Prompt(str(place), partial(self.prompt, sample), partial(self._flaw, sample))
+            for place, sample in enumerate(shown)
         ]
         ask(prompts, replace(self.asked, max_tokens=self.most_tokens(shown[0])), keep, progress)
-        return [found[place] for place in range(len(shown))]
+        return [answers[place] for place in range(len(shown))]
 
     def _flaw(self, shown: ShownT, text: str) -> str:
         return self.parse(text, shown).unscored

@@ -31,8 +31,8 @@ _PACKAGES = (
 def versions() -> dict[str, str]:
     """What may change a result: this package, Python, and the libraries that are installed."""
     installed = {name: _installed(name) for name in _PACKAGES}
-    found = {"realtalk": __version__, "python": platform.python_version()}
-    return found | {name: told for name, told in installed.items() if told is not None}
+    base = {"realtalk": __version__, "python": platform.python_version()}
+    return base | {name: number for name, number in installed.items() if number is not None}
 
 
 @cache

@@ -85,8 +85,8 @@ def read_prices(given: str | PathLike[str] | Mapping[str, Any]) -> Prices:
 
 
 def _price(model: str, value: Any, where: str) -> Price:
-    known = Price.__dataclass_fields__
-    if not isinstance(value, Mapping) or not {"input", "output"} <= value.keys() <= known.keys():
+    fields = Price.__dataclass_fields__
+    if not isinstance(value, Mapping) or not {"input", "output"} <= value.keys() <= fields.keys():
         raise RealtalkError(
             f"the price of '{model}' is not an input and an output", where=where, fix=_EXAMPLE
         )

@@ -62,7 +62,7 @@ def load_prompts(
         version = f"sha256:{digest.hexdigest()[:12]}"
     if strip:
         texts = {name: text.strip() for name, text in texts.items()}
-    names = dict.fromkeys((*(name for each in needed.values() for name in each), *optional))
+    names = dict.fromkeys((*(name for words in needed.values() for name in words), *optional))
     placeholders = re.compile(rf"\{{({'|'.join(names)})\}}")
     return Prompts(version, MappingProxyType(texts), placeholders)
 
@@ -80,7 +80,7 @@ def _replacements(
     for path in sorted(folder.glob("*.md")):
         if path.stem not in needed:
             if path.stem.lower() == "readme" or any(
-                each.joinpath(path.name).is_file() for each in versions
+                version.joinpath(path.name).is_file() for version in versions
             ):
                 continue
             raise suggest("prompt", path.stem, list(needed))
@@ -90,7 +90,9 @@ def _replacements(
             raise RealtalkError(
                 "the prompt cannot be read", where=str(path), fix="save it as UTF-8 text"
             ) from error
-        if lacking := [each for each in needed[path.stem] if f"{{{each}}}" not in text]:
+        if lacking := [
+            placeholder for placeholder in needed[path.stem] if f"{{{placeholder}}}" not in text
+        ]:
             raise RealtalkError(
                 f"the prompt does not show the {lacking[0]}",
                 where=str(path),

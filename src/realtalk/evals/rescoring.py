@@ -52,8 +52,8 @@ class Rescored:
             ]
         lines = [f"scored again: {self.changed_rows:,} of {self.rows:,} rows changed"]
         if self.changed:
-            told = (f"{name} in {count:,}" for name, count in self.changed.items())
-            lines.append(f"changed: {', '.join(told)}")
+            changes = (f"{name} in {count:,}" for name, count in self.changed.items())
+            lines.append(f"changed: {', '.join(changes)}")
         if self.missing:
             lines.append(
                 f"{self.missing:,} rows are of samples that are not in the corpus: "
@@ -116,15 +116,15 @@ def _scored(
     progress: Progress,
 ) -> Iterable[tuple[tuple[str, ...], Row]]:
     """The keys of a stage's stored answers, and their columns as they are scored today."""
-    found: list[tuple[Sample[Any, Any], Answer[Any]]] = []
+    pairs: list[tuple[Sample[Any, Any], Answer[Any]]] = []
     for sample in stage.samples:
         row = rows.get(sample_key(sample))
         answer = None if row is None else benchmark.stored_answer(sample, row)
         if answer is not None:
-            found.append((sample, answer))
-    for start in range(0, len(found), _AT_ONCE):
-        progress(start, len(found), f"scoring {stage.title}")
-        block = found[start : start + _AT_ONCE]
+            pairs.append((sample, answer))
+    for start in range(0, len(pairs), _AT_ONCE):
+        progress(start, len(pairs), f"scoring {stage.title}")
+        block = pairs[start : start + _AT_ONCE]
         samples = [sample for sample, _ in block]
         columns = benchmark.score(samples, [answer for _, answer in block], progress)
         # As it reads when it comes back from the disk.
@@ -138,10 +138,10 @@ def _facts(
     tell = getattr(benchmark, "facts", None)
     if tell is None:
         return known
-    told: Row = orjson.loads(orjson.dumps(tell(stage, rows)))
+    facts: Row = orjson.loads(orjson.dumps(tell(stage, rows)))
     return known | {
         name: value
-        for name, value in told.items()
+        for name, value in facts.items()
         if name not in known or not _alike(known[name], value)
     }
 
@@ -157,7 +157,10 @@ def _write(
     stored.rewrite("rows", list(rows.values()), run_schema(benchmark.columns))
     stored.rewrite("groups", list(facts.values()))
     settings = {**record.settings, "scoring": benchmark.settings["scoring"]}
-    used = [*record.versions, *(each for each in (versions(),) if each not in record.versions)]
+    used = [
+        *record.versions,
+        *(version for version in (versions(),) if version not in record.versions),
+    ]
     write_json(
         record.folder / "run.json",
         {"kind": record.kind, "settings": settings, "versions": used},

@@ -252,8 +252,8 @@ class Run:
         With `groups` also every category, speaker or domain; `published` figures of papers stand
         below.
         """
-        for other in others:
-            self._refuse_other_kind(other)
+        for run in others:
+            self._refuse_other_kind(run)
         return run_tables(named_runs((self, *others)), groups=groups, published=published)
 
     @property
@@ -287,29 +287,29 @@ class Run:
         import polars as pl
 
         # `why` is told of a row, not kept in it.
-        known: dict[str, Any] = {**run_schema(self.benchmark.columns), "why": pl.String}
-        here = known.keys() if not self.rows else {*self.rows[0], "why"}
+        schema: dict[str, Any] = {**run_schema(self.benchmark.columns), "why": pl.String}
+        here = schema.keys() if not self.rows else {*self.rows[0], "why"}
         names = [name for name in (*self.benchmark.failing, "why") if name in here]
-        kept = [{name: row[name] for name in names} for row in self.failed[:most]]
-        return pl.DataFrame(kept, schema={name: known[name] for name in names})
+        rows = [{name: row[name] for name in names} for row in self.failed[:most]]
+        return pl.DataFrame(rows, schema={name: schema[name] for name in names})
 
     def find(self, name: str) -> list[Row]:
         """The rows of the sample `Q3`, or `Chat_1:Q3` where several groups have one."""
         group, colon, id_ = name.rpartition(":")
-        found = [row for row in self.rows if row["sample"] == name]
-        if colon and not found:
-            found = [row for row in self.rows if (row["group"], row["sample"]) == (group, id_)]
-        what, groups = self.benchmark.sample, list(dict.fromkeys(row["group"] for row in found))
-        if not found:
+        rows = [row for row in self.rows if row["sample"] == name]
+        if colon and not rows:
+            rows = [row for row in self.rows if (row["group"], row["sample"]) == (group, id_)]
+        what, groups = self.benchmark.sample, list(dict.fromkeys(row["group"] for row in rows))
+        if not rows:
             fix = f"name it as Q3 or {self.benchmark.group.upper()}:Q3"
             raise RealtalkError(f"no {what} '{name}'", where=self.place, fix=fix)
         if len(groups) > 1:
             raise RealtalkError(
                 f"'{name}' is in {len(groups)} {self.benchmark.group}s",
                 where=self.place,
-                fix=f"name it too: {groups[0]}:{found[0]['sample']}",
+                fix=f"name it too: {groups[0]}:{rows[0]['sample']}",
             )
-        return found
+        return rows
 
     def compare(self, other: Run | None = None, variant: str | None = None) -> ResultTable:
         """The other run against this one, on the rows that both have.
@@ -324,13 +324,13 @@ class Run:
             if not second.strip():
                 fix = "name it, or two variants: `variant=A,B`"
                 raise RealtalkError("a run is compared with another", fix=fix)
-            found = {"": self.compare_variants(first.strip(), second.strip())}
-            names, cautions = found[""].names, self.cautions
+            comparisons = {"": self.compare_variants(first.strip(), second.strip())}
+            names, cautions = comparisons[""].names, self.cautions
         else:
             names = (self.name, other.name) if isinstance(other, Run) else ("", "")
             if names[0] == names[1]:
                 names = ("the first run", "the second run")
-            found = self.changes(other, variant, names)
+            comparisons = self.changes(other, variant, names)
             cautions = (*self.cautions, *other.cautions)
         family = {score.name: score.family for score in self.scores}
         rows = [
@@ -342,7 +342,7 @@ class Run:
                 "low": change.difference.low,
                 "high": change.difference.high,
             }
-            for name, compared in found.items()
+            for name, compared in comparisons.items()
             for score, change in compared.changes.items()
         ]
         groups = plural(self.benchmark.group)
@@ -350,12 +350,12 @@ class Run:
             f"paired by {self.benchmark.sample}; intervals draw whole {groups}, p swaps them, "
             f"from {FEWEST_GROUPS} {groups} on"
         )
-        told = (line for compared in found.values() for line in compared.further["notes"])
+        notes = (line for compared in comparisons.values() for line in compared.further["notes"])
         return ResultTable(
             f"{names[1]} (second) against {names[0]} (first)",
             frame_of(("variant", "score", *_SIDES, *_DIFFERENCE, *_TEST), rows),
-            tuple(dict.fromkeys((paired, *told, *cautions))),
-            {"details": {name: compared.to_json() for name, compared in found.items()}},
+            tuple(dict.fromkeys((paired, *notes, *cautions))),
+            {"details": {name: compared.to_json() for name, compared in comparisons.items()}},
         )
 
     def changes(
@@ -370,50 +370,52 @@ class Run:
         sides = [self._rows_by_variant(variant), other._rows_by_variant(variant)]
         pairs = {name: (name, name) for name in sides[0] if name in sides[1]}
         if not pairs and all(len(side) == 1 for side in sides):
-            one, two = (next(iter(side)) for side in sides)
-            pairs = {one or two: (one, two)}
+            first_variant, second_variant = (next(iter(side)) for side in sides)
+            pairs = {first_variant or second_variant: (first_variant, second_variant)}
         if not pairs:
             raise RealtalkError(
                 f"{names[0]} and {names[1]} have no {self.benchmark.variant} in common",
                 fix=f"the first has {', '.join(sides[0])}, the second {', '.join(sides[1])}",
             )
         return {
-            name: self._change(other, sides[0][one], sides[1][two], names)
-            for name, (one, two) in pairs.items()
+            name: self._change(other, sides[0][first_variant], sides[1][second_variant], names)
+            for name, (first_variant, second_variant) in pairs.items()
         }
 
     def compare_variants(self, first: str, second: str) -> Compared:
         """One budget or setting of this run against another, on the same samples."""
-        known = self._rows_by_variant(None)
+        by_name = self._rows_by_variant(None)
         for name in (first, second):
-            if name not in known:
-                raise suggest(f"{self.benchmark.variant} of the run", name, list(known))
+            if name not in by_name:
+                raise suggest(f"{self.benchmark.variant} of the run", name, list(by_name))
         if first == second:
             raise RealtalkError(f"{first} twice: not two {plural(self.benchmark.variant)} of a run")
-        return self._change(self, known[first], known[second], (first, second))
+        return self._change(self, by_name[first], by_name[second], (first, second))
 
     def _change(
         self, other: Run, first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
     ) -> Compared:
         shared = {score.name for score in other.scores}
-        scores = [each for each in self.scores if each.better and each.tested]
-        scores = [each for each in scores if each.name in shared]
+        scores = [score for score in self.scores if score.better and score.tested]
+        scores = [score for score in scores if score.name in shared]
         if not scores:
             raise RealtalkError("the two runs have no score in common")
-        found = compare(first, second, scores, names, what=self.benchmark.sample)
+        comparison = compare(first, second, scores, names, what=self.benchmark.sample)
         further = self.benchmark.compared(self, other, matched(first, second))
-        notes = comparison_notes(found, plural(self.benchmark.group))
-        return replace(found, further={**further, "notes": [*notes, *further.get("notes", ())]})
+        notes = comparison_notes(comparison, plural(self.benchmark.group))
+        return replace(
+            comparison, further={**further, "notes": [*notes, *further.get("notes", ())]}
+        )
 
     def _rows_by_variant(self, wanted: str | None) -> dict[str, list[Row]]:
-        found = by_variant(self.scored_rows, self.benchmark.order)
+        variants = by_variant(self.scored_rows, self.benchmark.order)
         name = None if wanted is None else self.benchmark.variant_named(wanted)
-        if name is None or set(found) == {""}:
-            return found
-        if name not in found:
+        if name is None or set(variants) == {""}:
+            return variants
+        if name not in variants:
             what = f"no rows with the {self.benchmark.variant} {name}"
-            raise RealtalkError(what, where=self.place, fix=f"choose one of: {', '.join(found)}")
-        return {name: found[name]}
+            raise RealtalkError(what, where=self.place, fix=f"choose one of: {', '.join(variants)}")
+        return {name: variants[name]}
 
     def _refuse_other_kind(self, other: Run) -> None:
         if not isinstance(other, Run) or other.kind != self.kind:
@@ -437,11 +439,11 @@ class Run:
     def remarks(self) -> list[str]:
         """What is unscored in each variant, with its reasons."""
         lines = []
-        for variant, found in self.variants.items():
+        for variant, summary in self.variants.items():
             reasons_of: Mapping[str, Mapping[str, int]] = {
-                "unscored": found.unscored,
-                "without a truth": found.untold,
-                "left out": found.left_out,
+                "unscored": summary.unscored,
+                "without a truth": summary.untold,
+                "left out": summary.left_out,
             }
             for what, reasons in reasons_of.items():
                 if reasons:
@@ -493,7 +495,7 @@ class Run:
             "name": self.name,
             "settings": dict(self.settings),
             "cautions": list(self.cautions),
-            "variants": {name: each.to_json() for name, each in self.variants.items()},
+            "variants": {name: summary.to_json() for name, summary in self.variants.items()},
             **self.benchmark.details(self),
         }
 
@@ -524,15 +526,15 @@ def benchmark_named(name: str, where: Path) -> type[Benchmark[Any, Any, Any]]:
 def named_runs(runs: Sequence[Run]) -> dict[str, Run]:
     """Runs by their names; where two have one name, each gets its folder's, or its number."""
     counts = Counter(run.name for run in runs)
-    found: dict[str, Run] = {}
+    by_name: dict[str, Run] = {}
     for number, run in enumerate(runs, 1):
         name = run.name
         if counts[name] > 1:
             name = f"{name} ({number if run.folder is None else run.folder.name})"
-        if name in found:
+        if name in by_name:
             name = f"{name}, {number}"
-        found[name] = run if name == run.name else run.named(name)
-    return found
+        by_name[name] = run if name == run.name else run.named(name)
+    return by_name
 
 
 def joined(name: str, runs: Sequence[Run]) -> Run:

@@ -194,8 +194,8 @@ class _Sitting:
         assert self._tell is not None
         self._titles.append((stage.title,))
         scored = sum(row["unscored"] is None is row["untold"] for row in rows)
-        known = self._facts.get((stage.title,))
-        if known is None or known["scored"] != scored:
+        stored = self._facts.get((stage.title,))
+        if stored is None or stored["scored"] != scored:
             facts = self._tell(stage, rows)
             self._facts.add({"group": stage.title, "scored": scored, **facts})
 
@@ -211,8 +211,8 @@ class _Sitting:
         scored = self._benchmark.score(block, answers, self._progress)
         for sample, answer, columns in zip(block, answers, scored, strict=True):
             key, row = sample_key(sample), row_of(sample, answer, columns)
-            known = self._rows.get(key)
-            if key not in waiting or (known and known == orjson.loads(orjson.dumps(row))):
+            stored = self._rows.get(key)
+            if key not in waiting or (stored and stored == orjson.loads(orjson.dumps(row))):
                 continue  # solved again with nothing new
             if answer.times:
                 # Before the row, which says that the sample is done.

@@ -133,7 +133,11 @@ def run_tables(
     figures of papers stand below. A run on what a shipped part learned from is marked.
     """
     benchmark = next(iter(runs.values())).benchmark
-    references = [each for each in benchmark.references(runs) if published or not each.published]
+    references = [
+        reference
+        for reference in benchmark.references(runs)
+        if published or not reference.published
+    ]
     marked = {f"{name} (in-sample)" if run.in_sample else name: run for name, run in runs.items()}
     scores = {score.name: score for run in runs.values() for score in run.scores}
     kinds: dict[str, list[Score]] = {}
@@ -156,41 +160,44 @@ def _summary_lines(
     runs: Mapping[str, Run], scores: Sequence[Score], references: Sequence[Reference], facts: bool
 ) -> Lines:
     benchmark = next(iter(runs.values())).benchmark
-    variants = [each for run in runs.values() for each in run.variants.values()]
-    told = list(dict.fromkeys(name for each in variants for name in each.facts)) if facts else []
+    summaries = [part for run in runs.values() for part in run.variants.values()]
+    names = (name for part in summaries for name in part.facts) if facts else ()
+    fact_names = tuple(dict.fromkeys(names))
     rows: list[tuple[Any, ...]] = []
     for name, run in runs.items():
-        for variant, known in run.variants.items():
-            about = (known.groups, *(figure(known.facts.get(fact)) for fact in told))
-            counts = f"{known.scored:,} of {known.with_truth:,}"
-            if cells := _cells(known.overall, scores):
+        for variant, summary in run.variants.items():
+            about = (summary.groups, *(figure(summary.facts.get(fact)) for fact in fact_names))
+            counts = f"{summary.scored:,} of {summary.with_truth:,}"
+            if cells := _cells(summary.overall, scores):
                 rows.append((name, variant, counts, *about, *cells))
-            if cells and known.unscored and (cells := _cells(known.strict, scores)):
-                rows.append((f"{name}, strict", variant, f"{known.with_truth:,}", *about, *cells))
-    rows += _reference_rows(references, "", (None, None), told, scores)
+            if cells and summary.unscored and (cells := _cells(summary.strict, scores)):
+                rows.append((f"{name}, strict", variant, f"{summary.with_truth:,}", *about, *cells))
+    rows += _reference_rows(references, "", (None, None), fact_names, scores)
     words = (benchmark.solver, benchmark.variant, plural(benchmark.sample), plural(benchmark.group))
-    return _without_empty((*words, *told, *(score.title for score in scores)), rows)
+    return _without_empty((*words, *fact_names, *(score.title for score in scores)), rows)
 
 
 def _slice_lines(
     runs: Mapping[str, Run], scores: Sequence[Score], references: Sequence[Reference], sliced: str
 ) -> Lines:
     benchmark = next(iter(runs.values())).benchmark
-    told = benchmark.group_facts if benchmark.slices == "group" else ()
+    fact_names = benchmark.group_facts if benchmark.slices == "group" else ()
     rows: list[tuple[Any, ...]] = []
     for name, run in runs.items():
         facts = {fact["group"]: fact for fact in run.facts}
-        for variant, known in run.variants.items():
-            for part, figures in known.slices.items():
+        for variant, summary in run.variants.items():
+            for part, figures in summary.slices.items():
                 cells = _cells(figures, scores)
                 if not cells:
                     continue
                 n = max(figures[score.name].n for score in scores if score.name in figures)
-                beside = (_plain(facts.get(part, {}).get(fact)) for fact in told)
+                beside = (_plain(facts.get(part, {}).get(fact)) for fact in fact_names)
                 rows.append((name, variant, part or "(none)", n, *beside, *cells))
-                rows += _reference_rows(references, part, (part, None), told, scores)
+                rows += _reference_rows(references, part, (part, None), fact_names, scores)
     titles = (score.title for score in scores)
-    return _without_empty((benchmark.solver, benchmark.variant, sliced, "n", *told, *titles), rows)
+    return _without_empty(
+        (benchmark.solver, benchmark.variant, sliced, "n", *fact_names, *titles), rows
+    )
 
 
 def _cells(figures: Mapping[str, Estimate], scores: Sequence[Score]) -> list[str | None]:
@@ -209,9 +216,14 @@ def _reference_rows(
 ) -> list[tuple[Any, ...]]:
     names = [score.name for score in scores]
     return [
-        (each.name, each.variant, *about, *(each.cells.get(name) for name in (*told, *names)))
-        for each in references
-        if each.part == part and any(name in each.cells for name in names)
+        (
+            reference.name,
+            reference.variant,
+            *about,
+            *(reference.cells.get(name) for name in (*told, *names)),
+        )
+        for reference in references
+        if reference.part == part and any(name in reference.cells for name in names)
     ]
 
 
@@ -221,19 +233,19 @@ def _plain(value: Any) -> Any:
 
 def _without_empty(headings: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Lines:
     """Without columns in which no row has anything."""
-    kept = [at for at in range(len(headings)) if any(row[at] not in (None, "") for row in rows)]
-    return tuple(headings[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
+    columns = [at for at in range(len(headings)) if any(row[at] not in (None, "") for row in rows)]
+    return tuple(headings[at] for at in columns), [tuple(row[at] for at in columns) for row in rows]
 
 
 def compared_table(
     compared: Compared, scores: Sequence[Score], *, samples: str, groups: str
 ) -> Lines:
     """The second side against the first."""
-    known = {score.name: score for score in scores}
+    scores_by_name = {score.name: score for score in scores}
     better = compared.further.get("better", {})  # (groups for whom it is, for whom it is not)
     rows: list[tuple[Any, ...]] = []
     for name, change in compared.changes.items():
-        score = known[name]
+        score = scores_by_name[name]
         row = (
             score.title,
             change.n,
@@ -278,10 +290,10 @@ def estimate_figure(frame: pl.DataFrame, title: str) -> Any:
 
     from realtalk.describe.figures import styled
 
-    kept = frame.drop_nulls("estimate")
-    data = alt.InlineData(values=kept.to_dicts())
+    rows = frame.drop_nulls("estimate")
+    data = alt.InlineData(values=rows.to_dicts())
     base = alt.Chart(data).encode(
-        y=alt.Y("score:N", sort=kept["score"].unique(maintain_order=True).to_list(), title=None),
+        y=alt.Y("score:N", sort=rows["score"].unique(maintain_order=True).to_list(), title=None),
         yOffset="variant:N",
         color=alt.Color("variant:N"),
     )
@@ -292,7 +304,7 @@ def estimate_figure(frame: pl.DataFrame, title: str) -> Any:
         x="estimate:Q",
         tooltip=["variant:N", "score:N", "estimate:Q", "low:Q", "high:Q", "n:Q", "unscored:Q"],
     )
-    most = int(kept["n"].cast(int).max() or 0)  # type: ignore[arg-type]
+    most = int(rows["n"].cast(int).max() or 0)  # type: ignore[arg-type]
     return styled(
         alt.layer(bars, dots).properties(width=480, height=alt.Step(22, **{"for": "position"})),
         title,

@@ -69,7 +69,11 @@ class Content:
         """Whether all that the other says is said here too; each date stands for one."""
         rest = list(self.dates)
         for date in other.dates:
-            near = [one for one in rest if one.agreement(date) > 0 and one.fields >= date.fields]
+            near = [
+                candidate
+                for candidate in rest
+                if candidate.agreement(date) > 0 and candidate.fields >= date.fields
+            ]
             if not near:
                 return False
             rest.remove(near[0])
@@ -91,7 +95,7 @@ def accepted(
     """
     if category in ABSTAINING:
         return abstained(answer, category)
-    known = question_words(question, tuple(names))
+    known_words = question_words(question, tuple(names))
     polar = polarity(answer) if is_polar(question) else None
     for true in (gold, *accept):
         if true is None or not true.strip():
@@ -100,10 +104,11 @@ def accepted(
             return True
         for ours in _forms(answer):
             for theirs in _forms(true):
-                one, other = (
-                    content(text, question=known, names=tuple(names)) for text in (ours, theirs)
+                our_content, their_content = (
+                    content(text, question=known_words, names=tuple(names))
+                    for text in (ours, theirs)
                 )
-                if other and one.equals(other):
+                if their_content and our_content.equals(their_content):
                     return True
     return False
 
@@ -150,12 +155,12 @@ def _plain_words(text: str, people: dict[str, str]) -> Iterator[str]:
 @lru_cache(maxsize=256)
 def _people(names: tuple[str, ...]) -> dict[str, str]:
     """Every word of another name → the first word of the name."""
-    known: dict[str, str] = {}
+    first_names: dict[str, str] = {}
     for pair in names:
-        other, _, name = pair.partition("=")
+        alias, _, name = pair.partition("=")
         (first, *_) = [*_WORD.findall(name.casefold()), ""]
-        known |= dict.fromkeys(_WORD.findall(other.casefold()), first)
-    return known
+        first_names |= dict.fromkeys(_WORD.findall(alias.casefold()), first)
+    return first_names
 
 
 def _forms(text: str) -> Iterable[str]:

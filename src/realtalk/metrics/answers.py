@@ -106,10 +106,10 @@ def abstained(prediction: str, category: str = "adversarial") -> bool:
     LoCoMo's adversarial questions take the released code's words alone, LongMemEval's
     abstentions also other words for it.
     """
-    said = prediction.lower()
-    if any(words in said for words in _ABSTENTIONS):
+    text = prediction.lower()
+    if any(words in text for words in _ABSTENTIONS):
         return True
-    return category != "adversarial" and _UNTOLD.search(said) is not None
+    return category != "adversarial" and _UNTOLD.search(text) is not None
 
 
 def normalise(text: str) -> str:
@@ -160,7 +160,7 @@ def _split(text: str) -> list[str]:
 def _pieces_f1(
     predicted: Sequence[str], true: Sequence[str], f1: Callable[[str, str], float]
 ) -> float:
-    return sum(max(f1(one, piece) for one in predicted) for piece in true) / len(true)
+    return sum(max(f1(prediction, piece) for prediction in predicted) for piece in true) / len(true)
 
 
 def _true(gold: Gold, category: str) -> str:
@@ -225,11 +225,11 @@ def date_f1(prediction: str, gold: Gold, category: str) -> float:
 def around_dates(text: str) -> tuple[list[str], list[PartialDate]]:
     """What stands before, between and behind the dates of a text, and these dates."""
     around, end = [], 0
-    found = find_dates(text)
-    for date in found:
+    dates = find_dates(text)
+    for date in dates:
         around.append(text[end : date.start])
         end = date.end
-    return [*around, text[end:]], [date.value for date in found]
+    return [*around, text[end:]], [date.value for date in dates]
 
 
 def _marked(text: str) -> tuple[str, bool]:
@@ -259,9 +259,9 @@ def _dated_f1(prediction: str, gold: str) -> float:
     ours = [_date_of(word) for word in predicted if word.startswith(_MARK)]
     theirs = [_date_of(word) for word in true if word.startswith(_MARK)]
     pairs = sorted(
-        (-one.agreement(other), place, there)
-        for place, one in enumerate(ours)
-        for there, other in enumerate(theirs)
+        (-our_date.agreement(their_date), place, there)
+        for place, our_date in enumerate(ours)
+        for there, their_date in enumerate(theirs)
     )
     used: set[int] = set()
     matched: set[int] = set()

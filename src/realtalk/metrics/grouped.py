@@ -85,7 +85,7 @@ def grouped_estimates(
         nothing = Estimate(None, left_out=left_out, unscored="nothing to score")
         return dict.fromkeys(figures, nothing)
     sums = _by_group(parts, groups, whole)
-    drawn = drawn_sums([sums])[0]
+    resamples = drawn_sums([sums])[0]
     estimates = {}
     for name, figure in figures.items():
         value = _known(figure(parts.sum(axis=0)))
@@ -93,7 +93,7 @@ def grouped_estimates(
             reason = "it has no value on these rows"
             estimates[name] = Estimate(None, n=n, left_out=left_out, unscored=reason)
             continue
-        estimates[name] = Estimate(value, *percentile_interval(figure(drawn)), n, left_out)
+        estimates[name] = Estimate(value, *percentile_interval(figure(resamples)), n, left_out)
     return estimates
 
 
@@ -116,32 +116,34 @@ def grouped_changes(
         nothing = Estimate(None, unscored="no row has both")
         return dict.fromkeys(figures, Change(0, 0, None, None, nothing, nothing, None))
     a, b = _by_group(first, groups, whole), _by_group(second, groups, whole)
-    drawn = drawn_sums([a, b])
+    resamples = drawn_sums([a, b])
     swapped = _swapped(a, b)
-    named = len(dict.fromkeys(groups))
+    group_count = len(dict.fromkeys(groups))
     changes = {}
     for name, figure in figures.items():
-        one, other = (_known(figure(side.sum(axis=0))) for side in (a, b))
-        if one is None or other is None:
+        first_value, second_value = (_known(figure(side.sum(axis=0))) for side in (a, b))
+        if first_value is None or second_value is None:
             nothing = Estimate(None, n=n, unscored="one side has no value")
-            changes[name] = Change(n, named, one, other, nothing, nothing, None)
+            changes[name] = Change(
+                n, group_count, first_value, second_value, nothing, nothing, None
+            )
             continue
-        before, after = (figure(side) for side in drawn)
-        difference = Estimate(other - one, *percentile_interval(after - before), n)
+        before, after = (figure(side) for side in resamples)
+        difference = Estimate(second_value - first_value, *percentile_interval(after - before), n)
         relative = Estimate(None, n=n, unscored="the first side is not above 0")
-        if one > 0:
+        if first_value > 0:
             with np.errstate(divide="ignore", invalid="ignore"):
                 # A draw whose first side is at or below 0 has no share to speak of.
                 shares = np.where(before > 0, after / before - 1, np.nan)
-            relative = Estimate(other / one - 1, *percentile_interval(shares), n)
+            relative = Estimate(second_value / first_value - 1, *percentile_interval(shares), n)
         # Rows of a few groups are alike: swapping them one by one would make chance look small.
-        testable = len(a) >= 2 and (whole or named >= FEWEST_GROUPS)
-        p = _p(abs(other - one), figure, swapped) if testable else None
-        changes[name] = Change(n, named, one, other, difference, relative, p)
-    corrected = holm([each.p for each in changes.values()])
+        testable = len(a) >= 2 and (whole or group_count >= FEWEST_GROUPS)
+        p = _p(abs(second_value - first_value), figure, swapped) if testable else None
+        changes[name] = Change(n, group_count, first_value, second_value, difference, relative, p)
+    corrected = holm([change.p for change in changes.values()])
     return {
-        name: replace(each, p_holm=p)
-        for (name, each), p in zip(changes.items(), corrected, strict=True)
+        name: replace(change, p_holm=p)
+        for (name, change), p in zip(changes.items(), corrected, strict=True)
     }
 
 
@@ -176,9 +178,9 @@ def drawn_sums(sides: Sequence[Array]) -> list[Array]:
     for start in range(0, RESAMPLES, step):
         size = min(step, RESAMPLES - start)
         times = generator.multinomial(units, shares, size).astype(np.float64)
-        for drawn, side in zip(parts, sides, strict=True):
-            drawn.append(times @ side)
-    return [np.concatenate(drawn) for drawn in parts]
+        for blocks, side in zip(parts, sides, strict=True):
+            blocks.append(times @ side)
+    return [np.concatenate(blocks) for blocks in parts]
 
 
 def _swapped(a: Array, b: Array) -> tuple[Array, Array]:

@@ -23,15 +23,15 @@ def score_ranking(ranked: Sequence[str], evidence: Collection[str]) -> dict[str,
     A message that is ranked twice counts where it stands first. A ranking may be shorter than k:
     what it leaves out is not found.
     """
-    wanted = set(evidence)
-    if not wanted:
+    relevant = set(evidence)
+    if not relevant:
         return None
-    places = [place for place, message in enumerate(dict.fromkeys(ranked)) if message in wanted]
+    places = [place for place, message in enumerate(dict.fromkeys(ranked)) if message in relevant]
     scores: dict[str, float] = {}
     for k in MESSAGES:
-        scores |= found_among(k, f"{k}", places, len(wanted))
+        scores |= found_among(k, f"{k}", places, len(relevant))
     gain = sum(_DISCOUNTS[place] for place in places if place < NDCG_AT)
-    scores[f"ndcg@{NDCG_AT}"] = gain / sum(_DISCOUNTS[: len(wanted)])
+    scores[f"ndcg@{NDCG_AT}"] = gain / sum(_DISCOUNTS[: len(relevant)])
     return scores
 
 

@@ -84,9 +84,9 @@ class Similarity:
                 if not all(side in place and len(tokens[place[side]]) for side in sides):
                     results.append(None)
                     continue
-                one, other = (place[side] for side in sides)
-                precision, recall, f1 = greedy(tokens[one], tokens[other])
-                cosine = float(vectors[one] @ vectors[other])
+                first_place, second_place = (place[side] for side in sides)
+                precision, recall, f1 = greedy(tokens[first_place], tokens[second_place])
+                cosine = float(vectors[first_place] @ vectors[second_place])
                 results.append(Similar(precision, recall, f1, cosine))
             progress(len(results), len(pairs), "comparing meanings")
         return results

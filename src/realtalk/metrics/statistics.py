@@ -61,11 +61,11 @@ class Estimate:
 
 def percentile_interval(draws: Array) -> Interval:
     """The middle 95 % of the draws; draws that failed (not a number) do not count."""
-    known = draws[np.isfinite(draws)]
+    finite = draws[np.isfinite(draws)]
     # Where half of the draws fail, the rest says little about the figure.
-    if known.size < max(2, draws.size / 2):
+    if finite.size < max(2, draws.size / 2):
         return None, None
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = np.quantile(finite, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
@@ -166,8 +166,8 @@ def pearson(first: Sequence[float | None], second: Sequence[float | None]) -> Es
     from scipy import stats
 
     pairs, left_out = _pairs(first, second)
-    a = np.array([one for one, _ in pairs], dtype=np.float64)
-    b = np.array([other for _, other in pairs], dtype=np.float64)
+    a = np.array([first_value for first_value, _ in pairs], dtype=np.float64)
+    b = np.array([second_value for _, second_value in pairs], dtype=np.float64)
     n = len(pairs)
     if n < 3:
         return Estimate(None, n=n, left_out=left_out, unscored="fewer than three pairs")
@@ -205,9 +205,9 @@ def _pairs(first: Sequence[T | None], second: Sequence[T | None]) -> tuple[list[
     if len(first) != len(second):
         raise ValueError(f"{len(first)} labels against {len(second)}")
     pairs = [
-        cast("tuple[T, T]", (one, other))
-        for one, other in zip(first, second, strict=True)
-        if not (is_nothing(one) or is_nothing(other))
+        cast("tuple[T, T]", (first_label, second_label))
+        for first_label, second_label in zip(first, second, strict=True)
+        if not (is_nothing(first_label) or is_nothing(second_label))
     ]
     return pairs, len(first) - len(pairs)
 
@@ -220,8 +220,8 @@ def _kappa(
         return Estimate(None, left_out=left_out, unscored="no pair of labels")
     code = {label: place for place, label in enumerate(order)}
     table = np.zeros((1, size, size))
-    for one, other in pairs:
-        table[0, code[one], code[other]] += 1
+    for first_label, second_label in pairs:
+        table[0, code[first_label], code[second_label]] += 1
     value = float(_kappas(table, weights)[0])
     if math.isnan(value):
         reason = "both sides give one and the same label"
@@ -229,8 +229,8 @@ def _kappa(
     if n == 1:
         return Estimate(value, n=n, left_out=left_out)
     # Drawing pairs with replacement is drawing a confusion table.
-    drawn = np.random.default_rng(SEED).multinomial(n, table.ravel() / n, RESAMPLES)
-    kappas = _kappas(drawn.reshape(-1, size, size).astype(np.float64), weights)
+    tables = np.random.default_rng(SEED).multinomial(n, table.ravel() / n, RESAMPLES)
+    kappas = _kappas(tables.reshape(-1, size, size).astype(np.float64), weights)
     return Estimate(value, *percentile_interval(kappas), n, left_out)
 
 
@@ -269,11 +269,11 @@ def jensen_shannon(first: Sequence[str | None], second: Sequence[str | None]) ->
     ]
     value = float(_divergence(counts[0], counts[1])[0])
     rng = np.random.default_rng(SEED)
-    drawn = [
+    resamples = [
         rng.multinomial(len(side), count[0] / len(side), RESAMPLES).astype(np.float64)
         for side, count in zip(sides, counts, strict=True)
     ]
-    spread = _divergence(drawn[0], drawn[1])
+    spread = _divergence(resamples[0], resamples[1])
     # Noise never brings two samples nearer on average: the draws are set back by their excess.
     spread = np.clip(spread - spread.mean() + value, 0.0, 1.0)
     return Estimate(value, *percentile_interval(spread), n, left_out)

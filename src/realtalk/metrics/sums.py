@@ -66,8 +66,8 @@ def _macro_f1(sums: Array) -> Array:
     tp, fp, fn, tn = np.moveaxis(sums, -1, 0)
     # A class that nobody has and nobody names is no class of this task.
     both = np.stack([_over(2 * tp, 2 * tp + fp + fn), _over(2 * tn, 2 * tn + fp + fn)])
-    known = np.isfinite(both)
-    return _over(np.where(known, both, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+    defined = np.isfinite(both)
+    return _over(np.where(defined, both, 0.0).sum(axis=0), defined.sum(axis=0).astype(np.float64))
 
 
 def _mcc(sums: Array) -> Array:
@@ -145,9 +145,9 @@ def _correlation(sums: Array) -> Array:
     n = sums[..., _N]
     x, y = sums[..., _XX] - sums[..., _X] ** 2 / n, sums[..., _YY] - sums[..., _Y] ** 2 / n
     together = sums[..., _XY] - sums[..., _X] * sums[..., _Y] / n
-    known = np.minimum(x, y) > _TINY * n
+    varies = np.minimum(x, y) > _TINY * n
     with np.errstate(divide="ignore", invalid="ignore"):
-        correlation: Array = np.where(known, together / np.sqrt(x * y), np.nan)
+        correlation: Array = np.where(varies, together / np.sqrt(x * y), np.nan)
     return correlation
 
 

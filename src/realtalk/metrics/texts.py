@@ -62,9 +62,9 @@ def _rouge() -> Any:
 def distinct(texts: Sequence[str], n: int) -> float | None:
     """Different n-grams as a part of all n-grams; None without any. Falls as texts grow longer."""
     grams = [
-        tuple(said[at : at + n])
-        for said in map(words_and_emoji, texts)
-        for at in range(len(said) - n + 1)
+        tuple(words[at : at + n])
+        for words in map(words_and_emoji, texts)
+        for at in range(len(words) - n + 1)
     ]
     return len(set(grams)) / len(grams) if grams else None
 
@@ -100,11 +100,11 @@ def meteor_missing() -> str:
     """Why METEOR cannot be computed on this machine, "" where it can."""
     from nltk.translate.meteor_score import single_meteor_score
 
-    truth, said, score = _PROBE
+    truth, prediction, score = _PROBE
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it warns of is reported below
         try:
-            works = abs(single_meteor_score(truth, said) - score) < 1e-9
+            works = abs(single_meteor_score(truth, prediction) - score) < 1e-9
         except LookupError as error:
             return _REFUSED if "Refused" in str(error) else _INSTALL
         except OSError as error:

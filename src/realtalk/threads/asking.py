@@ -61,8 +61,8 @@ class LlmPredictor(LanguageModel[Case, Value]):
         if budget < 1:
             raise RealtalkError(f"the budget must be 1 or more, not {budget}")
         options: dict[str, Any] = {"connections": connections, "rate": rate, "seed": seed}
-        asked = Asked(model, cache, base_url, max_tokens=max_tokens, **options)
-        super().__init__(asked, load_prompts(prompts))
+        config = Asked(model, cache, base_url, max_tokens=max_tokens, **options)
+        super().__init__(config, load_prompts(prompts))
         self._budget = budget
 
     @property
@@ -100,12 +100,12 @@ _QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTA
 
 def read_answer(task: Task, text: str) -> Answer[Value]:
     """The answer's value, None with the reason where it cannot be read."""
-    said = _THOUGHT.sub("", text).strip()
-    if not said:
+    answer = _THOUGHT.sub("", text).strip()
+    if not answer:
         return Answer(None, "no answer")
     if task == "sentiment":
-        return _label(said)
-    return _number(said) if task == "impact" else _text(said)
+        return _label(answer)
+    return _number(answer) if task == "impact" else _text(answer)
 
 
 def _label(said: str) -> Answer[Value]:

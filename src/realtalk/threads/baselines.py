@@ -65,13 +65,13 @@ class Baseline(PlainSolver):
 
     def _answer(self, sample: Case) -> Answer[Value]:
         """The best there is without looking: what became of most replies."""
-        known = self._known
+        outcomes = self._known
         if sample.task == "next_text":
-            if known.commonest is None:
+            if outcomes.commonest is None:
                 raise RealtalkError("no reply of the train part has words")
-            return Answer(known.commonest)
-        known.need_scores()
-        return Answer(known.positive > 0.5 if sample.task == "sentiment" else known.median)
+            return Answer(outcomes.commonest)
+        outcomes.need_scores()
+        return Answer(outcomes.positive > 0.5 if sample.task == "sentiment" else outcomes.median)
 
 
 class Majority(Baseline):
@@ -286,8 +286,8 @@ class Regression(Baseline):
             ]
             parts.append(np.array(lines, dtype=np.float32))
         if self._texts:
-            shown = [texts(sample) for sample in samples]
-            columns = [[some[place] for some in shown] for place in self._columns]
+            sample_texts = [texts(sample) for sample in samples]
+            columns = [[some[place] for some in sample_texts] for place in self._columns]
             self._vectors.add((text for column in columns for text in column), progress)
             parts += [self._vectors.of(column) for column in columns]
         return np.concatenate(parts, axis=1)
@@ -308,9 +308,9 @@ class Scale:
 
 def parted(table: Rows) -> tuple[Rows, Rows]:
     """All but the latest fifth, and that, which chooses; both measured by the earlier part."""
-    cut = int(len(table) * (1 - _HELD))
-    scale = Scale(table[:cut])
-    return scale.measure(table[:cut]), scale.measure(table[cut:])
+    split = int(len(table) * (1 - _HELD))
+    scale = Scale(table[:split])
+    return scale.measure(table[:split]), scale.measure(table[split:])
 
 
 def _ridge(table: Rows, truth: Array) -> _Learned:
@@ -318,11 +318,11 @@ def _ridge(table: Rows, truth: Array) -> _Learned:
 
     early, late = parted(table)
     aims = truth.astype(np.float32)
-    cut, scale = len(early), Scale(table)
+    split, scale = len(early), Scale(table)
 
     def error(alpha: float) -> float:
-        model = Ridge(alpha=alpha, solver="cholesky").fit(early, aims[:cut])
-        return float(np.abs(model.predict(late) - aims[cut:]).mean())
+        model = Ridge(alpha=alpha, solver="cholesky").fit(early, aims[:split])
+        return float(np.abs(model.predict(late) - aims[split:]).mean())
 
     best = min(_ALPHAS, key=error)
     model = Ridge(alpha=best, solver="cholesky").fit(scale.measure(table), aims)
@@ -338,16 +338,16 @@ def _classified(table: Rows, truth: Truth) -> _Learned:
     early, late = parted(table)
     before, after = truth[: len(early)], truth[len(early) :]
     scale = Scale(table)
-    chosen, threshold = _INVERSE[0], 0.5
+    best, threshold = _INVERSE[0], 0.5
     if _varied(before) and _varied(after):
-        _, threshold, chosen = max(
+        _, threshold, best = max(
             (
                 *_best_cut(_logistic(inverse, early, before).predict_proba(late)[:, 1], after),
                 inverse,
             )
             for inverse in _INVERSE
         )
-    return _Learned(_logistic(chosen, scale.measure(table), truth), scale, threshold)
+    return _Learned(_logistic(best, scale.measure(table), truth), scale, threshold)
 
 
 def _varied(truth: Truth) -> bool:
@@ -364,7 +364,7 @@ def _logistic(inverse: float, table: Rows, truth: Truth) -> Any:
 def _best_cut(chances: Array, truth: Truth) -> tuple[float, float]:
     """The highest MCC that a threshold reaches, and the threshold."""
     cuts = np.unique(np.quantile(chances, np.linspace(0, 1, _CUTS + 2)[1:-1]))
-    parts = np.stack([confusion(truth, chances > cut).sum(axis=0) for cut in cuts])
+    parts = np.stack([confusion(truth, chances > threshold).sum(axis=0) for threshold in cuts])
     reached = np.nan_to_num(CLASSIFICATION["mcc"](parts), nan=-1.0)
     best = int(np.argmax(reached))
     return float(reached[best]), float(cuts[best])

@@ -135,7 +135,8 @@ class ThreadTask(Benchmark[Case, Target, Value]):
         for setting in self.shown_settings:
             targets = self.samples.part("test")
             yield Stage(
-                setting, [Sample(each.key, each.user, setting, None, each) for each in targets]
+                setting,
+                [Sample(target.key, target.user, setting, None, target) for target in targets],
             )
 
     def stored_answer(self, sample: Sample[Any, Target], row: Row) -> Answer[Value] | None:
@@ -220,9 +221,9 @@ class ThreadTask(Benchmark[Case, Target, Value]):
             notes.append(f"made with leaks: {protocol['protocol']}")
         if protocol["with_scores"]:
             notes.append("scores, which are as of the crawl, were shown")
-        wanted = len(run.settings["settings"]) * run.settings["test"]
-        if len(run.rows) < wanted:
-            notes.append(f"{len(run.rows):,} of {wanted:,} predictions are there so far")
+        expected = len(run.settings["settings"]) * run.settings["test"]
+        if len(run.rows) < expected:
+            notes.append(f"{len(run.rows):,} of {expected:,} predictions are there so far")
         return [*notes, *run.settings.get("notes", ())]
 
     @classmethod
@@ -231,8 +232,8 @@ class ThreadTask(Benchmark[Case, Target, Value]):
         scores = scores_of(task_of(next(iter(runs.values()))))
         for model, settings in TABLE.items():
             for setting in (name for name in SETTINGS if name in settings):
-                known = settings[setting]
-                cells = {e.name: f"{known[e.published]:g}" for e in scores if e.published}
+                published = settings[setting]
+                cells = {e.name: f"{published[e.published]:g}" for e in scores if e.published}
                 yield Reference(f"paper: {model}", cells, setting)
 
     @classmethod
@@ -319,9 +320,9 @@ def rescore_threads(
     task = task_of(run)
     if not keeps_scores(scores_of(task), COLUMNS):
         return Rescored(len(run.rows), 0, {}, 0, stored=False)
-    drawn: Mapping[str, Any] = run.settings.get("chosen") or {}
-    draw = Draw(task, stored_protocol(run.settings["protocol"]), **drawn)
-    replies = ThreadTask(draw.samples(corpus(), progress), run.settings["settings"], drawn)
+    draw_settings: Mapping[str, Any] = run.settings.get("chosen") or {}
+    draw = Draw(task, stored_protocol(run.settings["protocol"]), **draw_settings)
+    replies = ThreadTask(draw.samples(corpus(), progress), run.settings["settings"], draw_settings)
     return rescore(run, replies, replies.truths(), progress)
 
 
@@ -340,7 +341,7 @@ def best_of(runs: Sequence[Run]) -> Run:
     if not shared:
         raise RealtalkError("the runs share no reply", fix="give runs of one corpus and task")
     note = "each reply's best is chosen by the truth, which nobody has: not a score of a predictor"
-    rows = [_best([known[key] for known in by_key], task) for key in shared]
+    rows = [_best([rows[key] for rows in by_key], task) for key in shared]
     return predictions(f"best of {len(runs)}", task, rows, note)
 
 

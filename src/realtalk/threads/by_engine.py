@@ -95,8 +95,8 @@ def encode_by(
     store = shipped_store(version)
     missing: list[str] = []
     for block in _blocks([text for text in texts if _is_whole(text)]):
-        known = store.get(block)
-        missing += [text for text in block if text not in known]
+        stored = store.get(block)
+        missing += [text for text in block if text not in stored]
     blocks = _blocks(missing)
     private_folder(place / "texts")
     inputs = tuple(
@@ -133,8 +133,8 @@ def foreseen_texts(
         for part in PARTS:
             progress(0, 0, f"looking for texts of {setting}, {part}")
             near = samples.near_texts(setting, part)
-            read = baseline.encodes(samples.of(setting, part), part)
-            texts |= dict.fromkeys((*near, *read))
+            needed = baseline.encodes(samples.of(setting, part), part)
+            texts |= dict.fromkeys((*near, *needed))
     if samples.task == "next_text" and encoder_shipped():
         texts |= dict.fromkeys(target.text for target in samples.part("test"))
     return {text: None for text in texts if text.strip()}

@@ -175,13 +175,13 @@ def _of_conversation(sample: Case) -> list[float]:
         math.log1p(len(path)),
         len(path) == 1,
         post.author == who,
-        math.log1p(sum(shown.author == who for shown in path[1:])),
+        math.log1p(sum(entry.author == who for entry in path[1:])),
         parent.author == who,
         _minutes(parent, sample),
         _minutes(post, sample),
         math.log1p(len(parent.text.split())),
         math.log1p(len(post.text.split())),
-        math.log1p(len({shown.author for shown in path})),
+        math.log1p(len({entry.author for entry in path})),
         _log(parent.score or 0.0),
         parent.score is not None,
     ]
@@ -206,13 +206,13 @@ def _log(score: float) -> float:
 
 
 def _of_person(sample: Case, known: Outcomes) -> list[float]:
-    shown = sample.history
-    words = sum(len(entry.text.split()) for entry in shown) / len(shown) if shown else 0.0
+    entries = sample.history
+    words = sum(len(entry.text.split()) for entry in entries) / len(entries) if entries else 0.0
     scores = [outcome.score for outcome in known.before(sample)]
     weight = len(scores) + _PRIOR
     log, positive = known.mean_log, known.positive
     return [
-        math.log1p(len(shown)),
+        math.log1p(len(entries)),
         math.log1p(words),
         math.log1p(len(scores)),
         (sum(map(_log, scores)) + _PRIOR * log) / weight,

@@ -61,12 +61,12 @@ class Histories:
         if talk:
             cutoff = None if "later-comments" in self._rules.leaks else plain.time[row]
             rows = self._forest.written_in(author, thread, cutoff, most + 1)
-            return [each for each in rows if each != row][-most:]
+            return [candidate for candidate in rows if candidate != row][-most:]
         if self._task != "next_text":
             return []
         # As the released code does there: other posts, at any time where that leak is on.
         rows = self._elsewhere(author, row, len(self._forest))
-        return [each for each in rows if plain.parent[each] < 0][-most:]
+        return [candidate for candidate in rows if plain.parent[candidate] < 0][-most:]
 
     def number(self, row: int, talk: bool) -> int:
         """How many the user's are. None of them is chosen for that."""
@@ -93,7 +93,7 @@ class Histories:
         def entries() -> tuple[Shown, ...]:
             prepare()
             rows = (self.own if own else self.strange)(row, talk)
-            return tuple(forest.shown(each, scored) for each in rows)
+            return tuple(forest.shown(entry, scored) for entry in rows)
 
         return History(person, entries)
 
@@ -147,7 +147,7 @@ class Histories:
             pool = self._elsewhere(author, row, self._pool)
             if len(pool) > self.number(row, talk) > 0:
                 needed |= {query, *pool}
-        return [self._forest.text(each) for each in sorted(needed)]
+        return [self._forest.text(number) for number in sorted(needed)]
 
     @property
     def _pool(self) -> int:
@@ -170,7 +170,7 @@ class Histories:
         if query is None or len(pool) <= most:
             return list(pool[-most:])
         # The query with the pool: what is not known yet is encoded together.
-        vectors = self._vectors.of([self._forest.text(each) for each in (query, *pool)])
+        vectors = self._vectors.of([self._forest.text(candidate) for candidate in (query, *pool)])
         best = np.argsort(-cosines(vectors[1:], vectors[0]), kind="stable")[:most]
         return [pool[place] for place in sorted(best.tolist())]
 
@@ -182,7 +182,7 @@ class Histories:
         times, authors = self._by_number[count]
         stop = len(times) if self._any_time else bisect_left(times, plain.time[row])
         path = self._forest.path(row, self._rules.conversation)
-        present = {plain.author[each] for each in (*path, row)}
+        present = {plain.author[ancestor] for ancestor in (*path, row)}
         ranks: list[tuple[int, int, int]] = []  # short by, length apart, place
         fit = 0
         for at in range(stop - 1, max(-1, stop - 1 - _ASKED), -1):

@@ -51,7 +51,7 @@ def threads(
         shots=shots,
     )
     draw = Draw(task, rules, replies, seed=seed)
-    shown = known_setting(setting)
+    variant = known_setting(setting)
     corpus = open_reading(path).reading.corpus
     model = LlmPredictor(
         model="inspect/any",  # Inspect says which
@@ -60,8 +60,8 @@ def threads(
         seed=seed,
     )
     return inspect_task(
-        ThreadTask(draw.samples(corpus), (shown,), draw.record),
+        ThreadTask(draw.samples(corpus), (variant,), draw.record),
         corpus,
         model,
-        metadata={"setting": shown},
+        metadata={"setting": variant},
     )

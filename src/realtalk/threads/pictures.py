@@ -115,8 +115,8 @@ def _chart(
     }
 
     def by_line(channel: Any, values: Sequence[Any]) -> Any:
-        chosen = [values[number % len(values)] for number in range(len(lines))]
-        return channel("line:N", title=None, scale=alt.Scale(domain=list(lines), range=chosen))
+        styles = [values[number % len(values)] for number in range(len(lines))]
+        return channel("line:N", title=None, scale=alt.Scale(domain=list(lines), range=styles))
 
     def chart(values: list[dict[str, Any]]) -> Any:
         return alt.Chart(alt.InlineData(values=values))
@@ -156,7 +156,7 @@ def _rings(values: Sequence[float]) -> tuple[float, float, float]:
     low, top = min(0.0, *values), max(values)
     rough = max(top - low, 1e-9) / _RINGS
     size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * each for each in (1, 2, 2.5, 5, 10) if size * each >= rough * 0.999)
+    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * 0.999)
     start = math.floor(low / step + 1e-9) * step
     return start, start + max(1, math.ceil((top - start) / step - 1e-9)) * step, step
 

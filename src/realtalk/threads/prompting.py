@@ -67,7 +67,7 @@ def prompt(sample: Case, budget: int | None = None, prompts: Prompts | None = No
     text = (sample.text or "").strip()
     sections = {
         "examples": [_example(example, sample.task) for example in sample.examples],
-        "history": [_entry(shown, "- ") for shown in sample.history],
+        "history": [_entry(entry, "- ") for entry in sample.history],
         "conversation": _talk(sample.conversation),
     }
     if budget is None:
@@ -178,8 +178,8 @@ def _talk(conversation: Sequence[Shown]) -> list[_Entry]:
     """Entries under the names of who wrote them; a tree is indented, a chain is not."""
     tree = any(after.depth <= before.depth for before, after in pairwise(conversation))
     return [
-        _entry(each, f"{'  ' * min(each.depth, _DEEPEST) if tree else ''}{each.author}: ")
-        for each in conversation
+        _entry(entry, f"{'  ' * min(entry.depth, _DEEPEST) if tree else ''}{entry.author}: ")
+        for entry in conversation
     ]
 
 

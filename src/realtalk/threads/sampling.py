@@ -82,7 +82,7 @@ class Samples:
         return tuple(target for target in self.targets if target.part == part)
 
     def _places_of(self, part: Part | None) -> list[int]:
-        return [at for at, each in enumerate(self.targets) if part is None or each.part == part]
+        return [at for at, target in enumerate(self.targets) if part is None or target.part == part]
 
     def of(
         self, setting: str, part: Part | None = None, progress: Progress = silent
@@ -183,20 +183,24 @@ class Samples:
 
     def _earlier(self, rows: Iterable[int], row: int) -> list[int]:
         time = self._forest.plain.time
-        return [each for each in rows if NO_TIME < time[each] < time[row]]
+        return [candidate for candidate in rows if NO_TIME < time[candidate] < time[row]]
 
     def _conversation(self, row: int) -> tuple[Shown, ...]:
         forest, rules = self._forest, self.protocol
         rows = forest.path(row, rules.conversation)
         if self._is_flat:
             # The released prompt prints the post's score and not the parent's.
-            parents = tuple(forest.shown(each) for each in rows[1:])
+            parents = tuple(forest.shown(parent) for parent in rows[1:])
             return cut_short((*self._shown(rows[:1]), *parents))
         if "later-comments" not in rules.leaks:
             return self._shown(self._earlier(rows, row))
         # The rest of the page between the post and the way down to the parent, which is last.
         way = set(rows)
-        rest = [each for each in forest.around(row, rules.conversation) if each not in way]
+        rest = [
+            candidate
+            for candidate in forest.around(row, rules.conversation)
+            if candidate not in way
+        ]
         first = 1 if len(rows) > 1 else 0
         return self._shown((*rows[:first], *rest, *rows[first:]))
 
@@ -212,8 +216,10 @@ class Samples:
     def _before(self, row: int, target: int) -> tuple[Shown, ...]:
         """What an example answered, without the target where that is among it."""
         rows = self._forest.path(row, min(self.protocol.conversation, _NEAREST))
-        shown = self._shown(each for each in self._earlier(rows, row) if each != target)
-        return cut_short(shown) if self._is_flat else shown
+        entries = self._shown(
+            candidate for candidate in self._earlier(rows, row) if candidate != target
+        )
+        return cut_short(entries) if self._is_flat else entries
 
     def _examples(self, row: int, own: bool, talk: bool) -> tuple[SolvedExample, ...]:
         if "example-by-outcome" in self.protocol.leaks:
@@ -223,32 +229,35 @@ class Samples:
         forest = self._forest
         return tuple(
             SolvedExample(
-                forest.key(each),
-                self._before(each, row) if talk else (),
-                forest.text(each),
-                _finite(forest.score[each]),
+                forest.key(example),
+                self._before(example, row) if talk else (),
+                forest.text(example),
+                _finite(forest.score[example]),
             )
-            for each in rows
+            for example in rows
         )
 
     def _solved(self, row: int) -> list[int]:
         """The last replies of others in the domain, from the train part, before the cutoff."""
-        wanted = self.protocol.shots
-        if not wanted:
+        shots = self.protocol.shots
+        if not shots:
             return []
         forest, plain = self._forest, self._forest.plain
-        known = {plain.author[row], self._histories.stranger(row)}
+        excluded = {plain.author[row], self._histories.stranger(row)}
         rows = self._learned[forest.post(row).domain]
         stop = bisect_left(rows, plain.time[row], key=plain.time.__getitem__)
-        found: list[int] = []
-        for each in reversed(rows[max(0, stop - _LOOKED_AT) : stop]):
+        examples: list[int] = []
+        for candidate in reversed(rows[max(0, stop - _LOOKED_AT) : stop]):
             # Neither by the user nor in answer to them: it would tell about the person.
-            people = {plain.author[one] for one in (*forest.path(each, _NEAREST), each)}
-            if plain.thread[each] != plain.thread[row] and not people & known:
-                found.append(each)
-                if len(found) == wanted:
+            people = {
+                plain.author[ancestor]
+                for ancestor in (*forest.path(candidate, _NEAREST), candidate)
+            }
+            if plain.thread[candidate] != plain.thread[row] and not people & excluded:
+                examples.append(candidate)
+                if len(examples) == shots:
                     break
-        return found[::-1]
+        return examples[::-1]
 
     @cached_property
     def _learned(self) -> dict[str, list[int]]:
@@ -264,10 +273,10 @@ class Samples:
         if not own:
             after = range(self._places[row] + 1, self._places[row] + 9)
             others = [
-                each
-                for each in (self._rows[at % len(self._rows)] for at in after)
-                if plain.author[each] != plain.author[row]
-                and plain.thread[each] != plain.thread[row]
+                candidate
+                for candidate in (self._rows[at % len(self._rows)] for at in after)
+                if plain.author[candidate] != plain.author[row]
+                and plain.thread[candidate] != plain.thread[row]
             ]
         best = next_largest(self._forest, others[0], self.task) if others else None
         return [] if best is None else [best]
@@ -349,8 +358,8 @@ class Draw:
         forest = Forest.grow(chats, progress, len(corpus.chats))
         if not forest.threads:
             raise RealtalkError("holds no thread that can be read", where=corpus.name)
-        chosen = choose(forest, task, self.rules, self.limit, self.train_limit, self.seed)
-        return Samples(forest, task, self.rules, chosen)
+        targets = choose(forest, task, self.rules, self.limit, self.train_limit, self.seed)
+        return Samples(forest, task, self.rules, targets)
 
 
 def make_samples(
@@ -397,8 +406,8 @@ def count_tables(counts: Counts) -> list[Tabled]:
     return [
         ("what there is to predict", ("what", "count"), sizes),
         *(
-            (title, headings, [(name or "(none)", count) for name, count in counted.items()])
-            for title, headings, counted in listed
-            if counted
+            (title, headings, [(name or "(none)", count) for name, count in counts.items()])
+            for title, headings, counts in listed
+            if counts
         ),
     ]

@@ -61,20 +61,20 @@ HEADLINES: Mapping[Task, tuple[str, ...]] = MappingProxyType(
 
 def _placed(rows: Sequence[Row], make: Callable[[Sequence[Row]], Array], strict: bool) -> Array:
     """Lines of the rows that have them, NaN elsewhere; strictly, unscored rows have them, too."""
-    kept = [row["untold"] is None and (strict or row["unscored"] is None) for row in rows]
-    lines = make([row for row, keep in zip(rows, kept, strict=True) if keep])
+    complete = [row["untold"] is None and (strict or row["unscored"] is None) for row in rows]
+    lines = make([row for row, keep in zip(rows, complete, strict=True) if keep])
     placed = np.full((len(rows), lines.shape[1]), np.nan)
-    placed[np.asarray(kept, dtype=bool)] = lines
+    placed[np.asarray(complete, dtype=bool)] = lines
     return placed
 
 
 def _classes(rows: Sequence[Row]) -> Array:
     real = [row["truth"] > 0 for row in rows]
-    said = [
+    answers = [
         not positive if row["predicted"] is None else row["predicted"] > 0
         for row, positive in zip(rows, real, strict=True)
     ]
-    return confusion(real, said)
+    return confusion(real, answers)
 
 
 def _numbers(rows: Sequence[Row]) -> Array:
@@ -83,8 +83,8 @@ def _numbers(rows: Sequence[Row]) -> Array:
     if None in numbers:
         low, high = np.quantile(truth, _ENDS)
         numbers = [
-            (low if value - low > high - value else high) if said is None else said
-            for said, value in zip(numbers, truth, strict=True)
+            (low if value - low > high - value else high) if number is None else number
+            for number, value in zip(numbers, truth, strict=True)
         ]
     return residuals(truth, numbers)
 
@@ -95,8 +95,8 @@ def _text_strictly(name: str) -> Parts:
 
     def parts(rows: Sequence[Row]) -> Array:
         lines = plain(rows)
-        said = [row for row in rows if row["unscored"] is None]
-        if not said or any(row[name] is not None for row in said):
+        answered_rows = [row for row in rows if row["unscored"] is None]
+        if not answered_rows or any(row[name] is not None for row in answered_rows):
             missing = [row["unscored"] is not None and row["untold"] is None for row in rows]
             lines[np.asarray(missing, dtype=bool), 0] = 0.0
         return lines
@@ -208,21 +208,21 @@ class ReplyScorer:
 
     def _compare(self, rows: Sequence[Row], meteor: Meteor) -> None:
         for row in rows:
-            said, real = row["answer"], row["truth_text"]
-            if (shared := overlap(said, real)) is None:
+            answer, real = row["answer"], row["truth_text"]
+            if (shared := overlap(answer, real)) is None:
                 row["left_out"] += [f"{name}: no word" for name in ("rouge_1", "rouge_l")]
             else:
                 row |= {"rouge_1": shared.rouge_1, "rouge_l": shared.rouge_l}
-            row |= {"bleu": bleu(said, real), "meteor": meteor.score(said, real)}
+            row |= {"bleu": bleu(answer, real), "meteor": meteor.score(answer, real)}
             if row["meteor"] is None:
                 row["left_out"].append(f"meteor: {meteor.missing or 'no word'}")
             if self._vectors is None:
                 row["left_out"].append("cosine: no encoder")
         if self._vectors is None:
             return
-        said, real = ([row[name] for row in rows] for name in ("answer", "truth_text"))
-        self._vectors.add([*said, *real])
-        near = (self._vectors.of(said) * self._vectors.of(real)).sum(axis=1)
+        answer, real = ([row[name] for row in rows] for name in ("answer", "truth_text"))
+        self._vectors.add([*answer, *real])
+        near = (self._vectors.of(answer) * self._vectors.of(real)).sum(axis=1)
         for row, value in zip(rows, near, strict=True):
             row["cosine"] = float(value)
 

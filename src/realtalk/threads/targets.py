@@ -55,20 +55,20 @@ def one_a_thread(forest: Forest, eligible: Whole, task: Task) -> Whole:
     """One target per thread of the eligible rows, where the code asks about the thread at all."""
     own = _authors_own(forest)
     count = len(forest.threads)
-    wanted = np.bincount(forest.thread[own], minlength=count) > _REPLIES
+    is_target = np.bincount(forest.thread[own], minlength=count) > _REPLIES
     if task == "next_text":
-        wanted &= _branches(forest, own) > _BRANCHES
+        is_target &= _branches(forest, own) > _BRANCHES
     else:
         # Nobody (-1) is one more participant: the code counts "[deleted]" as a name.
         pairs = np.unique(np.stack([forest.thread, forest.author]), axis=1)
-        wanted &= np.bincount(pairs[0], minlength=count) > _PEOPLE
-    rows = eligible[own[eligible] & wanted[forest.thread[eligible]]]
+        is_target &= np.bincount(pairs[0], minlength=count) > _PEOPLE
+    rows = eligible[own[eligible] & is_target[forest.thread[eligible]]]
     if task != "next_text":
         rows = rows[~_wordless(forest)[forest.parent[rows]]]
     ranked = _ranked(forest, rows, task)
     _, firsts = np.unique(forest.thread[ranked], return_index=True)
-    chosen: Whole = ranked[firsts]
-    return chosen if task == "next_text" else chosen[np.abs(forest.score[chosen]) > _SCORE]
+    best: Whole = ranked[firsts]
+    return best if task == "next_text" else best[np.abs(forest.score[best]) > _SCORE]
 
 
 def _wordless(forest: Forest) -> Truth:
@@ -85,9 +85,9 @@ def _branches(forest: Forest, own: Truth) -> Whole:
     top = np.empty_like(order)  # on a page, the last answer to the post above a comment is its own
     places = np.where(forest.depth[order] == 1, np.arange(len(order)), 0)
     top[order] = order[np.maximum.accumulate(places)]
-    taken = np.unique(top[own])
-    answered = np.isin(taken, forest.parent)
-    return np.bincount(forest.thread[taken[answered]], minlength=len(forest.threads))
+    top_answers = np.unique(top[own])
+    answered = np.isin(top_answers, forest.parent)
+    return np.bincount(forest.thread[top_answers[answered]], minlength=len(forest.threads))
 
 
 def halved(forest: Forest, rows: Whole) -> Whole:
@@ -112,8 +112,8 @@ def cut_short(conversation: tuple[Shown, ...]) -> tuple[Shown, ...]:
     """The post and the parent alone, each cut as the code's prompt cuts it."""
     ends = conversation if len(conversation) < 2 else (conversation[0], conversation[-1])
     return tuple(
-        shown if len(shown.text) <= most else replace(shown, text=shown.text[:most] + "...")
-        for shown, most in zip(ends, (_POST_TEXT, _PARENT_TEXT), strict=False)
+        entry if len(entry.text) <= most else replace(entry, text=entry.text[:most] + "...")
+        for entry, most in zip(ends, (_POST_TEXT, _PARENT_TEXT), strict=False)
     )
 
 
@@ -194,8 +194,8 @@ def _last(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
         places.setdefault(author, []).append(place)
     test = np.zeros(len(rows), np.bool_)
     for own in places.values():
-        wanted = max(1, int(len(own) * rules.test_share + 0.5))
-        first = max(min(1, len(own) - 1), len(own) - wanted)
+        count = max(1, int(len(own) * rules.test_share + 0.5))
+        first = max(min(1, len(own) - 1), len(own) - count)
         test[own] = times[own] >= times[own[first]]
     return test
 

@@ -266,9 +266,9 @@ def protocol(name: str = "clean", *, leaks: tuple[str, ...] = (), **settings: An
 def stored_protocol(settings: Mapping[str, Any]) -> Protocol:
     """The protocol that a run's settings tell of: the way back from `Protocol.settings`."""
     name, *leaks = str(settings["protocol"]).split("+")
-    known = RELEASED.leaks if name == "released" else leaks
+    active = RELEASED.leaks if name == "released" else leaks
     others = {key: value for key, value in settings.items() if key != "protocol"}
-    return Protocol(leaks=tuple(leak for leak in LEAKS if leak in known), **others)
+    return Protocol(leaks=tuple(leak for leak in LEAKS if leak in active), **others)
 
 
 def describe(rules: Protocol) -> tuple[str, ...]:

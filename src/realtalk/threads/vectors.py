@@ -161,9 +161,9 @@ class Vectors:
         return np.array(lines, np.float32).reshape(len(texts), len(nothing))
 
     def _keep(self, texts: Sequence[str]) -> None:
-        known = {} if self._store is None else self._store.get(texts)
-        self._known |= known
-        missing = [text for text in texts if text not in known]
+        stored = {} if self._store is None else self._store.get(texts)
+        self._known |= stored
+        missing = [text for text in texts if text not in stored]
         if missing:
             vectors = self._encoder.embed(missing)
             if self._store is not None:
