@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from realtalk.evals.comparing import compare, matched
+from realtalk.evals.comparing import compare, match_rows
 from realtalk.evals.estimating import paired_lines, shared_parts
 from realtalk.evals.tables import better_side
 from realtalk.evals.values import Row, by_variant
@@ -178,7 +178,7 @@ def gained_more(
 def _answered(rows: Sequence[Row], pair: Pair) -> list[tuple[Row, Row]]:
     """Replies that both settings have an answer for."""
     found = by_variant(rows, SETTINGS)
-    both = matched(found.get(pair[0], []), found.get(pair[1], []))
+    both = match_rows(found.get(pair[0], []), found.get(pair[1], []))
     return [each for each in both if all(row["unscored"] is None is row["untold"] for row in each)]
 
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from realtalk.cells import Grid
-from realtalk.describe.figures import styled
+from realtalk.describe.figures import style_chart
 from realtalk.errors import RealtalkError
-from realtalk.evals.comparing import matched
+from realtalk.evals.comparing import match_rows
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure, p_value
 from realtalk.evals.values import Row
@@ -105,7 +105,7 @@ def _more_helps(
 def _changes(few: Sequence[Row], many: Sequence[Row]) -> dict[str, Change]:
     """Every printed score of the turns that both have, a session of a chat being drawn whole."""
     changes: dict[str, Change] = {}
-    pairs = matched(few, many)
+    pairs = match_rows(few, many)
     for score in _OURS.values():
         known = [pair for pair in pairs if all(row[score] is not None for row in pair)]
         one, other = (np.array([[float(pair[at][score]), 1.0] for pair in known]) for at in (0, 1))
@@ -191,4 +191,4 @@ def _lines(simulations: Mapping[str, Mapping[int, Run]]) -> Any:
     ).resolve_scale(y="independent")
     first = next(iter(next(iter(simulations.values())).values()))
     who = ", ".join(first.groups)
-    return styled(chart, "More and more context", [f"{who}: {len(first):,} turns"])
+    return style_chart(chart, "More and more context", [f"{who}: {len(first):,} turns"])

@@ -41,7 +41,7 @@ from realtalk.memory.plain import Nothing
 from realtalk.memory.readers import NoReader
 from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget
-from realtalk.metrics.accepting import accepted, content, is_polar, polarity, question_words
+from realtalk.metrics.accepting import content, is_polar, matches_gold, polarity, question_words
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.grouped import grouped_estimates
 from realtalk.metrics.statistics import Array, Estimate, wilson
@@ -103,7 +103,9 @@ def _another(chat: Chat, question: Question) -> str | None:
         said = polarity(other.answer)
         if is_polar(question.text) and said is not None and said == polarity(question.answer or ""):
             continue  # another yes is also a right one
-        same = accepted(other.answer, question.answer) or contained(other.answer, question.answer)
+        same = matches_gold(other.answer, question.answer) or contained(
+            other.answer, question.answer
+        )
         if not same and not contained(question.answer or "", other.answer):
             return other.answer
     return None
@@ -185,7 +187,7 @@ def rule_verdicts(rows: Sequence[Row]) -> dict[str, list[float | None]]:
 
 
 def _accepted(row: Row, accept: Sequence[str] = ()) -> bool:
-    return accepted(
+    return matches_gold(
         row["answer"],
         row["gold"],
         accept,

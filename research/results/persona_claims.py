@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from realtalk.evals.comparing import Compared
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import holm
@@ -26,7 +26,7 @@ CONTENT = ("rouge_1", "rouge_l", "semantic", "cosine")
 ENOUGH = 0.05
 LIMIT = 160  # tokens that a turn could have
 ENDINGS = {"greedy": "", "sampled": "-sampled", "pure": "-pure"}  # how the runs of a way are called
-Ways = Mapping[str, Compared]
+Ways = Mapping[str, RunComparison]
 
 
 def claims(ways: Ways, ceiling: float | None) -> str:
@@ -54,29 +54,29 @@ def claims(ways: Ways, ceiling: float | None) -> str:
     return f"{markdown(('asked', *ways), rows)}\n\n{over_all(ways)}"
 
 
-def six(found: Compared) -> str:
+def six(found: RunComparison) -> str:
     won = [name for name in SIX if gained(found, name, found.changes[name].p_holm)]
     return verdict(
         len(won) >= 4, f"{len(won)} of six ({names(won)}); worse on: {names(lost(found))}"
     )
 
 
-def lost(found: Compared) -> list[str]:
+def lost(found: RunComparison) -> list[str]:
     """Scores on which tuned is worse, after correction."""
     return [name for name in SIX if gained(found, name, found.changes[name].p_holm, sign=-1)]
 
 
-def gained(found: Compared, name: str, p: float | None, sign: int = 1) -> bool:
+def gained(found: RunComparison, name: str, p: float | None, sign: int = 1) -> bool:
     better = sign * moved(found, name) * SCORES[name].better > 0
     return better and p is not None and p < ENOUGH
 
 
-def moved(found: Compared, name: str) -> float:
+def moved(found: RunComparison, name: str) -> float:
     """How far the second side is above the first."""
     return found.changes[name].difference.value or 0.0
 
 
-def both_sides(found: Compared, name: str, digits: int) -> str:
+def both_sides(found: RunComparison, name: str, digits: int) -> str:
     change = found.changes[name]
     return f"{change.first:.{digits}f} → {change.second:.{digits}f}"
 
@@ -95,13 +95,13 @@ def over_all(ways: Ways) -> str:
     )
 
 
-def content(found: Compared) -> str:
+def content(found: RunComparison) -> str:
     worse = [name for name in CONTENT if gained(found, name, found.changes[name].p_holm, sign=-1)]
     told = "; ".join(f"{title_of(name)} {both_sides(found, name, 3)}" for name in CONTENT)
     return verdict(not worse, told)
 
 
-def nearer(found: Compared, name: str) -> str:
+def nearer(found: RunComparison, name: str) -> str:
     change, better = found.changes[name], found.further["better"][name][0]
     sides = both_sides(found, name, 3)
     return verdict(
@@ -109,7 +109,7 @@ def nearer(found: Compared, name: str) -> str:
     )
 
 
-def taken(found: Compared) -> str:
+def taken(found: RunComparison) -> str:
     change, better = found.changes["taken_for"], found.further["better"]["taken_for"][0]
     return verdict(
         gained(found, "taken_for", change.p_holm),

@@ -18,8 +18,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from realtalk.describe.figures import styled
-from realtalk.evals.comparing import Compared
+from realtalk.describe.figures import style_chart
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.estimating import average
 from realtalk.evals.run import Run
 from research.papers.markdown import table as markdown
@@ -67,16 +67,16 @@ def points(runs: Mapping[str, Run], way: str) -> list[Point]:
     return found
 
 
-def against(runs: Mapping[str, Run], way: str, size: str, who: set[str]) -> Compared:
+def against(runs: Mapping[str, Run], way: str, size: str, who: set[str]) -> RunComparison:
     """A size against untuned, for these speakers."""
-    first, second = (runs[f"{name}-{way}"].named(name) for name in (NONE, size))
+    first, second = (runs[f"{name}-{way}"].with_name(name) for name in (NONE, size))
     sides = ([row for row in run.rows if row["group"] in who] for run in (first, second))
     return compare(
         *(with_rows(run, rows) for run, rows in zip((first, second), sides, strict=True))
     )
 
 
-def gain(found: Compared, what: str) -> tuple[float, float | None, float | None]:
+def gain(found: RunComparison, what: str) -> tuple[float, float | None, float | None]:
     if MEASURED[what]:
         change = found.changes[MEASURED[what]].difference
         return change.value or 0.0, change.low, change.high
@@ -154,7 +154,7 @@ def draw(rows: Sequence[Mapping[str, Any]], out: Path) -> None:
     plain = alt.Chart(frame).encode(x=place, color=alt.Color("way:N", title=None))
     bars = plain.mark_rule(opacity=0.5).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
     lines = bars + plain.mark_line(point=True).encode(y=alt.Y("gain:Q", title=None))
-    chart = styled(
+    chart = style_chart(
         lines.properties(width=220, height=140)
         .facet(facet=alt.Facet("score:N", title=None), columns=2)
         .resolve_scale(y="independent"),

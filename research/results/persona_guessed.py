@@ -45,7 +45,7 @@ def who_wrote_it(folder: Path) -> list[str]:
         "### Who wrote it",
         ASKED,
         markdown(
-            *run_tables({name: run.named(name) for name, run in every}, groups=False)[0].lines
+            *run_tables({name: run.with_name(name) for name, run in every}, groups=False)[0].lines
         ),
         READING,
         "\n".join(f"- {line}" for line in differences(by_simulator)),

@@ -20,8 +20,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from realtalk.describe.figures import styled
-from realtalk.evals.comparing import Compared
+from realtalk.describe.figures import style_chart
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.run import Run
 from realtalk.persona.choosing import published_choice
 from realtalk.persona.scoring import SCORES
@@ -60,7 +60,7 @@ ORDER = (*BASELINES, *MODELS[:3], "styled", *MODELS[3:])
 
 def main() -> None:
     runs = {name: Run.load(FOLDER / name) for name in ORDER if (FOLDER / name).is_dir()}
-    found = {name: run.named(name) for name, run in runs.items()}
+    found = {name: run.with_name(name) for name, run in runs.items()}
     tests = {
         (a, b): compare(found[a], found[b])
         for a, b in (
@@ -217,8 +217,8 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def constant(against: Compared, copied: Compared) -> str:
-    def said(found: Compared, other: str) -> str:
+def constant(against: RunComparison, copied: RunComparison) -> str:
+    def said(found: RunComparison, other: str) -> str:
         lost = [name for name in SIX if moved(found, name) * SCORES[name].better < 0]
         told = [
             f"{title_of(name)} ({both_sides(found, name, 2).replace('→', 'against')})"
@@ -233,7 +233,7 @@ def constant(against: Compared, copied: Compared) -> str:
     )
 
 
-def style(found: Compared) -> str:
+def style(found: RunComparison) -> str:
     shown = [
         f"{title_of(name)} {both_sides(found, name, 2)}"
         f"{'' if (found.changes[name].p_holm or 1) < ENOUGH else ' (not beyond chance)'}"
@@ -307,7 +307,7 @@ def draw(points: Sequence[Mapping[str, Any]]) -> None:
     value = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
     band = plain.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
     lines = band + plain.mark_line(point=True).encode(y=value)
-    chart = styled(
+    chart = style_chart(
         lines.properties(width=220, height=140)
         .facet(facet=alt.Facet("score:N", title=None), columns=3)
         .resolve_scale(y="independent"),

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from realtalk.evals.comparing import Compared
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.run import Run
 from realtalk.metrics.statistics import holm
 from realtalk.persona.choosing import TABLE_2
@@ -81,7 +81,7 @@ def one_model(folder: Path) -> list[str]:
         for each in sorted(folder.glob("*/"))
         if each.name.partition("-")[0] in {*HOWS, *CONTROLS}
     }
-    both = {name: run.named(name) for name, run in runs.items()}
+    both = {name: run.with_name(name) for name, run in runs.items()}
     ways = {way: tests(both, way) for way in WAYS if f"{BEST}-{way}" in both}
     order = [*CONTROLS, *(f"{how}-{way}" for how in HOWS for way in WAYS)]
     order += [f"{how}-matched-{way}" for how in ("untuned", BEST) for way in WAYS]
@@ -120,7 +120,7 @@ def one_model(folder: Path) -> list[str]:
     return [part for part in parts if part]
 
 
-def tests(both: Both, way: str) -> dict[str, Compared]:
+def tests(both: Both, way: str) -> dict[str, RunComparison]:
     """By the second side: what it is against untuned, and the pair of equal length."""
     found = {
         how: against(both, f"untuned-{way}", f"{how}-{way}")
@@ -132,7 +132,7 @@ def tests(both: Both, way: str) -> dict[str, Compared]:
     return found
 
 
-def against(both: Both, first: str, second: str) -> Compared:
+def against(both: Both, first: str, second: str) -> RunComparison:
     return compare(both[first], both[second])
 
 
@@ -187,7 +187,7 @@ def primary(folder: Path, ways: Mapping[str, Any]) -> str | None:
     return str(chosen) if chosen in ways else None
 
 
-def corrected(found: Mapping[str, Compared]) -> dict[str, float | None]:
+def corrected(found: Mapping[str, RunComparison]) -> dict[str, float | None]:
     """Everything that is claimed of a way, and the control, corrected together."""
     places = list(CLAIMED)
     values = [found[BEST].changes[name].p for name in CLAIMED]
@@ -197,7 +197,9 @@ def corrected(found: Mapping[str, Compared]) -> dict[str, float | None]:
     return dict(zip(places, holm(values), strict=True))
 
 
-def must_hold(ways: Mapping[str, Mapping[str, Compared]], both: Both, chosen: str | None) -> str:
+def must_hold(
+    ways: Mapping[str, Mapping[str, RunComparison]], both: Both, chosen: str | None
+) -> str:
     cells = [verdicts(found, corrected(found)) for found in ways.values()]
     rows = [(asked, *(each[asked] for each in cells)) for asked in cells[0]]
     headings = [f"{way} (chosen on held-out turns)" if way == chosen else way for way in ways]
@@ -241,7 +243,7 @@ def beside_dummies(both: Both, ways: Mapping[str, Any]) -> str:
     )
 
 
-def all_ways(ways: Mapping[str, Mapping[str, Compared]]) -> str:
+def all_ways(ways: Mapping[str, Mapping[str, RunComparison]]) -> str:
     """The same with every way corrected together."""
     places = [(way, name) for way in ways for name in CLAIMED]
     values = holm([ways[way][BEST].changes[name].p for way, name in places])
@@ -260,7 +262,7 @@ def all_ways(ways: Mapping[str, Mapping[str, Compared]]) -> str:
     )
 
 
-def verdicts(found: Mapping[str, Compared], p: Mapping[str, float | None]) -> dict[str, str]:
+def verdicts(found: Mapping[str, RunComparison], p: Mapping[str, float | None]) -> dict[str, str]:
     test = found[BEST]
     won = [name for name in SIX if gained(test, name, p[name])]
     worse = [name for name in SIX if gained(test, name, p[name], sign=-1)]
@@ -310,13 +312,13 @@ def _p(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3f}".removeprefix("0")
 
 
-def paper_moves(found: Compared) -> tuple[int, int]:
+def paper_moves(found: RunComparison) -> tuple[int, int]:
     """Columns of Table 2 that move as in the paper, and how many of them beyond chance."""
     same = [move for move in moves_of(found) if move[2]]
     return len(same), sum(move[3] for move in same)
 
 
-def moves_of(found: Compared) -> list[tuple[str, float, bool, bool]]:
+def moves_of(found: RunComparison) -> list[tuple[str, float, bool, bool]]:
     """(score, the paper's change, whether ours goes the same way, whether beyond chance)."""
     before, after = TABLE_2["without fine-tuning"].mean, TABLE_2["with fine-tuning"].mean
     rows = []
@@ -330,7 +332,7 @@ def moves_of(found: Compared) -> list[tuple[str, float, bool, bool]]:
     return rows
 
 
-def table_2_moves(ways: Mapping[str, Mapping[str, Compared]]) -> str:
+def table_2_moves(ways: Mapping[str, Mapping[str, RunComparison]]) -> str:
     sides = [(way, how) for way in ways for how in ("tuned", BEST) if how in ways[way]]
     known = {side: {move[0]: move for move in moves_of(ways[side[0]][side[1]])} for side in sides}
     rows = []
@@ -365,7 +367,7 @@ def alone(both: Both) -> str:
     return f"{markdown(headings, rows)}\n\n{note}"
 
 
-def sides(found: Compared) -> Sequence[str]:
+def sides(found: RunComparison) -> Sequence[str]:
     won, lost = (
         [name for name in SIX if gained(found, name, found.changes[name].p_holm, sign)]
         for sign in (1, -1)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from realtalk.evals.comparing import Compared
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.estimating import Average, average
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, figure
@@ -43,17 +43,17 @@ def with_rows(run: Run, rows: Sequence[Row]) -> Run:
     return replace(run, rows=rows)
 
 
-def compare(first: Run, second: Run) -> Compared:
+def compare(first: Run, second: Run) -> RunComparison:
     """The second run against the first, on the turns that both have."""
     return first.changes(second, names=(first.name, second.name))[""]
 
 
-def gain_line(found: Compared) -> str:
+def gain_line(found: RunComparison) -> str:
     """Whether people who are alike in both chats gain more."""
     return str(found.further["notes"][-1])
 
 
-def compared(found: Compared) -> Lines:
+def compared(found: RunComparison) -> Lines:
     """One line per score: both means over speakers, the difference, the test, and for how many."""
     scores = PersonaBenchmark.scores
     return compared_table(found, scores, samples="turns", groups="speakers")

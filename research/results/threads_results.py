@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from realtalk.evals.comparing import Compared
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.run import Run
 from realtalk.evals.summaries import VariantScores
 from realtalk.evals.values import Row
@@ -53,18 +53,18 @@ class Stored:
             self._summaries[place] = predictions(predictor, known_task(task), rows)
         return self._summaries[place].variants[setting]
 
-    def against(self, task: str, first: str, second: str) -> Compared:
+    def against(self, task: str, first: str, second: str) -> RunComparison:
         """The second predictor against the first, clean, p-conv."""
         sides = [self.rows("clean", task, name) for name in (first, second)]
         one, other = (predictions("", known_task(task), rows) for rows in sides)
         return one.changes(other, names=(first, second))["p-conv"]
 
-    def by_setting(self, task: str, predictor: str, first: str, second: str) -> Compared:
+    def by_setting(self, task: str, predictor: str, first: str, second: str) -> RunComparison:
         rows = self.rows("clean", task, predictor)
         return predictions(first, known_task(task), rows).compare_variants(first, second)
 
 
-def change(found: Compared, name: str) -> str:
+def change(found: RunComparison, name: str) -> str:
     each = found.changes[name]
     p = holm_p(each.p_holm)
     return f"{told(each.difference)} (Holm p {p if p.startswith('<') else f'= {p}'})"

@@ -100,7 +100,9 @@ def test_the_other_way_is_said() -> None:
 def test_committed_runs_change_content_where_the_papers_do_not() -> None:
     """What the page says of content and intimacy follows from the committed rows."""
     place = ROWS / "persona" / "qwen2.5-1.5b"
-    runs = [Run.load(place / f"{name}-greedy", KIND).named(name) for name in ("untuned", "tuned")]
+    runs = [
+        Run.load(place / f"{name}-greedy", KIND).with_name(name) for name in ("untuned", "tuned")
+    ]
     found = table_2(runs)
     assert found.verdict.kind == "differs"
     assert "better beyond chance for 1 of 5 scores (empathy)" in found.verdict.line

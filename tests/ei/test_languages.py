@@ -130,7 +130,7 @@ def test_english_is_english_however_it_is_written(kind: str) -> None:
 )
 def test_too_little_tells_nothing(lines: list[str]) -> None:
     found = told(lines)
-    assert found.told == 0 and found.english is None
+    assert found.total == 0 and found.english is None
     assert language_notes([found]) == []
 
 

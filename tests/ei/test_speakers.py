@@ -25,7 +25,7 @@ from realtalk.ei import (
 )
 from realtalk.ei.formulas import exponents, fit_exponential
 from realtalk.ei.speakers import session_means
-from realtalk.ei.values import counted
+from realtalk.ei.values import unit_of
 from realtalk.errors import RealtalkError
 from tries import tries
 from work_done import lines_run
@@ -171,9 +171,9 @@ def test_every_facet_of_the_papers_text_by_hand() -> None:
     assert by_turns[1].facets == theo.facets
     assert by_turns[0]["sentiment_alignment"].value == 1.0
     assert by_turns[0]["emotion_alignment"].value == pytest.approx(1 / 3)
-    assert counted(FACETS["emotion_alignment"], mara.protocol) == "turns"
-    assert counted(FACETS["emotion_stability"], mara.protocol) == "pairs"
-    assert counted(FACETS["emotion_alignment"], by_turns[0].protocol) == "pairs"
+    assert unit_of(FACETS["emotion_alignment"], mara.protocol) == "turns"
+    assert unit_of(FACETS["emotion_stability"], mara.protocol) == "pairs"
+    assert unit_of(FACETS["emotion_alignment"], by_turns[0].protocol) == "pairs"
 
 
 def test_an_unscored_turn_is_no_mismatch() -> None:

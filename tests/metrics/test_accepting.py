@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realtalk.metrics.accepting import accepted, is_polar, polarity
+from realtalk.metrics.accepting import is_polar, matches_gold, polarity
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from realtalk.metrics.accepting import accepted, is_polar, polarity
     ],
 )
 def test_the_same_in_other_clothes_is_accepted(answer: str, gold: str, question: str) -> None:
-    assert accepted(answer, gold, question=question, names=("Nessa=Ines",))
+    assert matches_gold(answer, gold, question=question, names=("Nessa=Ines",))
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_the_same_in_other_clothes_is_accepted(answer: str, gold: str, question:
     ],
 )
 def test_more_or_less_or_something_else_is_not(answer: str, gold: str, question: str) -> None:
-    assert not accepted(answer, gold, question=question)
+    assert not matches_gold(answer, gold, question=question)
 
 
 def test_one_of_the_accepted_answers_is_enough() -> None:
-    assert not accepted("40 hours a week", "full-time")
-    assert accepted("40 hours a week", "full-time", ["forty", "40 hours a week"])
-    assert accepted("Not mentioned", None, category="adversarial")
-    assert not accepted("Porto", None)
+    assert not matches_gold("40 hours a week", "full-time")
+    assert matches_gold("40 hours a week", "full-time", ["forty", "40 hours a week"])
+    assert matches_gold("Not mentioned", None, category="adversarial")
+    assert not matches_gold("Porto", None)
 
 
 def test_yes_and_no_are_read_from_the_first_clause() -> None:
@@ -61,6 +61,6 @@ def test_yes_and_no_are_read_from_the_first_clause() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_equals_itself_and_nothing_raises(answer: str, gold: str) -> None:
-    accepted(answer, gold, question=gold)
+    matches_gold(answer, gold, question=gold)
     if any(letter.isalnum() and letter.isascii() for letter in gold):
-        assert accepted(gold, gold) or not gold.strip()
+        assert matches_gold(gold, gold) or not gold.strip()

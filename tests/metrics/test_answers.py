@@ -14,9 +14,9 @@ from nltk.stem import PorterStemmer
 
 from realtalk.formats.questions import CATEGORIES
 from realtalk.metrics.answers import (
-    abstained,
     date_f1,
     exact_match,
+    is_abstention,
     normalise,
     partial_match,
     rouge_l_stemmed,
@@ -183,7 +183,7 @@ def test_the_other_scores() -> None:
     # The longest common subsequence of "swim in lake" and "lake swimming" is one word.
     assert rouge_l_stemmed("swimming in lakes", "lake swim", "single_hop") == pytest.approx(0.4)
     assert token_f1("swimming in lakes", "lake swim") == pytest.approx(0.8)
-    assert abstained("That was NOT MENTIONED.")
+    assert is_abstention("That was NOT MENTIONED.")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_an_answer_is_no_abstention(said: str) -> None:
 
 def test_locomo_keeps_the_words_of_its_released_code() -> None:
     assert score_answer("I don't know", None, "adversarial").f1 == 0.0
-    assert not abstained("You did not mention it")
+    assert not is_abstention("You did not mention it")
 
 
 def test_what_cannot_be_scored_is_not_zero() -> None:

@@ -172,7 +172,7 @@ def test_every_panel_says_which_way_is_better() -> None:
     assert len(told) == 5 and told.pop("Spearman") == "more is better"
     assert set(told.values()) == {"less is better"}
     run = load([report_runs.runs() / "persona"]).runs[0].run
-    both = [stored(run.named(name)) for name in ("one", "two")]
+    both = [stored(run.with_name(name)) for name in ("one", "two")]
     _, section = run_sections(groups_of(both))
     told = dict(directions(section.charts[0]))
     assert told["Emotion kappa"] == "more is better" and "Length ratio" not in told
@@ -190,8 +190,8 @@ def test_what_has_no_score_is_counted_with_its_reason() -> None:
 
 def test_a_tie_has_no_winner_and_chance_is_not_proved() -> None:
     near = votes()["near"].run
-    assert "best" not in first(*(stored(near.named(name)) for name in "ab")).says
+    assert "best" not in first(*(stored(near.with_name(name)) for name in "ab")).says
     run = load([report_runs.runs() / "persona"]).runs[0].run
-    found = first(*(stored(run.named(name)) for name in ("one", "two")))
+    found = first(*(stored(run.with_name(name)) for name in ("one", "two")))
     assert "best" not in found.says and "nobody" not in found.says
     assert found.says.endswith("; the interval holds chance.")  # "constant": 0.00 … 0.00

@@ -15,7 +15,7 @@ from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
 from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
-from realtalk.evals.run import Run, joined
+from realtalk.evals.run import Run, join_runs
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
@@ -113,9 +113,9 @@ def test_files_are_whole_and_other_settings_are_refused(tmp_path: Path) -> None:
 def test_runs_of_one_speaker_are_not_joined_twice(tmp_path: Path) -> None:
     run = run_task(Constant(), tmp_path, limit=3)
     assert [row["sample"] for row in run.rows] == ["Boat#1", "Boat#3", "Boat#5"]
-    assert joined("constant", [run]).rows == run.rows
+    assert join_runs("constant", [run]).rows == run.rows
     with pytest.raises(RealtalkError, match="Ines is also in"):
-        joined("constant", [run, run])
+        join_runs("constant", [run, run])
 
 
 def test_a_shared_run_has_its_scores_and_no_text(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from scipy import stats
 from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_scorer
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.evals.comparing import Compared
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.estimating import average
 from realtalk.evals.rows import row_of, run_schema
 from realtalk.evals.run import Run
@@ -65,7 +65,7 @@ def simulated(name: str, rows: Sequence[Row], facts: Sequence[Row]) -> Run:
     return Run(PersonaBenchmark, settings, rows, facts=facts)
 
 
-def compare(one: Run, other: Run) -> Compared:
+def compare(one: Run, other: Run) -> RunComparison:
     return one.changes(other)[""]
 
 

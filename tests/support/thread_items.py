@@ -10,17 +10,17 @@ from realtalk.evals.rows import row_of
 from realtalk.evals.values import Answer, Row, Sample
 from realtalk.threads.predictors import Value
 from realtalk.threads.scoring import ReplyScorer
-from realtalk.threads.values import Case, Part, Setting, Shown, Target, Task
+from realtalk.threads.values import Case, Part, Setting, ShownEntry, Target, Task
 
 START = datetime(2026, 3, 2, 8, 0)
 
 
 def shown(
     text: str, author: str = "theo", hours: float = 0, score: float | None = None, title: str = ""
-) -> Shown:
+) -> ShownEntry:
     """A post or comment, some hours after the start."""
     time = START + timedelta(hours=hours)
-    return Shown(f"s{hours}", "t", author, time, text, title, score)
+    return ShownEntry(f"s{hours}", "t", author, time, text, title, score)
 
 
 def item(
@@ -33,8 +33,8 @@ def item(
     setting: Setting = "p-conv",
     domain: str = "cats",
     part: Part = "train",
-    conversation: tuple[Shown, ...] = (),
-    history: tuple[Shown, ...] = (),
+    conversation: tuple[ShownEntry, ...] = (),
+    history: tuple[ShownEntry, ...] = (),
 ) -> Case:
     """A sample whose target was written `number` hours after the start."""
     time = START + timedelta(hours=number)

@@ -9,12 +9,12 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, parted
+from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, split_latest
 from realtalk.threads.features import COUNTS, Outcomes, counts, texts
 from realtalk.threads.predictors import (
     BASELINES,
     Value,
-    blinded,
+    hide_truth,
     make_predictor,
     person_shown,
     refuse_unfit,
@@ -34,11 +34,11 @@ def _counted(sample: Case, known: Outcomes) -> dict[str, float]:
 def test_a_blinded_sample_holds_nothing_of_the_truth() -> None:
     target = replace(item(1, 4.0, text="secret").target, parent_score=9.0)
     sample = replace(item(1, 4.0, task="next_text"), target=target)
-    blind = blinded(sample)
+    blind = hide_truth(sample)
     assert "secret" not in repr(blind)
     assert (blind.target.score, blind.target.parent_score, blind.target.positive) == (None,) * 3
     assert blind.key == sample.key
-    kept = blinded(item(1, 4.0, text="given"))
+    kept = hide_truth(item(1, 4.0, text="given"))
     assert kept.text == "given"  # where the task gives it, it stays
 
 
@@ -68,7 +68,7 @@ def test_the_majority() -> None:
     for task, wanted in cases.items():
         made = Majority()
         made.prepare(train)
-        asked = blinded(item(9, -9.0, text="hm", task=task))
+        asked = hide_truth(item(9, -9.0, text="hm", task=task))
         assert _values(made.solve([asked])) == [wanted]
     empty = Majority()
     empty.prepare([item(1, None, text=" ")])
@@ -154,7 +154,7 @@ def test_counts_are_of_what_is_shown() -> None:
     assert found["earlier_positive"] == pytest.approx(0.5)
     assert found["last_log"] == pytest.approx(-np.log(2))
     assert found["hint"] == 0.0
-    assert counts(blinded(sample), known).tolist() == list(found.values())
+    assert counts(hide_truth(sample), known).tolist() == list(found.values())
     assert texts(sample) == ("WHY? see www.cats.org", "who?", "Cats")
     assert texts(item(3, 8.0, text="x " * 200))[0] == " ".join(["x"] * 64)
     alone = _counted(item(3, 8.0, setting="p-nonconv"), known)
@@ -186,7 +186,7 @@ def test_what_chooses_is_measured_by_what_came_before_it() -> None:
     table = np.zeros((50, 1), np.float32)
     table[:40, 0] = [1.0, 3.0] * 20
     table[40:, 0] = 102.0
-    early, late = parted(table)
+    early, late = split_latest(table)
     assert len(early) == 40 and len(late) == 10
     assert (early.mean(), early.std()) == pytest.approx((0.0, 1.0), abs=1e-6)
     assert late[:, 0].tolist() == pytest.approx([100.0] * 10)
@@ -212,7 +212,7 @@ def test_a_regression_finds_what_is_there(task: Task) -> None:
     made = Regression(texts=False)
     made.prepare(_planted(task, 400, 1))
     asked = _planted(task, 200, 2)
-    found = [float(each.value or 0) for each in made.solve([blinded(each) for each in asked])]
+    found = [float(each.value or 0) for each in made.solve([hide_truth(each) for each in asked])]
     truth = [each.target.score or 0.0 for each in asked]
     if task == "sentiment":
         right = [bool(said) == (real > 0) for said, real in zip(found, truth, strict=True) if real]

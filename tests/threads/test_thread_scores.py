@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.comparing import Compared
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, run_tables
@@ -165,7 +165,7 @@ def test_less_is_better_for_errors() -> None:
         predictions("both", "impact", both).changes(other)
 
 
-def _compared(task: Task, first: list[Row], second: list[Row]) -> Compared:
+def _compared(task: Task, first: list[Row], second: list[Row]) -> RunComparison:
     one, other = (predictions(name, task, rows) for name, rows in (("a", first), ("b", second)))
     return one.changes(other)["p-conv"]
 

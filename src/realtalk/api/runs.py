@@ -59,7 +59,7 @@ class RunsView:
 
 def load_named(runs: Sequence[str | PathLike[str]]) -> list[Run]:
     """Runs in the order given, by names that tell them apart; those of one name joined."""
-    from realtalk.evals.run import Run, joined, named_runs
+    from realtalk.evals.run import Run, join_runs, named_runs
     from realtalk.files.naming import named_run
 
     runs_by_name: dict[str, list[Run]] = {}
@@ -67,10 +67,10 @@ def load_named(runs: Sequence[str | PathLike[str]]) -> list[Run]:
         name, folder = named_run(str(text))
         run = Run.load(folder)
         runs_by_name.setdefault(name or f"/{len(runs_by_name)}", []).append(
-            run.named(name) if name else run
+            run.with_name(name) if name else run
         )
     several = [
-        same_name[0] if len(same_name) == 1 else joined(name, same_name)
+        same_name[0] if len(same_name) == 1 else join_runs(name, same_name)
         for name, same_name in runs_by_name.items()
     ]
     return list(named_runs(several).values())
@@ -102,7 +102,7 @@ def show(
     def key(row: Row) -> tuple[Any, ...]:
         return row["group"], row["sample"], row["variant"]
 
-    why = {key(row): row["why"] for row in loaded.failed}
+    why = {key(row): row["why"] for row in loaded.failing_rows}
     rows = [{"why": why.get(key(row)), **row} for row in loaded.find(sample)]
     chats = None if corpus is None else as_corpus(corpus)
     return RunsView([loaded], (), rows, [loaded.benchmark.evidence(row, chats) for row in rows])

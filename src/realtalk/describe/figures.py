@@ -44,14 +44,14 @@ _BEFORE_FIRST = 10 ** (-1 / 4) / 60  # where the bar of gaps below a second begi
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ChartSet:
     """Charts by name, and why others were not drawn."""
 
     charts: dict[str, Any]  # of Altair
     left_out: dict[str, str]
 
 
-def draw(stats: CorpusStats) -> Drawn:
+def draw(stats: CorpusStats) -> ChartSet:
     """Every figure that the corpus can fill."""
     charts: dict[str, Any] = {}
     left_out: dict[str, str] = {}
@@ -64,7 +64,7 @@ def draw(stats: CorpusStats) -> Drawn:
             charts[name] = make(stats)
         else:
             left_out[name] = reason
-    return Drawn(charts, left_out)
+    return ChartSet(charts, left_out)
 
 
 def _no_gaps(stats: CorpusStats) -> str | None:
@@ -146,7 +146,7 @@ def response_gaps(stats: CorpusStats) -> Any:
         f"median {duration(median)}",
         f"longest {duration(stats.response_gaps.max or 0)}",
     ]
-    return _styled(chart, "Response gaps", stats, "; ".join(parts))
+    return _style_corpus_chart(chart, "Response gaps", stats, "; ".join(parts))
 
 
 def runs(stats: CorpusStats) -> Any:
@@ -174,7 +174,7 @@ def runs(stats: CorpusStats) -> Any:
         f"n = {n:,} turns; mean {stats.runs.mean:.2f}, "
         f"median {stats.runs.median:g}, longest {stats.runs.max:g}"
     )
-    return _styled(chart, "Messages in a row", stats, line)
+    return _style_corpus_chart(chart, "Messages in a row", stats, line)
 
 
 def activity(stats: CorpusStats) -> Any:
@@ -189,15 +189,15 @@ def activity(stats: CorpusStats) -> Any:
     if untimed := stats.total("messages_without_time"):
         line += f"; {untimed:,} without a time are left out"
     chart = fill_chart(_CHARTS / "activity.json", rows, days=list(WEEKDAYS))
-    return _styled(chart, "Activity by weekday and hour", stats, line)
+    return _style_corpus_chart(chart, "Activity by weekday and hour", stats, line)
 
 
-def _styled(chart: Any, title: str, stats: CorpusStats, line: str) -> Any:
+def _style_corpus_chart(chart: Any, title: str, stats: CorpusStats, line: str) -> Any:
     who = f"{stats.name}: {counted(len(stats.per_chat), 'chat')}"
-    return styled(chart, title, [who, line], limit=680)
+    return style_chart(chart, title, [who, line], limit=680)
 
 
-def styled(
+def style_chart(
     chart: Any,
     title: str,
     lines: Sequence[str],

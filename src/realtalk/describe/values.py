@@ -181,11 +181,11 @@ class CorpusStats:
 
     @property
     def questions(self) -> tuple[tuple[str, int], ...]:
-        return _added(chat.questions for chat in self.per_chat)
+        return _add_counts(chat.questions for chat in self.per_chat)
 
     @property
     def attachments(self) -> tuple[tuple[str, int], ...]:
-        return _added(chat.attachments for chat in self.per_chat)
+        return _add_counts(chat.attachments for chat in self.per_chat)
 
     @property
     def timed_messages(self) -> int:
@@ -273,7 +273,7 @@ def with_total(counts: tuple[tuple[str, int], ...]) -> dict[str, int]:
     return {**dict(counts), "total": sum(number for _, number in counts)}
 
 
-def _added(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+def _add_counts(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
     sums: Counter[str] = Counter()
     for counts in parts:
         sums.update(dict(counts))
@@ -327,7 +327,7 @@ def _resamples(chats: int) -> int:
     return max(fewest, min(most, _DRAWS // max(chats, 1)))
 
 
-def _rounded(value: float | None, digits: int = 2) -> float | None:
+def _round(value: float | None, digits: int = 2) -> float | None:
     return None if value is None else round(value, digits)
 
 
@@ -373,9 +373,9 @@ def chat_rows(stats: CorpusStats) -> Grid:
                 chat.images,
                 chat.events,
                 *(questions.get(category, 0) for category in categories),
-                _rounded(chat.response_gaps.median),
+                _round(chat.response_gaps.median),
                 chat.response_gaps.n,
-                _rounded(chat.runs.mean),
+                _round(chat.runs.mean),
                 chat.runs.n,
             ]
         )
@@ -388,7 +388,7 @@ def corpus_rows(stats: CorpusStats) -> Grid:
 
     def add(figure: str, value: float | None, n: int, of: str, interval: Interval = None) -> None:
         low, high = interval or (None, None)
-        rows.append([figure, _rounded(value), _rounded(low), _rounded(high), n, of])
+        rows.append([figure, _round(value), _round(low), _round(high), n, of])
 
     chats = len(stats.per_chat)
     for figure in PER_CHAT:

@@ -137,7 +137,7 @@ class Agreement:
 
 def agreement(first: pl.DataFrame, second: pl.DataFrame) -> Agreement:
     """How far two tables of labels agree on the turns that both have."""
-    sides = [_keyed(frame, which) for frame, which in ((first, "first"), (second, "second"))]
+    sides = [_with_key(frame, which) for frame, which in ((first, "first"), (second, "second"))]
     both = sides[0].join(sides[1], on="key", how="inner", suffix="/2", maintain_order="left")
     if both.is_empty():
         raise RealtalkError(
@@ -151,13 +151,14 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> Agreement:
         first.height - both.height,
         second.height - both.height,
         tuple(
-            _measured(name, both[name].to_list(), both[f"{name}/2"].to_list()) for name in _STEPS
+            _measure_agreement(name, both[name].to_list(), both[f"{name}/2"].to_list())
+            for name in _STEPS
         ),
         (chat_languages(first), chat_languages(second)),
     )
 
 
-def _keyed(frame: pl.DataFrame, which: str) -> pl.DataFrame:
+def _with_key(frame: pl.DataFrame, which: str) -> pl.DataFrame:
     missing = [name for name in (*_KEY, *_STEPS, "measure") if name not in frame.columns]
     if missing:
         raise RealtalkError(
@@ -178,7 +179,7 @@ def _name(frame: pl.DataFrame) -> str:
     return "; ".join(", ".join(str(part) for part in way if part) for way in ways)
 
 
-def _measured(measure: str, first: list[Any], second: list[Any]) -> MeasureAgreement:
+def _measure_agreement(measure: str, first: list[Any], second: list[Any]) -> MeasureAgreement:
     first_steps, second_steps = (
         [_step(measure, value) for value in side] for side in (first, second)
     )

@@ -35,7 +35,7 @@ from realtalk.ei.label_files import (
     KIND,
     STORED,
     TABLE,
-    keyed,
+    add_key,
     read_labels,
     turn_count,
     with_time,
@@ -125,7 +125,7 @@ def label_blocks(
             encoders |= set(frame["encoder"])
         record = {"name": source.name, "format": source.format, "sha256": str(content)}
         settings = settings_for(labeller, encoders, record, protocol)
-        with _opened(folder, settings, fresh) as run:
+        with _open_folder(folder, settings, fresh) as run:
             if fresh or turn_count(folder) != turns:
                 make = partial(make_worker, build, protocol)
                 solver = {"protocol": protocol, **settings["solver"]}
@@ -148,7 +148,7 @@ def _refuse(folder: Path) -> None:
         )
 
 
-def _opened(folder: Path, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
+def _open_folder(folder: Path, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
     """The run's folder; one that is of another run keeps nothing of ours."""
     try:
         return RunFolder.open(folder, KIND, settings, fresh=fresh)
@@ -195,7 +195,7 @@ def _block_frames(
         inputs = turn_inputs(corpus, rules_of(protocol).joined)
         cached = CachedLabels(inputs, labeller, fresh=fresh)
         for turn, language in zip(inputs, input_languages(inputs), strict=True):
-            label = cached.known(turn)
+            label = cached.find(turn)
             stored = None if label is None else {"turn": turn.turn, **answers(label)}
             own = {name: getattr(turn, name) for name in _TURN_FIELDS}
             waiting.append({**own, "language": language, "known": stored})
@@ -218,7 +218,7 @@ def write_labels(turns: pl.DataFrame, labeller: Labeller, protocol: str, place: 
     lines = []
     for turn, label, language in zip(inputs, labels, turns["language"], strict=True):
         row = label_row(turn, label or next(new), language, labeller)
-        lines.append(orjson.dumps(keyed(row, protocol)))
+        lines.append(orjson.dumps(add_key(row, protocol)))
     write_bytes(place / f"{TABLE}.jsonl", b"".join(line + b"\n" for line in lines))
     stored = [with_time(orjson.loads(line)) for line in lines]
     write_parquet(place / f"{TABLE}.parquet", pl.DataFrame(stored, schema=STORED))

@@ -42,10 +42,10 @@ from realtalk.ei.values import (
     FACETS,
     Facet,
     SpeakerFacets,
+    facet_number,
     interval_method,
     interval_text,
     known_values,
-    shown,
     speaker_languages,
 )
 from realtalk.metrics.statistics import (
@@ -95,14 +95,14 @@ def drawn_interval(sides: Sequence[Chats], figure: Callable[..., Array]) -> Inte
     """The interval of a figure of the sums (n, x, x²) of each side, drawing whole chats."""
     sums = [np.array([(len(v), np.sum(v), np.dot(v, v)) for v in side]) for side in sides]
 
-    def drawn(*places: Array, axis: int = -1) -> Array:
+    def figure_of(*places: Array, axis: int = -1) -> Array:
         # Counted from the end, the sums of a chat come behind the axis of the drawn chats.
         pairs = zip(sums, places, strict=True)
         picked = (own[at.astype(int)].sum(axis=axis - 1) for own, at in pairs)
         return figure(*picked)
 
     places = [np.arange(len(side), dtype=np.float64) for side in sides]
-    return bootstrap_interval(places, drawn)
+    return bootstrap_interval(places, figure_of)
 
 
 def mean_of(sums: Array) -> Array:
@@ -349,7 +349,7 @@ def shown_p(value: float | None) -> str:
     return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".", 1)
 
 
-def _counted(spread: Spread) -> str:
+def _count_text(spread: Spread) -> str:
     return f"n = {spread.n} in {spread.chats} chats"
 
 
@@ -367,9 +367,9 @@ def _higher(
         agreed += clear and comparison.delta.value * sign > 0
         opposed += clear and comparison.delta.value * sign < 0
         numbers.append(
-            f"{facet.title.lower()}: means {shown(facet, comparison.first.mean)} "
-            f"({_counted(comparison.first)}) and {shown(facet, comparison.second.mean)} "
-            f"({_counted(comparison.second)}), Cliff's delta of the chats "
+            f"{facet.title.lower()}: means {facet_number(facet, comparison.first.mean)} "
+            f"({_count_text(comparison.first)}) and {facet_number(facet, comparison.second.mean)} "
+            f"({_count_text(comparison.second)}), Cliff's delta of the chats "
             f"{_text(comparison.delta)}, {shown_p(p)} "
             "(Mann-Whitney over chats, Holm over the claims)"
         )
@@ -419,8 +419,8 @@ def _more_varied(
     mean_a, mean_b = ((side.mean or 0.0) for side in sides)
     interval = drawn_interval((a, b), lambda one, other: mean_of(one) - mean_of(other))
     numbers += (
-        f"; mean distance from the corpus median {mean_a:.2f} ({_counted(sides[0])}) against "
-        f"{mean_b:.2f} ({_counted(sides[1])}) standard deviations, difference "
+        f"; mean distance from the corpus median {mean_a:.2f} ({_count_text(sides[0])}) against "
+        f"{mean_b:.2f} ({_count_text(sides[1])}) standard deviations, difference "
         f"{_text(Estimate(mean_a - mean_b, *interval))}, {shown_p(p)} (over chats)"
     )
     verdict: FindingVerdict = "cannot be told"

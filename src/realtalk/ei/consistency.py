@@ -23,7 +23,7 @@ import polars as pl
 
 from realtalk.cells import Grid
 from realtalk.chat import is_nobody
-from realtalk.ei.languages import Languages, languages_json, merged, other_languages
+from realtalk.ei.languages import Languages, languages_json, merge_chats, other_languages
 from realtalk.ei.protocols import Rules
 from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval_text
@@ -187,7 +187,7 @@ def consistency_languages(speakers: Sequence[SpeakerConsistency]) -> tuple[Langu
     once = {
         (who.speaker, language.chat): language for who in speakers for language in who.languages
     }
-    return merged(once.values())
+    return merge_chats(once.values())
 
 
 def consistency_doubts(speakers: Sequence[SpeakerConsistency]) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class EmbeddedLabeller:
         """The version of whichever encoder labels turns of that one."""
         if self._folder is not None:
             return f"{self._encoders[ENGLISH_ENCODER].settings['version']}{self._where}"
-        used = self._used(encoder)
+        used = self._encoder_for(encoder)
         number = _version(used)
         return f"{number if used == ENGLISH_ENCODER else f'{used} {number}'}{self._where}"
 
@@ -83,18 +83,18 @@ class EmbeddedLabeller:
         """One label per input; a turn without words, or with none that can be read, is unscored."""
         places: dict[EncoderName, list[int]] = {}
         for at, turn in enumerate(inputs):
-            places.setdefault(self._used(turn.encoder), []).append(at)
+            places.setdefault(self._encoder_for(turn.encoder), []).append(at)
         labels = [Label()] * len(inputs)
         before = 0
         for used, some in places.items():
             advance = progress if len(places) == 1 else within(progress, before, len(inputs))
-            own = self._label(self._loaded(used), [inputs[at] for at in some], advance)
+            own = self._label(self._open_encoder(used), [inputs[at] for at in some], advance)
             for at, label in zip(some, own, strict=True):
                 labels[at] = label
             before += len(some)
         return labels
 
-    def _used(self, encoder: EncoderName) -> EncoderName:
+    def _encoder_for(self, encoder: EncoderName) -> EncoderName:
         """The encoder that labels turns of that one: itself, or the one that is named for all."""
         if self._folder is not None or self._choice == ENGLISH_ENCODER:
             return ENGLISH_ENCODER
@@ -102,7 +102,7 @@ class EmbeddedLabeller:
             return MULTILINGUAL
         return encoder if is_shipped(MULTILINGUAL) else ENGLISH_ENCODER
 
-    def _loaded(self, encoder: EncoderName) -> PairEncoder:
+    def _open_encoder(self, encoder: EncoderName) -> PairEncoder:
         if encoder not in self._encoders:
             self._encoders[encoder] = self._load(encoder)
         return self._encoders[encoder]

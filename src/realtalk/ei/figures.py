@@ -27,13 +27,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from realtalk.describe.figures import Drawn, fill_chart
-from realtalk.describe.figures import styled as finished
+from realtalk.describe.figures import ChartSet, fill_chart
+from realtalk.describe.figures import style_chart as finished
 from realtalk.ei.comparison import CorpusComparison
 from realtalk.ei.consistency import SpeakerConsistency
 from realtalk.ei.labels import EMOTIONS
 from realtalk.ei.speakers import session_means, speakers
-from realtalk.ei.values import FACETS, Facet, SpeakerFacets, interval_text, known_values, shown
+from realtalk.ei.values import (
+    FACETS,
+    Facet,
+    SpeakerFacets,
+    facet_number,
+    interval_text,
+    known_values,
+)
 from realtalk.files.writing import file_stem
 from realtalk.notebook import counted
 
@@ -59,7 +66,7 @@ _OVERALL = Facet("overall", "All facets", "", "", "share")
 
 def draw_comparison(
     comparison: CorpusComparison, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
-) -> Drawn:
+) -> ChartSet:
     """Every speaker of both corpora as a dot, with the middle half as a box, facet by facet."""
     import altair as alt
 
@@ -92,8 +99,8 @@ def draw_comparison(
             for place, facet in enumerate(facets)
         ]
         grid = alt.concat(*panels, columns=_COLUMNS, spacing={"row": 26, "column": 22})
-        charts[name] = styled(grid, heading, lines)
-    return Drawn(charts, left_out)
+        charts[name] = style_panels(grid, heading, lines)
+    return ChartSet(charts, left_out)
 
 
 def _panel(
@@ -135,10 +142,10 @@ def _panel(
     )
 
 
-def draw_consistency(speakers: Sequence[SpeakerConsistency]) -> Drawn:
+def draw_consistency(speakers: Sequence[SpeakerConsistency]) -> ChartSet:
     """How far each speaker's facets lie apart between two chats: a heat map."""
     if not speakers:
-        return Drawn({}, {"consistency": "no speaker appears in two chats"})
+        return ChartSet({}, {"consistency": "no speaker appears in two chats"})
     shown_rows = sorted(speakers, key=lambda who: who.overall.value or 0.0, reverse=True)
     shown_rows = shown_rows[:_MOST_NAMES]
     people = len({who.speaker for who in speakers})
@@ -154,7 +161,7 @@ def draw_consistency(speakers: Sequence[SpeakerConsistency]) -> Drawn:
                 "speaker": f"{who.speaker} ({chats})" if people < len(speakers) else who.speaker,
                 "facet": _column(facet),
                 "part": scaled,
-                "label": shown(facet, estimate.value),
+                "label": facet_number(facet, estimate.value),
                 "clear": bool(estimate.low) and facet is not _OVERALL,
                 "text": interval_text(facet, estimate),
                 "chats": chats,
@@ -177,14 +184,14 @@ def draw_consistency(speakers: Sequence[SpeakerConsistency]) -> Drawn:
         names=list(dict.fromkeys(row["speaker"] for row in rows)),
         gradient=min(160, max(68, len(shown_rows) * 34)),
     )
-    return Drawn({"consistency": styled(chart, "The same person in two chats", lines)}, {})
+    return ChartSet({"consistency": style_panels(chart, "The same person in two chats", lines)}, {})
 
 
 def _column(facet: Facet) -> str:
     return facet.title.replace(" progression,", ",")
 
 
-def styled(chart: Any, title: str, lines: Sequence[str]) -> Any:
+def style_panels(chart: Any, title: str, lines: Sequence[str]) -> Any:
     """The look of all figures, with the smaller axis titles that many panels need."""
     return finished(chart, title, lines, offset=14, axis_title=12, axis_padding=6)
 
@@ -213,7 +220,7 @@ _SPEAKERS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#444444"]
 _PERIODS = (("week", "1w", "%d %b %Y"), ("month", "1mo", "%b %Y"), ("year", "1y", "%Y"))
 
 
-def draw_timelines(labels: pl.DataFrame, known: Sequence[SpeakerFacets] = ()) -> Drawn:
+def draw_timelines(labels: pl.DataFrame, known: Sequence[SpeakerFacets] = ()) -> ChartSet:
     """Both pictures of every chat. `known` saves measuring the speakers again."""
     known_speakers = {(who.chat, who.speaker): who for who in known or speakers(labels)}
     means = session_means(labels)
@@ -233,7 +240,7 @@ def draw_timelines(labels: pl.DataFrame, known: Sequence[SpeakerFacets] = ()) ->
             pairs = ((str(chat), name) for name in names)
             who = [known_speakers[pair] for pair in pairs if pair in known_speakers]
             charts[f"intimacy_{stem}"] = _intimacy(str(chat), points, who, _rest(part))
-    return Drawn(charts, left_out)
+    return ChartSet(charts, left_out)
 
 
 def _free(stem: str, *taken: dict[str, Any]) -> str:
@@ -318,10 +325,14 @@ def _emotions(chat: str, part: pl.DataFrame, names: list[str]) -> Any:
         colours=[_COLOURS.get(name, "#777777") for name in order[::-1]],
     )
     turns = {name: felt.filter(pl.col("speaker") == name).height for name in names}
-    line = "; ".join(f"{_isolated(name)}: n = {number:,} turns" for name, number in turns.items())
+    line = "; ".join(
+        f"{_isolate_name(name)}: n = {number:,} turns" for name, number in turns.items()
+    )
     missing = part["emotion"].null_count()
     more = [f"{missing:,} turns without a scored emotion are left out"] if missing else []
-    return styled(chart, f"Emotions by {unit}", [f"{chat}, by {unit}", line, *more, *_rest(part)])
+    return style_panels(
+        chart, f"Emotions by {unit}", [f"{chat}, by {unit}", line, *more, *_rest(part)]
+    )
 
 
 def _rest(part: pl.DataFrame) -> list[str]:
@@ -331,7 +342,7 @@ def _rest(part: pl.DataFrame) -> list[str]:
     return [f"{counted(hidden, 'speaker')} with fewer or as many turns not shown"]
 
 
-def _isolated(name: str) -> str:
+def _isolate_name(name: str) -> str:
     """A name written from right to left would turn the figures after it around, or over others."""
     turned = any(unicodedata.bidirectional(letter) in _TURNING for letter in name)
     return f"{_LEFT_TO_RIGHT}{name}{_LEFT_TO_RIGHT}" if turned else name
@@ -377,5 +388,5 @@ def _intimacy(
         slopes = speaker[facet.name]
         text = slopes.unscored or interval_text(facet, slopes)
         size = f"(n = {slopes.n:,} turns in {speaker.sessions} sessions)"
-        lines.append(f"{_isolated(speaker.speaker)}: {text} {size}")
-    return styled(chart, "Intimacy by session", [*lines, *rest])
+        lines.append(f"{_isolate_name(speaker.speaker)}: {text} {size}")
+    return style_panels(chart, "Intimacy by session", [*lines, *rest])

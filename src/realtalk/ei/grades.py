@@ -30,7 +30,7 @@ def grade_of(encoder: EncoderName, language: str, measure: str | None = None) ->
     """The grade of one measure in a language, or of the language as a whole."""
     if encoder != MULTILINGUAL:
         return "good" if language == ENGLISH else "none"
-    own = _stored()["languages"].get(language, {"measures": {}})
+    own = _grade_file()["languages"].get(language, {"measures": {}})
     figures = own if measure is None else own["measures"].get(measure, {})
     grade: Grade = figures.get("grade", "none")
     return grade
@@ -47,7 +47,7 @@ def is_usable(grade: Grade | None) -> bool:
 
 
 @cache
-def _stored() -> Mapping[str, Any]:
+def _grade_file() -> Mapping[str, Any]:
     place = realtalk_models.path(FOLDERS[MULTILINGUAL]) / "grades.json"
     stored: Mapping[str, Any] = json.loads(place.read_text("utf-8"))
     return stored

@@ -100,7 +100,7 @@ _REFUSAL = re.compile(
 
 def read_answer(measure: str, text: str) -> Values | None:
     """What the answer says about the measure; None where it is malformed."""
-    bare = unfenced(text)
+    bare = strip_fence(text)
     if measure == "empathy":
         return _components(bare)
     word = bare.strip("\"'`*“”‘’ ").removesuffix(".").strip("\"'`*“”‘’ ").lower()
@@ -130,7 +130,7 @@ def _components(text: str) -> Values | None:
     }
 
 
-def unfenced(text: str) -> str:
+def strip_fence(text: str) -> str:
     """An answer without the code fence around it."""
     fenced = _FENCE.match(text.strip())
     return fenced[1].strip() if fenced else text.strip()
@@ -214,7 +214,7 @@ class JudgeLabeller:
         replies: dict[str, Reply] = {}
         ask(questions, self._asked, replies.__setitem__, progress)
         return [
-            self._assembled(
+            self._join_replies(
                 {measure: replies.get(_key(number, measure)) for measure in self.measures}
             )
             for number in range(len(inputs))
@@ -230,7 +230,7 @@ class JudgeLabeller:
             tuple(reminder.format(form=FORMS[measure]) for reminder in _REMINDERS),
         )
 
-    def _assembled(self, replies: Mapping[str, Reply | None]) -> Label:
+    def _join_replies(self, replies: Mapping[str, Reply | None]) -> Label:
         columns: dict[str, Any] = {}
         unscored: dict[str, str] = {}
         for measure in MEASURES:

@@ -161,7 +161,7 @@ def label_key(chat: str, turn: int, protocol: str) -> Key:
     return (str(turn), chat, protocol)
 
 
-def keyed(row: Row, protocol: str) -> Row:
+def add_key(row: Row, protocol: str) -> Row:
     """A label's row as it is stored, with the key of a run before it."""
     key = label_key(row["chat"], row["turn"], protocol)
     return {**dict(zip(KEY, key, strict=True)), **row}
@@ -182,7 +182,7 @@ def store_labels(
         for row in frame.select(LABELS.names()).iter_rows(named=True):
             keys.append(label_key(row["chat"], row["turn"], settings["protocol"]))
             if is_open(table.get(keys[-1])):
-                table.add(keyed(row, settings["protocol"]))
+                table.add(add_key(row, settings["protocol"]))
         finish_labels(table, keys, settings)
 
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import EncoderName
-from realtalk.ei.label_files import KIND, TABLE, finish_labels, is_open, keyed, label_key
+from realtalk.ei.label_files import KIND, TABLE, add_key, finish_labels, is_open, label_key
 from realtalk.ei.labels import (
     ANSWERS,
     LABELS,
@@ -114,7 +114,7 @@ class CachedLabels:
         step = getattr(self._labeller, "at_once", None) or max(1, total)
         for start in range(0, total, step):
             block = wanted[start : start + step]
-            if missing := [turn for turn in block if self.known(turn) is None]:
+            if missing := [turn for turn in block if self.find(turn) is None]:
                 # Progress within a block is progress of the whole; who takes all counts alone.
                 advance = progress if step >= total else within(progress, start, total)
                 labels = self._labeller.label(missing, advance)
@@ -123,7 +123,7 @@ class CachedLabels:
                 self._save({turn.chat for turn in missing})
             yield from (self._labels[turn.chat][turn.turn] for turn in block)
 
-    def known(self, turn: TurnInput) -> Label | None:
+    def find(self, turn: TurnInput) -> Label | None:
         """The label of a turn that needs no work."""
         label = self._labels[turn.chat].get(turn.turn)
         lasting = label is None or LASTING.issuperset(label.unscored.values())
@@ -200,7 +200,7 @@ def labels_for(
             cached = CachedLabels(turns, labeller, cache, fresh=fresh)
             labels = cached.label([turn for turn, _ in missing], progress)
             for (turn, language), label in zip(missing, labels, strict=True):
-                table.add(keyed(label_row(turn, label, language, labeller), protocol))
+                table.add(add_key(label_row(turn, label, language, labeller), protocol))
         return Labels(finish_labels(table, keys, settings), run.settings)
 
 

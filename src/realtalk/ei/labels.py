@@ -220,14 +220,14 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
         units = [(turn.session, turn.messages) for turn in chat.turns]
         if not joined:
             pairs = ((part.number, message) for part in chat.sessions for message in part.messages)
-            units = [(number, (message,)) for number, message in pairs if _said(message)]
+            units = [(number, (message,)) for number, message in pairs if _message_text(message)]
         session = -1
         history: list[tuple[str, str]] = []
         for index, (number, messages) in enumerate(units):
             if number != session:
                 session, history = number, []
             speaker = messages[0].speaker
-            text = "\n".join(filter(None, map(_said, messages)))
+            text = "\n".join(filter(None, map(_message_text, messages)))
             others = (line for who, line in reversed(history) if who != speaker)
             inputs.append(
                 TurnInput(
@@ -250,12 +250,12 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
 def chat_encoder(chat: Chat) -> EncoderName:
     """The shipped encoder for a chat, by its joined turns, whatever is labelled of it."""
     spoken = turn_languages(
-        (chat.id, turn.speaker, "\n".join(map(_said, turn.messages))) for turn in chat.turns
+        (chat.id, turn.speaker, "\n".join(map(_message_text, turn.messages))) for turn in chat.turns
     )
     return encoder_for(Counter(spoken))
 
 
-def _said(message: Message) -> str:
+def _message_text(message: Message) -> str:
     """A message's words, or what a wordless one shows.
 
     Beside words, captions are not what the speaker said.

@@ -52,14 +52,14 @@ class Languages:
     version: str = ""  # ... and by which version
 
     @property
-    def told(self) -> int:
+    def total(self) -> int:
         """Turns with enough words to tell."""
         return sum(self.turns.values()) - self.turns.get(UNTOLD, 0)
 
     @property
     def english(self) -> float | None:
         """Their share that is English; None where nothing can be told, or nobody looked."""
-        return self.turns.get(ENGLISH, 0) / self.told if self.told else None
+        return self.turns.get(ENGLISH, 0) / self.total if self.total else None
 
     @property
     def mainly(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Languages:
         }
 
 
-def merged(languages: Iterable[Languages]) -> tuple[Languages, ...]:
+def merge_chats(languages: Iterable[Languages]) -> tuple[Languages, ...]:
     """The same, once per chat: what is known of its speakers added up."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for language in languages:
@@ -108,7 +108,7 @@ def chat_languages(labels: pl.DataFrame) -> tuple[Languages, ...]:
         name for name in ("chat", "measure", "version", "language") if name in labels.columns
     ]
     counts = labels.group_by(columns, maintain_order=True)
-    return merged(
+    return merge_chats(
         Languages(chat, measure, {code: turns for code in language if code is not None}, version)
         for chat, measure, version, *language, turns in counts.len().iter_rows()
     )
@@ -147,7 +147,7 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
         if measure not in _DOUBTS:
             continue
         chats = [language for language in every if language.encoder in (None, ENGLISH_ENCODER)]
-        lines += _graded(
+        lines += _grade_lines(
             [language for language in every if language.encoder not in (None, ENGLISH_ENCODER)]
         )
         foreign = [
@@ -160,7 +160,7 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
             turns = sum(sum(language.turns.values()) for language in hardly)
             lines.append(f"{_chats(hardly)}: hardly any English in {turns:,} turns; {doubt}")
         if partly:
-            total = sum(language.told for language in partly)
+            total = sum(language.total for language in partly)
             others = total - sum(language.turns.get(ENGLISH, 0) for language in partly)
             lines.append(
                 f"{_chats(partly)}: {others:,} of {total:,} turns are not in English "
@@ -174,7 +174,7 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
     return lines
 
 
-def _graded(chats: Sequence[Languages]) -> list[str]:
+def _grade_lines(chats: Sequence[Languages]) -> list[str]:
     """Chats that the multilingual encoder labelled: a line for each language, with its grade."""
     groups: dict[tuple[str, ...], list[Languages]] = {}
     for language in chats:

@@ -183,7 +183,7 @@ def _estimate(
     return Estimate(float(draws[0]), low, high, n, left_out), draws[1:]
 
 
-def _unscored(reason: str, n: int, left_out: int) -> tuple[Estimate, None]:
+def _no_estimate(reason: str, n: int, left_out: int) -> tuple[Estimate, None]:
     return Estimate(None, n=n, left_out=left_out, unscored=reason), None
 
 
@@ -191,7 +191,7 @@ def _mean(facet: Facet, scores: Array, rng: np.random.Generator) -> tuple[Estima
     finite = scores[np.isfinite(scores)]
     left_out = scores.size - finite.size
     if not finite.size:
-        return _unscored(f"no turn has a scored {facet.measure}", 0, left_out)
+        return _no_estimate(f"no turn has a scored {facet.measure}", 0, left_out)
     if facet.unit == "share":
         return _share(int(finite.sum()), finite.size, left_out, rng)
     return _estimate(draw_means(finite, RESAMPLES, rng), finite.size, left_out)
@@ -216,7 +216,7 @@ def _diversity(
     labels = codes[codes >= 0]
     left_out = codes.size - labels.size
     if not labels.size:
-        return _unscored(f"no turn has a scored {facet.measure}", 0, left_out)
+        return _no_estimate(f"no turn has a scored {facet.measure}", 0, left_out)
     counts = np.bincount(labels)
     counts = counts[counts > 0]
     draws = entropy(draw_counts(counts, RESAMPLES, rng))
@@ -238,13 +238,13 @@ def _agreement(
 ) -> tuple[Estimate, Array | None]:
     """The share of pairs with the same label; `alone` are labels that count without a pair."""
     if not first.size:
-        return _unscored(none, 0, 0)
+        return _no_estimate(none, 0, 0)
     first_codes, second_codes = codes[first], codes[second]
     scored = (first_codes >= 0) & (second_codes >= 0)
     n = int(scored.sum())
     left_out = first.size - n
     if not n:
-        return _unscored(f"no pair of turns has a scored {facet.measure}", 0, left_out)
+        return _no_estimate(f"no pair of turns has a scored {facet.measure}", 0, left_out)
     hits = int((first_codes == second_codes)[scored].sum())
     if alone is not None:
         n += int((alone >= 0).sum())
@@ -259,9 +259,9 @@ def _progression(
     n = sum(group.size for group in groups)
     left_out = own.size - n
     if len(np.unique(turns.session[own])) < 2:
-        return _unscored("speaks in one session only", n, left_out)
+        return _no_estimate("speaks in one session only", n, left_out)
     if len(groups) < 2:
-        return _unscored(f"fewer than two sessions have a scored {facet.measure}", n, left_out)
+        return _no_estimate(f"fewer than two sessions have a scored {facet.measure}", n, left_out)
     # One turn per session can only be drawn again as itself: that is no interval.
     varies = n > len(groups)
     y = np.stack([draw_means(group, RESAMPLES, rng) for group in groups], axis=1)
@@ -269,7 +269,7 @@ def _progression(
         return _estimate(slopes(x, y), n, left_out, varies=varies)
     fit = fit_exponential(x, y[0])
     if fit is None:
-        return _unscored("no exponential curve settles on the session means", n, left_out)
+        return _no_estimate("no exponential curve settles on the session means", n, left_out)
     return _estimate(np.r_[fit[1], exponents(x, y[1:], fit)], n, left_out, varies=varies)
 
 

@@ -247,14 +247,14 @@ def _facets(turns: _SplitTurns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Fe
     }
     table = np.array(
         [
-            _felt(rows.get((side, turn.chat, turn.ids), {})) + _written(turn)
+            _label_numbers(rows.get((side, turn.chat, turn.ids), {})) + _style_numbers(turn)
             for turn, side in zip(turns.inputs, turns.second.tolist(), strict=True)
         ]
     )
     return lambda learned, asked: (table[learned], table[asked])
 
 
-def _felt(row: dict[str, Any]) -> list[float]:
+def _label_numbers(row: dict[str, Any]) -> list[float]:
     """The labels of a turn as numbers; what has no label is not a number, never zero."""
     plain = [row.get(name) for name in ("reflective", "grounding", "intimacy", *COMPONENTS)]
     for name, order in WORDS.items():
@@ -263,7 +263,7 @@ def _felt(row: dict[str, Any]) -> list[float]:
     return [np.nan if value is None else float(value) for value in plain]
 
 
-def _written(given: TurnInput) -> list[float]:
+def _style_numbers(given: TurnInput) -> list[float]:
     """How a turn is written: its size, its signs, its letters."""
     text = given.text
     tokens = words_and_emoji(text)

@@ -20,7 +20,7 @@ import polars as pl
 from realtalk.cells import Grid
 from realtalk.ei.encoder_choice import MULTILINGUAL
 from realtalk.ei.grades import Grade, is_usable
-from realtalk.ei.languages import Languages, language_name, languages_json, merged
+from realtalk.ei.languages import Languages, language_name, languages_json, merge_chats
 from realtalk.ei.protocols import PROTOCOLS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
@@ -261,17 +261,17 @@ def known_values(
 
 def speaker_languages(speakers: Sequence[SpeakerFacets]) -> tuple[Languages, ...]:
     """The languages of the chats that the speakers are from."""
-    return merged(who.languages for who in speakers)
+    return merge_chats(who.languages for who in speakers)
 
 
-def counted(facet: Facet, protocol: str) -> str:
+def unit_of(facet: Facet, protocol: str) -> str:
     """What a facet's n counts under a protocol."""
     rules = PROTOCOLS.get(protocol)
     over_turns = rules is not None and rules.alignment_over == "turns"
     return "turns" if over_turns and facet.way == "alignment" else facet.of
 
 
-def shown(facet: Facet, value: float | None) -> str:
+def facet_number(facet: Facet, value: float | None) -> str:
     """A facet's value as it is printed; intimacy in thousandths per session."""
     if value is None:
         return "–"
@@ -283,9 +283,9 @@ def shown(facet: Facet, value: float | None) -> str:
 def interval_text(facet: Facet, estimate: Estimate) -> str:
     """ "2.21 [1.98, 2.37]", without the bracket where there is no interval."""
     if estimate.low is None or estimate.high is None:
-        return shown(facet, estimate.value)
-    low, high = shown(facet, estimate.low), shown(facet, estimate.high)
-    return f"{shown(facet, estimate.value)} [{low}, {high}]"
+        return facet_number(facet, estimate.value)
+    low, high = facet_number(facet, estimate.low), facet_number(facet, estimate.high)
+    return f"{facet_number(facet, estimate.value)} [{low}, {high}]"
 
 
 def facet_text(facet: Facet, who: SpeakerFacets) -> str:

@@ -26,7 +26,7 @@ _SMALL_P = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RunComparison:
     """The second side against the first.
 
     `alone` counts the samples that only the first or only the second side has: they are left out.
@@ -49,9 +49,9 @@ def compare(
     scores: Sequence[Score],
     names: tuple[str, str] = ("first", "second"),
     what: str = "sample",
-) -> Compared:
+) -> RunComparison:
     """Rows of one variant on either side; `what` a sample is called, for errors."""
-    shared = matched(first, second)
+    shared = match_rows(first, second)
     pairs = [pair for pair in shared if all(row["untold"] is None for row in pair)]
     if not pairs:
         raise RealtalkError(
@@ -63,10 +63,10 @@ def compare(
     if any(row["unscored"] is not None for pair in pairs for row in pair):
         strict = _changes(pairs, scores, strict=True)
     alone = (len(first) - len(shared), len(second) - len(shared))
-    return Compared(names, changes, strict, alone)
+    return RunComparison(names, changes, strict, alone)
 
 
-def comparison_notes(compared: Compared, groups: str) -> list[str]:
+def comparison_notes(compared: RunComparison, groups: str) -> list[str]:
     """What a table of differences has to say; `groups` is what they are called: chats, users."""
     counts = [change.groups for change in compared.changes.values() if change.n]
     few = sum(count < FEWEST_GROUPS for count in counts)
@@ -83,7 +83,7 @@ def comparison_notes(compared: Compared, groups: str) -> list[str]:
     return notes
 
 
-def matched(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
+def match_rows(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
     """The rows of samples that both sides have, in the order of the first."""
     others = {(row["group"], row["sample"]): row for row in second}
     return [(row, others[key]) for row in first if (key := (row["group"], row["sample"])) in others]

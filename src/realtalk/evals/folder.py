@@ -171,7 +171,7 @@ class RunFolder:
         path = self.folder / f"{name}.jsonl"
         if not rows and not path.exists():
             return
-        with _opened(path):
+        with _open_stream(path):
             write_bytes(path, b"".join(orjson.dumps(row) + b"\n" for row in rows))
             frame = pl.DataFrame(rows, schema=schema, infer_schema_length=None)
             write_parquet(path.with_suffix(".parquet"), frame)
@@ -197,10 +197,10 @@ class Table:
         self._stream: IO[bytes] | None = None
         self._synced = time.monotonic()
         if path is not None and (path.exists() or not late):
-            self._stream = self._opened(path)
+            self._stream = self._open(path)
 
-    def _opened(self, path: Path) -> IO[bytes]:
-        stream = _opened(path)
+    def _open(self, path: Path) -> IO[bytes]:
+        stream = _open_stream(path)
         try:
             rows, end = _lines(path)
         except RealtalkError:
@@ -226,7 +226,7 @@ class Table:
         """One row, given to the system at once and to the disk soon."""
         line = orjson.dumps(dict(row))
         if self._stream is None and self.path is not None:
-            self._stream = self._opened(self.path)
+            self._stream = self._open(self.path)
         if self._stream is not None:
             self._stream.write(line + b"\n")
             self._stream.flush()
@@ -312,7 +312,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     return dict(record)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open_stream(path: Path) -> IO[bytes]:
     try:
         stream = private_stream(path)
     except OSError as error:

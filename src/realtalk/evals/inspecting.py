@@ -51,7 +51,7 @@ class AskingSolver(Protocol):
     def most_tokens(self, shown: Any) -> int | None: ...
 
 
-def unasked(state: TaskState) -> str:
+def missing_reason(state: TaskState) -> str:
     """Why the model gave nothing that could be read, "" where it gave something."""
     return _UNASKED.get(state.output.stop_reason, "") if state.output.choices else ""
 
@@ -97,7 +97,7 @@ class _Samples:
     def row(self, state: TaskState) -> Row:
         stage, place = self._places[str(state.sample_id)]
         sample: Sample[Any, Any] = stage.samples[place]
-        reason = unasked(state)
+        reason = missing_reason(state)
         text = readable(state.output.completion)
         answer: Answer[Any] = Answer(None, reason)
         if not reason:
@@ -121,7 +121,7 @@ def inspect_task(
     strict = (False, True) if any(score.strict for score in benchmark.scores) else (False,)
     return Task(
         dataset=samples.dataset(corpus.name),
-        solver=_shown(samples),
+        solver=_show_sample(samples),
         scorer=[*(_by_scores(samples, wrong) for wrong in strict), *judges],
         version=benchmark.version,
         fail_on_error=0.9999,  # a fault of the provider costs its sample, not all
@@ -130,7 +130,7 @@ def inspect_task(
 
 
 @solver(name="shown")
-def _shown(samples: _Samples) -> InspectSolver:
+def _show_sample(samples: _Samples) -> InspectSolver:
     """Shows the model what the benchmark shows, and lets it answer."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -154,7 +154,7 @@ def _figures(scores: Sequence[Score], rows: Sequence[Row], *, strict: bool) -> d
 
 @metric(name="figures")
 def _all_figures(wanted: Sequence[Score], strict: bool, slices: str) -> Metric:
-    def made(scores: list[SampleScore]) -> Any:
+    def compute(scores: list[SampleScore]) -> Any:
         rows = [sample.score.metadata for sample in scores if sample.score.metadata is not None]
         figures = _figures(wanted, rows, strict=strict) if rows else {}
         for part in sorted({row[slices] for row in rows}) if slices else ():
@@ -162,7 +162,7 @@ def _all_figures(wanted: Sequence[Score], strict: bool, slices: str) -> Metric:
             figures |= {f"{name}, {part}": value for name, value in own.items()}
         return figures
 
-    return made
+    return compute
 
 
 def _by_scores(samples: _Samples, strict: bool) -> Scorer:

@@ -30,13 +30,13 @@ _PACKAGES = (
 
 def versions() -> dict[str, str]:
     """What may change a result: this package, Python, and the libraries that are installed."""
-    installed = {name: _installed(name) for name in _PACKAGES}
+    installed = {name: _find_version(name) for name in _PACKAGES}
     base = {"realtalk": __version__, "python": platform.python_version()}
     return base | {name: number for name, number in installed.items() if number is not None}
 
 
 @cache
-def _installed(name: str) -> str | None:
+def _find_version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:

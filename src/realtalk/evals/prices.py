@@ -136,14 +136,14 @@ def _model(settings: Mapping[str, Any], part: str) -> str:
 
 def cost_of(usage: Usage, prices: Prices) -> Money | None:
     """What the tokens cost; None where no price is known, or no tokens."""
-    if _unpriced(usage, prices):
+    if _no_price_reason(usage, prices):
         return None
     price = prices[usage.model]
     amount = (usage.tokens_in * price.input + usage.tokens_out * price.output) / _MILLION
     return Money(amount, price.currency)
 
 
-def _unpriced(usage: Usage, prices: Prices) -> str:
+def _no_price_reason(usage: Usage, prices: Prices) -> str:
     """Why there is no cost, "" where there is one."""
     if usage.model not in prices:
         return f"no price is given for {usage.model or 'a model without a name'}"
@@ -158,7 +158,9 @@ def cost_json(usages: Sequence[Usage], prices: Prices) -> list[dict[str, Any]]:
     for usage in usages:
         cost = cost_of(usage, prices)
         priced = {"cost": None if cost is None else asdict(cost)}
-        rows.append({**asdict(usage), **priced, "unpriced": _unpriced(usage, prices) or None})
+        rows.append(
+            {**asdict(usage), **priced, "unpriced": _no_price_reason(usage, prices) or None}
+        )
     return rows
 
 

@@ -104,7 +104,7 @@ def _replacements(
     return texts
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Mara, Theo and Juno."""
     *first, last = names or ("",)
     return f"{', '.join(first)} and {last}" if first else last

@@ -33,7 +33,7 @@ _ALIKE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Rescored:
+class RescoringReport:
     """What scoring again did to a run."""
 
     rows: int
@@ -72,12 +72,12 @@ def rescore(
     benchmark: Benchmark[Any, Any, Any],
     stages: Iterable[Stage[Any, Any]],
     progress: Progress = silent,
-) -> Rescored:
+) -> RescoringReport:
     """Scores the answers of a stored run again and writes it."""
     assert record.folder is not None  # it is a stored one
     place = str(record.folder)
     if not keeps_scores(benchmark.scores, benchmark.columns):
-        return Rescored(len(record.rows), 0, {}, 0, stored=False)
+        return RescoringReport(len(record.rows), 0, {}, 0, stored=False)
     if any("answer" not in row for row in record.rows):
         raise RealtalkError(
             "its rows have no answers", where=place, fix="rescore the run that was shared"
@@ -88,7 +88,7 @@ def rescore(
     scored: set[tuple[str, ...]] = set()
     changed_rows = 0
     for stage in stages:
-        for key, columns in _scored(stage, benchmark, rows, progress):
+        for key, columns in _score_stage(stage, benchmark, rows, progress):
             scored.add(key)
             differing = [
                 name
@@ -106,10 +106,12 @@ def rescore(
             "none of its samples is in this corpus", where=place, fix="name the corpus it was of"
         )
     _write(record, benchmark, rows, facts)
-    return Rescored(len(rows), changed_rows, dict(changed.most_common()), len(rows) - len(scored))
+    return RescoringReport(
+        len(rows), changed_rows, dict(changed.most_common()), len(rows) - len(scored)
+    )
 
 
-def _scored(
+def _score_stage(
     stage: Stage[Any, Any],
     benchmark: Benchmark[Any, Any, Any],
     rows: Mapping[tuple[str, ...], Row],

@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.comparing import Compared, compare, comparison_notes, matched
+from realtalk.evals.comparing import RunComparison, compare, comparison_notes, match_rows
 from realtalk.evals.folder import RunFolder, refuse_other_folder
 from realtalk.evals.prices import Usage, cost_json, read_prices, usage_of
 from realtalk.evals.rows import FACTS_KEY, JUDGED_KEY, KEY, STAGE_KEY, run_schema
@@ -274,7 +274,7 @@ class Run:
         return ResultTable(f"{self.kind}: {self.name}, what it cost", frame_of(columns, rows))
 
     @cached_property
-    def failed(self) -> list[Row]:
+    def failing_rows(self) -> list[Row]:
         """The rows that went wrong with `why`, worst first, in their order where they are alike."""
         failing = [
             (reason, row) for row in self.rows if (reason := self.benchmark.reason(row, self))
@@ -290,7 +290,7 @@ class Run:
         schema: dict[str, Any] = {**run_schema(self.benchmark.columns), "why": pl.String}
         here = schema.keys() if not self.rows else {*self.rows[0], "why"}
         names = [name for name in (*self.benchmark.failing, "why") if name in here]
-        rows = [{name: row[name] for name in names} for row in self.failed[:most]]
+        rows = [{name: row[name] for name in names} for row in self.failing_rows[:most]]
         return pl.DataFrame(rows, schema={name: schema[name] for name in names})
 
     def find(self, name: str) -> list[Row]:
@@ -360,7 +360,7 @@ class Run:
 
     def changes(
         self, other: Run, variant: str | None = None, names: tuple[str, str] = ("first", "second")
-    ) -> dict[str, Compared]:
+    ) -> dict[str, RunComparison]:
         """The other run against this one in the variant named, or in each that both have.
 
         Runs that have no variant in common are compared where each has one alone.
@@ -382,7 +382,7 @@ class Run:
             for name, (first_variant, second_variant) in pairs.items()
         }
 
-    def compare_variants(self, first: str, second: str) -> Compared:
+    def compare_variants(self, first: str, second: str) -> RunComparison:
         """One budget or setting of this run against another, on the same samples."""
         by_name = self._rows_by_variant(None)
         for name in (first, second):
@@ -394,14 +394,14 @@ class Run:
 
     def _change(
         self, other: Run, first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
-    ) -> Compared:
+    ) -> RunComparison:
         shared = {score.name for score in other.scores}
         scores = [score for score in self.scores if score.better and score.tested]
         scores = [score for score in scores if score.name in shared]
         if not scores:
             raise RealtalkError("the two runs have no score in common")
         comparison = compare(first, second, scores, names, what=self.benchmark.sample)
-        further = self.benchmark.compared(self, other, matched(first, second))
+        further = self.benchmark.comparison_facts(self, other, match_rows(first, second))
         notes = comparison_notes(comparison, plural(self.benchmark.group))
         return replace(
             comparison, further={**further, "notes": [*notes, *further.get("notes", ())]}
@@ -499,7 +499,7 @@ class Run:
             **self.benchmark.details(self),
         }
 
-    def named(self, title: str) -> Run:
+    def with_name(self, title: str) -> Run:
         """The same run under another name."""
         return replace(self, title=title)
 
@@ -533,11 +533,11 @@ def named_runs(runs: Sequence[Run]) -> dict[str, Run]:
             name = f"{name} ({number if run.folder is None else run.folder.name})"
         if name in by_name:
             name = f"{name}, {number}"
-        by_name[name] = run if name == run.name else run.named(name)
+        by_name[name] = run if name == run.name else run.with_name(name)
     return by_name
 
 
-def joined(name: str, runs: Sequence[Run]) -> Run:
+def join_runs(name: str, runs: Sequence[Run]) -> Run:
     """Runs over different groups as one: an adapter is for one speaker."""
     owners: dict[str, Run] = {}
     for run in runs:

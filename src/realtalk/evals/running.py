@@ -37,19 +37,19 @@ from realtalk.evals.rows import (
     sample_key,
 )
 from realtalk.evals.run import Run
-from realtalk.evals.values import Benchmark, Recorded, Row, Sample, Solver, Stage
+from realtalk.evals.values import Benchmark, NamedPart, Row, Sample, Solver, Stage
 from realtalk.files.progress import Progress, silent, within
 
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
 
 
-def solver_record(solver: Recorded) -> dict[str, Any]:
+def solver_record(solver: NamedPart) -> dict[str, Any]:
     """A solver, or a part of one, among a run's settings."""
     return {"name": solver.name, "version": solver.version, "settings": dict(solver.settings)}
 
 
 def settings_of(
-    benchmark: Benchmark[Any, Any, Any], corpus: Corpus, solver: Recorded
+    benchmark: Benchmark[Any, Any, Any], corpus: Corpus, solver: NamedPart
 ) -> dict[str, Any]:
     """Everything that the rows of a run depend on."""
     return {
@@ -62,7 +62,7 @@ def settings_of(
 def claim(
     benchmark: Benchmark[Any, Any, Any],
     corpus: Corpus,
-    solver: Recorded,
+    solver: NamedPart,
     out: Path | None,
     *,
     fresh: bool = False,

@@ -74,13 +74,13 @@ def summarise(
             **{name: estimate(true, others) for name, others in (averages or {}).items()},
             **{name: estimate(parts[name], scores) for name in sorted(parts)},
         },
-        unscored=_counted(row["unscored"] for row in true),
-        untold=_counted(row["untold"] for row in rows),
-        left_out=_counted(reason for row in good for reason in row["left_out"]),
+        unscored=_count_reasons(row["unscored"] for row in true),
+        untold=_count_reasons(row["untold"] for row in rows),
+        left_out=_count_reasons(reason for row in good for reason in row["left_out"]),
         facts=facts or {},
         **{name: sum(row[name] for row in rows) for name in COUNTS},
     )
 
 
-def _counted(reasons: Iterable[str | None]) -> dict[str, int]:
+def _count_reasons(reasons: Iterable[str | None]) -> dict[str, int]:
     return dict(Counter(reason for reason in reasons if reason).most_common())

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from realtalk.evals.comparing import Compared
+from realtalk.evals.comparing import RunComparison
 from realtalk.evals.values import COUNTS, Fact, Lines, Reference, Score
 from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate
@@ -238,7 +238,7 @@ def _without_empty(headings: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> 
 
 
 def compared_table(
-    compared: Compared, scores: Sequence[Score], *, samples: str, groups: str
+    compared: RunComparison, scores: Sequence[Score], *, samples: str, groups: str
 ) -> Lines:
     """The second side against the first."""
     scores_by_name = {score.name: score for score in scores}
@@ -288,7 +288,7 @@ def estimate_figure(frame: pl.DataFrame, title: str) -> Any:
     """One dot per score with its 95 % interval, one colour per variant."""
     import altair as alt
 
-    from realtalk.describe.figures import styled
+    from realtalk.describe.figures import style_chart
 
     rows = frame.drop_nulls("estimate")
     data = alt.InlineData(values=rows.to_dicts())
@@ -305,7 +305,7 @@ def estimate_figure(frame: pl.DataFrame, title: str) -> Any:
         tooltip=["variant:N", "score:N", "estimate:Q", "low:Q", "high:Q", "n:Q", "unscored:Q"],
     )
     most = int(rows["n"].cast(int).max() or 0)  # type: ignore[arg-type]
-    return styled(
+    return style_chart(
         alt.layer(bars, dots).properties(width=480, height=alt.Step(22, **{"for": "position"})),
         title,
         [f"n up to {most:,}"],

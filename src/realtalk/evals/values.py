@@ -102,7 +102,7 @@ class Stage(Generic[ShownT, TruthT]):
     learning: Callable[[], Any] = lambda: None
 
 
-class Recorded(Protocol):
+class NamedPart(Protocol):
     """What a run's settings name: a solver, or a part of one."""
 
     @property
@@ -115,7 +115,7 @@ class Recorded(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
 
 
-class Solver(Recorded, Protocol[SeenT_contra, ValueT]):
+class Solver(NamedPart, Protocol[SeenT_contra, ValueT]):
     """A way to answer.
 
     Three optional attributes. `at_once` is how many samples are handed over together. `asks` says
@@ -363,7 +363,7 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
         """Raises where two runs cannot be compared though they share samples."""
 
     @classmethod
-    def compared(
+    def comparison_facts(
         cls, first: Run, second: Run, pairs: Sequence[tuple[Row, Row]]
     ) -> Mapping[str, Any]:
         """What is known of a comparison beside the change of every score."""

@@ -20,7 +20,7 @@ from typing import Any
 from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
-from realtalk.evals.comparing import matched
+from realtalk.evals.comparing import match_rows
 from realtalk.evals.folder import stored_settings
 from realtalk.evals.rows import KEY, row_key
 from realtalk.evals.run import Run
@@ -357,7 +357,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
                 where=second.place,
                 fix="compare runs by the same golds",
             )
-        for row, match in matched(first.rows, second.rows):
+        for row, match in match_rows(first.rows, second.rows):
             if (row["question"], row["gold"]) != (match["question"], match["gold"]):
                 raise RealtalkError(
                     f"the runs ask different questions under '{row['sample']}'",

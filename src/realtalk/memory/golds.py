@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.encoders.shipped import Learned
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import listed
+from realtalk.evals.prompts import join_names
 from realtalk.evals.values import Row
 from realtalk.files.download import DATASETS
 from realtalk.formats.audit import UNSCORABLE, Audit, AuditedQuestion
@@ -218,7 +218,7 @@ def learned_lines(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[str]
     """One line per set, for whoever reads the table."""
     return [
         f"in-sample: {facts['questions']:,} of {facts['of']:,} questions, or their chats, are "
-        f"{name}, from which {listed(facts['learned_by'])} learned: expect less on other chats"
+        f"{name}, from which {join_names(facts['learned_by'])} learned: expect less on other chats"
         for name, facts in in_sample(rows, settings).items()
     ]
 

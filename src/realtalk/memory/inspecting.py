@@ -20,7 +20,7 @@ from inspect_ai.scorer import Score, Scorer, Target, grouped, mean, scorer, stde
 from inspect_ai.solver import TaskState
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.inspecting import inspect_task, unasked
+from realtalk.evals.inspecting import inspect_task, missing_reason
 from realtalk.evals.prompts import Prompts
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
@@ -101,7 +101,9 @@ def _by_judge(judge: str, wording: str, prompts: Prompts) -> Scorer:
             refuse_own_judge(str(state.model), judge)
             answer = readable(state.output.completion).strip()
             left_out = state.metadata.get("left_out", "")
-            reason = unasked(state) or left_out or ("empty answer" if is_blank(answer) else "")
+            reason = (
+                missing_reason(state) or left_out or ("empty answer" if is_blank(answer) else "")
+            )
             if reason:
                 return Score.unscored(explanation=reason)
             prompt = prompts.fill(

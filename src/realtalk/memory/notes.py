@@ -37,10 +37,10 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Question, Session
-from realtalk.ei.judge import unfenced, unreadable
+from realtalk.ei.judge import strip_fence, unreadable
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
 from realtalk.evals.language_models import reply_cost
-from realtalk.evals.prompts import Prompts, listed, load_prompts
+from realtalk.evals.prompts import Prompts, join_names, load_prompts
 from realtalk.evals.values import Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.showing import (
@@ -79,14 +79,14 @@ def load_note_prompt(folder: Path | None = None) -> Prompts:
 
 def note_text(prompts: Prompts, chat: Chat, session: Session) -> str:
     """The prompt about one session; nothing of any other is in it."""
-    speakers = listed(chat.speakers)
+    speakers = join_names(chat.speakers)
     return prompts.fill("notes", session=_numbered(session), speakers=speakers)
 
 
 def read_notes(text: str, session: Session) -> list[Note] | None:
     """What the answer says, strictly; None where it is malformed."""
     try:
-        content = json.loads(unfenced(text))
+        content = json.loads(strip_fence(text))
     except (ValueError, RecursionError):
         return None
     if not isinstance(content, dict) or not isinstance(content.get("notes"), list):

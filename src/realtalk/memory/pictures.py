@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realtalk.describe.figures import styled
+from realtalk.describe.figures import style_chart
 from realtalk.evals.run import Run
 
 _WIDTH, _HEIGHT = 640, 360
@@ -113,4 +113,4 @@ def _chart(points: list[dict[str, Any]], title: str) -> Any:
     chart = alt.layer(front, bars, lines, dots, names).properties(width=_WIDTH, height=_HEIGHT)
     n = max(point["n"] for point in points)
     note = f"{n:,} questions. Dashed: what no other memory beats at its price or below."
-    return styled(chart, title, [note])
+    return style_chart(chart, title, [note])

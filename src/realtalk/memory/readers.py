@@ -36,7 +36,7 @@ from typing import Any, TypeAlias
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.language_models import LanguageModel
-from realtalk.evals.prompts import Prompts, listed, load_prompts, written_day
+from realtalk.evals.prompts import Prompts, join_names, load_prompts, written_day
 from realtalk.evals.values import Answer, PlainSolver, Solver
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.values import Budget, Context
@@ -130,7 +130,7 @@ def prompt_of(item: Item, wording: Prompts, abstain: bool = False) -> str:
         question += f" (asked on {written_day(item.question.asked)})"
     return wording.fill(
         "answer_or_abstain" if abstain else "answer",
-        speakers=listed(item.chat.speakers),
+        speakers=join_names(item.chat.speakers),
         context=item.context.text or "(nothing of the conversation is shown)",
         question=question,
     )

@@ -16,7 +16,7 @@ from typing import Any
 from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
-from realtalk.evals.rescoring import Rescored, rescore
+from realtalk.evals.rescoring import RescoringReport, rescore
 from realtalk.evals.rows import JUDGED_KEY, schema_of
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Stage
@@ -115,7 +115,7 @@ class _StoredQuestions(Benchmark[None, Row, str]):
         ]
 
 
-def rescore_run(folder: Path, audit: Audit | None = None) -> tuple[Run, Rescored]:
+def rescore_run(folder: Path, audit: Audit | None = None) -> tuple[Run, RescoringReport]:
     """Scores a run's answers by the present formulas; nobody is asked. And what changed.
 
     A corrected `audit` takes the place of the one that the run's questions were held against.

@@ -37,7 +37,7 @@ from realtalk.formats.audit import AuditedQuestion
 from realtalk.formats.questions import known_categories
 from realtalk.memory.golds import AUDITED, Gold, audited_gold
 from realtalk.memory.values import RecalledAnswer
-from realtalk.metrics.accepting import accepted
+from realtalk.metrics.accepting import matches_gold
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
 
@@ -198,7 +198,7 @@ def answered_columns(answer: str | None, row: Row, reason: str | None = None) ->
     scored = answer is not None and scores["f1"] is not None
     scores["accepted"] = None
     if answer is not None and scored:
-        is_accepted = accepted(
+        is_accepted = matches_gold(
             answer,
             gold,
             row.get("accept") or (),

@@ -1,10 +1,10 @@
 """Is an answer the gold, or one that was accepted beside it, once both are normalised?
 
-    accepted("5 January 2024", "On 05.01.2024", question="When did he call?")  → True
-    accepted("camera, phone", "the phone and the camera")                      → True
-    accepted("twice", "2 times", question="How many times did he call?")       → True
-    accepted("Nessa", "Ines", names=("Nessa=Ines",))                           → True
-    accepted("phone", "phone and camera")                                      → False
+    matches_gold("5 January 2024", "On 05.01.2024", question="When did he call?")  → True
+    matches_gold("camera, phone", "the phone and the camera")                      → True
+    matches_gold("twice", "2 times", question="How many times did he call?")       → True
+    matches_gold("Nessa", "Ines", names=("Nessa=Ines",))                           → True
+    matches_gold("phone", "phone and camera")                                      → False
 
 Equality, not overlap: dates are compared as dates, lists as sets, numbers as numbers, people by
 one of their names, yes and no as such where the question wants one. Words that only join, and
@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from realtalk.metrics.answers import ABSTAINING, abstained, around_dates, stem
+from realtalk.metrics.answers import ABSTAINING, around_dates, is_abstention, stem
 from realtalk.text.dates import PartialDate
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -80,7 +80,7 @@ class Content:
         return other.words <= self.words
 
 
-def accepted(
+def matches_gold(
     answer: str,
     gold: str | None,
     accept: Sequence[str] = (),
@@ -94,7 +94,7 @@ def accepted(
     `names` are other names of people, each as "other=name".
     """
     if category in ABSTAINING:
-        return abstained(answer, category)
+        return is_abstention(answer, category)
     known_words = question_words(question, tuple(names))
     polar = polarity(answer) if is_polar(question) else None
     for true in (gold, *accept):

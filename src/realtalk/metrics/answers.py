@@ -78,7 +78,7 @@ def score_answer(prediction: str | None, gold: Gold, category: str) -> AnswerSco
     if prediction is None:
         return AnswerScores(unscored="there is no answer")
     if category in ABSTAINING:
-        right = float(abstained(prediction, category))
+        right = float(is_abstention(prediction, category))
         return AnswerScores(right, right, right, right)
     if gold is None:
         return AnswerScores(unscored="the question has no true answer")
@@ -93,14 +93,14 @@ def score_answer(prediction: str | None, gold: Gold, category: str) -> AnswerSco
 def partial_match(prediction: str, gold: Gold, category: str) -> float:
     """The paper's partial-match F1 for a category by its name. A number is read as its digits."""
     if category in ABSTAINING:
-        return float(abstained(prediction, category))
+        return float(is_abstention(prediction, category))
     true = _true(gold, category)
     if category in _IN_PIECES:
         return _pieces_f1(_split(prediction), _split(true), token_f1)
     return token_f1(prediction, true)
 
 
-def abstained(prediction: str, category: str = "adversarial") -> bool:
+def is_abstention(prediction: str, category: str = "adversarial") -> bool:
     """Whether an answer says that the chat does not contain it.
 
     LoCoMo's adversarial questions take the released code's words alone, LongMemEval's
@@ -139,10 +139,10 @@ def _stemmer() -> Any:
 def token_f1(prediction: str, gold: str) -> float:
     """F1 of the stemmed words' counts; 0 where none is shared, also between empty answers."""
     predicted, true = stems(prediction), stems(gold)
-    return _f1(_shared(predicted, true), len(predicted), len(true))
+    return _f1(_shared_words(predicted, true), len(predicted), len(true))
 
 
-def _shared(predicted: Sequence[str], true: Sequence[str]) -> float:
+def _shared_words(predicted: Sequence[str], true: Sequence[str]) -> float:
     return float((Counter(predicted) & Counter(true)).total())
 
 
@@ -212,8 +212,8 @@ class _AnyScript:
 def date_f1(prediction: str, gold: Gold, category: str) -> float:
     """The paper's F1 with each calendar date as one word, where both answers hold one."""
     true = _true(gold, category)
-    predicted_text, some_predicted = _marked(prediction)
-    true_text, some_true = _marked(true)
+    predicted_text, some_predicted = _mark_dates(prediction)
+    true_text, some_true = _mark_dates(true)
     if category in ABSTAINING or not some_predicted or not some_true:
         return partial_match(prediction, gold, category)
     if category not in _IN_PIECES:
@@ -232,7 +232,7 @@ def around_dates(text: str) -> tuple[list[str], list[PartialDate]]:
     return [*around, text[end:]], [date.value for date in dates]
 
 
-def _marked(text: str) -> tuple[str, bool]:
+def _mark_dates(text: str) -> tuple[str, bool]:
     """The text with one private word for each date, and whether there is any."""
     around, dates = around_dates(text)
     words = (f" {_word_of(date)} " for date in dates)
@@ -252,7 +252,7 @@ def _date_of(word: str) -> PartialDate:
 def _dated_f1(prediction: str, gold: str) -> float:
     """F1 of two marked texts: words as ever, dates in pairs, the best agreeing pair first."""
     predicted, true = stems(prediction), stems(gold)
-    shared = _shared(
+    shared = _shared_words(
         [word for word in predicted if not word.startswith(_MARK)],
         [word for word in true if not word.startswith(_MARK)],
     )

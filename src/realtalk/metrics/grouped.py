@@ -88,7 +88,7 @@ def grouped_estimates(
     resamples = drawn_sums([sums])[0]
     estimates = {}
     for name, figure in figures.items():
-        value = _known(figure(parts.sum(axis=0)))
+        value = _finite(figure(parts.sum(axis=0)))
         if value is None:
             reason = "it has no value on these rows"
             estimates[name] = Estimate(None, n=n, left_out=left_out, unscored=reason)
@@ -117,11 +117,11 @@ def grouped_changes(
         return dict.fromkeys(figures, Change(0, 0, None, None, nothing, nothing, None))
     a, b = _by_group(first, groups, whole), _by_group(second, groups, whole)
     resamples = drawn_sums([a, b])
-    swapped = _swapped(a, b)
+    swapped = _swap_units(a, b)
     group_count = len(dict.fromkeys(groups))
     changes = {}
     for name, figure in figures.items():
-        first_value, second_value = (_known(figure(side.sum(axis=0))) for side in (a, b))
+        first_value, second_value = (_finite(figure(side.sum(axis=0))) for side in (a, b))
         if first_value is None or second_value is None:
             nothing = Estimate(None, n=n, unscored="one side has no value")
             changes[name] = Change(
@@ -147,7 +147,7 @@ def grouped_changes(
     }
 
 
-def _known(value: Array) -> float | None:
+def _finite(value: Array) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
@@ -183,7 +183,7 @@ def drawn_sums(sides: Sequence[Array]) -> list[Array]:
     return [np.concatenate(blocks) for blocks in parts]
 
 
-def _swapped(a: Array, b: Array) -> tuple[Array, Array]:
+def _swap_units(a: Array, b: Array) -> tuple[Array, Array]:
     """Both sides' sums after swapping whole units: in every way, or of many in random ones."""
     change = b - a
     moved = change[change.any(axis=1)]

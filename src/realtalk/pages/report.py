@@ -162,7 +162,7 @@ def highlights(
 def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
     """The facet that tells two sets of speakers apart most, of those beyond chance."""
     from realtalk.ei import FACETS
-    from realtalk.ei.values import shown
+    from realtalk.ei.values import facet_number
 
     for pair in pairs:
         comparison = pair.comparison
@@ -183,7 +183,7 @@ def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
         facet = FACETS[best.facet]
         first_name, second_name = comparison.names
         ends = [
-            f"{shown(facet, side.low)} … {shown(facet, side.high)}"
+            f"{facet_number(facet, side.low)} … {facet_number(facet, side.high)}"
             for side in (best.first, best.second)
         ]
         beyond = (
@@ -199,7 +199,7 @@ def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
             f"{best.second.chats} chats). {beyond}"
         )
         return KeyFigure(
-            f"{shown(facet, best.first.mean)} vs {shown(facet, best.second.mean)}",
+            f"{facet_number(facet, best.first.mean)} vs {facet_number(facet, best.second.mean)}",
             says,
             f"means{_UNITS.get(facet.unit, '')}, 95 % intervals {ends[0]} and {ends[1]}",
             f"compared-{pair.first.folder.name}-{pair.second.folder.name}",

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from realtalk.chat import Corpus
-from realtalk.evals.run import Run, joined
+from realtalk.evals.run import Run, join_runs
 from realtalk.evals.tables import run_tables
 from realtalk.evals.values import Benchmark, Row, Score
 from realtalk.metrics.statistics import Estimate
@@ -104,7 +104,7 @@ def _join_runs(stored: Sequence[StoredRun]) -> dict[str, Run]:
     own = [several[0].run.name for several in parts]
     names = told_apart(own, [several[0].folder.name for several in parts])
     return {
-        name: joined(name, [part.run for part in several])
+        name: join_runs(name, [part.run for part in several])
         for name, several in zip(names, parts, strict=True)
     }
 
@@ -237,7 +237,7 @@ def failures_page(
     rows_of: dict[str, dict[tuple[str, str, str], Row]] = {}
     for name, run in runs.items():
         rows_of[name] = {_key(row): row for row in run.rows}
-        for row in run.failed:
+        for row in run.failing_rows:
             wrong.setdefault(_key(row), {})[name] = row["why"]
     first = {key: next(rows[key] for rows in rows_of.values() if key in rows) for key in wrong}
     own = {"group", "sample", "variant", "answer", "unscored", benchmark.slices}

@@ -74,7 +74,7 @@ def _speakers(each: LabelsRun) -> Section:
 def _intervals(each: LabelsRun) -> ChartView:
     from realtalk.ei import FACETS
     from realtalk.ei.figures import HEADLINE
-    from realtalk.ei.values import counted as counted_units
+    from realtalk.ei.values import unit_of as counted_units
 
     speakers = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
     speakers.sort(key=lambda who: (who.speaker.casefold(), who.chat))

@@ -22,11 +22,11 @@ import numpy as np
 
 from realtalk.chat import Corpus
 from realtalk.ei.grades import is_usable
-from realtalk.ei.languages import Languages, language_notes, languages_json, merged
+from realtalk.ei.languages import Languages, language_notes, languages_json, merge_chats
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.estimating import average, paired_lines
-from realtalk.evals.rescoring import Rescored, rescore
+from realtalk.evals.rescoring import RescoringReport, rescore
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
@@ -234,7 +234,9 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
         return {"languages": languages_json(languages_of(run)), "speakers": list(run.facts)}
 
     @classmethod
-    def compared(cls, first: Run, second: Run, pairs: Sequence[tuple[Row, Row]]) -> dict[str, Any]:
+    def comparison_facts(
+        cls, first: Run, second: Run, pairs: Sequence[tuple[Row, Row]]
+    ) -> dict[str, Any]:
         """For how many speakers the second side is better, and who gains over the six EI scores.
 
         A gain is in standard deviations of the first side's scores.
@@ -270,7 +272,7 @@ def _agreement(row: Row) -> float | None:
 
 def languages_of(run: Run) -> tuple[Languages, ...]:
     """Of the tested chats: their EI is labelled by a model that may know English alone."""
-    return merged(
+    return merge_chats(
         Languages(
             fact["test"],
             fact["measure"],
@@ -350,7 +352,7 @@ def rescore_persona(
     *,
     scorer: TurnScorer | None = None,
     progress: Progress = silent,
-) -> Rescored:
+) -> RescoringReport:
     """Scores a stored run's turns by today's formulas; nobody is simulated again.
 
     `scorer` is needed where the run was scored by BERTScore.

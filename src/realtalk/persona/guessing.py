@@ -252,7 +252,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         return {"people": asdict(people_figures(run.rows))} if by_people(run) else {}
 
     @classmethod
-    def compared(
+    def comparison_facts(
         cls,
         first: Run,
         second: Run,

@@ -206,7 +206,7 @@ _CUTS = 199  # thresholds that are tried
 
 
 @dataclass(frozen=True)
-class _Learned:
+class _FittedModel:
     """A fitted model with what its inputs are measured by."""
 
     model: Any
@@ -222,7 +222,7 @@ class Regression(Baseline):
     tasks: tuple[Task, ...] = ("sentiment", "impact")
     _domains: tuple[str, ...]
     _columns: tuple[int, ...]  # of texts: reply, parent, post, those that are shown
-    _learned: _Learned
+    _learned: _FittedModel
 
     def __init__(self, *, texts: bool = True, counts: bool = True) -> None:
         if not (texts or counts):
@@ -260,7 +260,7 @@ class Regression(Baseline):
         truth = np.array([float(sample.target.score or 0.0) for sample in solved])
         progress(0, 0, f"learning {task} from {len(solved):,} replies")
         self._learned = (
-            _classified(table, truth > 0)
+            _fit_classifier(table, truth > 0)
             if task == "sentiment"
             else _ridge(table, signed_log(truth))
         )
@@ -306,17 +306,17 @@ class Scale:
         return measured
 
 
-def parted(table: Rows) -> tuple[Rows, Rows]:
+def split_latest(table: Rows) -> tuple[Rows, Rows]:
     """All but the latest fifth, and that, which chooses; both measured by the earlier part."""
     split = int(len(table) * (1 - _HELD))
     scale = Scale(table[:split])
     return scale.measure(table[:split]), scale.measure(table[split:])
 
 
-def _ridge(table: Rows, truth: Array) -> _Learned:
+def _ridge(table: Rows, truth: Array) -> _FittedModel:
     from sklearn.linear_model import Ridge
 
-    early, late = parted(table)
+    early, late = split_latest(table)
     aims = truth.astype(np.float32)
     split, scale = len(early), Scale(table)
 
@@ -326,20 +326,20 @@ def _ridge(table: Rows, truth: Array) -> _Learned:
 
     best = min(_ALPHAS, key=error)
     model = Ridge(alpha=best, solver="cholesky").fit(scale.measure(table), aims)
-    return _Learned(model, scale, ends=(float(truth.min()), float(truth.max())))
+    return _FittedModel(model, scale, ends=(float(truth.min()), float(truth.max())))
 
 
-def _classified(table: Rows, truth: Truth) -> _Learned:
-    if not _varied(truth):
+def _fit_classifier(table: Rows, truth: Truth) -> _FittedModel:
+    if not _has_both_classes(truth):
         raise RealtalkError(
             "every reply of the train part has the same class",
             fix="take more replies, or the predictor majority",
         )
-    early, late = parted(table)
+    early, late = split_latest(table)
     before, after = truth[: len(early)], truth[len(early) :]
     scale = Scale(table)
     best, threshold = _INVERSE[0], 0.5
-    if _varied(before) and _varied(after):
+    if _has_both_classes(before) and _has_both_classes(after):
         _, threshold, best = max(
             (
                 *_best_cut(_logistic(inverse, early, before).predict_proba(late)[:, 1], after),
@@ -347,10 +347,10 @@ def _classified(table: Rows, truth: Truth) -> _Learned:
             )
             for inverse in _INVERSE
         )
-    return _Learned(_logistic(best, scale.measure(table), truth), scale, threshold)
+    return _FittedModel(_logistic(best, scale.measure(table), truth), scale, threshold)
 
 
-def _varied(truth: Truth) -> bool:
+def _has_both_classes(truth: Truth) -> bool:
     return bool(truth.any() and not truth.all())
 
 

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
-from realtalk.evals.rescoring import Rescored, keeps_scores, rescore
+from realtalk.evals.rescoring import RescoringReport, keeps_scores, rescore
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.threads.pictures import draw_runs
-from realtalk.threads.predictors import Predictor, Value, blinded, refuse_unfit
+from realtalk.threads.predictors import Predictor, Value, hide_truth, refuse_unfit
 from realtalk.threads.published import TABLE, published_gain
 from realtalk.threads.sampling import Draw, Samples
 from realtalk.threads.scoring import COLUMNS, HEADLINE, READING, TEXT_SCORES, ReplyScorer, scores_of
@@ -117,7 +117,7 @@ class ThreadTask(Benchmark[Case, Target, Value]):
     ) -> Iterator[Stage[Case, Target]]:
         for setting in self.shown_settings:
             samples = [
-                Sample(case.key, case.target.user, setting, blinded(case), case.target)
+                Sample(case.key, case.target.user, setting, hide_truth(case), case.target)
                 for case in self.samples.of(setting, "test", progress)
             ]
             yield Stage(setting, samples, partial(self.samples.of, setting, "train", progress))
@@ -253,7 +253,7 @@ class ThreadTask(Benchmark[Case, Target, Value]):
             )
 
     @classmethod
-    def compared(
+    def comparison_facts(
         cls,
         first: Run,
         second: Run,  # noqa: ARG003
@@ -311,7 +311,7 @@ def run_threads(
 
 def rescore_threads(
     folder: Path, corpus: Callable[[], Corpus], *, progress: Progress = silent
-) -> Rescored:
+) -> RescoringReport:
     """Scores a stored run's predictions by today's formulas; nobody predicts again.
 
     The corpus is read only where the task's rows keep scores.
@@ -319,7 +319,7 @@ def rescore_threads(
     run = Run.load(folder, KIND)
     task = task_of(run)
     if not keeps_scores(scores_of(task), COLUMNS):
-        return Rescored(len(run.rows), 0, {}, 0, stored=False)
+        return RescoringReport(len(run.rows), 0, {}, 0, stored=False)
     draw_settings: Mapping[str, Any] = run.settings.get("chosen") or {}
     draw = Draw(task, stored_protocol(run.settings["protocol"]), **draw_settings)
     replies = ThreadTask(draw.samples(corpus(), progress), run.settings["settings"], draw_settings)

@@ -35,7 +35,7 @@ from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import Array
 from realtalk.metrics.sums import signed_log
 from realtalk.threads.predictors import person_shown
-from realtalk.threads.values import Case, Shown
+from realtalk.threads.values import Case, ShownEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +137,10 @@ def texts(sample: Case) -> tuple[str, str, str]:
     path = sample.conversation
     parent = path[-1].text or path[-1].title if path else ""
     about = path[0].title or path[0].text if path else ""
-    return _cut(sample.text or ""), _cut(parent), _cut(about)
+    return _first_words(sample.text or ""), _first_words(parent), _first_words(about)
 
 
-def _cut(text: str) -> str:
+def _first_words(text: str) -> str:
     return " ".join(text.split()[:_WORDS])
 
 
@@ -187,7 +187,7 @@ def _of_conversation(sample: Case) -> list[float]:
     ]
 
 
-def _minutes(earlier: Shown, sample: Case) -> float:
+def _minutes(earlier: ShownEntry, sample: Case) -> float:
     if earlier.time is None:
         return 0.0
     apart = (sample.target.time - earlier.time).total_seconds() / 60

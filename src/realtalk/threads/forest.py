@@ -3,7 +3,7 @@
     forest = Forest.grow(corpus.chats)
     forest.parent[7], forest.depth[7]     → 5, 2        row 7 answers row 5, two steps from its post
     forest.path(7, most=50)               → [4, 5]      from the post to the parent
-    forest.written(3, cutoff, apart_from=0, most=10)    → [31, 56]    by author 3, elsewhere, before
+    forest.rows_by(3, cutoff, apart_from=0, most=10)    → [31, 56]    by author 3, elsewhere, before
 
 Only one thread is held as a tree at a time; what stays are columns, with texts that the corpus may
 hold anyway. A thread that has no right reading (a circle of answers, two messages
@@ -42,7 +42,7 @@ import numpy.typing as npt
 from realtalk.chat import Chat, Message, is_nobody, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.threads.values import Shown
+from realtalk.threads.values import ShownEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,13 +346,13 @@ class Forest:
         """Rows as they stand on the page."""
         return np.argsort(self.page)
 
-    def shown(self, row: int, with_score: bool = False) -> Shown:
+    def shown_entry(self, row: int, with_score: bool = False) -> ShownEntry:
         """A row as a model sees it; the same value every time, for it is seen by many."""
-        if (row, with_score) not in self._shown:
+        if (row, with_score) not in self._shown_entries:
             entry = self.entries[row]
             title = entry.title if isinstance(entry, Post) else ""
             score = float(self.score[row])
-            self._shown[row, with_score] = Shown(
+            self._shown_entries[row, with_score] = ShownEntry(
                 entry.id,
                 self.threads[self.plain.thread[row]],
                 self.name(row),
@@ -362,10 +362,10 @@ class Forest:
                 score if with_score and not np.isnan(score) else None,
                 int(self.depth[row]),
             )
-        return self._shown[row, with_score]
+        return self._shown_entries[row, with_score]
 
     @cached_property
-    def _shown(self) -> dict[tuple[int, bool], Shown]:
+    def _shown_entries(self) -> dict[tuple[int, bool], ShownEntry]:
         return {}
 
     @cached_property
@@ -380,7 +380,7 @@ class Forest:
         columns = (order, self.time[order], thread, runs, starts)
         return _Writings(*(column.tolist() for column in columns))
 
-    def written(self, author: int, cutoff: int | None, apart_from: int, most: int) -> list[int]:
+    def rows_by(self, author: int, cutoff: int | None, apart_from: int, most: int) -> list[int]:
         """The last rows that an author wrote before a time, in all threads but one, oldest first.
 
         Deleted and empty ones are none. Equal times count as not before; None is no cutoff.

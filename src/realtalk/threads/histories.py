@@ -3,7 +3,7 @@
     histories = Histories(forest, CLEAN, "sentiment")
     histories.own(31, talk=True)        → [2, 7, 19]     rows of the user, oldest first
     histories.strange(31, talk=True)    → [4, 11, 23]    as many, of somebody else
-    histories.shown(31, own=True, talk=True)    → History, a sequence of Shown, chosen when read
+    histories.show(31, own=True, talk=True)    → History, a sequence of ShownEntry, chosen when read
 
 The stranger is fixed by the target: of the people who had reached the same number of writings
 last before the cutoff, the one whose texts come nearest in length. Nobody who speaks in the
@@ -28,7 +28,7 @@ import numpy as np
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import cosines
 from realtalk.threads.forest import Forest
-from realtalk.threads.values import Protocol, Shown, Task
+from realtalk.threads.values import Protocol, ShownEntry, Task
 from realtalk.threads.vectors import Vectors
 
 _POOL = 50  # latest writings that nearness chooses from
@@ -57,7 +57,7 @@ class Histories:
         if not most:
             return []
         if not self._own_thread:
-            return self._chosen(row, self._elsewhere(author, row, self._pool), talk, most)
+            return self._choose(row, self._elsewhere(author, row, self._pool), talk, most)
         if talk:
             cutoff = None if "later-comments" in self._rules.leaks else plain.time[row]
             rows = self._forest.written_in(author, thread, cutoff, most + 1)
@@ -74,7 +74,7 @@ class Histories:
             return len(self.own(row, talk))
         return len(self._elsewhere(self._forest.plain.author[row], row, self._rules.history))
 
-    def shown(
+    def show(
         self, row: int, *, own: bool, talk: bool, ready: Callable[[], None] = lambda: None
     ) -> History:
         """What a sample shows. `ready` is called before the first choice."""
@@ -90,10 +90,10 @@ class Histories:
             stranger = self.stranger(row)
             return None if stranger is None else forest.names[stranger]
 
-        def entries() -> tuple[Shown, ...]:
+        def entries() -> tuple[ShownEntry, ...]:
             prepare()
             rows = (self.own if own else self.strange)(row, talk)
-            return tuple(forest.shown(entry, scored) for entry in rows)
+            return tuple(forest.shown_entry(entry, scored) for entry in rows)
 
         return History(person, entries)
 
@@ -104,7 +104,7 @@ class Histories:
         if stranger is None:
             return []
         pool = self._elsewhere(stranger, row, self._pool)
-        return self._chosen(row, pool, talk, count)
+        return self._choose(row, pool, talk, count)
 
     def stranger(self, row: int) -> int | None:
         """The author whose history stands in for the user's; None where nobody has any yet.
@@ -126,16 +126,16 @@ class Histories:
         self._vectors.add(self.near_texts(rows, talk or strangers), progress)
         if strangers:
             others = [self.stranger(row) for row in rows]
-            self._vectors.add(self._compared(rows, others, talk), progress)
+            self._vectors.add(self._texts_to_compare(rows, others, talk), progress)
 
     def near_texts(self, rows: Sequence[int], talk: bool) -> list[str]:
         """The texts that nearness will compare for these targets' own users."""
         if not self._near or self._own_thread:
             return []
         users: list[int | None] = [self._forest.plain.author[row] for row in rows]
-        return self._compared(rows, users, talk)
+        return self._texts_to_compare(rows, users, talk)
 
-    def _compared(
+    def _texts_to_compare(
         self, rows: Sequence[int], authors: Sequence[int | None], talk: bool
     ) -> list[str]:
         """The texts that are compared where more was written than may be shown, in order."""
@@ -156,7 +156,7 @@ class Histories:
     def _elsewhere(self, author: int, row: int, most: int) -> list[int]:
         plain = self._forest.plain
         cutoff = None if self._any_time else plain.time[row]
-        return self._forest.written(author, cutoff, plain.thread[row], most)
+        return self._forest.rows_by(author, cutoff, plain.thread[row], most)
 
     def _query(self, row: int, talk: bool) -> int | None:
         """The row to be near to; None where nothing is shown that has words."""
@@ -165,7 +165,7 @@ class Histories:
         parent = self._forest.plain.parent[row] if talk else -1
         return parent if parent >= 0 and self._forest.text(parent).strip() else None
 
-    def _chosen(self, row: int, pool: Sequence[int], talk: bool, most: int) -> list[int]:
+    def _choose(self, row: int, pool: Sequence[int], talk: bool, most: int) -> list[int]:
         query = self._query(row, talk) if self._near else None
         if query is None or len(pool) <= most:
             return list(pool[-most:])
@@ -201,11 +201,11 @@ class Histories:
         return sum(len(self._forest.text(row)) for row in rows)
 
 
-class History(Sequence[Shown]):
+class History(Sequence[ShownEntry]):
     """What somebody wrote, oldest first, chosen when it is first read. Equal to a tuple of it."""
 
     def __init__(
-        self, person: Callable[[], str | None], entries: Callable[[], tuple[Shown, ...]]
+        self, person: Callable[[], str | None], entries: Callable[[], tuple[ShownEntry, ...]]
     ) -> None:
         self._find_person = person
         self._find_entries = entries
@@ -216,17 +216,17 @@ class History(Sequence[Shown]):
         return self._find_person()
 
     @cached_property
-    def entries(self) -> tuple[Shown, ...]:
+    def entries(self) -> tuple[ShownEntry, ...]:
         return self._find_entries()
 
     def __len__(self) -> int:
         return len(self.entries)
 
     @overload
-    def __getitem__(self, index: int) -> Shown: ...
+    def __getitem__(self, index: int) -> ShownEntry: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Shown, ...]: ...
-    def __getitem__(self, index: int | slice) -> Shown | tuple[Shown, ...]:
+    def __getitem__(self, index: slice) -> tuple[ShownEntry, ...]: ...
+    def __getitem__(self, index: int | slice) -> ShownEntry | tuple[ShownEntry, ...]:
         return self.entries[index]
 
     def __eq__(self, other: object) -> bool:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realtalk.describe.figures import styled
+from realtalk.describe.figures import style_chart
 from realtalk.evals.run import Run
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.scoring import HEADLINES, SCORES
@@ -148,7 +148,7 @@ def _chart(
     )
     layered = alt.layer(*layers).properties(width=_SIZE, height=_SIZE)
     note = f"{sum(p['n'] for p in points if p['line'] == lines[0]):,} replies; centre {low:.3g}"
-    return styled(layered, title, [f"{note}, rim {high:.3g}"])
+    return style_chart(layered, title, [f"{note}, rim {high:.3g}"])
 
 
 def _rings(values: Sequence[float]) -> tuple[float, float, float]:

@@ -54,7 +54,7 @@ class Predictor(typing.Protocol):
         """One answer per case, in order; the cases are blinded."""
 
 
-def blinded(sample: Case) -> Case:
+def hide_truth(sample: Case) -> Case:
     """The sample without the truth about its target."""
     target = replace(sample.target, text="", score=None, parent_score=None)
     return replace(sample, target=target)

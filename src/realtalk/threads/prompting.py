@@ -26,7 +26,7 @@ from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.prompts import load_prompts as load
-from realtalk.threads.values import Case, Shown, SolvedExample, Task, outcome_in_words
+from realtalk.threads.values import Case, ShownEntry, SolvedExample, Task, outcome_in_words
 
 __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
 
@@ -72,16 +72,16 @@ def prompt(sample: Case, budget: int | None = None, prompts: Prompts | None = No
     }
     if budget is None:
         whole = {name: list(map(str, entries)) for name, entries in sections.items()}
-        return _written(sample, wording, text, whole)
+        return _fill_prompt(sample, wording, text, whole)
     # The frame of each section is paid for whether or not its entries stay.
     frame = {name: [""] for name, entries in sections.items() if entries}
-    room = budget - _cost(_written(sample, wording, "", frame))
+    room = budget - _cost(_fill_prompt(sample, wording, "", frame))
     if room < _LEAST:
         raise RealtalkError(
             f"a budget of {budget:,} tokens is too small for the prompt",
             fix=f"allow at least {budget - room + _LEAST:,}",
         )
-    text = _cut(text, max(_LEAST, room // 2))
+    text = _shorten(text, max(_LEAST, room // 2))
     room -= _cost(text)
     examples = _latest(sections["examples"], room // 3)
     room -= sum(map(_cost, examples))
@@ -89,10 +89,12 @@ def prompt(sample: Case, budget: int | None = None, prompts: Prompts | None = No
     room -= sum(map(_cost, talk))
     history = _latest(sections["history"], room)
     lines = {"examples": examples, "history": history, "conversation": talk}
-    return _written(sample, wording, text, lines)
+    return _fill_prompt(sample, wording, text, lines)
 
 
-def _written(sample: Case, wording: Prompts, text: str, lines: Mapping[str, Sequence[str]]) -> str:
+def _fill_prompt(
+    sample: Case, wording: Prompts, text: str, lines: Mapping[str, Sequence[str]]
+) -> str:
     names = {"user": sample.target.user, "forum": sample.target.domain or _NO_FORUM}
     sections = {
         name: "\n" + wording.fill(name, entries="\n".join(some), **names) + "\n"
@@ -111,10 +113,10 @@ class _Entry:
     text: str
     tail: str = ""
 
-    def cut(self, most: int) -> str:
+    def shorten(self, most: int) -> str:
         """The line in at most so many tokens; "" where too little of it would be left."""
         room = most - _cost(self.head) - _cost(self.tail)
-        text = _cut(self.text, room)
+        text = _shorten(self.text, room)
         if text != self.text and room < _LEAST:
             return ""
         return f"{self.head}{text}{self.tail}"
@@ -127,7 +129,7 @@ def _cost(text: str) -> int:
     return max(count_tokens(text), len(text) // _LETTERS_A_TOKEN)
 
 
-def _cut(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     """The beginning of a text, of at most so many tokens."""
     start = text[: max(0, most) * _LETTERS_A_TOKEN + 1]  # more cannot fit, and need not be read
     cost = _cost(start)
@@ -159,7 +161,7 @@ def _fitting(entries: Sequence[_Entry], order: Iterable[int], room: int) -> list
     lines: dict[int, str] = {}
     for at in order:
         # None takes more than half of what is left: one long text is not to stand for all.
-        line = entries[at].cut(max(room // 2, min(room, _LEAST)))
+        line = entries[at].shorten(max(room // 2, min(room, _LEAST)))
         if not line:
             break
         lines[at] = line
@@ -167,14 +169,14 @@ def _fitting(entries: Sequence[_Entry], order: Iterable[int], room: int) -> list
     return [lines[at] for at in sorted(lines)]
 
 
-def _entry(shown: Shown, head: str) -> _Entry:
+def _entry(shown: ShownEntry, head: str) -> _Entry:
     """A post or comment on a line of its own."""
     parts = [part for part in (shown.title, shown.text) if part.strip()]
     text = " ".join(" — ".join(parts).split())
     return _Entry(head, text, "" if shown.score is None else f" (score {shown.score:g})")
 
 
-def _talk(conversation: Sequence[Shown]) -> list[_Entry]:
+def _talk(conversation: Sequence[ShownEntry]) -> list[_Entry]:
     """Entries under the names of who wrote them; a tree is indented, a chain is not."""
     tree = any(after.depth <= before.depth for before, after in pairwise(conversation))
     return [
@@ -188,7 +190,7 @@ def _example(example: SolvedExample, task: Task) -> _Entry:
     head = "- "
     if example.shown:
         answered = _entry(example.shown[-1], "")
-        head = f"- [{answered.cut(_ANSWERED)}] "
+        head = f"- [{answered.shorten(_ANSWERED)}] "
     text = " ".join(example.text.split())
     if task == "next_text":
         return _Entry(head, text)

@@ -40,7 +40,7 @@ from realtalk.formats.store import chats_in
 from realtalk.formats.tables import Tables
 from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.histories import Histories
-from realtalk.threads.targets import Chosen, choose, cut_short, next_largest
+from realtalk.threads.targets import TargetRows, choose, cut_short, next_largest
 from realtalk.threads.values import (
     CLEAN,
     PARTS,
@@ -49,7 +49,7 @@ from realtalk.threads.values import (
     Part,
     Protocol,
     Setting,
-    Shown,
+    ShownEntry,
     SolvedExample,
     Target,
     Task,
@@ -65,11 +65,11 @@ _NEAREST = 10  # ancestors of an example that must be strangers
 class Samples:
     """Targets of one task, and the samples that each setting makes of them."""
 
-    def __init__(self, forest: Forest, task: Task, rules: Protocol, chosen: Chosen) -> None:
+    def __init__(self, forest: Forest, task: Task, rules: Protocol, chosen: TargetRows) -> None:
         self.task = task
         self.protocol = rules
         self._forest = forest
-        self._chosen = chosen
+        self._rows_of_targets = chosen
         self._rows: list[int] = chosen.rows.tolist()
         self._histories = Histories(forest, rules, task)
         self.targets: tuple[Target, ...] = tuple(
@@ -121,7 +121,7 @@ class Samples:
             },
             domains=dict(sorted(Counter(target.domain for target in parts["test"]).items())),
             without_history=without,
-            skipped=self._chosen.skipped,
+            skipped=self._rows_of_targets.skipped,
             left_out=forest.left_out,
         )
 
@@ -139,7 +139,7 @@ class Samples:
             setting,
             None if self.task == "next_text" else target.text,
             self._conversation(row) if talk else self._in_any_case(row),
-            self._histories.shown(row, own=own, talk=talk, ready=ready),
+            self._histories.show(row, own=own, talk=talk, ready=ready),
             self._examples(row, own, talk),
             rules.leaks,
             hint,
@@ -174,8 +174,8 @@ class Samples:
             _finite(forest.score[forest.plain.parent[row]]),
         )
 
-    def _shown(self, rows: Iterable[int]) -> tuple[Shown, ...]:
-        return tuple(self._forest.shown(row, self.protocol.shows_scores) for row in rows)
+    def _entries(self, rows: Iterable[int]) -> tuple[ShownEntry, ...]:
+        return tuple(self._forest.shown_entry(row, self.protocol.shows_scores) for row in rows)
 
     @property
     def _is_flat(self) -> bool:
@@ -185,15 +185,15 @@ class Samples:
         time = self._forest.plain.time
         return [candidate for candidate in rows if NO_TIME < time[candidate] < time[row]]
 
-    def _conversation(self, row: int) -> tuple[Shown, ...]:
+    def _conversation(self, row: int) -> tuple[ShownEntry, ...]:
         forest, rules = self._forest, self.protocol
         rows = forest.path(row, rules.conversation)
         if self._is_flat:
             # The released prompt prints the post's score and not the parent's.
-            parents = tuple(forest.shown(parent) for parent in rows[1:])
-            return cut_short((*self._shown(rows[:1]), *parents))
+            parents = tuple(forest.shown_entry(parent) for parent in rows[1:])
+            return cut_short((*self._entries(rows[:1]), *parents))
         if "later-comments" not in rules.leaks:
-            return self._shown(self._earlier(rows, row))
+            return self._entries(self._earlier(rows, row))
         # The rest of the page between the post and the way down to the parent, which is last.
         way = set(rows)
         rest = [
@@ -202,21 +202,21 @@ class Samples:
             if candidate not in way
         ]
         first = 1 if len(rows) > 1 else 0
-        return self._shown((*rows[:first], *rest, *rows[first:]))
+        return self._entries((*rows[:first], *rest, *rows[first:]))
 
-    def _in_any_case(self, row: int) -> tuple[Shown, ...]:
+    def _in_any_case(self, row: int) -> tuple[ShownEntry, ...]:
         """What the leak `post-always-shown` shows of a conversation that is not to be shown."""
         if "post-always-shown" not in self.protocol.leaks:
             return ()
         post, *others = self._forest.path(row, self.protocol.conversation)
         if self.task != "next_text":
-            return cut_short(self._shown((post,)))
-        return self._shown((post, *others[-1:]))
+            return cut_short(self._entries((post,)))
+        return self._entries((post, *others[-1:]))
 
-    def _before(self, row: int, target: int) -> tuple[Shown, ...]:
+    def _before(self, row: int, target: int) -> tuple[ShownEntry, ...]:
         """What an example answered, without the target where that is among it."""
         rows = self._forest.path(row, min(self.protocol.conversation, _NEAREST))
-        entries = self._shown(
+        entries = self._entries(
             candidate for candidate in self._earlier(rows, row) if candidate != target
         )
         return cut_short(entries) if self._is_flat else entries
@@ -225,7 +225,7 @@ class Samples:
         if "example-by-outcome" in self.protocol.leaks:
             rows = self._solved_by_outcome(row, own) if talk else []
         else:
-            rows = self._solved(row)
+            rows = self._recent_examples(row)
         forest = self._forest
         return tuple(
             SolvedExample(
@@ -237,14 +237,14 @@ class Samples:
             for example in rows
         )
 
-    def _solved(self, row: int) -> list[int]:
+    def _recent_examples(self, row: int) -> list[int]:
         """The last replies of others in the domain, from the train part, before the cutoff."""
         shots = self.protocol.shots
         if not shots:
             return []
         forest, plain = self._forest, self._forest.plain
         excluded = {plain.author[row], self._histories.stranger(row)}
-        rows = self._learned[forest.post(row).domain]
+        rows = self._train_rows[forest.post(row).domain]
         stop = bisect_left(rows, plain.time[row], key=plain.time.__getitem__)
         examples: list[int] = []
         for candidate in reversed(rows[max(0, stop - _LOOKED_AT) : stop]):
@@ -260,10 +260,10 @@ class Samples:
         return examples[::-1]
 
     @cached_property
-    def _learned(self) -> dict[str, list[int]]:
+    def _train_rows(self) -> dict[str, list[int]]:
         """The train part by domain, oldest first."""
         learned: dict[str, list[int]] = defaultdict(list)
-        for row in self._chosen.learned.tolist():
+        for row in self._rows_of_targets.learned.tolist():
             learned[self._forest.post(row).domain].append(row)
         return learned
 

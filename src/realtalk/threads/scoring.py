@@ -59,7 +59,9 @@ HEADLINES: Mapping[Task, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def _placed(rows: Sequence[Row], make: Callable[[Sequence[Row]], Array], strict: bool) -> Array:
+def _place_lines(
+    rows: Sequence[Row], make: Callable[[Sequence[Row]], Array], strict: bool
+) -> Array:
     """Lines of the rows that have them, NaN elsewhere; strictly, unscored rows have them, too."""
     complete = [row["untold"] is None and (strict or row["unscored"] is None) for row in rows]
     lines = make([row for row, keep in zip(rows, complete, strict=True) if keep])
@@ -139,9 +141,9 @@ def _score(task: Task, name: str, title: str, published: str = "") -> Score:
         name,
         title,
         better=-1 if task == "impact" and name != "spearman" else 1,
-        parts=partial(_placed, make=lines, strict=False),
+        parts=partial(_place_lines, make=lines, strict=False),
         figure=figures[name],
-        strict=partial(_placed, make=lines, strict=True),
+        strict=partial(_place_lines, make=lines, strict=True),
         proportion=name == "accuracy",
         digits=_DIGITS.get(name, 3),
         published=published,

@@ -10,7 +10,7 @@ Equal times are not before one another, so replies of one time are never on two 
 Which replies the released code asks about, and what it shows of them.
 
     one_a_thread(forest, eligible, "impact")   → rows: each post author's most extreme reply
-    halved(forest, rows)                       → without the lower half of the positive ones
+    without_lower_half(forest, rows)           → without the lower half of the positive ones
     cut_short(conversation)                    → the post to 500 characters, the parent to 100
 
 Only its habits are in these; values.py names each. Replies are the post author's own, in the
@@ -28,7 +28,7 @@ import numpy as np
 
 from realtalk.errors import RealtalkError
 from realtalk.threads.forest import NO_TIME, Forest, Truth, Whole
-from realtalk.threads.values import Protocol, Shown, Task
+from realtalk.threads.values import Protocol, ShownEntry, Task
 
 _PEOPLE = 3  # a thread must have more
 _REPLIES = 2  # of the post's author: must be more
@@ -45,7 +45,7 @@ def _authors_own(forest: Forest) -> Truth:
     return own
 
 
-def _ranked(forest: Forest, rows: Whole, task: Task) -> Whole:
+def _rank(forest: Forest, rows: Whole, task: Task) -> Whole:
     """Rows by thread; in each the code's first choice first."""
     size = np.zeros(len(rows)) if task == "next_text" else np.abs(forest.score[rows])
     return rows[np.lexsort((rows, -forest.time[rows], -size, forest.thread[rows]))]
@@ -65,7 +65,7 @@ def one_a_thread(forest: Forest, eligible: Whole, task: Task) -> Whole:
     rows = eligible[own[eligible] & is_target[forest.thread[eligible]]]
     if task != "next_text":
         rows = rows[~_wordless(forest)[forest.parent[rows]]]
-    ranked = _ranked(forest, rows, task)
+    ranked = _rank(forest, rows, task)
     _, firsts = np.unique(forest.thread[ranked], return_index=True)
     best: Whole = ranked[firsts]
     return best if task == "next_text" else best[np.abs(forest.score[best]) > _SCORE]
@@ -90,7 +90,7 @@ def _branches(forest: Forest, own: Truth) -> Whole:
     return np.bincount(forest.thread[top_answers[answered]], minlength=len(forest.threads))
 
 
-def halved(forest: Forest, rows: Whole) -> Whole:
+def without_lower_half(forest: Forest, rows: Whole) -> Whole:
     """The rows without the lower half of those that have a positive score."""
     positive = rows[forest.score[rows] > 0]
     ordered = positive[np.lexsort((positive, forest.score[positive]))]
@@ -104,11 +104,11 @@ def next_largest(forest: Forest, row: int, task: Task) -> int | None:
     own &= ~forest.gone[rows] & (rows != row)
     if task != "next_text":
         own &= np.isfinite(forest.score[rows])
-    ranked = _ranked(forest, rows[own], task)
+    ranked = _rank(forest, rows[own], task)
     return int(ranked[0]) if len(ranked) else None
 
 
-def cut_short(conversation: tuple[Shown, ...]) -> tuple[Shown, ...]:
+def cut_short(conversation: tuple[ShownEntry, ...]) -> tuple[ShownEntry, ...]:
     """The post and the parent alone, each cut as the code's prompt cuts it."""
     ends = conversation if len(conversation) < 2 else (conversation[0], conversation[-1])
     return tuple(
@@ -118,7 +118,7 @@ def cut_short(conversation: tuple[Shown, ...]) -> tuple[Shown, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class TargetRows:
     """Targets as rows of the forest, by time and key."""
 
     rows: Whole
@@ -134,14 +134,14 @@ def choose(
     limit: int | None = None,
     train_limit: int | None = None,
     seed: int = 0,
-) -> Chosen:
+) -> TargetRows:
     """The targets of a task, by the protocol's rules."""
     skipped: Counter[str] = Counter()
     rows = _eligible(forest, task, rules, skipped)
     if "target-by-outcome" in rules.leaks:
         rows = _less(rows, one_a_thread(forest, rows, task), "leak target-by-outcome", skipped)
     if "positives-halved" in rules.leaks and task != "next_text":
-        rows = _less(rows, halved(forest, rows), "leak positives-halved", skipped)
+        rows = _less(rows, without_lower_half(forest, rows), "leak positives-halved", skipped)
     if not len(rows):
         reasons = ", ".join(f"{reason}: {n:,}" for reason, n in skipped.most_common(3))
         raise RealtalkError(
@@ -157,7 +157,7 @@ def choose(
         if most is not None and len(places) > most:
             keep[sorted(places, key=lambda at: _lot(forest, int(rows[at]), seed))[most:]] = False
             skipped["not drawn"] += len(places) - most
-    return Chosen(rows[keep], test[keep], rows[~test], dict(skipped))
+    return TargetRows(rows[keep], test[keep], rows[~test], dict(skipped))
 
 
 def _eligible(forest: Forest, task: Task, rules: Protocol, skipped: Counter[str]) -> Whole:

@@ -88,7 +88,7 @@ LEAKS: Mapping[str, str] = {
 }
 
 
-def _known(kind: str, name: str, known: tuple[NameT, ...]) -> NameT:
+def _find_name(kind: str, name: str, known: tuple[NameT, ...]) -> NameT:
     """The one of this name, or an error with the nearest one."""
     if name not in known:
         raise suggest(kind, name, list(known))
@@ -97,12 +97,12 @@ def _known(kind: str, name: str, known: tuple[NameT, ...]) -> NameT:
 
 def known_task(name: str) -> Task:
     """The task of this name."""
-    return _known("task", name, TASKS)
+    return _find_name("task", name, TASKS)
 
 
 def known_setting(name: str) -> Setting:
     """The setting of this name."""
-    return _known("setting", name, SETTINGS)
+    return _find_name("setting", name, SETTINGS)
 
 
 def outcome_in_words(task: Task, score: float | None) -> str:
@@ -115,7 +115,7 @@ def outcome_in_words(task: Task, score: float | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownEntry:
     """One post or comment as shown to a model; a score of None is hidden or unknown."""
 
     id: str
@@ -155,7 +155,7 @@ class SolvedExample:
     """A solved item: somebody's earlier reply, what it answered, and what became of it."""
 
     key: str
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownEntry, ...]
     text: str
     score: float | None
 
@@ -168,8 +168,8 @@ class Case:
     task: Task
     setting: Setting
     text: str | None  # the target's own text, where the task gives it
-    conversation: tuple[Shown, ...]  # from the post to the parent; () without conversation
-    history: Sequence[Shown]  # oldest first; a tuple, or a `History` that is chosen when read
+    conversation: tuple[ShownEntry, ...]  # from the post to the parent; () without conversation
+    history: Sequence[ShownEntry]  # oldest first; a tuple, or a `History` that is chosen when read
     examples: tuple[SolvedExample, ...] = ()
     leaks: tuple[str, ...] = ()  # names of LEAKS that are on
     hint: str = ""  # what the leak `sign-shown` tells: "positive" or "negative"
@@ -195,9 +195,9 @@ class Protocol:
 
     def __post_init__(self) -> None:
         for leak in self.leaks:
-            _known("leak", leak, tuple(LEAKS))
-        _known("split", self.split, ("user", "global"))
-        _known("choice of history", self.chosen, ("recent", "near"))
+            _find_name("leak", leak, tuple(LEAKS))
+        _find_name("split", self.split, ("user", "global"))
+        _find_name("choice of history", self.chosen, ("recent", "near"))
         if not 0 < self.test_share < 1:
             raise RealtalkError(
                 f"a test share of {self.test_share} is not between 0 and 1", where="protocol"
@@ -257,7 +257,7 @@ PROTOCOLS = {"clean": CLEAN, "released": RELEASED}
 
 def protocol(name: str = "clean", *, leaks: tuple[str, ...] = (), **settings: Any) -> Protocol:
     """A protocol by name, with further leaks and settings changed."""
-    rules = PROTOCOLS[_known("protocol", name, tuple(PROTOCOLS))]
+    rules = PROTOCOLS[_find_name("protocol", name, tuple(PROTOCOLS))]
     on = {*rules.leaks, *leaks}
     ordered = dict.fromkeys(leak for leak in (*LEAKS, *leaks) if leak in on)
     return replace(rules, leaks=tuple(ordered), **settings)

@@ -61,7 +61,7 @@ class VectorStore:
             return {}
         vectors: dict[str, Rows] = {}
         try:
-            with closing(self._opened()) as connection:
+            with closing(self._connect()) as connection:
                 for text in texts:
                     line = connection.execute(_FETCH, (_key(text),)).fetchone()
                     if line is not None:
@@ -86,13 +86,13 @@ class VectorStore:
             if self.path.is_file() and self.path.stat().st_size > self._limit:
                 self.path.unlink(missing_ok=True)
             private_stream(self.path).close()  # vectors tell something of a private text
-            with closing(self._opened()) as connection, connection:
+            with closing(self._connect()) as connection, connection:
                 connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", lines)
             keep_within(VECTORS, self.path.parent, self._limit, self.path)
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
 
-    def _opened(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         # Never makes a file: one that was removed a moment ago would come back readable by others.
         address = f"{self.path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(address, uri=True, timeout=_WAIT)
