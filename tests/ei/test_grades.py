@@ -49,7 +49,7 @@ VERSION = "multilingual 1"
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Grades of this test's own, whatever ships."""
-    monkeypatch.setattr(stored, "_stored", lambda: MADE)
+    monkeypatch.setattr(stored, "_grade_file", lambda: MADE)
     yield
 
 
@@ -58,7 +58,7 @@ def spoken(turns: dict[str, int], chat: str = "c", version: str = VERSION) -> La
 
 
 def test_the_shipped_grades_can_be_read() -> None:
-    for language, figures in stored._stored()["languages"].items():
+    for language, figures in stored._grade_file()["languages"].items():
         assert figures["grade"] in GRADES
         assert grade_of("multilingual", language) == figures["grade"]
         for measure in MEASURES:
@@ -67,7 +67,7 @@ def test_the_shipped_grades_can_be_read() -> None:
 
 
 def test_every_language_that_is_told_has_a_name() -> None:
-    for language in (*LanguageIdentifier.shipped().languages, *stored._stored()["languages"]):
+    for language in (*LanguageIdentifier.shipped().languages, *stored._grade_file()["languages"]):
         assert language_name(language) != language
 
 
