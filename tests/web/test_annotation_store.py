@@ -110,8 +110,8 @@ def test_a_request_counts_once(store: Store) -> None:
     store.change(first.id, "Ana", 2, {"text": "y"})
     again = clash(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
     repeated = clash(store.change(first.id, "Ana", 2, {"text": "z"}, request="r-3"))
-    assert again.copy is not None and repeated.kept is not None
-    assert again.copy.id == repeated.kept.id
+    assert again.copy is not None and repeated.copy is not None
+    assert again.copy.id == repeated.copy.id
     assert len(store.items(CHAT)) == 2
 
 
