@@ -61,7 +61,7 @@ def chat(texts: list[str]) -> Languages:
 def sent(found: dict[Key, list[str]], size: int) -> None:
     """Which chats go to the wrong encoder, and of how many the language is right."""
     counts: dict[Key, tuple[int, int, int]] = {}
-    known = LanguageIdentifier.shipped().languages
+    known = LanguageIdentifier.load_shipped().languages
     for key, texts in found.items():
         parts = [texts[at : at + size] for at in range(0, len(texts) - size + 1, size)]
         spoken = [chat(part) for part in parts]

@@ -30,7 +30,8 @@ from typing import Any
 
 from realtalk.chat import Chat, Message, Session
 from realtalk.evals.values import Answer
-from realtalk.formats.published.record import record, restored
+from realtalk.formats.published.record import record
+from realtalk.formats.published.record import restore as restore_record
 from realtalk.memory.registry import make_memory
 from realtalk.memory.remembering import reminder
 from realtalk.memory.values import Budget
@@ -284,7 +285,7 @@ def restore(chats: Iterable[SimulatedChat], held: Iterable[Mapping[str, Any]]) -
             continue
         sessions = []
         for number, said in told["sessions"]:
-            messages = tuple(restored(Message, row, each.id) for row in said)
+            messages = tuple(restore_record(Message, row, each.id) for row in said)
             sessions.append(Session(number, messages[0].time, messages))
         quiet = {int(turn): reason for turn, reason in told["silent"].items()}
         each.restore(Chat(each.id, (), tuple(sessions)), told["at"], quiet)

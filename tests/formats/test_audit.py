@@ -73,7 +73,7 @@ def test_what_is_no_audit_is_refused_in_one_line(tmp_path: Path, line: str, said
 
 
 def test_the_shipped_audit_knows_the_ten_chats_and_no_other() -> None:
-    shipped = Audit.shipped()
+    shipped = Audit.load_shipped()
     assert len(shipped.chats) == 10
     found = [each for questions in shipped.chats.values() for each in questions.values()]
     assert counts(found) == {
@@ -91,7 +91,7 @@ def test_the_shipped_audit_knows_the_ten_chats_and_no_other() -> None:
 def test_the_shipped_audit_is_the_one_that_was_made(data: Path) -> None:
     """Every line of the audit, found again by the content of its chat."""
     corpus = open_reading(data / "realtalk").reading.corpus
-    known = {chat.id: (chat, Audit.shipped().of(chat)) for chat in corpus.chats}
+    known = {chat.id: (chat, Audit.load_shipped().of(chat)) for chat in corpus.chats}
     for line in (data / "audit" / "realtalk_questions.jsonl").read_bytes().splitlines():
         entry = orjson.loads(line)
         chat, found = known[entry["chat"]]

@@ -146,7 +146,7 @@ def test_what_became_no_message_is_a_finding() -> None:
 
 
 def test_what_an_audit_found_is_listed_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Audit, "shipped", staticmethod(audit))
+    monkeypatch.setattr(Audit, "load_shipped", staticmethod(audit))
     found = [each for each in check(corpus()).findings if "audit" in RULES[each.rule][1]]
     assert [(each.rule, each.where, each.severity) for each in found] == [
         ("evidence-audited", "Q1", "note"),

@@ -158,7 +158,7 @@ def test_edits_and_deletions_are_counted_and_taken_where_asked() -> None:
     assert columns.row(2) == ("D1:3", "better words", True, False)
     assert columns.row(5) == ("D1:6", "", False, True)
     again, none = join(after, later, GAP, take_edits=True)
-    assert again.equals(after) and none.new == none.changed == 0
+    assert again.equals(after) and none.new == none.changes == 0
 
 
 def with_ids(said: list[Bubble], first: int = 0) -> pl.DataFrame:

@@ -22,7 +22,7 @@ from realtalk.formats.opening import add, open_reading, stored_options
 from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
 from realtalk.formats.store import (
     chats_in,
-    cut,
+    cut_parts,
     is_collection,
     is_stored,
     load,
@@ -72,7 +72,7 @@ def streamed(folder: Path) -> Corpus:
 @given(sizes=st.lists(st.integers(0, 9), max_size=8), most=st.integers(1, 12))
 def test_parts_are_bounded_and_chats_are_whole(sizes: list[int], most: int) -> None:
     tables = from_corpus(talk(sizes))
-    spans = cut(tables.messages, [row.id for row in tables.chats], most)
+    spans = cut_parts(tables.messages, [row.id for row in tables.chats], most)
     assert all(span.messages <= most for span in spans)
     assert sum(span.messages for span in spans) == sum(sizes)
     start = 0

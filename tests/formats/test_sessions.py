@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from realtalk.chat import Message
 from realtalk.errors import RealtalkError
-from realtalk.formats.sessions import Gap, cut, cut_frame, parse_gap, sorted_by_time
+from realtalk.formats.sessions import Gap, cut_frame, cut_sessions, parse_gap, sorted_by_time
 
 START = datetime(2026, 3, 2, 18)
 
@@ -23,7 +23,7 @@ def messages(minutes: list[int]) -> list[Message]:
 
 
 def test_a_pause_ends_a_session() -> None:
-    sessions = cut(messages([0, 1, 359, 720, 2000]), timedelta(hours=6))
+    sessions = cut_sessions(messages([0, 1, 359, 720, 2000]), timedelta(hours=6))
     assert [[m.id for m in s.messages] for s in sessions] == [
         ["D1:1", "D1:2", "D1:3"],
         ["D2:1"],
@@ -35,20 +35,20 @@ def test_a_pause_ends_a_session() -> None:
 def test_exactly_the_gap_is_no_pause() -> None:
     for minutes, sessions in (([0, 360], 1), ([0, 361], 2)):
         times = [message.time for message in messages(minutes)]
-        assert len(cut(messages(minutes), timedelta(hours=6))) == sessions
+        assert len(cut_sessions(messages(minutes), timedelta(hours=6))) == sessions
         columns = cut_frame(pl.DataFrame({"time": times}), timedelta(hours=6))
         assert columns["session"].n_unique() == sessions
 
 
 def test_days() -> None:
-    assert len(cut(messages([0, 300, 400]), "day")) == 2  # midnight is 360 minutes away
+    assert len(cut_sessions(messages([0, 300, 400]), "day")) == 2  # midnight is 360 minutes away
 
 
 def test_replies_follow_their_message() -> None:
     first, second = messages([0, 1])
     reply = Message("x", "B", second.time, "yes", reply_to="0")
     stray = Message("y", "B", second.time, "no", reply_to="gone")
-    (session,) = cut([first, reply, stray], timedelta(hours=1))
+    (session,) = cut_sessions([first, reply, stray], timedelta(hours=1))
     assert [m.reply_to for m in session.messages] == [None, "D1:1", None]
 
 
@@ -56,7 +56,7 @@ def test_a_reply_to_an_id_that_two_messages_have_goes_to_the_first() -> None:
     first, second = messages([0, 1])
     twin = Message("0", "B", second.time, "again")
     reply = Message("x", "B", second.time, "yes", reply_to="0")
-    (session,) = cut([first, twin, second, reply], timedelta(hours=1))
+    (session,) = cut_sessions([first, twin, second, reply], timedelta(hours=1))
     assert session.messages[-1].reply_to == "D1:1"
 
 
@@ -64,7 +64,7 @@ def test_messages_without_time_stay_where_they_are() -> None:
     later, earlier = messages([10, 0])
     untimed = Message("u", "B", None, "hm")
     assert [m.id for m in sorted_by_time([later, untimed, earlier])] == ["1", "0", "u"]
-    assert len(cut([earlier, untimed, later], timedelta(minutes=1))) == 2
+    assert len(cut_sessions([earlier, untimed, later], timedelta(minutes=1))) == 2
 
 
 @given(
@@ -73,7 +73,9 @@ def test_messages_without_time_stay_where_they_are() -> None:
 )
 def test_values_and_columns_agree(minutes: list[int], gap: Gap) -> None:
     values = [
-        (s.number, s.time, m.id, m.text) for s in cut(messages(minutes), gap) for m in s.messages
+        (s.number, s.time, m.id, m.text)
+        for s in cut_sessions(messages(minutes), gap)
+        for m in s.messages
     ]
     frame = pl.DataFrame(
         {"time": [m.time for m in messages(minutes)], "text": [m.text for m in messages(minutes)]}

@@ -18,7 +18,7 @@ from realtalk.chat import Corpus, Message
 from realtalk.errors import RealtalkError
 from realtalk.formats.joining import align
 from realtalk.formats.merging import Merging, SamePersonError, merge
-from realtalk.formats.opening import Opened, open_reading, together
+from realtalk.formats.opening import OpenedSource, open_reading, together
 from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
 from realtalk.formats.store import load, store
 from realtalk.formats.tables import Tables, to_corpus
@@ -113,7 +113,7 @@ def test_the_order_of_the_files_makes_no_difference(
         assume(kept)
         count = len(kept)
         reading = ReadCorpus(tables=tables(("c", kept)), ledger=Ledger("lines", count, count))
-        parts.append(Opened(reading, None, "whatsapp"))
+        parts.append(OpenedSource(reading, None, "whatsapp"))
     found = [
         together(order, ReadOptions()).reading.tables.messages for order in permutations(parts)
     ]

@@ -13,7 +13,7 @@ from realtalk.text.words import amount, language_words, script_of
 
 @pytest.mark.parametrize("language", CHATS)
 def test_every_line_is_told_alone(language: str) -> None:
-    identifier = LanguageIdentifier.shipped()
+    identifier = LanguageIdentifier.load_shipped()
     for line in CHATS[language]:
         guess = identifier.guess(line)
         assert guess is not None and guess.language == language, line
@@ -21,7 +21,7 @@ def test_every_line_is_told_alone(language: str) -> None:
 
 
 def test_english_is_told() -> None:
-    guesses = [LanguageIdentifier.shipped().guess(line) for line in ENGLISH]
+    guesses = [LanguageIdentifier.load_shipped().guess(line) for line in ENGLISH]
     assert [guess and guess.language for guess in guesses] == ["en"] * 4
 
 
@@ -29,11 +29,11 @@ def test_english_is_told() -> None:
     "text", ["", "🙂 12:30", "https://example.org/una/pagina", "@mara #playa", "jajaja lol ㅋㅋㅋ"]
 )
 def test_what_has_no_words_has_no_language(text: str) -> None:
-    assert LanguageIdentifier.shipped().guess(text) is None
+    assert LanguageIdentifier.load_shipped().guess(text) is None
 
 
 def test_a_script_that_nobody_taught_it_is_not_guessed() -> None:
-    assert LanguageIdentifier.shipped().guess("ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ") is None
+    assert LanguageIdentifier.load_shipped().guess("ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ") is None
 
 
 def test_words_of_many_scripts() -> None:
@@ -50,7 +50,7 @@ def test_words_of_many_scripts() -> None:
 
 
 def test_probabilities_add_up_and_other_scripts_are_out_of_question() -> None:
-    identifier = LanguageIdentifier.shipped()
+    identifier = LanguageIdentifier.load_shipped()
     scores = identifier.log_probabilities(language_words("завтра поедем к бабушке"))
     assert scores is not None and np.exp(scores).sum() == pytest.approx(1)
     assert np.isneginf(scores[identifier.languages.index("es")])
@@ -59,5 +59,5 @@ def test_probabilities_add_up_and_other_scripts_are_out_of_question() -> None:
 def test_it_is_small_and_knows_sixty_languages() -> None:
     packed = realtalk_models.path("languages") / "identifier.npz"
     assert packed.stat().st_size < 1_500_000
-    languages = LanguageIdentifier.shipped().languages
+    languages = LanguageIdentifier.load_shipped().languages
     assert len(languages) >= 60 and {"hi-Latn", "ar-Latn"} <= set(languages)

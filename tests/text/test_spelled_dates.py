@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from realtalk.text.written_days import order_of, spelled
+from realtalk.text.written_days import order_of, parse_spelled
 from text_tables import lines, rows
 
 EVENING = datetime(2021, 3, 14, 22, 41)
@@ -69,19 +69,19 @@ ODD = """
 
 @pytest.mark.parametrize("text", lines(IN_LANGUAGES))
 def test_one_moment_in_many_languages(text: str) -> None:
-    assert spelled(text) == EVENING
+    assert parse_spelled(text) == EVENING
 
 
 @pytest.mark.parametrize(("text", "expected"), rows(ODD))
 def test_odd_ones(text: str, expected: str) -> None:
-    assert spelled(text) == (datetime.fromisoformat(expected) if expected else None)
+    assert parse_spelled(text) == (datetime.fromisoformat(expected) if expected else None)
 
 
 def test_what_is_no_date() -> None:
-    assert spelled("") is spelled("9" * 5000) is None
+    assert parse_spelled("") is parse_spelled("9" * 5000) is None
 
 
 def test_the_order_of_numbers() -> None:
     assert order_of(["03/04/2021 10:00", "03/14/2021 10:00"]) == "mdy"
     assert order_of(["03/04/2021 10:00", "14/03/2021 10:00"]) == "dmy"
-    assert spelled("03/14/2021 22:41", "mdy") == EVENING
+    assert parse_spelled("03/14/2021 22:41", "mdy") == EVENING

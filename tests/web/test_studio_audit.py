@@ -101,7 +101,7 @@ def test_two_who_disagree_leave_the_audit_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_chat_without_an_audit_has_nothing_to_review(tmp_path: Path) -> None:
-    reviews = AuditReviews.open(tmp_path / "a.audit.json", Audit.shipped())
+    reviews = AuditReviews.open(tmp_path / "a.audit.json", Audit.load_shipped())
     with pytest.raises(RealtalkError, match="no such question"):
         reviews.decide(CHAT, "Q2", "Ana", AuditDecision("accept"))
     with pytest.raises(RealtalkError, match="no chat here was audited"):

@@ -33,7 +33,7 @@ from realtalk.files.writing import private_folder
 
 if TYPE_CHECKING:
     from realtalk.formats.check import CheckReport
-    from realtalk.formats.opening import Opened
+    from realtalk.formats.opening import OpenedSource
     from realtalk.formats.reading import ReadOptions
     from realtalk.pages.chat_page import PortraitOptions
 
@@ -73,7 +73,7 @@ class InputReading:
         """A bar of the driver's terminal is not for workers."""
         object.__setattr__(self, "options", replace(self.options, progress=silent))
 
-    def open(self, source: Path) -> Opened:
+    def open(self, source: Path) -> OpenedSource:
         """A stored corpus, or whatever a reader knows."""
         from realtalk.formats.opening import open_reading
 
@@ -114,7 +114,7 @@ class InputWork(ABC):
         """What is left to do when every input was worked on."""
 
 
-def figures_of(opened: Opened) -> dict[str, Any]:
+def figures_of(opened: OpenedSource) -> dict[str, Any]:
     """What a job's table says of every input."""
     tables = opened.reading.tables
     return {
@@ -176,7 +176,7 @@ class CorpusChecker(InputWork):
             home.put(write_parquet(folder / "table", frame), _FINDINGS)
 
 
-def report_json(report: CheckReport, opened: Opened) -> dict[str, Any]:
+def report_json(report: CheckReport, opened: OpenedSource) -> dict[str, Any]:
     """A report with what it is of, as `realtalk check --json` prints it."""
     reading = opened.reading
     about = {"name": reading.tables.name, "format": opened.format}

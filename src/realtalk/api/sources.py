@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.formats import reading as read_values
-    from realtalk.formats.opening import Opened
+    from realtalk.formats.opening import OpenedSource
     from realtalk.formats.reading import ReadOptions
     from realtalk.formats.store import CorpusStream
 
@@ -122,13 +122,13 @@ def log_notes(notes: Sequence[str]) -> None:
         _LOG.warning("%s", note)
 
 
-def _open(path: Readable, format_name: str | None, options: ReadOptions) -> Opened:
-    from realtalk.formats.opening import Opened, open_reading
+def _open(path: Readable, format_name: str | None, options: ReadOptions) -> OpenedSource:
+    from realtalk.formats.opening import OpenedSource, open_reading
 
     if isinstance(path, str) or hasattr(path, "__fspath__"):
         return open_reading(path_of(path), format_name, options)
     reading = as_reading(path)
-    return Opened(reading, None, reading.tables.format)
+    return OpenedSource(reading, None, reading.tables.format)
 
 
 def _check_places(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from realtalk.evals.run import Run
     from realtalk.files.progress import Progress
-    from realtalk.formats.opening import Opened
+    from realtalk.formats.opening import OpenedSource
 
 _REPORT = "report.html"
 _SHOWN = 24  # rows of a table; the thread sample has more chats than a screen has lines
@@ -28,7 +28,7 @@ _SHOWN = 24  # rows of a table; the thread sample has more chats than a screen h
 @dataclass(frozen=True)
 class _Stage:
     title: str
-    run: Callable[[dict[str, Opened], Path], None]
+    run: Callable[[dict[str, OpenedSource], Path], None]
 
 
 def demo(*, out: str | PathLike[str] = "demo") -> None:
@@ -48,7 +48,7 @@ def demo(*, out: str | PathLike[str] = "demo") -> None:
     from realtalk.cli.printing import progress, say
 
     began, place = time.perf_counter(), Path(out)
-    samples: dict[str, Opened] = {}
+    samples: dict[str, OpenedSource] = {}
     with progress("demo", always=True) as advance:
         _read(samples, place, advance)
     for stage in STAGES:
@@ -61,7 +61,7 @@ def demo(*, out: str | PathLike[str] = "demo") -> None:
     say("next: realtalk read YOUR_EXPORT.zip · realtalk stats YOUR_EXPORT.zip --figures pictures")
 
 
-def _read(samples: dict[str, Opened], out: Path, advance: Progress) -> None:
+def _read(samples: dict[str, OpenedSource], out: Path, advance: Progress) -> None:
     from realtalk.formats.opening import SAMPLES, open_reading
     from realtalk.formats.store import store
 
@@ -72,7 +72,7 @@ def _read(samples: dict[str, Opened], out: Path, advance: Progress) -> None:
     advance(len(SAMPLES), len(SAMPLES), "samples read and stored")
 
 
-def _check(samples: dict[str, Opened], out: Path) -> None:
+def _check(samples: dict[str, OpenedSource], out: Path) -> None:
     from realtalk.formats.check import RULES, check
 
     rows = []
@@ -84,7 +84,7 @@ def _check(samples: dict[str, Opened], out: Path) -> None:
     _table(out, "check", "the samples, checked", ("corpus", "rule", "count", "meaning"), rows)
 
 
-def _describe(samples: dict[str, Opened], out: Path) -> None:
+def _describe(samples: dict[str, OpenedSource], out: Path) -> None:
     from realtalk.cli.printing import say
     from realtalk.describe import chat_rows, corpus_rows, describe
     from realtalk.describe.figures import draw, save_figures
@@ -100,7 +100,7 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
             say(f"figures: {', '.join(sorted({path.stem for path in paths}))} in {out}/figures")
 
 
-def _feel(_: dict[str, Opened], out: Path) -> None:
+def _feel(_: dict[str, OpenedSource], out: Path) -> None:
     from realtalk.api.labels import label
     from realtalk.cli.printing import progress, say, warn
     from realtalk.describe.figures import save_figures
@@ -125,7 +125,7 @@ def _feel(_: dict[str, Opened], out: Path) -> None:
     say(f"figures: emotions over time, intimacy, people beside simulated in {out}/figures")
 
 
-def _remember(_: dict[str, Opened], out: Path) -> None:
+def _remember(_: dict[str, OpenedSource], out: Path) -> None:
     from realtalk.api.benchmarks import probe
     from realtalk.cli.printing import progress
 
@@ -136,7 +136,7 @@ def _remember(_: dict[str, Opened], out: Path) -> None:
     _tables(out, "probe", [run])
 
 
-def _continue(_: dict[str, Opened], out: Path) -> None:
+def _continue(_: dict[str, OpenedSource], out: Path) -> None:
     from realtalk.api.benchmarks import simulate
     from realtalk.cli.printing import progress
 
@@ -157,7 +157,7 @@ def _continue(_: dict[str, Opened], out: Path) -> None:
     _tables(out, "persona", runs)
 
 
-def _discuss(_: dict[str, Opened], out: Path) -> None:
+def _discuss(_: dict[str, OpenedSource], out: Path) -> None:
     from realtalk.api.benchmarks import predict
     from realtalk.cli.printing import progress, say
     from realtalk.evals.tables import compared_table
@@ -188,7 +188,7 @@ def _discuss(_: dict[str, Opened], out: Path) -> None:
         say(line)
 
 
-def _report(_: dict[str, Opened], out: Path) -> None:
+def _report(_: dict[str, OpenedSource], out: Path) -> None:
     from realtalk.api.pages import report
     from realtalk.cli.printing import progress
     from realtalk.cli.showing import show_page

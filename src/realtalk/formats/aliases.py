@@ -99,7 +99,7 @@ def _introductions(
     questions: Sequence[Question],
 ) -> Iterable[tuple[str, str, str]]:
     question_words = {word for question in questions for word in _WORD.findall(question.text)}
-    callers = _called(sessions)
+    callers = _callers(sessions)
     previous: Message | None = None
     for session in sessions[:_INTRODUCTIONS]:
         for message in session.messages:
@@ -113,7 +113,7 @@ def _introductions(
             previous = message
 
 
-def _called(sessions: Sequence[Session]) -> dict[str, set[str]]:
+def _callers(sessions: Sequence[Session]) -> dict[str, set[str]]:
     """Who calls somebody by each name; two of them are enough to know that another does."""
     callers: dict[str, set[str]] = {}
     for session in sessions:

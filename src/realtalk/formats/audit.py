@@ -1,6 +1,6 @@
 """What an audit found of published questions, known by what a chat and a question say.
 
-    audit = Audit.shipped()
+    audit = Audit.load_shipped()
     audit.of(chat)                       → {"Q3": AuditedQuestion("wrong", answer="full-time", …)}
     audit.of(another_chat)               → {}: a chat that was not audited is never taken for one
     Audit.read(Path("corrected.jsonl"))  → one that people corrected in the studio
@@ -78,10 +78,10 @@ class Audit:
 
     @staticmethod
     @cache
-    def shipped() -> Audit:
+    def load_shipped() -> Audit:
         """The audit of REALTALK's 728 questions that comes with the package."""
         packed = files("realtalk.formats").joinpath("audit.jsonl.gz").read_bytes()
-        return _parsed(gzip.decompress(packed), "audited", "audit.jsonl.gz")
+        return _parse_audit(gzip.decompress(packed), "audited", "audit.jsonl.gz")
 
     @staticmethod
     def read(path: Path) -> Audit:
@@ -90,7 +90,7 @@ class Audit:
             raise RealtalkError("is too large to be an audit", where=str(path))
         data = read_whole(path)
         name = f"audited {hashlib.sha256(data).hexdigest()[:12]}"
-        return _parsed(data, name, str(path))
+        return _parse_audit(data, name, str(path))
 
     def of(self, chat: Chat) -> dict[str, AuditedQuestion]:
         """The audited questions of a chat by their ids; empty where it was not audited."""
@@ -136,7 +136,7 @@ def counts(questions: Iterable[AuditedQuestion]) -> dict[str, int]:
     return {verdict: totals[verdict] for verdict in VERDICTS if totals[verdict]}
 
 
-def _parsed(data: bytes, name: str, where: str) -> Audit:
+def _parse_audit(data: bytes, name: str, where: str) -> Audit:
     chats: dict[str, dict[str, AuditedQuestion]] = {}
     for place, entry in parse_objects(data, where):
         if not all(isinstance(entry.get(key), str) for key in ("chat", "question", "answer")):

@@ -83,7 +83,7 @@ def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
             _messages(chat),
             _events(chat),
             _questions(chat, categories),
-            _audited(chat),
+            _audit_hits(chat),
             (("alias", alias.source, f"{alias.name} is {alias.speaker}") for alias in chat.aliases),
         ):
             report(chat.id, *hit)
@@ -158,9 +158,9 @@ def _questions(chat: Chat, categories: frozenset[str]) -> Iterator[RuleHit]:
             yield "evidence-repaired", question.id, ", ".join(mistyped)
 
 
-def _audited(chat: Chat) -> Iterator[RuleHit]:
+def _audit_hits(chat: Chat) -> Iterator[RuleHit]:
     """What the shipped audit found of published questions; its reasons are its own words."""
-    for id_, audit in Audit.shipped().of(chat).items():
+    for id_, audit in Audit.load_shipped().of(chat).items():
         if audit.verdict != "ok":
             yield f"gold-{audit.verdict}", id_, audit.why
         if audit.evidence_changed:

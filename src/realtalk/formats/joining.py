@@ -100,10 +100,10 @@ def match(old_frame: pl.DataFrame, new_frame: pl.DataFrame) -> tuple[list[Pair],
         nameless = ([line for line in side if line.id is None] for side in (old, new))
         pairs = [*by_id, *_by_text(*nameless)]
     elif (first := _span(old)) and (second := _span(new)):
-        for further in (_near, _changed):
-            pairs += further(*_unpaired(old, new, pairs), first, second)
+        for further in (_near, _find_changed):
+            pairs += further(*_find_unpaired(old, new, pairs), first, second)
     covered = _span(new)
-    gone = sum(_is_inside(line, covered) for line in _unpaired(old, new, pairs)[0])
+    gone = sum(_is_inside(line, covered) for line in _find_unpaired(old, new, pairs)[0])
     return sorted(pairs, key=lambda pair: pair[1]), gone
 
 
@@ -150,7 +150,9 @@ def _is_inside(line: _Line, covered: Span | None) -> bool:
     return covered is not None and line.time is not None and covered[0] < line.time < covered[1]
 
 
-def _unpaired(old: _Lines, new: _Lines, pairs: Sequence[Pair]) -> tuple[list[_Line], list[_Line]]:
+def _find_unpaired(
+    old: _Lines, new: _Lines, pairs: Sequence[Pair]
+) -> tuple[list[_Line], list[_Line]]:
     olds, news = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
     return (
         [line for line in old if line.place not in olds],
@@ -158,7 +160,7 @@ def _unpaired(old: _Lines, new: _Lines, pairs: Sequence[Pair]) -> tuple[list[_Li
     )
 
 
-def _grouped(lines: Iterable[_Line], key: _Key) -> dict[tuple[Any, ...], list[_Line]]:
+def _group(lines: Iterable[_Line], key: _Key) -> dict[tuple[Any, ...], list[_Line]]:
     groups: dict[tuple[Any, ...], list[_Line]] = {}
     for line in lines:
         groups.setdefault(key(line), []).append(line)
@@ -169,8 +171,8 @@ def _in_both(
     old: Iterable[_Line], new: Iterable[_Line], key: _Key
 ) -> Iterator[tuple[list[_Line], list[_Line]]]:
     """The messages of each side that have one key, in the order of the old ones."""
-    theirs = _grouped(new, key)
-    for name, ours in _grouped(old, key).items():
+    theirs = _group(new, key)
+    for name, ours in _group(old, key).items():
         if name in theirs:
             yield ours, theirs[name]
 
@@ -237,7 +239,7 @@ def _near(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
     return pairs if proven >= _NEAR_AT_LEAST else []
 
 
-def _changed(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
+def _find_changed(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
     """Messages that one file has as edited or deleted and the other does not.
 
     They are one speaker's of one moment that both files cover.
@@ -291,7 +293,7 @@ class Alignment:
 def align(old_frame: pl.DataFrame, new_frame: pl.DataFrame) -> Alignment | None:
     """How the new chat lies on the old one; None where they do not show to be one."""
     old, new = _lines(old_frame, new_frame)
-    return _at_once(old, new) or _moved(old, new)
+    return _at_once(old, new) or _find_offset(old, new)
 
 
 def common(old: Sequence[datetime | None], new: Sequence[datetime | None]) -> int:
@@ -318,7 +320,7 @@ def _at_once(old: _Lines, new: _Lines) -> Alignment | None:
     return Alignment(timedelta(0), len(pairs), _people(pairs))
 
 
-def _moved(old: _Lines, new: _Lines) -> Alignment | None:
+def _find_offset(old: _Lines, new: _Lines) -> Alignment | None:
     """By texts that each side has once, where they are one and the same span apart."""
     first, second = _telling(old), _telling(new)
     apart = {text: first[text][0] - second[text][0] for text in first if text in second}
@@ -373,7 +375,7 @@ class JoinCounts:
     gone: int = 0
 
     @property
-    def changed(self) -> int:
+    def changes(self) -> int:
         """How many known messages the export has otherwise."""
         return self.edited + self.deleted + self.reacted
 
@@ -419,8 +421,8 @@ def join(
     )
     if take_edits:
         changed = {place: at for place, at, kind in pairs if kind != "same"}
-        old = _updated(old, new, changed, _EDITABLE)
-        old = _updated(old, new, reacted, ("extra",))
+        old = _update(old, new, changed, _EDITABLE)
+        old = _update(old, new, reacted, ("extra",))
     if not counts.new:
         return old, counts
     known_at = {at: place for place, at, _ in pairs}
@@ -428,7 +430,7 @@ def join(
     merged = pl.concat([old, new])[order]
     places = [at - old.height if at >= old.height else None for at in order]
     merged = _in_sessions(merged, places, gap, numbers)
-    return _named(merged, places, old["id"].to_list(), new["id"].to_list(), known_at), counts
+    return _assign_ids(merged, places, old["id"].to_list(), new["id"].to_list(), known_at), counts
 
 
 def _is_reacted(before: str, after: str) -> bool:
@@ -447,7 +449,7 @@ def _but_reactions(extra: str) -> Any:
     return values
 
 
-def _updated(
+def _update(
     old: pl.DataFrame, new: pl.DataFrame, changed: Mapping[int, int], columns: Sequence[str]
 ) -> pl.DataFrame:
     """The known messages with what the new export has in some columns of them."""
@@ -523,7 +525,7 @@ def _in_sessions(
     )
 
 
-def _named(
+def _assign_ids(
     merged: pl.DataFrame,
     places: Sequence[int | None],
     known_ids: Sequence[str],
@@ -561,18 +563,22 @@ def _named(
 
 def is_cut(messages: pl.DataFrame, gap: Gap) -> bool:
     """Whether sessions and ids of a chat are those that our rule gives."""
-    return _cut(messages, gap).select("session", "id").equals(messages.select("session", "id"))
+    return (
+        _cut_sessions(messages, gap)
+        .select("session", "id")
+        .equals(messages.select("session", "id"))
+    )
 
 
 def recut(messages: pl.DataFrame, gap: Gap) -> pl.DataFrame:
     """The messages of one chat in new sessions with new ids; replies follow."""
-    again = _cut(messages, gap)
+    again = _cut_sessions(messages, gap)
     renamed: Mapping[Any, Any] = dict(zip(messages["id"], again["id"], strict=True))
     replies = [renamed.get(reply, reply) for reply in messages["reply_to"]]
     return again.with_columns(pl.Series("reply_to", replies, pl.String)).select(MESSAGES.names())
 
 
-def _cut(messages: pl.DataFrame, gap: Gap) -> pl.DataFrame:
+def _cut_sessions(messages: pl.DataFrame, gap: Gap) -> pl.DataFrame:
     """A message without time goes with the one before it."""
     filled = messages.with_columns(pl.col("time").forward_fill())
     return cut_frame(filled, gap).with_columns(messages["time"])

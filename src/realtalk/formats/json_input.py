@@ -37,7 +37,7 @@ def load(member: Member) -> Any:
     """The whole file, parsed. Byte-order marks are taken off; NaN and depth bombs are refused."""
     data = member.read()
     if utf16(data):
-        data = decoded(data).encode("utf-8", "replace")
+        data = decode(data).encode("utf-8", "replace")
     data = data.removeprefix(_BOM)
     try:
         return orjson.loads(data)
@@ -82,7 +82,7 @@ def items(member: Member) -> Iterator[Any]:
             for event, value in events:
                 if event == "end_array":
                     break
-                yield _built(event, value, events, member)
+                yield _build(event, value, events, member)
             for _ in events:  # whatever stands behind the list is a fault
                 pass
         # ijson's own message quotes the text around the fault.
@@ -90,7 +90,7 @@ def items(member: Member) -> Iterator[Any]:
             raise RealtalkError("not valid JSON", where=member.where) from error
 
 
-def _built(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: Member) -> Any:
+def _build(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: Member) -> Any:
     """One value, to its end."""
     if begins not in ("start_map", "start_array"):
         return scalar
@@ -136,7 +136,7 @@ def skip_mark(stream: IO[bytes]) -> None:
         stream.read(3)
 
 
-def decoded(data: bytes) -> str:
+def decode(data: bytes) -> str:
     """Text as UTF-8, or as UTF-16 where it is that; without its byte-order mark."""
     if wide := utf16(data):
         return data[: len(data) & ~1].decode(wide, "replace").removeprefix("\ufeff")
@@ -145,7 +145,7 @@ def decoded(data: bytes) -> str:
 
 def head_text(member: Member) -> str:
     """The head as text, whatever its bytes are."""
-    return decoded(member.head())
+    return decode(member.head())
 
 
 def head_keys(member: Member) -> frozenset[str]:
@@ -161,7 +161,7 @@ def mapping(value: Any) -> Fields:
     return value if isinstance(value, dict) else {}
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """The list, or an empty one."""
     return value if isinstance(value, list) else []
 

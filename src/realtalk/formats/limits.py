@@ -42,7 +42,7 @@ _KINDS: dict[bytes, tuple[int, float]] = {
 }
 
 
-def raised(limit: int) -> int:
+def scale(limit: int) -> int:
     """A limit times what the user set; once where that is no number."""
     try:
         factor = float(os.environ.get(VARIABLE, "") or 1)
@@ -71,7 +71,7 @@ class Allowance:
     def __init__(self, on_disk: int, where: str) -> None:
         self._where = where
         marks = (max(least, int(on_disk / size)) for least, size in _KINDS.values())
-        self._most = [raised(limit) for limit in (max(LEAST_BYTES, GROWTH * on_disk), *marks)]
+        self._most = [scale(limit) for limit in (max(LEAST_BYTES, GROWTH * on_disk), *marks)]
         self._counts = Measure().counts
         self._known: dict[object, list[int]] = {}
 
@@ -96,7 +96,7 @@ class Allowance:
 
 def check_leftovers(leftovers: int, messages: int, where: str) -> None:
     """Refuses a file of which hardly anything can be read, before it fills the memory."""
-    if leftovers > max(raised(MOST_LEFTOVERS), messages):
+    if leftovers > max(scale(MOST_LEFTOVERS), messages):
         raise RealtalkError(
             f"{leftovers:,} entries are not messages, more than those that are",
             where=where,

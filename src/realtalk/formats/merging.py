@@ -191,7 +191,7 @@ class Merging:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """The merged corpus and what happened; `chats` is how many are new."""
 
     tables: Tables
@@ -200,9 +200,9 @@ class Merged:
     notes: tuple[str, ...] = ()
 
 
-def merge(old: Tables, new: Tables, way: Merging) -> Merged:
+def merge(old: Tables, new: Tables, way: Merging) -> MergeResult:
     """The known corpus with what is new."""
-    return _Merger(old, new, way).merged()
+    return _Merger(old, new, way).merge()
 
 
 class _Merger:
@@ -216,19 +216,19 @@ class _Merger:
         self._notes: list[str] = []
         self._shared: dict[str, list[str]] | None = None
 
-    def merged(self) -> Merged:
+    def merge(self) -> MergeResult:
         way, chats = self._way, self._new.chats
         if way.fresh and way.same:
             self._rename_people()
         if way.chat is not None and len(chats) > 1:
             raise RealtalkError(f"`chat=` names one chat, and the new file holds {len(chats):,}")
-        added = [row for row in chats if not self._joined(row)]
+        added = [row for row in chats if not self._join_known(row)]
         if added and not way.fresh and len(added) == len(chats):
             raise RealtalkError(
                 f"no chat of the corpus goes on in chat '{added[0].id}'",
                 fix="name it with `chat=`, or read the file into a folder of its own with `out=`",
             )
-        return Merged(self._tables(added), self._counts, len(added), tuple(self._notes))
+        return MergeResult(self._tables(added), self._counts, len(added), tuple(self._notes))
 
     def _rename_people(self) -> None:
         """People of the known chats get the names that were said to be theirs."""
@@ -251,7 +251,7 @@ class _Merger:
                 pl.col("speaker").replace(names)
             )
 
-    def _joined(self, row: ChatRow) -> bool:
+    def _join_known(self, row: ChatRow) -> bool:
         """Whether the chat is one that is known; then its messages are put in."""
         home = self._home(row)
         if home is None:
@@ -282,8 +282,8 @@ class _Merger:
         if self._way.fresh:
             note = _taken_once(counts.joined)
             self._notes.append(f"{chat}: {note}" if len(self._rows) > 1 else note)
-        if counts.changed and not self._way.take_edits:
-            note = f"messages edited, deleted or given reactions since: {counts.changed:,}"
+        if counts.changes and not self._way.take_edits:
+            note = f"messages edited, deleted or given reactions since: {counts.changes:,}"
             self._notes.append(f"{chat}: {note}; they stay as they were without `take_edits=True`")
         behind = sum(
             frame.filter(pl.col("chat") == new).height
@@ -332,7 +332,7 @@ class _Merger:
         if len(rows) <= _FEW:
             return rows
         if self._shared is None:
-            self._shared = _shared(self._known.messages, self._new.messages)
+            self._shared = _find_sharing(self._known.messages, self._new.messages)
         alike = [old.id for old in rows if _is_named_alike(old, row)]
         people = [old.id for old in rows if set(old.speakers) == set(row.speakers)]
         ids = {*alike[:_LIKELY], *people[:_LIKELY], *self._shared.get(row.id, ())}
@@ -397,7 +397,7 @@ def _of_chats(frame: pl.DataFrame, ids: Mapping[str, str]) -> pl.DataFrame:
     return frame.filter(pl.col("chat").is_in(list(ids))).with_columns(pl.col("chat").replace(ids))
 
 
-def _shared(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
+def _find_sharing(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
     """New chats and the known ones that have most long texts in common with them."""
     first, second = _telling(old), _telling(new)
     both = second.join(first, on="text", suffix="_known")

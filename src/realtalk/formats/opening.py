@@ -6,8 +6,8 @@ open_reading("corpora/")           a folder of stored corpora, as one
 open_reading("WhatsApp Chat.zip")  a raw export or published file, format found by itself
 open_reading("-")                  the same from standard input
 open_reading("s3://bucket/corpus") any of these in a store, from a copy that goes with the process
-together([opened, opened], options)    → Opened: both, what they share taken once
-add(Path("mara"), [opened], options)   → Added(joined 12,034, new 311, …)
+together([opened, opened], options)    → OpenedSource: both, what they share taken once
+add(Path("mara"), [opened], options)   → Addition(joined 12,034, new 311, …)
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 from realtalk.errors import RealtalkError
 from realtalk.files.stores import local_copy
 from realtalk.formats.joining import JoinCounts, span
-from realtalk.formats.merging import Merged, Merging, check_names, merge
+from realtalk.formats.merging import MergeResult, Merging, check_names, merge
 from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
-from realtalk.formats.registry import FORMATS, detect, recognised
+from realtalk.formats.registry import FORMATS, detect, find_format
 from realtalk.formats.source import Source
 from realtalk.formats.store import is_stored, load, load_stored, record, store
 from realtalk.formats.tables import Tables
@@ -35,7 +35,7 @@ SAMPLES = ("sample", "sample-simulated", "sample-threads")
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedSource:
     """A reading and, where it was read just now, the source and format it came from."""
 
     reading: ReadCorpus
@@ -45,7 +45,7 @@ class Opened:
 
 def open_reading(
     path: str | Path, format_name: str | None = None, options: ReadOptions | None = None
-) -> Opened:
+) -> OpenedSource:
     """A stored corpus, a sample's name, or anything that a reader knows."""
     options = options or ReadOptions()
     place = local_copy(path) if str(path) else Path()
@@ -54,16 +54,16 @@ def open_reading(
         with as_file(files("realtalk.formats") / "samples" / str(path)) as folder:
             return _read(Source.open(folder), format_name, options)
     if str(path) and place.is_dir() and (stored := load_stored(place)):
-        return Opened(stored, None, stored.tables.format)
+        return OpenedSource(stored, None, stored.tables.format)
     return _read(Source.open(place if str(path) else ""), format_name, options)
 
 
-def _read(source: Source, format_name: str | None, options: ReadOptions) -> Opened:
+def _read(source: Source, format_name: str | None, options: ReadOptions) -> OpenedSource:
     name = format_name or detect(source)
     with _without_collecting():
         if len(source.members) > 1:
             return _read_every(source, name, options, alone=format_name is not None)
-        return Opened(FORMATS[name].read(source, options), source, name)
+        return OpenedSource(FORMATS[name].read(source, options), source, name)
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def _without_collecting() -> Iterator[None]:
 # A folder or archive of several files: what lies beside the chats that were read.
 #
 #     _read_every(source, options)   # talk.txt of WhatsApp, result.json of Telegram, notes.txt
-#     → Opened: both chats, and the notes
+#     → OpenedSource: both chats, and the notes
 #       "read as telegram, beside whatsapp: result.json"
 #       "not read, though it could be a chat: notes.txt (not recognised); read it alone to see why"
 #
@@ -108,17 +108,19 @@ _MOST_NAMED = 10
 _MOST_TRIED = 50  # of those that could be chats, to name the format
 
 
-def _read_every(source: Source, format_name: str, options: ReadOptions, *, alone: bool) -> Opened:
+def _read_every(
+    source: Source, format_name: str, options: ReadOptions, *, alone: bool
+) -> OpenedSource:
     """The chats of the named format and, unless it is to stand `alone`, those of other exports."""
     read_names: set[str] = set()
     source = source.noting(read_names)
-    first = Opened(FORMATS[format_name].read(source, options), source, format_name)
+    first = OpenedSource(FORMATS[format_name].read(source, options), source, format_name)
     readings, notes = [first], []
     rest = _rest(source, read_names)
     failed: dict[str, str] = {}
     others = set() if alone or format_name not in _EXPORTS else _EXPORTS - {format_name}
     for name in FORMATS:
-        if name not in others or not _recognised(rest, [name], read_names):
+        if name not in others or not _find_format(rest, [name], read_names):
             continue
         before = set(read_names)
         try:
@@ -127,11 +129,11 @@ def _read_every(source: Source, format_name: str, options: ReadOptions, *, alone
             failed |= dict.fromkeys(read_names - before, error.what)
             read_names &= before
             continue
-        readings.append(Opened(reading, rest, name))
-        files = _listed(sorted(read_names - before))
+        readings.append(OpenedSource(reading, rest, name))
+        files = _list_names(sorted(read_names - before))
         notes.append(f"read as {name}, beside {format_name}: {files}")
         rest = _rest(rest, read_names)
-    if remark := _left(source, rest, read_names, failed):
+    if remark := _describe_rest(source, rest, read_names, failed):
         notes.append(remark)
     first.reading.notes += tuple(notes)
     if len(readings) == 1:
@@ -140,13 +142,13 @@ def _read_every(source: Source, format_name: str, options: ReadOptions, *, alone
     own = first.reading.tables
     tables = replace(reading.tables, name=own.name, format=own.format)
     reading = ReadCorpus(tables=tables, ledger=reading.ledger, notes=reading.notes)
-    return Opened(reading, source, format_name)
+    return OpenedSource(reading, source, format_name)
 
 
-def _recognised(source: Source, names: Iterable[str], read_names: set[str]) -> str | None:
+def _find_format(source: Source, names: Iterable[str], read_names: set[str]) -> str | None:
     """The format of what lies there; to find it out is no reading."""
     before = set(read_names)
-    name = recognised(source, names)
+    name = find_format(source, names)
     read_names &= before
     return name
 
@@ -157,7 +159,9 @@ def _rest(source: Source, read_names: set[str]) -> Source:
     return replace(source, members=tuple(members))
 
 
-def _left(source: Source, rest: Source, read_names: set[str], failed: dict[str, str]) -> str:
+def _describe_rest(
+    source: Source, rest: Source, read_names: set[str], failed: dict[str, str]
+) -> str:
     """One line about what was not read; "" where nothing of it could be a chat.
 
     A download has hundreds of other files in folders of their own. What lies beside a chat, or is
@@ -173,19 +177,19 @@ def _left(source: Source, rest: Source, read_names: set[str], failed: dict[str, 
         is_packed = member.suffix == ".zip"
         alone = replace(source, members=(member,))
         is_tried = tried < _MOST_TRIED and not is_packed
-        if is_tried and (kind := _recognised(alone, FORMATS, read_names)):
+        if is_tried and (kind := _find_format(alone, FORMATS, read_names)):
             likely[member.name] = f"format {kind}"
         elif beside:
             likely[member.name] = "an archive" if is_packed else "not recognised"
     if not likely:
         return ""
     others = len(source.members) - len(read_names) - len(likely)
-    listing = _listed([f"{name} ({why})" for name, why in likely.items()])
+    listing = _list_names([f"{name} ({why})" for name, why in likely.items()])
     more = f"; other files here: {others:,}" if others > 0 else ""
     return f"not read, though it could be a chat: {listing}; read it alone to see why{more}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_names(names: Iterable[str]) -> str:
     every = list(names)
     more = f" and {len(every) - _MOST_NAMED:,} more" if len(every) > _MOST_NAMED else ""
     return ", ".join(every[:_MOST_NAMED]) + more
@@ -199,7 +203,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class Addition:
     """A stored corpus after new exports; `notes` are what happened this time."""
 
     reading: ReadCorpus
@@ -210,12 +214,12 @@ class Added:
 
 
 def together(
-    opened: Sequence[Opened],
+    opened: Sequence[OpenedSource],
     options: ReadOptions,
     *,
     same: Mapping[str, str] | None = None,
     take_edits: bool = False,
-) -> Opened:
+) -> OpenedSource:
     """Readings of several files as one; chats that are one are joined, others stand beside it."""
     if len(opened) == 1:
         if same:
@@ -226,22 +230,22 @@ def together(
     check_names(same or {}, (export.reading.tables for export in opened))
     first, *others = in_order(opened)
     way = Merging(options.gap, same=dict(same or {}), take_edits=take_edits, fresh=True)
-    merged = _merged(first.reading.tables, others, way)
+    merged = _merge_all(first.reading.tables, others, way)
     reading = ReadCorpus(
         tables=replace(merged.tables, name=opened[0].reading.tables.name),
         ledger=Ledger.sum([export.reading.ledger for export in opened]),
         notes=tuple(dict.fromkeys((*first.reading.notes, *merged.notes))),
     )
-    return Opened(reading, _source(opened), first.format)
+    return OpenedSource(reading, _source(opened), first.format)
 
 
-def _merged(tables: Tables, opened: Iterable[Opened], way: Merging) -> Merged:
+def _merge_all(tables: Tables, opened: Iterable[OpenedSource], way: Merging) -> MergeResult:
     """What is known with all that was opened; the notes are those of the readers too."""
-    whole = Merged(tables, JoinCounts())
+    whole = MergeResult(tables, JoinCounts())
     for export in opened:
         step = merge(whole.tables, export.reading.tables, way)
         notes = dict.fromkeys((*whole.notes, *export.reading.notes, *step.notes))
-        whole = Merged(
+        whole = MergeResult(
             step.tables, whole.counts + step.counts, whole.chats + step.chats, tuple(notes)
         )
     return whole
@@ -249,23 +253,23 @@ def _merged(tables: Tables, opened: Iterable[Opened], way: Merging) -> Merged:
 
 def add(
     folder: Path,
-    opened: Sequence[Opened],
+    opened: Sequence[OpenedSource],
     options: ReadOptions,
     *,
     chat: str | None = None,
     same: Mapping[str, str] | None = None,
     take_edits: bool = False,
-) -> Added:
+) -> Addition:
     """Puts into a stored corpus what is new in exports that were read with `stored_options`."""
     earlier = _record(folder)
     stored = load(folder)
     check_names(same or {}, (stored.tables, *(export.reading.tables for export in opened)))
     way = Merging(options.gap, chat, dict(same or {}), take_edits)
-    merged = _merged(stored.tables, in_order(opened), way)
+    merged = _merge_all(stored.tables, in_order(opened), way)
     counts = merged.counts
     # A name that was said to be somebody's is news too.
     is_learned = merged.tables.chats != stored.tables.chats
-    is_changed = bool(counts.new or is_learned or (take_edits and counts.changed))
+    is_changed = bool(counts.new or is_learned or (take_edits and counts.changes))
     reading = stored
     if is_changed:
         ledger = Ledger.sum([stored.ledger, *(export.reading.ledger for export in opened)])
@@ -278,7 +282,7 @@ def add(
         names = [export.reading.tables.name for export in opened]
         added = [*earlier.get("added", []), {"names": names, **asdict(counts)}]
         store(reading, folder, _source(opened), options, {**earlier, "added": added})
-    return Added(reading, counts, merged.chats, is_changed, merged.notes)
+    return Addition(reading, counts, merged.chats, is_changed, merged.notes)
 
 
 def stored_options(folder: Path, options: ReadOptions) -> ReadOptions:
@@ -311,12 +315,12 @@ def _record(folder: Path) -> dict[str, Any]:
     return record(folder)
 
 
-def in_order(opened: Sequence[Opened]) -> list[Opened]:
+def in_order(opened: Sequence[OpenedSource]) -> list[OpenedSource]:
     """The one that ends first before the others, whatever the order that they are given in."""
     if len(opened) < 2:
         return list(opened)
 
-    def key(export: Opened) -> tuple[Any, ...]:
+    def key(export: OpenedSource) -> tuple[Any, ...]:
         messages = export.reading.tables.messages
         start, end = span(messages["time"]) or (datetime.min, datetime.min)
         rows = messages.select("speaker", "time", "text").hash_rows()
@@ -325,7 +329,7 @@ def in_order(opened: Sequence[Opened]) -> list[Opened]:
     return sorted(opened, key=key)
 
 
-def _source(opened: Sequence[Opened]) -> Source | None:
+def _source(opened: Sequence[OpenedSource]) -> Source | None:
     sources = [export.source for export in opened if export.source is not None]
     if not sources:
         return None

@@ -34,7 +34,7 @@ _NAMED = 2_000  # of which the names are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ForeignFile:
     """What a file is, by its name, its first bytes, keys of its JSON, or several of them."""
 
     title: str
@@ -52,9 +52,9 @@ class _Known:
 
 
 @cache
-def _known() -> list[_Known]:
+def _foreign_files() -> list[_ForeignFile]:
     table = tomllib.loads(files("realtalk.formats").joinpath("foreign.toml").read_text("utf-8"))
-    entries = [_Known(**entry) for entry in table["known"]]
+    entries = [_ForeignFile(**entry) for entry in table["known"]]
     return [replace(entry, fix=table["fixes"].get(entry.fix, entry.fix)) for entry in entries]
 
 
@@ -62,7 +62,9 @@ def explanation(source: Source) -> RealtalkError | None:
     """What a source is, where every file that is looked at is of one known sort."""
     # The one file that tells what an archive is, or the first of them; a single page (the last of
     # the table) tells nothing about the files around it.
-    by_name = [entry for entry in _known()[:-1] if entry.name and not (entry.head or entry.keys)]
+    by_name = [
+        entry for entry in _foreign_files()[:-1] if entry.name and not (entry.head or entry.keys)
+    ]
     members: Sequence[Member] = source.members[:_LOOKED_AT]
     for member in source.members[:_NAMED]:
         if any(entry.fits(member, b"", frozenset()) for entry in by_name):
@@ -81,7 +83,7 @@ def _sort(member: Member) -> tuple[str, str] | None:
         head, keys = member.head(8192), head_keys(member)
     except (RealtalkError, OSError, ValueError):
         return None
-    match = next((entry for entry in _known() if entry.fits(member, head, keys)), None)
+    match = next((entry for entry in _foreign_files() if entry.fits(member, head, keys)), None)
     return (match.title, match.fix) if match else None
 
 
@@ -117,14 +119,14 @@ FORMATS: Registry[Format] = Registry(
 )
 
 
-def recognised(source: Source, names: Iterable[str]) -> str | None:
+def find_format(source: Source, names: Iterable[str]) -> str | None:
     """The first of these formats that a source is in."""
     return next((name for name in names if FORMATS[name].sniff(source)), None)
 
 
 def detect(source: Source) -> str:
     """The name of the format, or an error that lists what can be read."""
-    if (name := recognised(source, FORMATS)) is not None:
+    if (name := find_format(source, FORMATS)) is not None:
         return name
     if len(source.members) == 1 and source.having(".xlsx"):
         return "sheet"  # its reader says what is wrong with it

@@ -4,7 +4,7 @@
     → session 1: D1:1 D1:2 D1:3, session 2: D2:1
 
 Exports have no sessions of their own; the ids follow the published corpora's
-"D<session>:<number>". Two forms of one rule: `cut_frame` for columns, `cut` for values.
+"D<session>:<number>". Two forms of one rule: `cut_frame` for columns, `cut_sessions` for values.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from realtalk.errors import RealtalkError
 Gap = timedelta | Literal["day"]
 
 
-class Timed(Protocol):
+class HasTime(Protocol):
     """Whatever was sent at a time."""
 
     @property
     def time(self) -> datetime | None: ...
 
 
-TimedT = TypeVar("TimedT", bound=Timed)
+TimedT = TypeVar("TimedT", bound=HasTime)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -72,7 +72,7 @@ def split_at_pauses(messages: Iterable[TimedT], gap: Gap) -> list[list[TimedT]]:
     return groups
 
 
-def cut(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
+def cut_sessions(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
     """Sessions of time-ordered messages, with new ids; replies follow their message's new id."""
     groups = split_at_pauses(messages, gap)
     names: dict[str | None, str] = {}

@@ -37,7 +37,7 @@ from typing import IO, cast
 import orjson
 
 from realtalk.errors import RealtalkError
-from realtalk.formats.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, raised
+from realtalk.formats.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, scale
 
 # What a file holds by its first bytes, for files whose name does not say it.
 #
@@ -114,7 +114,7 @@ def _goes_on(text: str, delimiter: str) -> bool:
 #
 #     archives = Archives()
 #     outer = Zip("export.zip", path=Path("export.zip"))
-#     archives.listed(outer)        → {"chats/inner.zip": ZipInfo, ...}
+#     archives.list_files(outer)        → {"chats/inner.zip": ZipInfo, ...}
 #     archives.open(outer, info)    → a stream of one file; several may be read side by side
 #
 # To list an archive takes as long as it has files, and an archive inside an archive must be
@@ -160,7 +160,7 @@ class Archives:
         self._open: OrderedDict[int, tuple[zipfile.ZipFile, int]] = OrderedDict()
         weakref.finalize(self, _close, self._open)
 
-    def listed(self, place: Zip) -> dict[str, zipfile.ZipInfo]:
+    def list_files(self, place: Zip) -> dict[str, zipfile.ZipInfo]:
         """The files of an archive by name, folders left out."""
         with self._lock:
             try:
@@ -242,7 +242,7 @@ _TEXT_SUFFIXES = (".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx",
 _GZIP = b"\x1f\x8b"
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedStream(io.RawIOBase):
     """A stream that refuses to yield more than `limit` bytes and reports decoding trouble."""
 
     def __init__(
@@ -250,7 +250,7 @@ class _Bounded(io.RawIOBase):
     ) -> None:
         self._opened = raw  # unpacking a .gz does not close what it unpacks
         self._raw = cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb")) if packed else raw
-        self._left = raised(MAX_MEMBER_BYTES)
+        self._left = scale(MAX_MEMBER_BYTES)
         self._where = member.where
         self._member = member.opener  # tells it from others, also where two names are equal
         self._allowance = allowance
@@ -320,14 +320,14 @@ class Member:
     def open(self) -> IO[bytes]:
         """A fresh stream from the start; .gz is unpacked on the way."""
         self.on_read(self.name)
-        return self._unpacked()
+        return self._unpack()
 
-    def _unpacked(self) -> io.BufferedReader:
+    def _unpack(self) -> io.BufferedReader:
         packed = self.name.lower().endswith(".gz")
         return self._stream(packed, self.allowance or Allowance(self.size, self.where))
 
     def _stream(self, packed: bool, allowance: Allowance | None) -> io.BufferedReader:
-        stream = _Bounded(self, self.opener(), packed, allowance)
+        stream = _BoundedStream(self, self.opener(), packed, allowance)
         return io.BufferedReader(stream, _BUFFER)
 
     def read(self) -> bytes:
@@ -336,7 +336,7 @@ class Member:
 
     def head(self, size: int = _HEAD) -> bytes:
         """The first bytes, for telling formats apart."""
-        with self._unpacked() as stream:
+        with self._unpack() as stream:
             return stream.read(size)
 
     def sha256(self) -> str:
@@ -358,7 +358,7 @@ class Source:
     @staticmethod
     def open(path: Path | str) -> Source:
         if str(path) == STANDARD_INPUT:
-            return _piped(sys.stdin.buffer, "standard input")
+            return _read_pipe(sys.stdin.buffer, "standard input")
         if not str(path):
             raise RealtalkError("the path is empty", fix="name a file, a folder or a zip")
         path = Path(path)
@@ -369,7 +369,7 @@ class Source:
                 raise RealtalkError("no such file or folder", where=str(path), fix=_elsewhere(path))
             if not path.is_file():
                 with path.open("rb") as stream:
-                    return _piped(stream, path.name)
+                    return _read_pipe(stream, path.name)
             if path.stat().st_size == 0:
                 raise RealtalkError("the file is empty", where=str(path))
             if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
@@ -440,7 +440,7 @@ def matching(
                 yield member
 
 
-def taken(
+def members_of_format(
     source: Source,
     suffixes: tuple[str, ...],
     check: Callable[[Member], bool],
@@ -480,7 +480,7 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
-def _hidden(name: str) -> bool:
+def _is_hidden(name: str) -> bool:
     parts = name.split("/")
     return "__MACOSX" in parts or any(p.startswith(".") and p.strip(".") for p in parts)
 
@@ -501,9 +501,9 @@ def _with_ending(member: Member) -> Member:
     return replace(member, ending=real_ending) if real_ending not in ("", member.suffix) else member
 
 
-def _piped(stream: IO[bytes], name: str) -> Source:
+def _read_pipe(stream: IO[bytes], name: str) -> Source:
     """What comes through a pipe: it can be read once only, so it is kept."""
-    most = raised(MOST_PIPED_BYTES)
+    most = scale(MOST_PIPED_BYTES)
     if _is_device(stream):
         raise RealtalkError("is a device, not a file", where=name, fix="name a file or a folder")
     buffer = io.BytesIO()
@@ -543,15 +543,15 @@ def _folder(path: Path) -> tuple[Member, ...]:
     names = (
         str(file.relative_to(path).as_posix())
         for file in path.rglob("*")
-        if file.is_file() and not _hidden(file.relative_to(path).as_posix())
+        if file.is_file() and not _is_hidden(file.relative_to(path).as_posix())
     )
     members = tuple(_file(path / name, name) for name in _bounded_count(names, str(path)))
     if not members:
         raise RealtalkError("the folder holds no files", where=str(path))
-    return _unpacked(members, Archives())
+    return _unpack(members, Archives())
 
 
-def _unpacked(members: tuple[Member, ...], archives: Archives) -> tuple[Member, ...]:
+def _unpack(members: tuple[Member, ...], archives: Archives) -> tuple[Member, ...]:
     """Archives among the members opened, where there is no text beside them.
 
     Beside a chat an archive is something that was sent in it, and none of our business.
@@ -571,8 +571,8 @@ def _unpacked(members: tuple[Member, ...], archives: Archives) -> tuple[Member, 
 
 
 def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Member, ...]:
-    listed = archives.listed(place)
-    infos = {name: info for name, info in listed.items() if not _hidden(name)}
+    listed = archives.list_files(place)
+    infos = {name: info for name, info in listed.items() if not _is_hidden(name)}
     if not infos:
         raise RealtalkError("the archive holds no files", where=place.where)
     members = tuple(
@@ -585,4 +585,4 @@ def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Membe
         )
         for name in _bounded_count(infos, place.where)
     )
-    return members if nested else _unpacked(members, archives)
+    return members if nested else _unpack(members, archives)

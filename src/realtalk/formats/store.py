@@ -67,7 +67,7 @@ class ChatSpan:
     end: int
 
 
-def _damaged(what: str, where: Path) -> RealtalkError:
+def _damage_error(what: str, where: Path) -> RealtalkError:
     return RealtalkError(what, where=str(where), fix="read the source again")
 
 
@@ -95,7 +95,7 @@ def in_chat_order(messages: pl.DataFrame, chats: Sequence[str]) -> pl.DataFrame 
     return placed.sort("place", maintain_order=True).drop("place")
 
 
-def cut(messages: pl.DataFrame, chats: Sequence[str], most: int) -> list[PartSpan]:
+def cut_parts(messages: pl.DataFrame, chats: Sequence[str], most: int) -> list[PartSpan]:
     """Parts of at most so many messages, which are in the order of their chats."""
     sizes = dict(messages.group_by("chat").len().iter_rows())
     spans: list[PartSpan] = []
@@ -194,7 +194,7 @@ def _write_messages(tables: Tables, folder: Path, most: int) -> list[PartSpan]:
     if messages is None:
         write_parquet(_part_file(folder, None), tables.messages)
         return []
-    spans = cut(messages, ids, most)
+    spans = cut_parts(messages, ids, most)
     start = 0
     for number, span in enumerate(spans):
         write_parquet(_part_file(folder, number), messages.slice(start, span.messages))
@@ -255,7 +255,7 @@ def record(folder: Path) -> Fields:
         raise RealtalkError(f"cannot be read ({error.strerror})", where=str(where)) from error
     except orjson.JSONDecodeError:
         pass
-    raise _damaged(_NO_RECORD, where)
+    raise _damage_error(_NO_RECORD, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,9 @@ def load_about(folder: Path) -> StoredAbout:
     try:
         layout = about["layout"]
         if layout != LAYOUT:
-            raise _damaged(f"was stored in layout {layout}, this version reads {LAYOUT}", where)
+            raise _damage_error(
+                f"was stored in layout {layout}, this version reads {LAYOUT}", where
+            )
         counts = about["ledger"]
         parts = [
             PartSpan(int(part["messages"]), *map(int, part["chats"]))
@@ -285,7 +287,7 @@ def load_about(folder: Path) -> StoredAbout:
         ]
         for number in range(len(parts)):
             if not _part_file(folder, number).is_file():
-                raise _damaged("is missing", _part_file(folder, number))
+                raise _damage_error("is missing", _part_file(folder, number))
         return StoredAbout(
             about["name"],
             about["format"],
@@ -301,7 +303,7 @@ def load_about(folder: Path) -> StoredAbout:
             tuple(parts),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _damaged(_NO_RECORD, where) from error
+        raise _damage_error(_NO_RECORD, where) from error
 
 
 def load(folder: Path) -> ReadCorpus:
@@ -348,11 +350,11 @@ def _frame(path: Path, schema: pl.Schema) -> pl.DataFrame:
     try:
         frame = pl.read_parquet(path)
     except FileNotFoundError as error:
-        raise _damaged("is missing", path) from error
+        raise _damage_error("is missing", path) from error
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise _damaged("is not a readable Parquet file", path) from error
+        raise _damage_error("is not a readable Parquet file", path) from error
     if frame.schema != schema:
-        raise _damaged("has other columns than a stored corpus", path)
+        raise _damage_error("has other columns than a stored corpus", path)
     return frame
 
 
@@ -385,7 +387,7 @@ class CorpusPiece:
     def tables(self) -> Tables:
         """The chats and all that belongs to them."""
         tables = _load_chats(self.folder, _about(self.folder), self.span)
-        return _prefixed(tables, self.prefix) if self.prefix else tables
+        return _prefix(tables, self.prefix) if self.prefix else tables
 
 
 @dataclass(frozen=True)
@@ -466,7 +468,7 @@ def chats_in(tables: Tables, at_once: int = _AT_ONCE) -> Iterator[Chat]:
     if messages is None:
         yield from to_corpus(tables).chats  # which says what is wrong, where it is
         return
-    spans = cut(messages, ids, at_once)
+    spans = cut_parts(messages, ids, at_once)
     start = 0
     for group in groups(spans, len(ids)):
         length = sum(spans[part].messages for part in group.parts if part is not None)
@@ -519,16 +521,16 @@ def _missing(folder: Path) -> tuple[str, ...]:
 
 def _about(folder: Path) -> StoredAbout:
     stamp = (folder / "corpus.json").stat()
-    return _known(folder, (stamp.st_mtime_ns, stamp.st_ino))
+    return _load_about(folder, (stamp.st_mtime_ns, stamp.st_ino))
 
 
 @lru_cache(maxsize=1)
-def _known(folder: Path, _stamp: tuple[int, int]) -> StoredAbout:
+def _load_about(folder: Path, _stamp: tuple[int, int]) -> StoredAbout:
     # The next piece is most often of the same corpus, whose record lists every chat.
     return load_about(folder)
 
 
-def _prefixed(tables: Tables, prefix: str) -> Tables:
+def _prefix(tables: Tables, prefix: str) -> Tables:
     chat = (pl.lit(prefix) + pl.col("chat")).alias("chat")
     frames = {name: getattr(tables, name).with_columns(chat) for name in _FRAMES}
     rows = tuple(replace(row, id=prefix + row.id) for row in tables.chats)

@@ -128,7 +128,7 @@ def audited_gold(published: str | None, audited: AuditedQuestion | None) -> Gold
 def golds_named(name: str = PUBLISHED) -> Golds:
     """The set of that name, or the audit in a file that the studio exported."""
     if name in GOLDS:
-        return Golds(name, Audit.shipped())
+        return Golds(name, Audit.load_shipped())
     path = Path(name)
     if path.suffix or len(path.parts) > 1 or path.exists():
         corrected = Audit.read(path)

@@ -28,15 +28,15 @@ from realtalk.text.folding import (
     DIGITS,
     TOKEN,
     fold,
+    fold_with_places,
     fold_word,
     graphemes,
-    mapped,
     parts,
     pieces,
     spelled_out,
 )
 from realtalk.text.inflection import ends, is_listed, stems, without_prefix
-from realtalk.text.unspaced import UNSPACED, bounded, run_forms
+from realtalk.text.unspaced import UNSPACED, bound_pattern, run_forms
 
 _SAME = re.compile(r"(.)\1+")
 _DRAWN_OUT = re.compile(r"(.)\1\1")
@@ -60,7 +60,7 @@ class NameSpan:
     root: str = ""  # the word of the name, folded, of which it is a form; "": only a part of one
 
 
-def squashed(text: str) -> str:
+def squash(text: str) -> str:
     """Letters and digits only: how a name looks as a handle, or a number as digits."""
     return "".join(sign for sign in fold(text) if sign.isalnum())
 
@@ -133,12 +133,12 @@ class Names:
             return
         words = parts(name.partition("@")[0] if "@" in name[1:] else name)
         user = _is_user_name(name, words)
-        if graphemes(squashed(name)) > 1:
-            self.squashed.setdefault(squashed(name), person)
+        if graphemes(squash(name)) > 1:
+            self.squashed.setdefault(squash(name), person)
         has_form = False
         for part in words:
             if any(sign.isdigit() for sign in part):
-                self.squashed.setdefault(squashed(part), person)
+                self.squashed.setdefault(squash(part), person)
                 has_form = True
             elif TOKEN.match(part).lastgroup == "run":
                 has_form |= self._add_run(part, person, whole=len(words) == 1)
@@ -200,14 +200,14 @@ class Names:
                 if small and fold_word(part) not in EVERYDAY:
                     self.small.add(fold_word(part))
         if len(words) > 1:
-            self.squashed.setdefault(squashed(name), person)
+            self.squashed.setdefault(squash(name), person)
             self._add_sign(name.strip(), person)
 
     def add_phrase(self, name: str, stand_in: str, *, small: bool = False) -> None:
         """A place, an employer, a date: only as a whole, a single word with endings."""
         self._forget()
         words = parts(name)
-        if len(words) == 1 and squashed(words[0]) == squashed(name) and words[0].isalpha():
+        if len(words) == 1 and squash(words[0]) == squash(name) and words[0].isalpha():
             if TOKEN.match(words[0]).lastgroup == "run":
                 self.runs.setdefault(fold(name), stand_in)
                 return
@@ -256,7 +256,7 @@ class Names:
         if not key or (len(key) == 1 and key.isdigit()):
             return
         self._signs.setdefault(key, person)
-        letters = squashed(name)
+        letters = squash(name)
         if len(letters) > 1 and letters.isalpha():
             self.words.setdefault(fold_word(letters), (person, letters in EVERYDAY))
 
@@ -339,7 +339,7 @@ class Names:
         """Names that are found anywhere: `runs`, `signs` that are no words, or `inside` a tag."""
         if not any(self._places(which, fold(text))):
             return
-        folded, places = mapped(text)
+        folded, places = fold_with_places(text)
         persons, _ = self._lookup(which)
         for start, end in self._places(which, folded):
             name = folded[start:end]
@@ -348,11 +348,11 @@ class Names:
     def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         # A pattern of thousands of names would be compiled anew for every name that is added.
         if which != "signs":
-            yield from self._held(which, folded)
+            yield from self._find_places(which, folded)
         elif pattern := self._signs_pattern(folded):
             yield from (match.span() for match in pattern.finditer(folded))
 
-    def _held(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
+    def _find_places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         """Where names stand, the longest first."""
         at, (persons, sizes) = 0, self._lookup(which)
         while at < len(folded):
@@ -382,7 +382,7 @@ class Names:
         names = {part for start, end in ends if (part := folded[start:end]) in persons}
         if not names:
             return None
-        either = "|".join(map(bounded, sorted(names, key=lambda part: (-len(part), part))))
+        either = "|".join(map(bound_pattern, sorted(names, key=lambda part: (-len(part), part))))
         if either not in self._patterns:
             self._patterns[either] = regex.compile(either)
         return self._patterns[either]

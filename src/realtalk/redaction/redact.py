@@ -38,16 +38,16 @@ from realtalk.redaction.candidates import (
     sentence_around,
 )
 from realtalk.redaction.mentions import MENTION_KINDS, BirthdayRule, CapitalsRule, MentionSource
-from realtalk.redaction.names import Names, names_held, squashed
-from realtalk.redaction.review import Decided, NameDecision, decided
+from realtalk.redaction.names import Names, names_held, squash
+from realtalk.redaction.review import NameDecision, Verdict, decide
 from realtalk.redaction.rewriting import Rewriter
 from realtalk.redaction.speaker_forms import SpeakerForms, SpeakersWords
 from realtalk.redaction.standins import STAND_IN, StandIns, kind_and_number, kind_of, wording
-from realtalk.redaction.storing import changed_fields, restored
+from realtalk.redaction.storing import changed_fields, restore
 from realtalk.redaction.text import Scanner
 from realtalk.registry import suggest
 from realtalk.text.folding import fold, fold_word, parts
-from realtalk.text.ordinary import merged, ordinary_words
+from realtalk.text.ordinary import merge_words, ordinary_words
 
 # What `keep` can leave as it is. Speakers and the names given are always replaced.
 KINDS = (
@@ -86,7 +86,7 @@ class Key:
 
     def restore(self, redacted: Corpus) -> Corpus:
         """The corpus as it was, from what redaction made of it."""
-        return restored(redacted, self.changed)
+        return restore(redacted, self.changed)
 
     def is_named_in(self, text: str) -> bool:
         """Whether a text, such as a folder's name, holds one of the names."""
@@ -116,7 +116,7 @@ def redact(
     `sources` find what is not a speaker's; `decisions` are a ticked table (`review`).
     """
     first = SpeakerPass(corpus, names, keep)
-    verdict = decided(first.candidates(sources), decisions)
+    verdict = decide(first.candidates(sources), decisions)
     notes = _notes(verdict, first)
     if verdict.kept_of_speakers:
         first = SpeakerPass(corpus, names, keep, verdict.kept_of_speakers)
@@ -137,7 +137,7 @@ def find_candidates(
     return SpeakerPass(corpus, names, keep).candidates(sources)
 
 
-def _notes(verdict: Decided, first: SpeakerPass) -> tuple[str, ...]:
+def _notes(verdict: Verdict, first: SpeakerPass) -> tuple[str, ...]:
     """What somebody who ticked a table should know."""
     notes = []
     if verdict.contradicted:
@@ -171,7 +171,7 @@ class SpeakerPass:
             names = (*names, *_reactors(corpus))
         aliases = [alias.name for chat in corpus.chats for alias in chat.aliases]
         speakers = list(_chats_of(corpus))
-        texts = [text for text, _ in _placed(corpus)]
+        texts = [text for text, _ in _texts_with_ids(corpus)]
         self.stand_ins = StandIns(
             names_held((*speakers, *aliases, *names)), wording(texts, (*speakers, *names))
         )
@@ -184,7 +184,7 @@ class SpeakerPass:
         own: dict[str, Names] = {}
         for chat in corpus.chats:
             own[chat.id] = Names()
-            for person, name in _named(chat, self._persons):
+            for person, name in _names_of(chat, self._persons):
                 own[chat.id].add(name, person)
                 self._forms.add(person, name)
                 if name and not STAND_IN.fullmatch(name):
@@ -196,7 +196,7 @@ class SpeakerPass:
             for alias in chat.aliases:
                 self._everyone.add(alias.name, self._persons[alias.speaker])
         for name in filter(None, map(str.strip, names)):
-            person = self._known(name) or self.stand_ins.make("person", name)
+            person = self._find_known(name) or self.stand_ins.make("person", name)
             self._everyone.add(name, person)
             self._forms.add(person, name)
         ordinary = {
@@ -210,7 +210,7 @@ class SpeakerPass:
         for person, form in self._forms.met if stay else ():
             if fold(form) in stay:
                 self.stand_ins.originals[person].pop(form, None)
-        self._words = SpeakersWords(self._everyone, merged(ordinary.values()))
+        self._words = SpeakersWords(self._everyone, merge_words(ordinary.values()))
 
     def candidates(self, sources: Sequence[MentionSource]) -> list[NameCandidate]:
         """What the sources find in it, of the kinds that are not kept; speakers' forms before."""
@@ -218,10 +218,12 @@ class SpeakerPass:
         for speaker in self._persons:
             for part in () if STAND_IN.fullmatch(speaker) else parts(speaker):
                 persons.setdefault(fold_word(part), speaker)
-        originals = [text for text, _ in _placed(self._corpus)]
+        originals = [text for text, _ in _texts_with_ids(self._corpus)]
         others = (
             candidate
-            for candidate in candidates(list(_placed(self.redacted)), sources, persons, originals)
+            for candidate in candidates(
+                list(_texts_with_ids(self.redacted)), sources, persons, originals
+            )
             if MENTION_KINDS[candidate.kind] not in self._keep
             and not self._words.are_in(candidate.form)
         )
@@ -229,7 +231,7 @@ class SpeakerPass:
 
     def _speakers_forms(self) -> Iterator[NameCandidate]:
         """What was taken for a speaker's name and is not written like it."""
-        ids = dict(reversed(list(_placed(self._corpus))))
+        ids = dict(reversed(list(_texts_with_ids(self._corpus))))
         names_of = {person: name for name, person in reversed(self._persons.items())}
         for (person, form), met in self._forms.met.items():
             text, start = met.places[0]
@@ -281,16 +283,16 @@ class SpeakerPass:
         same, form = candidate.same_as, candidate.form
         if STAND_IN.fullmatch(same):
             return same
-        if person := (same and self._known(same)) or _found(others, same or form):
+        if person := (same and self._find_known(same)) or _find_person(others, same or form):
             return person
         return self.stand_ins.make("person", same or whole.get(fold_word(form), form))
 
-    def _known(self, name: str) -> str | None:
-        return self._persons.get(name) or _found(self._everyone, name)
+    def _find_known(self, name: str) -> str | None:
+        return self._persons.get(name) or _find_person(self._everyone, name)
 
 
-def _found(names: Names, name: str) -> str | None:
-    if person := names.squashed.get(squashed(name)):
+def _find_person(names: Names, name: str) -> str | None:
+    if person := names.squashed.get(squash(name)):
         return person
     return next((span.person for span in names.find(name) if span.end == len(name)), None)
 
@@ -306,7 +308,7 @@ def _order(stand_in: str) -> tuple[str, int]:
     return stand_in.rstrip("0123456789>"), kind_and_number(stand_in)[1]
 
 
-def _placed(corpus: Corpus) -> Iterator[tuple[str, str]]:
+def _texts_with_ids(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """Every text that may name somebody, and the id of its message."""
     for chat in corpus.chats:
         for message in chat.messages:
@@ -369,7 +371,7 @@ def _persons(corpus: Corpus, stand_ins: StandIns) -> dict[str, str]:
     return persons
 
 
-def _named(chat: Chat, persons: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _names_of(chat: Chat, persons: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Persons and what they are called; whole speakers' names first, for they are surest."""
     yield from ((persons[speaker], speaker) for speaker in dict.fromkeys(_in_chat(chat)))
     yield from ((persons[alias.speaker], alias.name) for alias in chat.aliases)

@@ -68,20 +68,22 @@ class NameGroup:
         return next(filter(None, others), "")
 
     @property
-    def listed(self) -> tuple[NameCandidate, ...]:
+    def listed_members(self) -> tuple[NameCandidate, ...]:
         """The members that go where the group does; of a group that stays, all."""
         if not self.is_replaced:
             return self.members
         going = [member for member in self.members if member.is_replaced]
         names = _names_of(going) if len(going) < len(self.members) else Names()
         return tuple(
-            member for member in self.members if member.is_replaced or _meant(names, member.form)
+            member
+            for member in self.members
+            if member.is_replaced or _find_owner(names, member.form)
         )
 
     @property
     def count(self) -> int:
         """Of places; where a full name stands, its words were counted."""
-        listed = self.listed
+        listed = self.listed_members
         folds = {fold(member.form) for member in listed}
         total = 0
         for candidate in listed:
@@ -91,14 +93,14 @@ class NameGroup:
         return total
 
 
-def grouped(candidates: Iterable[NameCandidate]) -> list[NameGroup]:
+def group_names(candidates: Iterable[NameCandidate]) -> list[NameGroup]:
     """The groups, in the order in which their first forms were found."""
     by_fold: dict[str, _Bucket] = {}
     order: dict[int, int] = {}
     for at, candidate in enumerate(candidates):
         by_fold.setdefault(fold(candidate.form), []).append(candidate)
         order[id(candidate)] = at
-    into = _joined(by_fold)
+    into = _find_joins(by_fold)
     together: dict[str, _Bucket] = defaultdict(list)
     for key, bucket in by_fold.items():
         together[_root(key, into)] += bucket
@@ -130,7 +132,7 @@ def _root(key: str, into: dict[str, str]) -> str:
     return key
 
 
-def _joined(by_fold: dict[str, _Bucket]) -> dict[str, str]:
+def _find_joins(by_fold: dict[str, _Bucket]) -> dict[str, str]:
     """Which word joins which, both folded."""
     into: dict[str, str] = {}
     others = {
@@ -154,7 +156,7 @@ def _joined(by_fold: dict[str, _Bucket]) -> dict[str, str]:
         if key in into:
             continue
         word = max(others[key], key=lambda candidate: candidate.count).form
-        whose = owners.get(_meant(names, word) or "", "")
+        whose = owners.get(_find_owner(names, word) or "", "")
         if (
             whose
             and whose != key
@@ -204,7 +206,7 @@ def _names_of(members: Iterable[NameCandidate]) -> Names:
     return names
 
 
-def _meant(names: Names, form: str) -> str | None:
+def _find_owner(names: Names, form: str) -> str | None:
     """Whose name a whole form is, in some of its shapes."""
     return next(
         (span.person for span in names.find(form) if span.end - span.start == len(form)), None
@@ -260,7 +262,7 @@ def review_rows(
             by_fold.setdefault(key, []).append(at)
     used: set[int] = set()
     rows: list[dict[str, str]] = []
-    for group in grouped(candidates):
+    for group in group_names(candidates):
         fitting = sorted({at for key in group.folds for at in by_fold.get(key, ())})
         used.update(fitting)
         rows.append(_cells(group, [answers[at] for at in fitting]))
@@ -276,7 +278,7 @@ def review_rows(
 
 
 def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> dict[str, str]:
-    head, listed = group.head, group.listed
+    head, listed = group.head, group.listed_members
     default = NameDecision(head.form, head.kind, group.is_replaced, group.same_as)
     # Of several decisions on one name the one that keeps it.
     decision = min(decisions, key=lambda answer: answer.is_replaced, default=default)
@@ -354,7 +356,7 @@ def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class Verdict:
     """What becomes of candidates."""
 
     chosen: tuple[NameCandidate, ...]  # to be replaced
@@ -363,9 +365,7 @@ class Decided:
     contradicted: int = 0  # forms that are in a row to keep and in one to replace
 
 
-def decided(
-    found_candidates: Sequence[NameCandidate], decisions: Sequence[NameDecision]
-) -> Decided:
+def decide(found_candidates: Sequence[NameCandidate], decisions: Sequence[NameDecision]) -> Verdict:
     """What is to be replaced, as the decisions say; keep wins."""
     kept_folds = {key for answer in decisions if not answer.is_replaced for key in answer.folds}
     replaced = [answer for answer in decisions if answer.is_replaced]
@@ -373,7 +373,7 @@ def decided(
     candidates: list[NameCandidate] = []
     of_speakers: set[str] = set()
     folds: set[str] = set()
-    for group in grouped(found_candidates):
+    for group in group_names(found_candidates):
         folds |= group.folds
         for member in group.members:
             key, head = fold(member.form), fold(group.head.form)
@@ -389,9 +389,9 @@ def decided(
             elif _goes(member, group, decision):
                 candidates.append(_as_decided(member, decision, group))
     for decision in replaced:
-        candidates += _added(decision, folds | kept_folds)
+        candidates += _add_forms(decision, folds | kept_folds)
     both = kept_folds & by_fold.keys()
-    return Decided(tuple(candidates), frozenset(kept_folds), frozenset(of_speakers), len(both))
+    return Verdict(tuple(candidates), frozenset(kept_folds), frozenset(of_speakers), len(both))
 
 
 def _goes(candidate: NameCandidate, group: NameGroup, decision: NameDecision) -> bool:
@@ -401,7 +401,7 @@ def _goes(candidate: NameCandidate, group: NameGroup, decision: NameDecision) ->
     """
     if candidate.is_replaced or not group.is_replaced:
         return True
-    return candidate.form in decision.forms and candidate not in group.listed
+    return candidate.form in decision.forms and candidate not in group.listed_members
 
 
 def _in_group(candidate: NameCandidate, group: NameGroup) -> NameCandidate:
@@ -425,7 +425,7 @@ def _as_decided(
     )
 
 
-def _added(decision: NameDecision, folds: set[str]) -> Iterator[NameCandidate]:
+def _add_forms(decision: NameDecision, folds: set[str]) -> Iterator[NameCandidate]:
     """Forms that nobody found."""
     for form in dict.fromkeys((decision.form, *decision.forms)):
         if fold(form) not in folds:

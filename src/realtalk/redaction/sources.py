@@ -80,9 +80,9 @@ class TaggedNames:
             for text, tags in zip(texts, self._tagger.tag(texts), strict=True)
         ]
         guesses: dict[int, list[Mention]] = defaultdict(list)
-        for guess in _checked(self._rule.mentions(texts), texts, spans):
+        for guess in _check(self._rule.mentions(texts), texts, spans):
             guesses[guess.text].append(guess)
-        weighed = _weighed(texts, spans)
+        weighed = _weigh(texts, spans)
         for number, (text, pieces) in enumerate(zip(texts, spans, strict=True)):
             here = [
                 Mention(
@@ -194,7 +194,7 @@ def _can_be(form: str, span: TaggedSpan) -> bool:
     return keys[0] not in WORDS["times"]
 
 
-def _weighed(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dict[str, float]:
+def _weigh(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dict[str, float]:
     """How sure a form is a name of any kind, from the places where it was found and all others."""
     scores: dict[str, list[float]] = defaultdict(list)
     for text, pieces in zip(texts, spans, strict=True):
@@ -218,7 +218,7 @@ def _weighed(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dic
     return weighed
 
 
-def _checked(
+def _check(
     guesses: Iterable[Mention], texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]
 ) -> Iterator[Mention]:
     """The rule's guesses: as they are where the tagger sees somebody, too, else doubted."""

@@ -2,7 +2,7 @@
 
     forms = SpeakerForms(kept={"rose"})
     forms.add("Person1", "Rose Marsh")
-    forms.settled("I rose when Rose rang", [(2, 6, "Person1"), (12, 16, "Person1")])
+    forms.settle("I rose when Rose rang", [(2, 6, "Person1"), (12, 16, "Person1")])
     → [(12, 16, "Person1")]                   forms.met → {("Person1", "rose"): MetForm(1, …)}
 
 A speaker's name as it is written is always replaced: the whole of it, and its words with capitals
@@ -25,7 +25,7 @@ _KEPT_PLACES = 3  # of a form: as many as a table names
 _Taken = tuple[int, int, str | None]
 
 
-def _capitalised(word: str) -> str:
+def _capital_key(word: str) -> str:
     """A word as a key of its capitals; one without any cannot be, and stays another form."""
     return f"\0{word.casefold()}"
 
@@ -51,9 +51,9 @@ class SpeakerForms:
         """A name as its owner writes it."""
         own = self._own.setdefault(person, set())
         own.add(name.strip())
-        own.update(map(_capitalised, parts(name)))
+        own.update(map(_capital_key, parts(name)))
 
-    def settled(self, text: str, spans: Iterable[_Taken]) -> list[_Taken]:
+    def settle(self, text: str, spans: Iterable[_Taken]) -> list[_Taken]:
         """What is to be replaced of a text, with what may stay noted."""
         return [span for span in spans if not self._stays(text, *span)]
 
@@ -62,7 +62,7 @@ class SpeakerForms:
         if person is None or not TOKEN.fullmatch(form):
             return False
         own = self._own.get(person, ())
-        if form in own or (form != form.lower() and _capitalised(form) in own):
+        if form in own or (form != form.lower() and _capital_key(form) in own):
             return False
         met = self.met.setdefault((person, form), MetForm())
         met.count += 1

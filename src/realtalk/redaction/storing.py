@@ -41,7 +41,7 @@ def changed_fields(original: Corpus, redacted: Corpus) -> dict[str, Any]:
     return {"seal": _seal(redacted), "fields": changed}
 
 
-def restored(redacted: Corpus, originals: Mapping[str, Any]) -> Corpus:
+def restore(redacted: Corpus, originals: Mapping[str, Any]) -> Corpus:
     """The corpus before redaction."""
     if originals.get("seal") != _seal(redacted):
         raise RealtalkError(
@@ -49,7 +49,7 @@ def restored(redacted: Corpus, originals: Mapping[str, Any]) -> Corpus:
             fix="restore the folder that was written together with the key",
         )
     changed = originals["fields"]
-    chats = [_restored(chat, f"chats.{at}", changed, {}) for at, chat in enumerate(redacted.chats)]
+    chats = [_restore(chat, f"chats.{at}", changed, {}) for at, chat in enumerate(redacted.chats)]
     return Corpus(changed.get("name", redacted.name), redacted.format, tuple(chats))
 
 
@@ -67,9 +67,7 @@ def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]
         yield path, old, new
 
 
-def _restored(
-    value: Any, path: str, changed: Mapping[str, Any], speakers: Mapping[str, str]
-) -> Any:
+def _restore(value: Any, path: str, changed: Mapping[str, Any], speakers: Mapping[str, str]) -> Any:
     if path in changed:
         return changed[path]
     if isinstance(value, Chat):
@@ -79,7 +77,7 @@ def _restored(
         }
 
     def inside(inner: Any, name: Any) -> Any:
-        return _restored(inner, f"{path}.{name}", changed, speakers)
+        return _restore(inner, f"{path}.{name}", changed, speakers)
 
     if is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in fields(value)]
@@ -116,4 +114,4 @@ def store_restored(redacted: Corpus, key: Path, folder: Path) -> int:
         originals = json.loads(key.read_text("utf-8"))["restore"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RealtalkError("is no key that restores", where=str(key)) from error
-    return store_redacted(restored(redacted, originals), folder)
+    return store_redacted(restore(redacted, originals), folder)

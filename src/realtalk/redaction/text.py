@@ -18,7 +18,7 @@ from types import MappingProxyType
 import regex
 
 from realtalk.redaction.kinds import is_phone, kinds_in, without_end
-from realtalk.redaction.names import Names, NameSpan, squashed
+from realtalk.redaction.names import Names, NameSpan, squash
 from realtalk.redaction.speaker_forms import SpeakerForms
 from realtalk.redaction.standing import follows_article, stands_like_name
 from realtalk.redaction.standins import STAND_IN, StandIns
@@ -100,7 +100,7 @@ class Scanner:
             text, names, kinds, tags, users, _NO_WORDS if dense or is_id else ordinary
         )
         if spans and self._forms is not None and not (is_id or dense):
-            spans = self._forms.settled(text, spans)
+            spans = self._forms.settle(text, spans)
         if not kinds and not spans:
             return text
         pieces: list[str] = []
@@ -141,7 +141,7 @@ class Scanner:
     ) -> str | None:
         """What to put in place of what was found (None: leave it to the names)."""
         kind = match.lastgroup
-        if kind != "email" and (person := self._squashed(token, names)):
+        if kind != "email" and (person := self._find_squashed(token, names)):
             return f"@{person}" if kind == "handle" else person
         if kind == "digits":
             return self._number(match, is_id)
@@ -155,10 +155,10 @@ class Scanner:
             return None
         if kind in ("link", "address", "email", "handle"):
             return self.stand_ins.make(kind, token, token if kind == "link" else None)
-        return self.stand_ins.make("number", token, squashed(token) if kind == "iban" else None)
+        return self.stand_ins.make("number", token, squash(token) if kind == "iban" else None)
 
-    def _squashed(self, token: str, names: list[Names]) -> str | None:
-        key = squashed(token)
+    def _find_squashed(self, token: str, names: list[Names]) -> str | None:
+        key = squash(token)
         for table in names:
             person = table.squashed.get(key) or table.words.get(key, (None,))[0]
             if person is not None:
@@ -172,7 +172,7 @@ class Scanner:
             return None
         if is_id and digits[0] != "+":
             return None
-        return self.stand_ins.make("phone" if phone else "number", digits, squashed(digits))
+        return self.stand_ins.make("phone" if phone else "number", digits, squash(digits))
 
     # ── names ────────────────────────────────────────────────────────────────────────────
 
@@ -200,7 +200,7 @@ class Scanner:
                 start, end, _ = next(bounds)
             if start >= span.end and (not free or span.start >= free[-1].end):
                 free.append(span)
-        return self._settled(text, _as_one(text, free, names), ordinary)
+        return self._settle(text, _as_one(text, free, names), ordinary)
 
     def _words(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
         find, words = self._everyone.find, TOKEN
@@ -224,7 +224,7 @@ class Scanner:
             whole = match[0].rstrip(".-")
             spans = [(0, len(whole)), *(part.span() for part in _APART.finditer(whole))]
             for first, last in spans:
-                key = squashed(whole[first:last])
+                key = squash(whole[first:last])
                 person = _whole_name(key, names)
                 if person is not None and not key.isdecimal():
                     yield NameSpan(match.start() + first, match.start() + last, person)
@@ -245,7 +245,7 @@ class Scanner:
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
                         yield NameSpan(start, end, person)
 
-    def _settled(self, text: str, spans: list[NameSpan], ordinary: OrdinaryWords) -> list[_Taken]:
+    def _settle(self, text: str, spans: list[NameSpan], ordinary: OrdinaryWords) -> list[_Taken]:
         """Parts of one name joined, and ordinary words judged by the place they stand at."""
         groups: list[list[NameSpan]] = []
         for span in spans:
@@ -283,7 +283,7 @@ class Scanner:
         """Whether words that lie together are a name: by themselves or by their place."""
         if any(_is_sure(text, span, ordinary) for span in group):
             return True
-        whole = squashed(text[group[0].start : _past_digits(text, group[-1].end)])
+        whole = squash(text[group[0].start : _past_digits(text, group[-1].end)])
         return (len(group) > 1 and self._everyone.squashed.get(whole) == group[0].person) or any(
             _is_placed(text, span, ordinary) for span in group
         )
@@ -331,7 +331,7 @@ def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSp
         ):
             last += 1
         for end in range(last, first, -1):
-            key = squashed(text[spans[first].start : spans[end].end])
+            key = squash(text[spans[first].start : spans[end].end])
             if person := _whole_name(key, names):
                 spans[first : end + 1] = [
                     replace(span, person=person) for span in spans[first : end + 1]

@@ -76,13 +76,13 @@ class FoundDate:
     value: PartialDate
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
 # Most telling first: what an earlier pattern took, a later one does not see.
 _WRITTEN = tuple(
-    _compiled(pattern)
+    _compile(pattern)
     for pattern in (
         rf"{_NOT_IN_NUMBER}(?P<y>\d{{4}})[-/.](?P<n>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)",
         rf"{_NOT_IN_NUMBER}{_LEAD}(?P<a>\d{{1,2}})(?P<s>[./-])(?P<b>\d{{1,2}})(?P=s)"
@@ -114,35 +114,35 @@ _DAYS = rf"(?P<days>{_PLAIN_DAY}(?:(?:{_RANGE}|{_ROW}){_AGAIN}{_PLAIN_DAY}){{1,6
 _DAYS_END = rf"(?!\s*(?:[ap]\.?m\b|:\d|o['’]clock|%|{_MONTH}))(?={_SHORT_END}|,?\s*{_PLAIN_YEAR})"
 _OPEN = r"(?<![\w.:/$€£-])"
 _FULL_YEAR = r"(?:19|20)\d{2}"
-_DAYS_FIRST = _compiled(
+_DAYS_FIRST = _compile(
     rf"{_OPEN}{_LEAD}{_DAYS}(?:\s+of|,)?[\s-]*(?P<m>{_MONTH})(?:,?[\s-]*(?:of\s+)?{_YEAR})?"
 )
-_DAYS_LAST = _compiled(
+_DAYS_LAST = _compile(
     rf"(?<!\w)(?P<m>{_MONTH}),?\s*(?:the\s+)?{_DAYS}{_DAYS_END}(?:,?[\s-]*(?:of\s+)?{_YEAR})?"
 )
 # "May 28 - June 2, 2023": without it, "28 - June" would be a day of June.
-_MONTHS_FIRST = _compiled(
+_MONTHS_FIRST = _compile(
     rf"(?<!\w)(?P<one>(?P<m>{_MONTH}),?\s*(?:the\s+)?{_DAY})(?:{_RANGE}|{_ROW}){_AGAIN}"
     rf"(?P<other>{_MONTH},?\s*(?:the\s+)?{_PLAIN_DAY}(?!:)(?:,?[\s-]*{_PLAIN_YEAR})?)"
 )
-_MONTHS = _compiled(
+_MONTHS = _compile(
     rf"(?<!\w)(?P<one>(?P<m>{_MONTH}))(?:{_RANGE}|\s+(?:and|or)\s+|\s*[&/]\s*)"
     rf"(?P<other>{_MONTH},?[\s-]*(?:of\s+)?{_PLAIN_YEAR})"
 )
-_DAY_BEFORE = _compiled(r"\d(?:st|nd|rd|th)?(?:\s+of)?[\s-]*$")
-_FIGURES = _compiled(
+_DAY_BEFORE = _compile(r"\d(?:st|nd|rd|th)?(?:\s+of)?[\s-]*$")
+_FIGURES = _compile(
     rf"{_OPEN}(?P<one>\d{{1,2}}(?:\.|(?P<s>[./])(?P<b>\d{{1,2}})\.?)?)(?:{_RANGE}|(?<=\.)/)"
     r"(?P<other>\d{1,2}(?P<t>[./])\d{1,2}(?P=t)(?:\d{4}|\d{2})(?![\d/-]|\.\d))"
 )
-_YEARS = _compiled(
+_YEARS = _compile(
     rf"{_OPEN}(?P<one>{_FULL_YEAR})(?:{_RANGE}(?P<other>{_FULL_YEAR})|{_DASH}(?P<short>\d{{2}})){_END}"
 )
-_LISTED = _compiled(rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?(?P<number>\d+)(?:st|nd|rd|th)?")
-_COMMAS = _compiled(r"[\s\dsthnrd]+,[\s\dsthnrd]+")
+_LISTED = _compile(rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?(?P<number>\d+)(?:st|nd|rd|th)?")
+_COMMAS = _compile(r"[\s\dsthnrd]+,[\s\dsthnrd]+")
 _NEXT = re.compile(rf"\s*(?:{_DASH}|/|\.\.+)\s*")
-_BETWEEN_RANGE = _compiled(rf"{_RANGE}{_AGAIN}")
-_BEGINS = _compiled(r"\bbetween\s+(?:the\s+)?$")
-_BETWEEN_ROW = _compiled(rf"{_ROW}{_AGAIN}")
+_BETWEEN_RANGE = _compile(rf"{_RANGE}{_AGAIN}")
+_BEGINS = _compile(r"\bbetween\s+(?:the\s+)?$")
+_BETWEEN_ROW = _compile(rf"{_ROW}{_AGAIN}")
 
 
 def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
@@ -166,7 +166,7 @@ def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
             take(_single(match, dayfirst, text))
     for first in tuple(candidates):
         take(_behind(first, text, dayfirst))
-    return _filled(sorted(candidates, key=lambda match: match.start), text)
+    return _fill_years(sorted(candidates, key=lambda match: match.start), text)
 
 
 def _single(match: re.Match[str], dayfirst: bool, text: str, offset: int = 0) -> list[FoundDate]:
@@ -263,7 +263,7 @@ def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     return [FoundDate(*match.span("one"), value), FoundDate(*match.span("other"), last)]
 
 
-def _filled(dates: list[FoundDate], text: str) -> list[FoundDate]:
+def _fill_years(dates: list[FoundDate], text: str) -> list[FoundDate]:
     """Years that one date leaves to its neighbour."""
     filled = list(dates)
     for place in range(len(filled) - 2, -1, -1):
@@ -276,12 +276,14 @@ def _filled(dates: list[FoundDate], text: str) -> list[FoundDate]:
             if row and late:
                 row = _BEGINS.search(text, max(0, earlier.start - 20), earlier.start) is not None
             if row or _BETWEEN_RANGE.fullmatch(between):
-                filled[place] = _dated(earlier, later.value.year - late)
+                filled[place] = _with_year(earlier, later.value.year - late)
     for place in range(1, len(filled)):
         earlier, later = filled[place - 1], filled[place]
         is_range = _BETWEEN_RANGE.fullmatch(text[earlier.end : later.start])
         if is_range and earlier.value.year is not None and later.value.year is None:
-            filled[place] = _dated(later, earlier.value.year + _later(earlier.value, later.value))
+            filled[place] = _with_year(
+                later, earlier.value.year + _later(earlier.value, later.value)
+            )
     return filled
 
 
@@ -292,7 +294,7 @@ def _later(earlier: PartialDate, later: PartialDate) -> bool:
     return earlier.day is not None and later.day is not None and earlier.day > later.day
 
 
-def _dated(match: FoundDate, year: int) -> FoundDate:
+def _with_year(match: FoundDate, year: int) -> FoundDate:
     if (match.value.month, match.value.day) == (2, 29) and not isleap(year):
         return match
     return replace(match, value=replace(match.value, year=year)) if 1 <= year <= 9999 else match

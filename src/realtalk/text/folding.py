@@ -4,7 +4,7 @@
     fold_word("குமார்")                                       → "குமார", as in குமாருக்கு
     spelled_out("jörg")                                     → "joerg"
     parts("Dr. Anna-Lena 王小明 🌸")                          → ["Dr", "Anna", "Lena", "王小明"]
-    mapped("ｶﾞ1")                                           → ("が1", [(0, 2), (2, 3)])
+    fold_with_places("ｶﾞ1")                                 → ("が1", [(0, 2), (2, 3)])
 
 A letter is whatever Unicode calls alphabetic, with the marks that belong to it; what a reader
 cannot see (joiners, soft hyphens, direction marks) does not count. Accents go, and vowel points;
@@ -105,7 +105,7 @@ def graphemes(text: str) -> int:
     return len(_CLUSTER.findall(_HIDDEN.sub("", text)))
 
 
-def mapped(text: str) -> tuple[str, list[tuple[int, int]]]:
+def fold_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The text folded, and for each of its signs from where to where it stood before."""
     pieces: list[str] = []
     places: list[tuple[int, int]] = []

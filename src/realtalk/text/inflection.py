@@ -40,17 +40,17 @@ _MOST_AFTER_FEW = 5  # after a name of two or three signs
 _FEW = 3
 
 
-def _glued(*places: str) -> tuple[str, ...]:
+def _glue(*places: str) -> tuple[str, ...]:
     """Every way to put one word of each place together, longest first."""
     glued = {"".join(words) for words in product(*(("", *place.split()) for place in places))}
     return tuple(sorted(map(fold_word, glued - {""}), key=len, reverse=True))
 
 
 _BEFORE = {
-    "hebrew": _glued("ו", "ש כש לכש מש", "ה ב כ ל מ"),
-    "arabic": _glued("أ و ف", "ب ل ك س", "ال ل", ""),
-    "syriac": _glued("ܘ", "ܕ", "ܒ ܠ ܡ"),
-    "ethiopic": _glued("የ ለ በ ከ ስለ እነ እስከ ወደ እንደ እና", "እነ"),
+    "hebrew": _glue("ו", "ש כש לכש מש", "ה ב כ ל מ"),
+    "arabic": _glue("أ و ف", "ب ل ك س", "ال ل", ""),
+    "syriac": _glue("ܘ", "ܕ", "ܒ ܠ ܡ"),
+    "ethiopic": _glue("የ ለ በ ከ ስለ እነ እስከ ወደ እንደ እና", "እነ"),
 }
 _RANGES = (
     (0x2B0, "latin"),
@@ -87,7 +87,7 @@ def stems(key: str) -> Iterator[tuple[str, str]]:
     if stem is not None and len(stem) > 1:
         yield stem, "cut"
     if script == "latin":
-        yield from _changed(key)
+        yield from _changed_stems(key)
     elif script == "cyrillic" and len(key) > 3 and key[-2] in "еоё":
         yield key[:-2] + key[-1], "cut"  # Павел, Павла
         yield key[:-2] + "ь" + key[-1], "cut"  # Лев, Льва
@@ -110,7 +110,7 @@ def _is_vowel_sign(sign: str) -> bool:
     return unicodedata.category(sign) in ("Mc", "Mn")
 
 
-def _changed(key: str) -> Iterator[tuple[str, str]]:
+def _changed_stems(key: str) -> Iterator[tuple[str, str]]:
     """Stems that change inside: Finnish Virtanen, Virtasen; Polish Marek, Marka; Marta, Marcie."""
     if len(key) < 4:
         return

@@ -5,7 +5,7 @@
     languages_in(["las llaves están en el jardín", …])    → ("es",)
     languages_in(["鍵は庭にあるよ", …])                     → ("ja",)
     mainly({"en": 60, "es": 38, "fr": 2, "und": 40})      → ("en", "es")
-    LanguageIdentifier.shipped().guess("kya kar rahe ho yaar")   → LanguageGuess("hi-Latn", 0.98)
+    LanguageIdentifier.load_shipped().guess("kya kar rahe ho") → LanguageGuess("hi-Latn", 0.98)
 
 Every word gives its parts of one to four letters, beginning and end marked, and itself; each part
 has a weight for every language, and the largest sum wins. No part is kept as text, only its place
@@ -76,7 +76,7 @@ class LanguageIdentifier:
 
     @staticmethod
     @cache
-    def shipped() -> LanguageIdentifier:
+    def load_shipped() -> LanguageIdentifier:
         """The one in this package."""
         return LanguageIdentifier(realtalk_models.path("languages") / "identifier.npz")
 
@@ -185,15 +185,15 @@ def turn_languages(turns: Iterable[tuple[str, str, str]]) -> list[str]:
         if rest.is_enough:
             chats[chat].append(rest)
     for pieces in chats.values():
-        for piece, name in zip(pieces, _named(pieces), strict=True):
+        for piece, name in zip(pieces, _identify(pieces), strict=True):
             for at in piece.turns:
                 languages[at] = name
     return languages
 
 
-def _named(pieces: Sequence[_Piece]) -> list[str]:
+def _identify(pieces: Sequence[_Piece]) -> list[str]:
     """The language of every piece of a chat."""
-    identifier = LanguageIdentifier.shipped()
+    identifier = LanguageIdentifier.load_shipped()
     scores = [piece.scores(identifier) for piece in pieces]
     places = [at for at, own in enumerate(scores) if own is not None]
     names = [ONE_LANGUAGE.get(script_of(piece.words), OTHER) for piece in pieces]

@@ -78,10 +78,10 @@ def ordinary_words(texts: Sequence[str]) -> OrdinaryWords:
             for near in (code, *_NEAR.get(code, ()))
         )
     )
-    return _of_languages(codes, _shown(texts, codes))
+    return _of_languages(codes, _find_small_words(texts, codes))
 
 
-def merged(some: Iterable[OrdinaryWords]) -> OrdinaryWords:
+def merge_words(some: Iterable[OrdinaryWords]) -> OrdinaryWords:
     """What is a word in any of the chats."""
     chats = list(some)
     codes = dict.fromkeys(code for words in chats for code in words.languages)
@@ -96,7 +96,7 @@ def _of_languages(codes: tuple[str, ...], small_words: frozenset[str]) -> Ordina
     )
 
 
-def _shown(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
+def _find_small_words(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
     """Words in small letters that follow articles: even "angel" is one, if it does so twice."""
     before = articles(codes)
     if not before:
@@ -118,24 +118,24 @@ def articles(languages: tuple[str, ...]) -> frozenset[str]:
     return by_language(_HERE, "grammar.txt", "before things", languages)
 
 
-def _counted(code: str) -> str:
+def _frequent_line(code: str) -> str:
     return language_lines(_HERE, "ordinary.txt.gz").get(code, "")
 
 
-def _named(code: str) -> str:
+def _names_line(code: str) -> str:
     return language_lines(_HERE, "named_words.txt").get(code, "")
 
 
 @cache
 def _commonest(code: str) -> frozenset[str]:
-    return frozenset(_counted(code).partition(" | ")[0].split())
+    return frozenset(_frequent_line(code).partition(" | ")[0].split())
 
 
 @cache
 def _words(code: str) -> frozenset[str]:
     """Those that are words wherever they stand in small letters; "~" parts off the doubtful."""
-    frequent = _counted(code).partition(" ~")[0].split()
-    names, doubtful = (part.split() for part in _named(code).partition(" ~ ")[::2])
+    frequent = _frequent_line(code).partition(" ~")[0].split()
+    names, doubtful = (part.split() for part in _names_line(code).partition(" ~ ")[::2])
     words = (*frequent, *map(fold_word, names), *map(fold, names))
     return frozenset(words).difference(map(fold_word, doubtful))
 
@@ -143,5 +143,7 @@ def _words(code: str) -> frozenset[str]:
 @cache
 def _doubtful(code: str) -> frozenset[str]:
     """Words that lists of names have, too."""
-    frequent, names = (row.partition(" ~ ")[2].split() for row in (_counted(code), _named(code)))
+    frequent, names = (
+        row.partition(" ~ ")[2].split() for row in (_frequent_line(code), _names_line(code))
+    )
     return frozenset((*frequent, *map(fold_word, names)))

@@ -1,7 +1,7 @@
 """What "last friday" meant when it was said, in days of the calendar.
 
     resolve("got it two days ago", datetime(2024, 1, 19, 9, 30))
-    → [Resolved(7, 19, date(2024, 1, 17), date(2024, 1, 17), "day", "two days ago")]
+    → [ResolvedDate(7, 19, date(2024, 1, 17), date(2024, 1, 17), "day", "two days ago")]
     find_dates("19.01.2024")   → [FoundDate(0, 10, PartialDate(2024, 1, 19))]
 
 `resolve` reads a message as said at a time and always ends in days: one day, or the first and
@@ -27,7 +27,7 @@ Precision: TypeAlias = Literal["day", "weekend", "week", "month", "season", "yea
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedDate:
     """An expression of time and the days it means, `first` to `last`.
 
     `about` is a precision too: "a few days ago" has days that are only likely.
@@ -91,7 +91,7 @@ def _months(first: date, count: int, precision: Precision) -> Days:
     return first, _shift(count, first) - timedelta(1), precision
 
 
-def _counted(match: re.Match[str], today: date, _past: bool) -> Days:
+def _days_counted(match: re.Match[str], today: date, _past: bool) -> Days:
     """ "two days ago", "in a couple of weeks", "3 years from now"."""
     word = match["n"].lower()
     number = int(word) if word.isdigit() else _NUMBERS[re.sub(r"\s+of$", "", word).split()[-1]]
@@ -159,7 +159,7 @@ def _period(match: re.Match[str], today: date, past: bool) -> Days:
     return _months(first, 3, "season")
 
 
-def _numbered(match: re.Match[str], today: date, past: bool) -> Days | None:
+def _day_of_month(match: re.Match[str], today: date, past: bool) -> Days | None:
     """ "on the 5th": of the month that makes it past or to come."""
     day = int(match["d"])
     for months in (0, -1, -2) if past else (0, 1, 2):
@@ -181,42 +181,42 @@ def _away(days: int) -> DateRule:
     return lambda _match, today, _past: _one(today + timedelta(days))
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b{pattern}\b", re.IGNORECASE)
 
 
-_AGO = _compiled(rf"{_COUNT}\s+{_UNIT}(?:\s+or\s+so)?\s+(?:ago|back)")
+_AGO = _compile(rf"{_COUNT}\s+{_UNIT}(?:\s+or\s+so)?\s+(?:ago|back)")
 _RELATIVE: tuple[tuple[re.Pattern[str], DateRule], ...] = (
-    (_compiled(r"(?:the\s+)?day\s+before\s+yesterday"), _away(-2)),
-    (_compiled(r"(?:the\s+)?day\s+after\s+(?:tomorrow|tmrw?|tmr)"), _away(2)),
-    (_compiled(r"(?:yesterday|yest|last\s+night|yesturday)"), _away(-1)),
-    (_compiled(r"(?:tomorrow|tommorow|tomorow|tmrw?|tmr|tmw)"), _away(1)),
+    (_compile(r"(?:the\s+)?day\s+before\s+yesterday"), _away(-2)),
+    (_compile(r"(?:the\s+)?day\s+after\s+(?:tomorrow|tmrw?|tmr)"), _away(2)),
+    (_compile(r"(?:yesterday|yest|last\s+night|yesturday)"), _away(-1)),
+    (_compile(r"(?:tomorrow|tommorow|tomorow|tmrw?|tmr|tmw)"), _away(1)),
     (
-        _compiled(r"(?:today|tonight|tonite|this\s+(?:morning|afternoon|evening)|earlier\s+today)"),
+        _compile(r"(?:today|tonight|tonite|this\s+(?:morning|afternoon|evening)|earlier\s+today)"),
         _away(0),
     ),
     (
-        _compiled(r"the\s+other\s+(?:day|night)"),
+        _compile(r"the\s+other\s+(?:day|night)"),
         lambda _match, today, _past: (today - timedelta(3), today - timedelta(1), "about"),
     ),
-    (_AGO, _counted),
-    (_compiled(rf"in\s+{_COUNT}\s+{_UNIT}(?!\s+(?:ago|back|old))"), _counted),
-    (_compiled(rf"{_COUNT}\s+{_UNIT}\s+from\s+now"), _counted),
+    (_AGO, _days_counted),
+    (_compile(rf"in\s+{_COUNT}\s+{_UNIT}(?!\s+(?:ago|back|old))"), _days_counted),
+    (_compile(rf"{_COUNT}\s+{_UNIT}\s+from\s+now"), _days_counted),
     (
-        _compiled(r"(?P<q>last|past|previous|this|next|coming|over\s+the|the)\s+(?P<u>weekend)"),
+        _compile(r"(?P<q>last|past|previous|this|next|coming|over\s+the|the)\s+(?P<u>weekend)"),
         _period,
     ),
     (
-        _compiled(
+        _compile(
             r"(?P<q>last|past|previous|this|next|coming)\s+"
             r"(?P<u>week|month|year|spring|summer|fall|autumn|winter)"
         ),
         _period,
     ),
-    (_compiled(rf"(?P<q>last|past|this|next|coming|on)\s+{_FULL_WEEKDAY}"), _weekday),
-    (_compiled(r"on\s+the\s+(?P<d>[12]?\d|3[01])(?:st|nd|rd|th)"), _numbered),
+    (_compile(rf"(?P<q>last|past|this|next|coming|on)\s+{_FULL_WEEKDAY}"), _weekday),
+    (_compile(r"on\s+the\s+(?P<d>[12]?\d|3[01])(?:st|nd|rd|th)"), _day_of_month),
     (
-        _compiled(
+        _compile(
             r"(?:new\s+year[’']?s\s+(?:eve|day)|nye|christmas(?:\s+(?:eve|day))?|halloween"
             r"|valentine[’']s\s+day)"
         ),
@@ -225,15 +225,15 @@ _RELATIVE: tuple[tuple[re.Pattern[str], DateRule], ...] = (
 )
 
 
-def resolve(text: str, sent: datetime) -> list[Resolved]:
+def resolve(text: str, sent: datetime) -> list[ResolvedDate]:
     """Expressions of time in a message and the days they mean, in the order of the text."""
     today = sent.date()
     covered = bytearray(len(text))
-    resolved: list[Resolved] = []
-    for start, end, days in (*_written(text, today), *_relations(text, today)):
+    resolved: list[ResolvedDate] = []
+    for start, end, days in (*_find_written(text, today), *_relations(text, today)):
         if not any(covered[start:end]):
             covered[start:end] = b"\1" * (end - start)
-            resolved.append(Resolved(start, end, *days, text[start:end]))
+            resolved.append(ResolvedDate(start, end, *days, text[start:end]))
     return sorted(resolved, key=lambda match: match.start)
 
 
@@ -252,16 +252,16 @@ def _in_past(text: str, start: int, end: int) -> bool:
     return bool(_PAST.search(text[before + 1 : after]))
 
 
-def _written(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
+def _find_written(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
     for match in find_dates(text):
         before = text[max(0, match.start - 5) : match.start].lower()
         # "December 9999" ends where the calendar does.
         with suppress(ValueError, OverflowError):
-            if days := _dated(match.value, before, today):
+            if days := _days_of(match.value, before, today):
                 yield match.start, match.end, days
 
 
-def _dated(stated: PartialDate, before: str, today: date) -> Days | None:
+def _days_of(stated: PartialDate, before: str, today: date) -> Days | None:
     """A written date's days; a year that is not stated is the one nearest to the message."""
     if stated.month is None:
         assert stated.year is not None

@@ -81,10 +81,10 @@ class Segmenter:
             signs = _SIGN.findall(part)
             if words and _HAN_SIGN.fullmatch(words[-1]) and _ENDING.match(part):
                 words[-1] += signs.pop(0)  # 好 き, of one word
-            words += self._cut(signs)
+            words += self._split(signs)
         return [word for word in words if word in self._scores or not _SIGN.fullmatch(word)]
 
-    def _cut(self, signs: list[str]) -> list[str]:
+    def _split(self, signs: list[str]) -> list[str]:
         best = [0.0, *([-math.inf] * len(signs))]
         before = [0] * (len(signs) + 1)
         for end in range(1, len(signs) + 1):

@@ -84,7 +84,7 @@ def _hangul(name: str) -> Iterator[str]:
         yield from (name[:2], name[2:])
 
 
-def bounded(key: str) -> str:
+def bound_pattern(key: str) -> str:
     """A name that is no word, where it stands by itself: "A.J.", "42"; an emoji anywhere."""
     whole: str = regex.escape(key)
     if regex.fullmatch(r"\p{P}+", key):

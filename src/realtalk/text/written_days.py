@@ -2,8 +2,8 @@
 
 parse_stamp("2021-11-03T07:37:48Z")                    → 2021-11-03 07:37:48
 parse_stamp("3.11.21, 7:37", order="dmy")              → 2021-11-03 07:37
-spelled("Tuesday, March 14, 2021 at 10:41:03 PM UTC")  → 2021-03-14 22:41:03
-spelled("2021年3月14日 下午10:41")                       → 2021-03-14 22:41
+parse_spelled("Tuesday, March 14, 2021 at 10:41:03 PM UTC")  → 2021-03-14 22:41:03
+parse_spelled("2021年3月14日 下午10:41")                       → 2021-03-14 22:41
 day_of("--------------- Wednesday, May 1, 2024 ---")   → 2024-05-01, a line that parts days
 """
 
@@ -86,7 +86,7 @@ def _stated_day(line: str, order: DateOrder) -> date | None:
         if match := pattern.fullmatch(plain):
             return month_day(*match.group("y", "m", "d")) if _is_weekday(match["w"]) else None
     numbers = _numeric(plain)
-    return _ordered(numbers[0], order) if numbers else None
+    return _day_in_order(numbers[0], order) if numbers else None
 
 
 def shares_order(lines: Iterable[str], default: DateOrder = "dmy") -> tuple[DateOrder, bool]:
@@ -105,7 +105,7 @@ def shares_order(lines: Iterable[str], default: DateOrder = "dmy") -> tuple[Date
 
 def _against(stated: Sequence[_Stated], order: DateOrder) -> int:
     """How many days of a file speak against an order."""
-    days = [_ordered(numbers, order) for numbers, _ in stated]
+    days = [_day_in_order(numbers, order) for numbers, _ in stated]
     wrong = sum(
         day is None or (weekday is not None and day.weekday() != weekday)
         for day, (_, weekday) in zip(days, stated, strict=True)
@@ -148,7 +148,7 @@ def _numeric(plain: str) -> _Stated | None:
     return (match[2], match[4], match[5]), _weekday(word) if word else None
 
 
-def _ordered(numbers: tuple[str, str, str], order: DateOrder) -> date | None:
+def _day_in_order(numbers: tuple[str, str, str], order: DateOrder) -> date | None:
     first, second, third = map(int, numbers)
     if len(numbers[0]) == 4 or (order == "ymd" and len(numbers[2]) < 4):
         return _day(first, second, third)
@@ -180,11 +180,11 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 # Dates as downloads spell them for people, in several languages, into times.
 #
-#     spelled("Tuesday, March 14, 2021 at 10:41:03 PM UTC")  → datetime(2021, 3, 14, 22, 41, 3)
-#     spelled("14 mars 2021 à 22:41")                        → datetime(2021, 3, 14, 22, 41)
-#     spelled("2021年3月14日 下午10:41")                       → datetime(2021, 3, 14, 22, 41)
-#     spelled("Tháng 3 14, 2021 10:41chiều")                 → the same: a month by its number
-#     spelled("14.03.2021 22:41")                            → the same; "dmy" where both orders fit
+#     parse_spelled("Tuesday, March 14, 2021 at 10:41:03 PM UTC") → datetime(2021, 3, 14, 22, 41, 3)
+#     parse_spelled("14 mars 2021 à 22:41") → datetime(2021, 3, 14, 22, 41)
+#     parse_spelled("2021年3月14日 下午10:41") → datetime(2021, 3, 14, 22, 41)
+#     parse_spelled("Tháng 3 14, 2021 10:41chiều") → the same: a month by its number
+#     parse_spelled("14.03.2021 22:41") → the same; "dmy" where both orders fit
 #
 # The names of months and parts of the day are those that WhatsApp's reader knows. A month stands
 # beside its day and year: "mardi" is no March.
@@ -226,7 +226,7 @@ def order_of(texts: Iterable[str]) -> DateOrder:
 
 
 @lru_cache(maxsize=10_000)  # a page says most minutes several times
-def spelled(text: str, order: DateOrder = "dmy") -> datetime | None:
+def parse_spelled(text: str, order: DateOrder = "dmy") -> datetime | None:
     """The time that a text spells; None where it spells none."""
     if len(text) > LONGEST:
         return None

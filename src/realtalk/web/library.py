@@ -47,7 +47,7 @@ from realtalk.formats.questions import CATEGORIES
 from realtalk.formats.tables import from_corpus
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.glance import Sentence, glance
-from realtalk.text.folding import fold, mapped
+from realtalk.text.folding import fold, fold_with_places
 from realtalk.text.words import plain_words
 from realtalk.web.troubles import Unknown
 
@@ -156,7 +156,7 @@ def _wanted_anywhere(query: str) -> list[str]:
 
 def _mark_folded(text: str, wanted: Sequence[str]) -> str:
     """The text with marks around the first place of each word that was found folded."""
-    folded, places = mapped(text)
+    folded, places = fold_with_places(text)
     spans = []
     for word in wanted:
         at = folded.find(word)

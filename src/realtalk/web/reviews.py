@@ -1,6 +1,6 @@
 """What people check of a corpus, each in a file of its own beside the annotations.
 
-    reviews = AuditReviews.open(Path("annotations.audit.json"), Audit.shipped())
+    reviews = AuditReviews.open(Path("annotations.audit.json"), Audit.load_shipped())
     reviews.decide(chat, "Q3", "Ana", AuditDecision("reject", comment="she says so in D4:7"))
     reviews.of(chat)["Q3"]        → {"Ana": AuditDecision("reject", …)}
     reviews.corrected([chat])     → Audit in which Q3 is as published

@@ -62,7 +62,7 @@ class StudioSession:
     def reviews(self) -> AuditReviews:
         """What people say of the audit, in a file beside the annotations."""
         place = self.store.path.with_suffix(".audit.json")
-        return AuditReviews.open(place, self.audit or Audit.shipped())
+        return AuditReviews.open(place, self.audit or Audit.load_shipped())
 
     @cached_property
     def guess_room(self) -> GuessRoom:
@@ -85,7 +85,9 @@ class StudioSession:
     def audit_of(self, open_chat: OpenChat) -> dict[str, AuditedQuestion]:
         """What the audit says of a chat's questions; empty where it does not know the chat."""
         if open_chat.number not in self._audited:
-            self._audited[open_chat.number] = (self.audit or Audit.shipped()).of(open_chat.chat)
+            self._audited[open_chat.number] = (self.audit or Audit.load_shipped()).of(
+                open_chat.chat
+            )
         return self._audited[open_chat.number]
 
     def turn_labels(self, open_chat: OpenChat) -> TurnLabels:

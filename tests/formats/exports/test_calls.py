@@ -11,7 +11,7 @@ import exported
 from realtalk.chat import Call, Chat, calls_in
 from realtalk.describe import describe
 from realtalk.formats.merging import joined_calls
-from realtalk.formats.opening import Opened, add, open_reading, together
+from realtalk.formats.opening import OpenedSource, add, open_reading, together
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.store import load, store
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, people_frame
@@ -121,7 +121,7 @@ APPS = {
 }
 
 
-def read(folder: Path, name: str, text: str) -> Opened:
+def read(folder: Path, name: str, text: str) -> OpenedSource:
     return open_reading(exported.write(folder, {name: text}))
 
 

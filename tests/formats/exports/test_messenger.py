@@ -15,7 +15,7 @@ import exported
 from exported import messages, texts
 from realtalk.chat import Attachment, unpack_extra
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.meta import repaired
+from realtalk.formats.exports.meta import repair
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.registry import detect
@@ -71,12 +71,12 @@ def test_which_of_the_two(tmp_path: Path, name: str, values: dict[str, Any], exp
 
 @pytest.mark.parametrize("text", ["café", "прывітанне", "👍🏽", "plain"])
 def test_characters_are_put_right(text: str) -> None:
-    assert repaired(broken(text)) == text
+    assert repair(broken(text)) == text
 
 
 @pytest.mark.parametrize("text", ["café", "прывітанне", "ÃÃ", "naïve"])
 def test_correct_text_is_left_alone(text: str) -> None:
-    assert repaired(text) == text
+    assert repair(text) == text
 
 
 def test_names_title_and_reactions_are_put_right_too(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from realtalk.errors import RealtalkError
-from realtalk.formats.opening import Opened, open_reading
+from realtalk.formats.opening import OpenedSource, open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from shown import check
 
@@ -31,7 +31,7 @@ def graph(number: int, sender: Any, content: str, **more: Any) -> dict[str, Any]
     } | more
 
 
-def read(folder: Path, value: Any, **options: Any) -> Opened:
+def read(folder: Path, value: Any, **options: Any) -> OpenedSource:
     path = folder / "messages.json"
     path.write_text(json.dumps(value), "utf-8")
     return open_reading(path, options=ReadOptions(**options))

@@ -31,7 +31,7 @@ from realtalk.formats.json_input import NOT_TEXT, Fields
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.sessions import cut, sorted_by_time
+from realtalk.formats.sessions import cut_sessions, sorted_by_time
 from realtalk.formats.source import Source
 from realtalk.text.folding import STRAY_SIGNS
 
@@ -274,7 +274,7 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
                 pack_extra(fields),
             )
         )
-    sessions = cut(sorted_by_time(messages), options.gap)
+    sessions = cut_sessions(sorted_by_time(messages), options.gap)
     order = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
     ids = {label: key[1] for key, label in speakers.items() if key[0] == "id"}
     extra = draft.extra | ({"authors": ids} if ids else {})

@@ -23,9 +23,9 @@ from typing import Any
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.values import (
-    attached,
-    filled,
+    drop_empty,
     from_number,
+    make_attachment,
     object_at,
     objects_at,
     text_at,
@@ -44,7 +44,7 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 
 _ENDINGS = (".json", ".jsonl", ".ndjson")
 _HEAD = re.compile(r'"chatlab"\s{0,9}:\s{0,9}\{')
@@ -78,7 +78,7 @@ def _is_ours(member: Member) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
-    members = taken(
+    members = members_of_format(
         source,
         _ENDINGS,
         _is_ours,
@@ -136,7 +136,7 @@ class _Parts:
 
     def draft(self, stem: str) -> Draft:
         keys = ("platform", "type", "groupId", "ownerId")
-        extra = filled({key: text_at(self.meta, key) for key in keys})
+        extra = drop_empty({key: text_at(self.meta, key) for key in keys})
         return Draft(
             text_at(self.meta, "name") or stem, id=text_at(self.meta, "groupId"), extra=extra
         )
@@ -179,7 +179,7 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
         attachments=files,
         reply_to=text_at(item, "replyToMessageId"),
         deleted=gone,
-        extra=filled({"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD}),
+        extra=drop_empty({"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD}),
         also=names[-1] if names else "",
         call=kind == _CALL,
         odd=odd_at(item, "content"),
@@ -196,7 +196,7 @@ def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
     if rest.startswith("data:"):
         return "", (Attachment(file),)  # the file itself, as letters
     if _ADDRESS.fullmatch(rest):
-        return "", (attached(rest, file),)
+        return "", (make_attachment(rest, file),)
     if file == "audio":
         return rest, (Attachment(file),)  # what was said, written down by the app
     if file in ("file", "link", "location", "contact"):

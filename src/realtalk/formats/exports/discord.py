@@ -26,9 +26,9 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.exports import discord_html
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.values import (
-    attached,
-    filled,
+    drop_empty,
     from_stamp,
+    make_attachment,
     object_at,
     objects_at,
     text_at,
@@ -37,7 +37,7 @@ from realtalk.formats.json_input import (
     UTC_ZONE,
     Fields,
     Zone,
-    decoded,
+    decode,
     from_utc,
     head_keys,
     head_text,
@@ -51,7 +51,7 @@ from realtalk.formats.json_input import (
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.calendars import DateOrder
-from realtalk.text.written_days import spelled
+from realtalk.text.written_days import parse_spelled
 
 # Discord's own data package into chats: only what the package's owner wrote.
 #
@@ -82,8 +82,8 @@ def _is_package_channel(member: Member) -> bool:
 
 def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
     """Every channel of the package."""
-    user = _named(source, "/user.json")
-    titles = _named(source, "messages/index.json")
+    user = _file_content(source, "/user.json")
+    titles = _file_content(source, "messages/index.json")
     entry = partial(
         _package_entry,
         owner_id=text_at(user, "id"),
@@ -112,13 +112,13 @@ def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
 def table_rows(member: Member) -> list[tuple[str, list[str]]]:
     """The rows of a CSV file, its header among them, each with its place."""
     try:
-        rows = list(csv.reader(io.StringIO(decoded(member.read()), newline="")))
+        rows = list(csv.reader(io.StringIO(decode(member.read()), newline="")))
     except csv.Error as error:
         raise RealtalkError("not a readable CSV table", where=member.where) from error
     return [(f"{member.name}, row {number}", row) for number, row in enumerate(rows, 1)]
 
 
-def _named(source: Source, name: str) -> Fields:
+def _file_content(source: Source, name: str) -> Fields:
     for member in source.having(".json"):
         if f"/{member.name.lower()}".endswith(name):
             try:
@@ -135,7 +135,7 @@ def _package_entry(row: Fields, owner_id: str, owner: str, tz: Zone) -> Entry:
         from_utc(from_stamp(row.get("Timestamp"), UTC_ZONE), tz),
         text_at(row, "Contents"),
         id=text_at(row, "ID"),
-        attachments=tuple(attached(url) for url in text_at(row, "Attachments").split()),
+        attachments=tuple(make_attachment(url) for url in text_at(row, "Attachments").split()),
         odd=odd_at(row, "Contents"),
     )
 
@@ -181,7 +181,7 @@ def _is_csv(member: Member) -> bool:
 
 
 def _is_page(member: Member) -> bool:
-    return discord_html.is_page(decoded(member.head(_PAGE_HEAD)))
+    return discord_html.is_page(decode(member.head(_PAGE_HEAD)))
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -194,7 +194,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         if pages := list(matching(source, _PAGES, _is_page, limit=0)):
 
             def dates(stamps: list[str]) -> Callable[[str], datetime | None]:
-                return partial(_written, order=options.dates or _date_order(stamps))
+                return partial(_parse_date, order=options.dates or _date_order(stamps))
 
             chats = discord_html.drafts(pages, tz, dates, _is_notice)
             return assemble(source, "discord", chats, options)
@@ -220,21 +220,21 @@ def _channel(export: Fields, member: Member) -> Draft:
     channel = object_at(export, "channel")
     extra = {key: text_at(channel, key) for key in ("category", "type", "id", "topic")}
     extra["guild"] = text_at(export, "guild/name")
-    return Draft(text_at(channel, "name") or member.stem, extra=filled(extra))
+    return Draft(text_at(channel, "name") or member.stem, extra=drop_empty(extra))
 
 
 def _entry(item: Fields, tz: Zone) -> Entry | None:
     kind, author = text_at(item, "type"), object_at(item, "author")
     number, time = text_at(item, "id"), from_stamp(item.get("timestamp"), tz)
     if kind in _CALLS:
-        return Entry(text_at(author, "id"), _shown(author), time, "", id=number, call=True)
+        return Entry(text_at(author, "id"), _display_name(author), time, "", id=number, call=True)
     if kind not in _SAID:
         return None
     forwarded = object_at(item, "forwardedMessage")
     marks = (
         (
             text_at(mark, "emoji/name"),
-            [_shown(user) for user in objects_at(mark, "users")],
+            [_display_name(user) for user in objects_at(mark, "users")],
             mark.get("count"),
         )
         for mark in objects_at(item, "reactions")
@@ -244,18 +244,18 @@ def _entry(item: Fields, tz: Zone) -> Entry | None:
         "pinned": item.get("isPinned") is True,
         "forwarded": bool(forwarded),
         "edited": text_at(item, "timestampEdited"),
-        "mentions": [_shown(person) for person in objects_at(item, "mentions")],
+        "mentions": [_display_name(person) for person in objects_at(item, "mentions")],
     }
     return Entry(
         text_at(author, "id"),
-        _shown(author),
+        _display_name(author),
         time,
         _text(item) or _text(forwarded),
         id=number,
         attachments=(*_attachments(item), *_attachments(forwarded)),
         reply_to="" if forwarded else text_at(item, "reference/messageId"),
         edited=bool(extra["edited"]),
-        extra=reactions(marks) | filled(extra),
+        extra=reactions(marks) | drop_empty(extra),
         also=text_at(author, "name"),
         odd=odd_at(item, "content") or odd_at(forwarded, "content"),
     )
@@ -263,22 +263,24 @@ def _entry(item: Fields, tz: Zone) -> Entry | None:
 
 def _text(item: Fields) -> str:
     """What was written; an export without the exporter's markdown names people by id."""
-    names = {text_at(person, "id"): _shown(person) for person in objects_at(item, "mentions")}
+    names = {
+        text_at(person, "id"): _display_name(person) for person in objects_at(item, "mentions")
+    }
     return _MENTION.sub(
         lambda match: f"@{names[match[1]]}" if names.get(match[1]) else match[0],
         _EMOJI.sub(r"\1", text_at(item, "content")),
     )
 
 
-def _shown(person: Fields) -> str:
+def _display_name(person: Fields) -> str:
     return text_at(person, "nickname", "name")
 
 
 def _attachments(item: Fields) -> Iterator[Attachment]:
     for file in objects_at(item, "attachments"):
-        yield attached(file.get("url"), name=file.get("fileName"))
+        yield make_attachment(file.get("url"), name=file.get("fileName"))
     for sticker in objects_at(item, "stickers"):
-        yield attached(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
+        yield make_attachment(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
     for embed in objects_at(item, "embeds"):
         # Bots post tables, too.
         fields = [field for field in objects_at(embed, "fields") if text_at(field, "value")]
@@ -291,7 +293,7 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
         pictures = [embed.get("image"), *objects_at(embed, "images")]
         urls = dict.fromkeys(text_at(mapping(picture), "url") for picture in pictures)
         for picture in filter(None, urls):
-            yield attached(picture, "image")
+            yield make_attachment(picture, "image")
 
 
 def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
@@ -306,17 +308,19 @@ def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
         entry = Entry(
             author,
             name,
-            from_stamp(stamp, tz) or _written(stamp, order),
+            from_stamp(stamp, tz) or _parse_date(stamp, order),
             text,
-            attachments=tuple(attached(url.strip()) for url in files.split(",") if url.strip()),
-            extra=reactions(_counted(mark.strip()) for mark in marks.split(",")),
+            attachments=tuple(
+                make_attachment(url.strip()) for url in files.split(",") if url.strip()
+            ),
+            extra=reactions(_parse_reaction(mark.strip()) for mark in marks.split(",")),
             where=where,
         )
         discord_html.add(draft, entry, _is_notice(text) and not files)
     return draft
 
 
-def _counted(mark: str) -> tuple[str, tuple[()], int]:
+def _parse_reaction(mark: str) -> tuple[str, tuple[()], int]:
     match = _COUNTED.fullmatch(mark)
     return (match[1], (), int(match[2])) if match else (mark, (), 1)
 
@@ -332,14 +336,14 @@ def _date_order(stamps: list[str]) -> DateOrder:
     return "dmy" if any(12 < first <= 31 for first in firsts) else "mdy"
 
 
-def _written(text: str, order: DateOrder) -> datetime | None:
+def _parse_date(text: str, order: DateOrder) -> datetime | None:
     """A date in the exporter's own way of writing: 01-May-24 09:30 AM, 5/1/2024 9:30 AM."""
     for form in ("%d-%b-%y %I:%M %p", "%d-%b-%Y %I:%M %p", "%d-%b-%y %H:%M"):
         try:
             return datetime.strptime(text.strip(), form)
         except ValueError:
             continue
-    return spelled(text, order) if _NUMERIC.match(text) else None
+    return parse_spelled(text, order) if _NUMERIC.match(text) else None
 
 
 FORMAT = Format(title="Discord (DiscordChatExporter, data package)", sniff=_sniff, read=_read)

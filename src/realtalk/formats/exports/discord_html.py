@@ -27,8 +27,8 @@ from datetime import datetime
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
-from realtalk.formats.exports.values import attached, filled, from_number
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
+from realtalk.formats.exports.values import drop_empty, from_number, make_attachment
 from realtalk.formats.json_input import Zone
 from realtalk.formats.source import Member
 
@@ -163,11 +163,11 @@ class _Item:
         caption = "".join(self.caption).strip()
         if self.kind == "link":
             return Attachment("link", title, self.url, caption)
-        return attached(self.url, self.kind, title)
+        return make_attachment(self.url, self.kind, title)
 
 
 @dataclass(slots=True)
-class _Said:
+class _Bubble:
     """One message of a page."""
 
     id: str
@@ -198,7 +198,7 @@ class _Said:
             attachments=tuple(file.attachment for file in self.files),
             reply_to=self.reply,
             edited=self.edited,
-            extra=reactions(self.reactions) | filled({"bot": self.author.is_bot}),
+            extra=reactions(self.reactions) | drop_empty({"bot": self.author.is_bot}),
             also=self.author.also if self.author.also != name else "",
             where=where,
         )
@@ -218,13 +218,13 @@ class _DiscordPage(PageWalker[_Spot]):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.notices = 0
-        self.bubbles: list[_Said] = []
+        self.bubbles: list[_Bubble] = []
         self._entries: list[str] = []  # of the preamble: the server, the channel, its topic
         self._author = _Author()
         self._stamp: list[str] = []  # of a group, where it stands before its messages
         self._answered = ""
         self._is_old = False  # whether the group has its author before its messages
-        self._said: _Said | None = None
+        self._bubble: _Bubble | None = None
         self._walk(text)
         self._finish()
 
@@ -253,9 +253,9 @@ class _DiscordPage(PageWalker[_Spot]):
             spot = _Spot("preamble")
         else:
             self._part(tag.name, classes)
-            if self._said is not None:
-                self._look(self._said, tag.name, attributes, role, spot.role)
-                self._file(self._said, tag.name, classes, attributes, spot.role)
+            if self._bubble is not None:
+                self._look(self._bubble, tag.name, attributes, role, spot.role)
+                self._file(self._bubble, tag.name, classes, attributes, spot.role)
             else:
                 # What stands before the messages of a group: who wrote them, and what they answer.
                 if not _NAMES.isdisjoint(classes):
@@ -272,26 +272,26 @@ class _DiscordPage(PageWalker[_Spot]):
 
     def _begin(self, number: str) -> None:
         self._finish()
-        self._said = _Said(number, self._author, reply=self._answered)
+        self._bubble = _Bubble(number, self._author, reply=self._answered)
         self._answered = ""
-        self._said.parts["stamp"] = list(self._stamp)
-        self._said.is_old = self._is_old
+        self._bubble.parts["stamp"] = list(self._stamp)
+        self._bubble.is_old = self._is_old
 
     def _part(self, tag: str, classes: list[str]) -> None:
         """Begins a message without a number where a part of it stands that begins one."""
         part = next((_PARTS[name] for name in classes if name in _PARTS), None)
         if part is None or tag == "img" or not self._is_old:
             return
-        bubble = self._said
+        bubble = self._bubble
         if bubble is not None and bubble.id:
             return
         if bubble is None or part < bubble.part or (part == bubble.part and part in _ONCE):
             self._begin("")
-        if self._said is not None:
-            self._said.part = part
+        if self._bubble is not None:
+            self._bubble.part = part
 
     def _look(
-        self, bubble: _Said, tag: str, attributes: dict[str, str], own: str | None, role: str
+        self, bubble: _Bubble, tag: str, attributes: dict[str, str], own: str | None, role: str
     ) -> None:
         """What a tag inside of a message says by itself; `own` is the role of its classes."""
         if own == "notice":
@@ -316,7 +316,7 @@ class _DiscordPage(PageWalker[_Spot]):
 
     @staticmethod
     def _file(
-        bubble: _Said, tag: str, classes: list[str], attributes: dict[str, str], role: str
+        bubble: _Bubble, tag: str, classes: list[str], attributes: dict[str, str], role: str
     ) -> None:
         for name in classes:
             if name in _BEGIN and tag != "img":
@@ -332,7 +332,7 @@ class _DiscordPage(PageWalker[_Spot]):
             file.url = address if role == "title" else file.url or address
 
     @staticmethod
-    def _emoji(bubble: _Said, role: str, emoji: str) -> None:
+    def _emoji(bubble: _Bubble, role: str, emoji: str) -> None:
         if role == "text":
             bubble.parts["text"].append(emoji)
         elif bubble.reactions and not bubble.reactions[-1][0]:
@@ -344,36 +344,36 @@ class _DiscordPage(PageWalker[_Spot]):
                 self._finish()
 
     def _finish(self) -> None:
-        bubble = self._said
+        bubble = self._bubble
         if bubble is not None and bubble.is_notice:
             self.notices += 1
         elif bubble is not None:
             self.bubbles.append(bubble)
-        self._said = None
+        self._bubble = None
 
     def _data(self, raw: str) -> None:
         role = (self._open.here or _Spot()).role
         if not raw or not role:
             return
-        text = unescaped(raw)
+        text = unescape(raw)
         if role == "preamble":
             self._entries[-1] += text
-        elif self._said is None:
+        elif self._bubble is None:
             if role == "author":
                 self._author.name.append(text)
             elif role == "stamp":
                 self._stamp.append(text)
         elif role == "emoji":
-            self._emoji(self._said, role, text.strip())
+            self._emoji(self._bubble, role, text.strip())
         elif role == "author":
             self._author.name.append(text)
         elif role == "count":
-            if self._said.reactions:
-                emoji, people, _ = self._said.reactions[-1]
-                self._said.reactions[-1] = (emoji, people, text.strip())
+            if self._bubble.reactions:
+                emoji, people, _ = self._bubble.reactions[-1]
+                self._bubble.reactions[-1] = (emoji, people, text.strip())
         elif role in ("title", "caption"):
-            if self._said.files:
-                file = self._said.files[-1]
+            if self._bubble.files:
+                file = self._bubble.files[-1]
                 (file.title if role == "title" else file.caption).append(text)
         elif role in ("text", "stamp"):
-            self._said.parts[role].append(text)
+            self._bubble.parts[role].append(text)

@@ -23,9 +23,9 @@ from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.values import (
-    attached,
-    filled,
+    drop_empty,
     from_stamp,
+    make_attachment,
     object_at,
     objects_at,
     scalar,
@@ -35,9 +35,9 @@ from realtalk.formats.json_input import (
     UTC_ZONE,
     Fields,
     Zone,
+    as_list,
     from_utc,
     head_keys,
-    listed,
     load,
     load_export,
     mapping,
@@ -45,8 +45,8 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, taken
-from realtalk.text.written_days import spelled
+from realtalk.formats.source import Member, Source, matching, members_of_format
+from realtalk.text.written_days import parse_spelled
 
 _FILE = re.compile(r"(?:^|/)messages\.json(\.gz)?$")
 
@@ -64,7 +64,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = taken(
+    members = members_of_format(
         source,
         (".json",),
         _is_ours,
@@ -90,7 +90,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         # The folder of a conversation has its id: downloads of several days have it alike.
         draft = drafts.setdefault(
             folder if " " in folder else member.name,
-            Draft(alone or text_at(info, "name") or folder or member.stem, extra=filled(extra)),
+            Draft(alone or text_at(info, "name") or folder or member.stem, extra=drop_empty(extra)),
         )
         entry = partial(_entry, names=names, first=first, tz=tz)
         draft.fill(export["messages"], f"{member.name}, messages", entry)
@@ -124,7 +124,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
             text_at(mark, "emoji/unicode") or text_at(mark, "emoji/custom_emoji/short_code"),
             [
                 names.get(address.lower(), address.lower())
-                for address in map(scalar, listed(mark.get("reactor_emails")))
+                for address in map(scalar, as_list(mark.get("reactor_emails")))
             ],
             None,
         )
@@ -133,14 +133,14 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
     return Entry(
         email,
         text_at(creator, "name") or names.get(email, "") or email,
-        from_utc(spelled(date) or from_stamp(date, UTC_ZONE), tz),
+        from_utc(parse_spelled(date) or from_stamp(date, UTC_ZONE), tz),
         text,
         id=number,
         attachments=files,
         reply_to=quoted or (opening if opening != number else ""),
         edited=bool(text_at(item, "updated_date")),
         deleted=gone,
-        extra=reactions(marks) | filled({"bot": text_at(creator, "user_type") == "Bot"}),
+        extra=reactions(marks) | drop_empty({"bot": text_at(creator, "user_type") == "Bot"}),
         call=is_call,
         odd=odd_at(item, "text"),
     )
@@ -148,7 +148,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
 
 def _attachments(item: Fields, text: str) -> Iterator[Attachment]:
     for file in objects_at(item, "attached_files"):
-        yield attached(file.get("export_name"), name=file.get("original_name"))
+        yield make_attachment(file.get("export_name"), name=file.get("original_name"))
     for note in objects_at(item, "annotations"):
         if link := object_at(note, "url_metadata"):
             address = link.get("url")
@@ -163,7 +163,9 @@ def _attachments(item: Fields, text: str) -> Iterator[Attachment]:
             space = object_at(meeting, "meeting_space")
             yield Attachment("call", url=text_at(space, "meeting_url"))
         if picture := object_at(note, "upload_metadata"):
-            yield attached("", name=picture.get("content_name"), mime=picture.get("content_type"))
+            yield make_attachment(
+                "", name=picture.get("content_name"), mime=picture.get("content_type")
+            )
 
 
 FORMAT = Format(title="Google Chat (Takeout)", sniff=_sniff, read=_read)

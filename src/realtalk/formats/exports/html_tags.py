@@ -21,9 +21,9 @@ from typing import Generic, TypeVar
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.values import attached
-from realtalk.formats.json_input import decoded
-from realtalk.formats.limits import raised
+from realtalk.formats.exports.values import make_attachment
+from realtalk.formats.json_input import decode
+from realtalk.formats.limits import scale
 from realtalk.formats.source import Member
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Tag:
     def attributes(self) -> dict[str, str]:
         pairs: dict[str, str] = {}
         for name, *values in _ATTRIBUTE.findall(self.rest):
-            pairs.setdefault(name.lower(), unescaped("".join(values)))
+            pairs.setdefault(name.lower(), unescape("".join(values)))
         return pairs
 
 
@@ -114,7 +114,7 @@ class Nesting(Generic[T]):
             self._names[name] += 1
             return
         self._deeper += 1
-        if self._deeper > raised(_MOST_DEEPER):
+        if self._deeper > scale(_MOST_DEEPER):
             raise DeepPage(
                 f"holds more than {_DEEPEST:,} tags inside each other",
                 fix="an exporter writes no such page; export the chat again",
@@ -163,12 +163,12 @@ class PageWalker(ABC, Generic[T]):
 def page_of(member: Member, walk_through: Callable[[str], P]) -> P:
     """What a walker makes of a page; where it is refused, the file is named."""
     try:
-        return walk_through(decoded(member.read()))
+        return walk_through(decode(member.read()))
     except DeepPage as error:
         raise RealtalkError(error.what, where=member.where, fix=error.fix) from error
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """Text as people see it."""
     try:
         return html.unescape(text) if "&" in text else text
@@ -195,10 +195,10 @@ def flat(text: str, *, spaced: bool = False) -> Flat:
     return _Flattening(text, spaced).result
 
 
-def linked(body: Flat) -> Iterator[Attachment]:
+def find_links(body: Flat) -> Iterator[Attachment]:
     """Pictures in a text, and addresses that stand behind words of it."""
     for address, words in body.pictures:
-        yield attached(address, "image", words)
+        yield make_attachment(address, "image", words)
     for address, words in body.links:
         if address.rstrip("/") != words.rstrip("/"):
             yield Attachment("link", words, address)
@@ -209,7 +209,7 @@ class _Flattening:
 
     def __init__(self, text: str, spaced: bool) -> None:
         self.result = Flat()
-        self._said: list[str] = []
+        self._own: list[str] = []
         self._quoted: list[str] = []
         self._unseen = self._quotes = 0  # how many such tags are open
         self._kept = int(spaced)
@@ -221,12 +221,12 @@ class _Flattening:
                 self._unseen = max(0, self._unseen + (-1 if piece.closes else not piece.is_alone))
             elif not self._unseen:
                 self._tag(piece)
-        self.result.text = _lines(self._said)
+        self.result.text = _lines(self._own)
         self.result.quoted = _lines(self._quoted)
 
     @property
     def _here(self) -> list[str]:
-        return self._quoted if self._quotes else self._said
+        return self._quoted if self._quotes else self._own
 
     @property
     def _at_start(self) -> bool:
@@ -238,7 +238,7 @@ class _Flattening:
             return
         if not self._kept and self._at_start and not raw.strip(" \t\r\n\f"):
             return  # between two blocks
-        words = unescaped(raw)
+        words = unescape(raw)
         self._here.append(words if self._kept else _SPACES.sub(" ", words))
 
     def _tag(self, tag: Tag) -> None:
@@ -260,7 +260,7 @@ class _Flattening:
         if tag.name == "a":
             self._end_link()
             if not tag.closes and not self._quotes and (to := tag.attributes.get("href", "")):
-                self._link = (to, len(self._said))
+                self._link = (to, len(self._own))
 
     def _picture(self, attributes: dict[str, str]) -> None:
         """A picture that was sent; an emoji is drawn as one, and is text."""
@@ -273,7 +273,7 @@ class _Flattening:
     def _end_link(self) -> None:
         if self._link is not None:
             address, start = self._link
-            self.result.links.append((address, _lines(self._said[start:])))
+            self.result.links.append((address, _lines(self._own[start:])))
             self._link = None
 
 

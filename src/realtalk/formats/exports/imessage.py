@@ -29,9 +29,9 @@ from realtalk.formats.exports.imessage_pages import (
     page_draft,
     text_draft,
 )
-from realtalk.formats.exports.values import attached, filled, scalar, text_at, whole
+from realtalk.formats.exports.values import drop_empty, make_attachment, scalar, text_at, whole
 from realtalk.formats.json_input import Fields, Zone, zone
-from realtalk.formats.limits import GROWTH, LEAST_BYTES, raised
+from realtalk.formats.limits import GROWTH, LEAST_BYTES, scale
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.written_days import from_epoch
@@ -107,7 +107,7 @@ def _is_database(member: Member) -> bool:
     if b"chat_message_join" in head or member.path is None:
         return b"chat_message_join" in head
     try:
-        with closing(_opened(member)) as database:
+        with closing(_open_database(member)) as database:
             return _NEEDED.keys() <= _columns(database).keys()
     except (RealtalkError, sqlite3.Error):
         return False
@@ -116,7 +116,7 @@ def _is_database(member: Member) -> bool:
 def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:
     """The conversations of one database."""
     try:
-        with closing(_opened(member)) as database:
+        with closing(_open_database(member)) as database:
             drafts = _Conversations(database, member).read(tz)
     except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
         raise RealtalkError(
@@ -133,7 +133,7 @@ def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:
     return drafts
 
 
-def _opened(member: Member) -> sqlite3.Connection:
+def _open_database(member: Member) -> sqlite3.Connection:
     """The database, for reading only; what is not plainly on disk is read into memory."""
     if not member.head(len(_MAGIC)).startswith(_MAGIC):
         raise RealtalkError("is no database", where=member.where)
@@ -187,8 +187,8 @@ class _Conversations:
         self._database = database
         self._member = member
         self._columns = _columns(database)
-        self._row_limit = raised(max(_LEAST_ROWS, member.size // _ROW))
-        self._byte_limit = raised(max(LEAST_BYTES, GROWTH * member.size))
+        self._row_limit = scale(max(_LEAST_ROWS, member.size // _ROW))
+        self._byte_limit = scale(max(LEAST_BYTES, GROWTH * member.size))
         if not _NEEDED.keys() <= self._columns.keys():
             raise RealtalkError("holds no messages of Apple's", where=member.where)
         self._drafts: dict[str, Draft] = {}
@@ -254,7 +254,7 @@ class _Conversations:
         chat = self._chats.get(number, {})
         key = text_at(chat, "chat_identifier") or person or "unknown"
         if key not in self._drafts:
-            extra = filled({"participants": self._members.get(number, [])})
+            extra = drop_empty({"participants": self._members.get(number, [])})
             self._drafts[key] = Draft(text_at(chat, "display_name") or key, extra=extra)
         return self._drafts[key]
 
@@ -293,7 +293,7 @@ def _entry(row: Row, sender: str, listed: list[Row], tz: Zone, where: str) -> En
         edited=edited and says,
         # What was unsent has lost its text.
         deleted=(edited or bool(whole(row.get("date_retracted")))) and not says,
-        extra=filled({"subject": text_at(row, "subject")}),
+        extra=drop_empty({"subject": text_at(row, "subject")}),
         where=where,
     )
 
@@ -311,7 +311,7 @@ def _file(file: Row, row: Row) -> Attachment:
     sticker = _STICKER if file.get("is_sticker") else ""
     kind = sticker or ("audio" if row.get("is_audio_message") else "")
     name = text_at(file, "transfer_name")
-    return attached(file.get("filename"), kind, name, file.get("mime_type"))
+    return make_attachment(file.get("filename"), kind, name, file.get("mime_type"))
 
 
 def _time(value: Any, tz: Zone) -> datetime | None:

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
 from realtalk.formats.exports.text_entries import EARLY, export_lines
-from realtalk.formats.exports.values import attached
+from realtalk.formats.exports.values import make_attachment
 from realtalk.formats.json_input import head_text
 from realtalk.formats.source import Member
 from realtalk.text.calendars import hour_of_day
@@ -218,9 +218,9 @@ def _tell(entry: Entry, lines: list[str]) -> None:
                 place += 1
             place += place < len(lines) and not lines[place]
         elif _FILE.fullmatch(line) and "ttachments" in line:
-            files.append(attached(line))
+            files.append(make_attachment(line))
         elif sticker := _STICKER.match(line):
-            files.append(attached(line[sticker.end() :].partition(" (")[0], "sticker"))
+            files.append(make_attachment(line[sticker.end() :].partition(" (")[0], "sticker"))
         elif line in _LOST:
             files.append(Attachment("media"))
         elif line.startswith(_HEARD) and files and files[-1].kind == "audio":
@@ -345,7 +345,7 @@ class _AppleBubble:
         text = "\n".join(filter(None, self.parts["text"] + edited))
         marks = [_reaction(words) for words in self.parts["tapback"]]
         files = [
-            attached(path, kind if kind in ("sticker", "video", "audio") else "")
+            make_attachment(path, kind if kind in ("sticker", "video", "audio") else "")
             for kind, path in self.files
         ]
         files += [Attachment("media") for _ in self.parts["lost"]]
@@ -480,6 +480,6 @@ class _ApplePage(PageWalker[_AppleSpot]):
         if bubble is None:
             return
         for audio in _AUDIO.finditer(raw):
-            bubble.files.append(("audio", unescaped(audio[1])))
+            bubble.files.append(("audio", unescape(audio[1])))
         if part and part != "attachment":
-            bubble.write(part, unescaped(raw))
+            bubble.write(part, unescape(raw))

@@ -23,11 +23,11 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.discord import table_rows
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
-from realtalk.formats.exports.values import attached, from_stamp
+from realtalk.formats.exports.values import from_stamp, make_attachment
 from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.json_input import head_text
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 from realtalk.text.calendars import AFTER, BEFORE, SPACE, hour_of_day
 from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
 
@@ -74,7 +74,7 @@ _CALL = re.compile(
 )
 
 
-class Stamped(NamedTuple):
+class StampedLine(NamedTuple):
     """A line that begins with its time: whose it is ("" for the app), and what follows."""
 
     time: datetime
@@ -103,12 +103,12 @@ def _is_title(line: str) -> bool:
 def _is_said(line: str, parted: bool) -> bool:
     if _PC.match(line) or (parted and _TIMED.match(line)):
         return parted
-    stamped = _stamped(line)
+    stamped = _parse_stamped(line)
     return stamped is not None and bool(stamped.name)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = taken(
+    members = members_of_format(
         source,
         _SUFFIXES,
         _is_ours,
@@ -136,7 +136,7 @@ def _draft(member: Member) -> Draft:
 
     taken_lines = EntryLines(draft, member.name, _judge, is_notice)
     for number, line in enumerate(lines):
-        stamped = _stamped(line)
+        stamped = _parse_stamped(line)
         timed = _PC.match(line) if people else _TIMED.match(line) if day else None
         if stamped is not None and stamped.name:
             taken_lines.begin(Entry("", stamped.name, stamped.time, ""), stamped.text)
@@ -171,7 +171,7 @@ def _clock(match: re.Match[str]) -> time | None:
         return None
 
 
-def _stamped(line: str) -> Stamped | None:
+def _parse_stamped(line: str) -> StampedLine | None:
     """The pieces of a line that begins with a whole date and time; None for any other."""
     # Most lines that are none begin with neither a number nor a capital.
     if not line[:1].isdigit() and not line[:1].isupper():
@@ -190,17 +190,17 @@ def _stamped(line: str) -> Stamped | None:
     moment, rest = datetime.combine(day, time_of_day), match["rest"]
     name, colon, text = f"{rest[2:]} ".partition(" : ")
     if rest.startswith(",") and colon and 0 < len(name) <= _LONGEST_NAME:
-        return Stamped(moment, name, text.removesuffix(" "))
-    return Stamped(moment, "", rest[2:])
+        return StampedLine(moment, name, text.removesuffix(" "))
+    return StampedLine(moment, "", rest[2:])
 
 
-def _leads(lines: list[str], number: int, stamped: Stamped | None) -> bool:
+def _leads(lines: list[str], number: int, stamped: StampedLine | None) -> bool:
     """Whether a line is a day above something of that day: else a person wrote it."""
     day = stamped.time.date() if stamped else day_of(lines[number])
     if day is None:
         return False
     below = next((line for line in lines[number + 1 : number + 4] if line.strip()), "")
-    next_stamped = _stamped(below)
+    next_stamped = _parse_stamped(below)
     return next_stamped.time.date() == day if next_stamped else _TIMED.match(below) is not None
 
 
@@ -221,7 +221,7 @@ def _judge(entry: Entry) -> bool:
     invited = text.startswith(f"{entry.name} invited ") and text.endswith(".")
     if text.startswith(entry.name) and (invited or _is_notice(text)):
         return False
-    entry.attachments = _sent(text)
+    entry.attachments = _find_attachments(text)
     if entry.attachments:
         entry.text = ""
     elif match := _WITH_STICKER.match(text):
@@ -230,7 +230,7 @@ def _judge(entry: Entry) -> bool:
     return True
 
 
-def _sent(text: str) -> tuple[Attachment, ...]:
+def _find_attachments(text: str) -> tuple[Attachment, ...]:
     """What a text stands for, where it is the app's own words for something that was sent."""
     if kind := _WORDING.kinds.get(text) or _WORDING.kinds.get(
         text[1:-1] if _IN_BRACKETS.fullmatch(text) else ""
@@ -243,10 +243,10 @@ def _sent(text: str) -> tuple[Attachment, ...]:
     heading, colon, name = text.partition(": ")
     if colon and heading in _HEADINGS and "\n" not in name:
         kind = _HEADINGS[heading]
-        return (attached("", "", name) if kind == "file" else Attachment(kind, name),)
+        return (make_attachment("", "", name) if kind == "file" else Attachment(kind, name),)
     files = text.split("\n")
     if all(_HASHED.fullmatch(name) for name in files):
-        return tuple(attached("", "", name) for name in files)
+        return tuple(make_attachment("", "", name) for name in files)
     return ()
 
 

@@ -29,7 +29,7 @@ from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
 from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 from realtalk.text.calendars import DateOrder, hour_of_day, rule_of
 from realtalk.text.written_days import day_of, is_open, shares_order
 
@@ -66,7 +66,7 @@ class TimedLine:
         return self.gap in ("\t", _WIDE)
 
 
-def _timed(line: str) -> TimedLine | None:
+def _parse_timed(line: str) -> TimedLine | None:
     if "\t" not in line[:40] and " " not in line[:40]:
         return None
     match = _TIME.match(line)
@@ -86,16 +86,16 @@ def _is_ours(member: Member) -> bool:
     lines = head_lines(member, _HEAD_LINES)
     days = [place for place, line in enumerate(lines) if day_of(line)]
     # Below a day stands something with a time.
-    below = any(place + 1 < len(lines) and _timed(lines[place + 1]) for place in days)
+    below = any(place + 1 < len(lines) and _parse_timed(lines[place + 1]) for place in days)
     if not below or lines[0].lstrip().startswith(_MARK):
         return below
     # Without a title: any diary may have a date above a time, but neither columns nor weekdays.
-    columns = any(timed.gap == "\t" for line in lines if (timed := _timed(line)))
+    columns = any(timed.gap == "\t" for line in lines if (timed := _parse_timed(line)))
     return days[0] == 0 and (columns or any(letter.isalpha() for letter in lines[0]))
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = taken(
+    members = members_of_format(
         source,
         _SUFFIXES,
         _is_ours,
@@ -110,7 +110,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
 def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
     """The chat of one text file."""
     lines = export_lines(member)
-    timed = [_timed(line) for line in lines]
+    timed = [_parse_timed(line) for line in lines]
     order = _order(lines, timed, dates, member, notes)
     draft = Draft(_title(member.stem) or member.stem, unit="lines")
     tabs = any(line and line.gap == "\t" for line in timed)

@@ -33,7 +33,7 @@ from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.html_tags import flat
-from realtalk.formats.exports.values import attached, filled
+from realtalk.formats.exports.values import drop_empty, make_attachment
 from realtalk.formats.json_input import Zone, zone
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
@@ -69,7 +69,7 @@ def bare(body: str) -> Bare:
     """The words of the sender."""
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     signed = _signature(lines)
-    copied = _copied(lines[:signed])
+    copied = _find_copied_mail(lines[:signed])
     own: list[str] = []
     was_quoted = False
     for line in lines[:copied]:
@@ -81,13 +81,15 @@ def bare(body: str) -> Bare:
         was_quoted = is_quoted
     if copied < signed:
         _drop_introduction(own)
-    text = _joined(own)
+    text = _join_lines(own)
     if not text:
-        return Bare(_joined(lines))
-    return Bare(text, _filled(lines[:signed]) - _filled(own), _filled(lines[signed:]))
+        return Bare(_join_lines(lines))
+    return Bare(
+        text, _count_filled(lines[:signed]) - _count_filled(own), _count_filled(lines[signed:])
+    )
 
 
-def _filled(lines: list[str]) -> int:
+def _count_filled(lines: list[str]) -> int:
     """How many lines are not empty."""
     return sum(bool(line.strip()) for line in lines)
 
@@ -100,7 +102,7 @@ def _signature(lines: list[str]) -> int:
     return len(lines)
 
 
-def _copied(lines: list[str]) -> int:
+def _find_copied_mail(lines: list[str]) -> int:
     """Where a copied mail begins: header lines in a row, two of them with a date or an address.
 
     A line of dashes, or an empty one, stands above it, or nothing does.
@@ -135,7 +137,7 @@ def _drop_introduction(lines: list[str]) -> None:
             return
 
 
-def _joined(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     """Lines with one empty line at most between two of them, none around them."""
     paragraphs: list[str] = []
     for line in lines:
@@ -267,7 +269,7 @@ class _Box:
             id=number,
             attachments=tuple(_files(parts)),
             reply_to=(answered or related[-1:] or [""])[0],
-            extra=filled({"subject": subject}),
+            extra=drop_empty({"subject": subject}),
             where=where,
         )
         self.quoted += body.quoted
@@ -331,11 +333,11 @@ def _plain(header: str) -> str:
         parts = decode_header(value) if "=?" in value else [(value, None)]
     except (MessageError, ValueError):
         parts = [(value, None)]
-    words = (p if isinstance(p, str) else _decoded(p, charset or "ascii") for p, charset in parts)
+    words = (p if isinstance(p, str) else _decode(p, charset or "ascii") for p, charset in parts)
     return " ".join("".join(words).split())
 
 
-def _decoded(data: bytes, charset: str) -> str:
+def _decode(data: bytes, charset: str) -> str:
     for name in (charset, "utf-8"):
         try:
             return data.decode(name)
@@ -375,7 +377,7 @@ def _text(parts: list[tuple[Mail, str]]) -> str:
             continue
         payload = part.get_payload(decode=True)
         data = payload if isinstance(payload, bytes) else b""
-        text = _decoded(data, part.get_content_charset() or "utf-8")
+        text = _decode(data, part.get_content_charset() or "utf-8")
         if kind == "text/plain" and text.strip():
             return text
         pages.append(text)
@@ -390,7 +392,7 @@ def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:
     for part, kind in parts:
         name = part.get_filename()
         if name or kind.partition("/")[0] not in ("text", "message", "multipart"):
-            yield attached("", name=_plain(name or ""), mime=kind)
+            yield make_attachment("", name=_plain(name or ""), mime=kind)
 
 
 FORMAT = Format(

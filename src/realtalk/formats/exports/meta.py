@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
 from realtalk.formats.exports.meta_notices import judge
 from realtalk.formats.exports.meta_repeats import Line, MetaThread
 from realtalk.formats.exports.values import (
-    attached,
-    filled,
+    drop_empty,
     from_number,
+    make_attachment,
     object_at,
     objects_at,
     records,
@@ -36,19 +36,19 @@ from realtalk.formats.exports.values import (
 from realtalk.formats.json_input import (
     Fields,
     Zone,
-    decoded,
+    as_list,
+    decode,
     head_keys,
     head_text,
     is_odd,
-    listed,
     load,
     mapping,
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, taken
+from realtalk.formats.source import Member, Source, matching, members_of_format
 from realtalk.text.calendars import DateOrder
-from realtalk.text.written_days import LONGEST, order_of, spelled
+from realtalk.text.written_days import LONGEST, order_of, parse_spelled
 
 # Conversations of Messenger or Instagram while they are read, until their notices are known.
 #
@@ -167,7 +167,7 @@ def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
 def _is_page(member: Member) -> bool:
     # One message by structure may be anything; a file of the usual name, or two, are not.
     least = 1 if _PAGE.search(member.name) else 2
-    return len(_MetaPage(decoded(member.head(_HEAD))).messages) >= least
+    return len(_MetaPage(decode(member.head(_HEAD))).messages) >= least
 
 
 def _page_threads(members: list[Member], order: DateOrder | None) -> list[OpenThread]:
@@ -187,11 +187,11 @@ def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> Ope
     first, page = parts[0]
     people = dict.fromkeys(entry.name for _, page in parts for _, entry in page.messages)
     folder = first.folder.rsplit("/", 1)[-1] if _PAGE.search(first.name) else ""
-    extra = filled({"participants": list(people)})
+    extra = drop_empty({"participants": list(people)})
     thread = OpenThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
     for member, part in parts:
         for index, (stamp, entry) in enumerate(part.messages):
-            entry.time = spelled(stamp, order)
+            entry.time = parse_spelled(stamp, order)
             entry.where = f"{member.name}, messages[{index}]"
             thread.candidates.append(Candidate(entry))
     return thread
@@ -236,9 +236,9 @@ class _MetaPage(PageWalker[_Element]):
 
     def _data(self, raw: str) -> None:
         if self._unseen == "title":
-            self._title.append(unescaped(raw))
+            self._title.append(unescape(raw))
         elif not self._unseen:
-            self._append(unescaped(raw))
+            self._append(unescape(raw))
 
     def _append(self, text: str) -> None:
         self._pieces.append(text)
@@ -253,7 +253,7 @@ class _MetaPage(PageWalker[_Element]):
             attributes = tag.attributes
             if address := attributes.get("src") or attributes.get("href") or "":
                 self._files.append((len(self._pieces), tag.name, address))
-                played |= "://" not in address and attached(address).kind in _PLAYED
+                played |= "://" not in address and make_attachment(address).kind in _PLAYED
         if tag.name == "br" or tag.name in _BLOCKS:
             self._append("\n")
         element = _Element(tag.name, len(self._pieces), len(self.messages), played)
@@ -289,7 +289,7 @@ class _MetaPage(PageWalker[_Element]):
             return
         stamp, sender = self._text(date).strip(), " ".join(self._text(name).split())
         # A month in a language that is not known still has its year and clock around it.
-        dated = _YEAR.search(stamp) or spelled(stamp, "dmy") or spelled(stamp, "mdy")
+        dated = _YEAR.search(stamp) or parse_spelled(stamp, "dmy") or parse_spelled(stamp, "mdy")
         if not sender or not dated or not _CLOCK.search(stamp):
             return
         lists, spoken = (
@@ -297,7 +297,7 @@ class _MetaPage(PageWalker[_Element]):
             for spans in (self._listed, self._spoken)
         )
         marks = [mark for span in lists if (mark := _mark(self._text(span)))]
-        text = self._said(body, sorted([*lists, *spoken]))
+        text = self._body_text(body, sorted([*lists, *spoken]))
         files = tuple(self._page_files(body))
         entry = Entry("", sender, None, text, attachments=files, extra=reactions(marks))
         self.messages.append((stamp, entry))
@@ -305,7 +305,7 @@ class _MetaPage(PageWalker[_Element]):
         self._spoken.clear()
         self._files.clear()
 
-    def _said(self, body: Span, others: list[Span]) -> str:
+    def _body_text(self, body: Span, others: list[Span]) -> str:
         """The text of a body without the reactions that are listed in it, or words for a film."""
         own: list[str] = []
         start = body[0]
@@ -325,7 +325,7 @@ class _MetaPage(PageWalker[_Element]):
                 continue
             addresses.add(address)
             if tag != "a" or "://" not in address:
-                yield attached(address, _PAGE_MEDIA.get(tag, ""))
+                yield make_attachment(address, _PAGE_MEDIA.get(tag, ""))
             elif len(text) > _LONGEST_TEXT or address not in text:
                 yield Attachment("link", url=address)
 
@@ -372,7 +372,7 @@ _SYSTEM_TYPES = frozenset({"subscribe", "unsubscribe", "call", "plan"})
 _SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
 
 
-def repaired(text: str) -> str:
+def repair(text: str) -> str:
     """UTF-8 that was read as Latin-1, made right; any other text as it is."""
     if text.isascii():
         return text
@@ -412,7 +412,7 @@ def _is_of_instagram(member: Member, source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions, *, format_name: str) -> ReadCorpus:
     """Every conversation of the source, its parts joined."""
-    members = taken(source, (".json",), _is_thread)
+    members = members_of_format(source, (".json",), _is_thread)
     if members:
         notes, threads = [], _threads(members, zone(options.timezone))
     elif pages := list(_pages(source)):
@@ -453,9 +453,9 @@ def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
             draft.name = fix(export.get("title")) or text_at(export, "threadName") or fallback
             people = [
                 fix(person.get("name") if isinstance(person, dict) else person)
-                for person in listed(export.get("participants"))
+                for person in as_list(export.get("participants"))
             ]
-            draft.extra = filled({"participants": people, "thread_path": path})
+            draft.extra = drop_empty({"participants": people, "thread_path": path})
         for where, item in draft.objects(export["messages"], f"{member.name}, messages"):
             _add(thread, item, where, tz, encrypted=encrypted)
     return list(threads.values())
@@ -509,7 +509,7 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
 
 
 def _repair(value: Any) -> str:
-    return repaired(scalar(value))
+    return repair(scalar(value))
 
 
 def _part(member: Member, pattern: re.Pattern[str]) -> tuple[str, int, str]:
@@ -522,9 +522,9 @@ def _part(member: Member, pattern: re.Pattern[str]) -> tuple[str, int, str]:
 def _attachments(item: Fields) -> Iterator[Attachment]:
     for key, kind in _MEDIA.items():
         for file in records(item.get(key)):
-            yield attached(_repair(file.get("uri")), kind)
+            yield make_attachment(_repair(file.get("uri")), kind)
     if sticker := object_at(item, "sticker"):
-        yield attached(_repair(sticker.get("uri")), "sticker")
+        yield make_attachment(_repair(sticker.get("uri")), "sticker")
     share = object_at(item, "share")
     title, address, caption = (
         _repair(share.get(key)) for key in ("original_content_owner", "link", "share_text")
@@ -536,7 +536,7 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
 def _media(file: Fields) -> Attachment:
     uri = text_at(file, "uri")
     # Where a file could not be fetched, a sentence stands in place of its address.
-    return attached(uri) if "." in uri or "/" in uri else Attachment("media")
+    return make_attachment(uri) if "." in uri or "/" in uri else Attachment("media")
 
 
 INSTAGRAM = Format(

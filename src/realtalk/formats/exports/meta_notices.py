@@ -166,14 +166,14 @@ class _Names:
                     self._call(name, form)
         likely = [line for line in thread.lines if _may_be_notice(line)]
         for line in likely:
-            self._nicknamed(line)
+            self._note_nickname(line)
         self._learn(line for line in likely if not line.carries)
 
     def _call(self, person: str, name: str) -> None:
         self._of[person].add(name)
         self.people.setdefault(name, set()).add(person)
 
-    def _nicknamed(self, line: Line) -> None:
+    def _note_nickname(self, line: Line) -> None:
         if " nickname " not in line.text:
             return
         text = line.text.strip()
@@ -265,7 +265,7 @@ def _by_own_name(likely: Iterable[Line], others: _Tails) -> int:
         if any(line.sort for line in alike) or of_several or (carried > 1 and ended):
             _take(alike)
             _take(tails)
-            others.nicknamed(words)
+            others.add_nickname(words)
         elif len(alike) > 1 and len(words) > 2 and not ended and not _are_labels(alike):
             uncertain += alike  # "Ann is coming along", "Bo is coming along"
         elif len(_senders([*alike, *tails])) > 1 and len(words) > 2 and len(alike) + len(tails) > 2:
@@ -349,7 +349,7 @@ class _Tails:
                 hits += lines
         return hits
 
-    def nicknamed(self, words: list[str]) -> None:
+    def add_nickname(self, words: list[str]) -> None:
         """Remembers who may stand by a nickname before the words of a notice."""
         for same, before, lines in self._alike(words):
             if same == len(words) and len(before.split()) <= 4:

@@ -85,7 +85,7 @@ class MetaThread:
 
 def frame_of(text: str, people: Iterable[str]) -> str:
     """A sentence without what varies in it: other people, quotations, emoji, numbers."""
-    return _framed(_nameless(text, people))
+    return _make_frame(_nameless(text, people))
 
 
 def _nameless(text: str, people: Iterable[str]) -> str:
@@ -94,7 +94,7 @@ def _nameless(text: str, people: Iterable[str]) -> str:
     return text
 
 
-def _framed(text: str) -> str:
+def _make_frame(text: str) -> str:
     framed = EMOJI.sub(_FACE, _QUOTED.sub(_QUOTE, text))
     return _CITED.sub(rf"\1{_QUOTE}", re.sub(r"\d+", "0", framed)).strip()
 
@@ -116,7 +116,7 @@ def by_repetition(every: Sequence[Line], likely: Iterable[Line]) -> int:
     for line in likely:
         if line.sort is None and not line.carries and EMOJI.search(line.text):
             nameless = _nameless(line.text, line.thread.people)
-            frame = _framed(nameless)
+            frame = _make_frame(nameless)
             if frame.count(_FACE) == 1:
                 emoji_lines.append(_EmojiLine(line, _bare(EMOJI.findall(nameless)[0]), frame))
     # Where the app calls people otherwise than the download does, the first word is the name.
@@ -177,7 +177,7 @@ def _size(text: str) -> int:
     return max(len(words), len(_UNSPACED.findall(text)) // _LETTERS)
 
 
-def _said(text: str) -> str:
+def _words_alone(text: str) -> str:
     """The words alone, in small letters, with a space on both sides."""
     return f" {' '.join(plain_words(text.casefold()))} "
 
@@ -186,14 +186,14 @@ def _elsewhere(every: Iterable[Line], likely: Sequence[_Group]) -> Counter[str]:
     """How often people say the words of a sentence otherwise, or among more words."""
     by_word: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for frame, _ in likely:
-        words = max(map(_said, re.split(f"[{_NAME}{_QUOTE}]", frame)), key=len)
+        words = max(map(_words_alone, re.split(f"[{_NAME}{_QUOTE}]", frame)), key=len)
         if words.strip():
             by_word[max(words.split(), key=len)].append((words, frame))  # long words are rare
     exact = {emoji_line.line for _, alike in likely for emoji_line in alike}
     others: Counter[str] = Counter()
     for line in every:
         if line not in exact:
-            text = _said(line.text[:_LONGEST])
+            text = _words_alone(line.text[:_LONGEST])
             for word in by_word.keys() & text.split():
                 others.update(frame for words, frame in by_word[word] if words in text)
     return others

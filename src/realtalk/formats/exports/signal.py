@@ -25,10 +25,10 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.exports import signal_json
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.text_entries import EARLY
-from realtalk.formats.exports.values import attached
-from realtalk.formats.json_input import Fields, decoded, head_text
+from realtalk.formats.exports.values import make_attachment
+from realtalk.formats.json_input import Fields, decode, head_text
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, taken
+from realtalk.formats.source import Member, Source, matching, members_of_format
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
 #
@@ -142,7 +142,7 @@ def _sniff(source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     alone = len(source.members) == 1
-    files = taken(source, _JSON, signal_json.is_signal_json)
+    files = members_of_format(source, _JSON, signal_json.is_signal_json)
     drafts = [draft for member in files for draft in signal_json.drafts(member, options)]
     # signal-export writes every chat twice; the JSON says more than the text.
     in_json = {member.folder for member in files}
@@ -164,7 +164,7 @@ def _draft(member: Member) -> tuple[Draft, int]:
     folder = member.folder.rsplit("/", 1)[-1]
     usual = member.stem in ("chat", "index")
     draft = Draft(folder if usual and folder else member.stem, unit="lines")
-    text = decoded(member.read()).replace("\r\n", "\n")
+    text = decode(member.read()).replace("\r\n", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     if not text.endswith("\n") and lines and _CUT.fullmatch(lines[-1]):
         draft.leave(f"{member.name}:{len(lines)}", "the export ends in the middle of this line")
@@ -206,7 +206,7 @@ def _markdown(entry: Entry) -> None:
     text = _REACTIONS.sub("", text)
     files: list[Attachment] = []
     if "](" in text:  # else a text of nothing but brackets would be searched at each of them
-        files += [attached(path, name=name) for name, path in _FILE.findall(text)]
+        files += [make_attachment(path, name=name) for name, path in _FILE.findall(text)]
         text = _FILE.sub("", text)
     files += [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]
     text = _STICKER.sub("", text)

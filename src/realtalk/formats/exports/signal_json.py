@@ -25,9 +25,9 @@ from typing import Any
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
 from realtalk.formats.exports.values import (
-    attached,
     from_number,
     from_stamp,
+    make_attachment,
     object_at,
     objects_at,
     records,
@@ -39,10 +39,10 @@ from realtalk.formats.json_input import (
     BLANK,
     Fields,
     Zone,
+    as_list,
     head_keys,
     head_text,
     json_lines,
-    listed,
     load,
     mapping,
     odd_at,
@@ -93,7 +93,7 @@ def _frames(member: Member, tz: Zone) -> list[Draft]:
             items.append((where, frame["chatItem"]))
             continue
         rest.notice()
-        me = _joined(object_at(frame, "account"), "givenName", "familyName") or me
+        me = _join_fields(object_at(frame, "account"), "givenName", "familyName") or me
         if recipient := object_at(frame, "recipient"):
             number = text_at(recipient, "id")
             name = "" if "self" in recipient else _recipient(recipient)
@@ -147,7 +147,7 @@ def _with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
     return re.sub(_MENTIONED, lambda _: next(shown_names), text)
 
 
-def _joined(part: Fields, *keys: str) -> str:
+def _join_fields(part: Fields, *keys: str) -> str:
     return " ".join(filter(None, (text_at(part, key).strip() for key in keys)))
 
 
@@ -155,9 +155,9 @@ def _recipient(recipient: Fields) -> str:
     contact = object_at(recipient, "contact")
     phone = text_at(contact, "e164")
     return (
-        _joined(object_at(contact, "nickname"), "given", "family")
-        or _joined(contact, "systemGivenName", "systemFamilyName")
-        or _joined(contact, "profileGivenName", "profileFamilyName")
+        _join_fields(object_at(contact, "nickname"), "given", "family")
+        or _join_fields(contact, "systemGivenName", "systemFamilyName")
+        or _join_fields(contact, "profileGivenName", "profileFamilyName")
         or text_at(contact, "username")
         or (f"+{phone}" if phone else "")
         or text_at(recipient, "group/snapshot/title/title")
@@ -220,7 +220,7 @@ def _frame_attachments(kind: str, content: Fields) -> Iterator[Attachment]:
     if kind == "contactMessage":
         contacts = content.get("contact")
         contact = mapping(contacts) or next(iter(records(contacts)), {})
-        name = _joined(object_at(contact, "name"), "givenName", "familyName")
+        name = _join_fields(object_at(contact, "name"), "givenName", "familyName")
         yield Attachment("contact", name)
 
 
@@ -229,7 +229,7 @@ def _file(file: Fields) -> Attachment:
     name, mime = text_at(pointer, "fileName"), text_at(pointer, "contentType")
     if not name and not mime:
         return Attachment("media")
-    return replace(attached("", name=name, mime=mime), caption=text_at(pointer, "caption"))
+    return replace(make_attachment("", name=name, mime=mime), caption=text_at(pointer, "caption"))
 
 
 # The tool's own English, whatever the language of the phone.
@@ -251,23 +251,23 @@ def _reader(member: Member) -> Callable[[Member, Zone], list[Draft]] | None:
         return _frames
     exported = {"date", "sender", "body", "attachments"} <= keys
     if first == "{" and exported and "messages" not in keys:
-        return _exported
+        return _read_export
     desktop = "conversationId" in keys and len(keys & _DESKTOP) > 1 and keys & {"body", "type"}
     return _desktop if desktop else None
 
 
 def drafts(member: Member, options: ReadOptions) -> list[Draft]:
     """The chats of one file."""
-    return (_reader(member) or _exported)(member, zone(options.timezone))
+    return (_reader(member) or _read_export)(member, zone(options.timezone))
 
 
-def _exported(member: Member, tz: Zone) -> list[Draft]:
+def _read_export(member: Member, tz: Zone) -> list[Draft]:
     folder = member.folder.rsplit("/", 1)[-1]
     draft = Draft(folder if member.stem == "data" and folder else member.stem)
     for where, item in _objects(member, draft):
         extra = reactions(
             (scalar(pair[1]), [scalar(pair[0])], 1)
-            for pair in listed(item.get("reactions"))
+            for pair in as_list(item.get("reactions"))
             if isinstance(pair, list) and len(pair) == 2
         )
         if quote := text_at(item, "quote").strip().removeprefix("> ").replace("\n> ", "\n"):
@@ -299,7 +299,7 @@ def is_call(entry: Entry) -> bool:
 
 def _files(item: Fields) -> Iterator[Attachment]:
     for file in objects_at(item, "attachments"):
-        yield attached(file.get("path"), name=file.get("name"))
+        yield make_attachment(file.get("path"), name=file.get("name"))
     if sticker := item.get("sticker"):
         yield Attachment("sticker", caption=scalar(mapping(sticker).get("emoji", sticker)))
 
@@ -318,7 +318,7 @@ def _desktop(member: Member, tz: Zone) -> list[Draft]:
         if text_at(conversation, "type") == "group":
             groups.add(text_at(conversation, "id"))
     drafts_by_id: dict[str, Draft] = {}
-    for index, item in enumerate(listed(items)):
+    for index, item in enumerate(as_list(items)):
         where = f"{member.name}, messages[{index}]"
         fields = mapping(item)
         number = text_at(fields, "conversationId")
@@ -350,7 +350,7 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
         id=scalar(sent),
         attachments=tuple(_attachments(item)),
         reply_to=text_at(item, "quote/id"),
-        edited=bool(listed(item.get("editHistory"))),
+        edited=bool(as_list(item.get("editHistory"))),
         deleted=gone,
         extra=reactions(
             (text_at(mark, "emoji"), [people.get(text_at(mark, "fromId"), "")], 1)
@@ -363,7 +363,9 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
 
 def _attachments(item: Fields) -> Iterator[Attachment]:
     for file in objects_at(item, "attachments"):
-        yield attached(file.get("path"), name=file.get("fileName"), mime=file.get("contentType"))
+        yield make_attachment(
+            file.get("path"), name=file.get("fileName"), mime=file.get("contentType")
+        )
     if sticker := object_at(item, "sticker"):
         yield Attachment("sticker", caption=text_at(sticker, "emoji"))
     for link in objects_at(item, "preview"):

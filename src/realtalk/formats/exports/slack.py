@@ -20,9 +20,9 @@ from typing import Any
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.values import (
-    attached,
-    filled,
+    drop_empty,
     from_number,
+    make_attachment,
     object_at,
     objects_at,
     records,
@@ -32,16 +32,16 @@ from realtalk.formats.exports.values import (
 from realtalk.formats.json_input import (
     Fields,
     Zone,
+    as_list,
     head_keys,
     head_text,
-    listed,
     load,
     load_list,
     odd_at,
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, taken
+from realtalk.formats.source import Member, Source, matching, members_of_format
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
 _LISTS = ("channels", "groups", "dms", "mpims")
@@ -91,7 +91,7 @@ def _is_day(member: Member) -> bool:
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     days = tuple(member for member in source.having(".json") if _DAY.match(member.name))
-    days = days or taken(
+    days = days or members_of_format(
         source,
         (".json",),
         _is_day,
@@ -159,7 +159,7 @@ class _SlackNames:
 
     def of(self, ids: Any) -> list[str]:
         """The names of people by their ids, or the ids."""
-        return [self.people.get(number, number) for number in map(scalar, listed(ids))]
+        return [self.people.get(number, number) for number in map(scalar, as_list(ids))]
 
     def draft(self, folder: str) -> Draft:
         """A conversation without a name of its own is called after its members."""
@@ -172,7 +172,7 @@ class _SlackNames:
             "topic": text_at(channel, "topic/value"),
         }
         unnamed = kind in ("dms", "mpims") and people
-        return Draft(", ".join(people) if unnamed else folder, extra=filled(extra))
+        return Draft(", ".join(people) if unnamed else folder, extra=drop_empty(extra))
 
     def sender(self, item: Fields) -> tuple[str, str]:
         # A comment about a file names its author once more inside.
@@ -212,7 +212,7 @@ def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
         return None
     author, name = names.sender(item)
     ts, thread = text_at(item, "ts"), text_at(item, "thread_ts")
-    text, links = _text(_written(item), names)
+    text, links = _text(_own_text(item), names)
     text = text or _blocks(item.get("blocks"), names).strip()
     marks = (
         (text_at(reaction, "name"), names.of(reaction.get("users")), reaction.get("count"))
@@ -228,12 +228,12 @@ def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
         attachments=(*_attachments(item), *links),
         reply_to=thread if thread != ts else "",
         edited=isinstance(item.get("edited"), dict),
-        extra=reactions(marks) | filled(extra),
+        extra=reactions(marks) | drop_empty(extra),
         odd=not text and odd_at(item, "text"),
     )
 
 
-def _written(item: Fields) -> str:
+def _own_text(item: Fields) -> str:
     """What the sender wrote: beside an old kind of file, a sentence of Slack's stands around it."""
     text, file = text_at(item, "text"), object_at(item, "file")
     if comment := text_at(item, "comment/comment"):
@@ -247,7 +247,7 @@ def _text(raw: str, names: _SlackNames) -> tuple[str, list[Attachment]]:
     """Slack's markup as people see it; a link behind words is kept beside the text."""
     links: list[Attachment] = []
 
-    def shown(match: re.Match[str]) -> str:
+    def replace_reference(match: re.Match[str]) -> str:
         target, _, label = match[1].partition("|")
         sign, rest = target[:1], target[1:]
         if sign == "@":
@@ -261,7 +261,7 @@ def _text(raw: str, names: _SlackNames) -> tuple[str, list[Attachment]]:
             links.append(Attachment("link", _plain(label), _plain(target)))
         return label or target
 
-    return _plain(_REFERENCE.sub(shown, raw)), links
+    return _plain(_REFERENCE.sub(replace_reference, raw)), links
 
 
 def _blocks(value: Any, names: _SlackNames) -> str:
@@ -306,9 +306,9 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
         else:
             address = file.get("url_private") or file.get("permalink")
             title = text_at(file, "name", "title")
-            yield attached(address, name=title, mime=file.get("mimetype"))
+            yield make_attachment(address, name=title, mime=file.get("mimetype"))
     for picture in _pictures(item.get("blocks")):
-        yield attached(picture.get("image_url"), "image", picture.get("alt_text"))
+        yield make_attachment(picture.get("image_url"), "image", picture.get("alt_text"))
     for card in objects_at(item, "attachments"):
         title = text_at(card, "title", "author_name")
         address = text_at(card, "title_link", "from_url")

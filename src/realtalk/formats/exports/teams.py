@@ -24,11 +24,11 @@ import orjson
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.html_tags import Flat, Tag, flat, linked, unescaped, walk
+from realtalk.formats.exports.html_tags import Flat, Tag, find_links, flat, unescape, walk
 from realtalk.formats.exports.values import (
-    attached,
-    filled,
+    drop_empty,
     from_stamp,
+    make_attachment,
     object_at,
     objects_at,
     scalar,
@@ -38,15 +38,15 @@ from realtalk.formats.exports.values import (
 from realtalk.formats.json_input import (
     Fields,
     Zone,
+    as_list,
     head_keys,
-    listed,
     load,
     mapping,
     odd_at,
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 
 # messages.json of a personal account of Teams or Skype into drafts of chats.
 #
@@ -92,14 +92,14 @@ def _fill_personal(
     for place, conversation in enumerate(objects_at(export, "conversations")):
         number = text_at(conversation, "id")
         name = text_at(conversation, "displayName") or names.get(number, "") or number
-        extra = filled({"id": number, "owner": owner})
+        extra = drop_empty({"id": number, "owner": owner})
         draft = drafts.setdefault(
             (number,) if number else (file, str(place)),
             Draft(name, newest_first=True, extra=extra),
         )
         is_list = number.startswith(_PERSONAL_LISTS) and number != _NOTES
         where = f"{file}, conversations[{place}].MessageList"
-        for here, item in draft.objects(listed(conversation.get("MessageList")), where):
+        for here, item in draft.objects(as_list(conversation.get("MessageList")), where):
             if is_list:
                 draft.notice()
                 continue
@@ -148,7 +148,7 @@ def _callers(content: str) -> Iterator[tuple[str, str]]:
     person = inside = ""
     for piece in walk(content):
         if isinstance(piece, str):
-            name = unescaped(piece).strip()
+            name = unescape(piece).strip()
             if person and inside in ("name", "displayname") and name not in ("", person):
                 account = person if person.partition(":")[0].isdigit() else f"8:{person}"
                 if name != account:
@@ -177,11 +177,11 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
         from_stamp(item.get("originalarrivaltime") or item.get("composetime"), tz),
         "" if gone or files else body.text,  # beside a file stand words for old programs
         id=text_at(item, "id"),
-        attachments=() if gone else tuple(files or linked(body)),
+        attachments=() if gone else tuple(files or find_links(body)),
         reply_to=body.answers,
         edited=bool(text_at(properties, "edittime")) or "<e_m " in content,
         deleted=gone,
-        extra=reactions(marks) | filled({"quote": "" if body.answers else body.quoted}),
+        extra=reactions(marks) | drop_empty({"quote": "" if body.answers else body.quoted}),
         where=where,
         odd=odd_at(item, "content"),
     )
@@ -201,10 +201,10 @@ def _personal_files(kind: str, content: str) -> list[Attachment]:
         fields = tag.attributes
         if tag.name == "uriobject":
             kind = _kind(fields.get("type", "")) or _kind(form) or "file"
-            files.append(attached(fields.get("uri", ""), kind))
+            files.append(make_attachment(fields.get("uri", ""), kind))
         elif tag.name == "originalname" and files and (name := fields.get("v", "")):
             last = files[-1]
-            files[-1] = attached(last.url, "" if last.kind == "file" else last.kind, name)
+            files[-1] = make_attachment(last.url, "" if last.kind == "file" else last.kind, name)
         elif tag.name in ("location", "c") and _kind(form) in ("location", "contact"):
             title = fields.get("address", "") or fields.get("f", "")
             files.append(Attachment(_kind(form), title, fields.get("url", "")))
@@ -233,7 +233,7 @@ def _is_ours(member: Member) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
-    members = taken(
+    members = members_of_format(
         source,
         (".json",),
         _is_ours,
@@ -273,14 +273,14 @@ def _fill(
     title = next(filter(None, titles), "")
     here: dict[tuple[str, ...], Draft] = {}
     calls: set[str] = set()
-    for path, item in _threads(_listed(holders, numbered=whole_file)):
+    for path, item in _threads(_list_items(holders, numbered=whole_file)):
         where = f"{member.name}, {path}"
         channel = object_at(mapping(item), "channelIdentity")
         number = text_at(mapping(item), "chatId") or text_at(channel, "channelId")
         # What is no object stands in the file's first chat.
         place = (number,) if number else next(iter(here), (member.name, ""))
         draft = here[place] = drafts.setdefault(
-            place, Draft("", newest_first=True, extra=filled({"id": number}))
+            place, Draft("", newest_first=True, extra=drop_empty({"id": number}))
         )
         if _is_short(mapping(item)):
             short.append(text_at(item, "id") or where)
@@ -313,7 +313,7 @@ def _key(holder: Any) -> str:
     return next((key for key in _LISTS if isinstance(mapping(holder).get(key), list)), "")
 
 
-def _listed(holders: list[Any], *, numbered: bool) -> Iterator[tuple[str, Any]]:
+def _list_items(holders: list[Any], *, numbered: bool) -> Iterator[tuple[str, Any]]:
     """What pages hold, and what stands beside them, each with its place in the file."""
     for number, holder in enumerate(holders):
         before = f"[{number}]" if numbered else ""
@@ -336,7 +336,7 @@ def _threads(listed: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
                 answers = [
                     (
                         f"{path}.replies[{place}]",
-                        inherited | filled(reply) if mapping(reply) else reply,
+                        inherited | drop_empty(reply) if mapping(reply) else reply,
                     )
                     for place, reply in enumerate(replies)
                 ]
@@ -364,7 +364,7 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
     body_text = flat(content) if text_at(body, "contentType") == "html" else Flat(content)
     gone = bool(text_at(item, "deletedDateTime"))
     files = objects_at(item, "attachments")
-    answered = next((number for file in files if (number := _answered(file))), "")
+    answered = next((number for file in files if (number := _reply_target(file))), "")
     marks = (
         (
             text_at(mark, "reactionType", "displayName"),
@@ -379,12 +379,12 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
         from_stamp(item.get("createdDateTime"), tz),
         "" if gone else body_text.text,
         id=text_at(item, "id"),
-        attachments=() if gone else (*_files(files), *linked(body_text)),
+        attachments=() if gone else (*_files(files), *find_links(body_text)),
         reply_to=answered or text_at(item, "replyToId"),
         edited=bool(text_at(item, "lastEditedDateTime")),
         deleted=gone,
         extra=reactions(marks)
-        | filled(
+        | drop_empty(
             {
                 "subject": text_at(item, "subject"),
                 "quote": "" if answered else body_text.quoted,
@@ -417,7 +417,7 @@ def _caller(item: Fields, calls: set[str]) -> Fields:
     return _identity(object_at(detail, "initiator"))
 
 
-def _answered(file: Fields) -> str:
+def _reply_target(file: Fields) -> str:
     """The id of the message that this one answers: it is attached to it."""
     if text_at(file, "contentType") != "messageReference":
         return ""
@@ -432,9 +432,9 @@ def _files(files: Sequence[Fields]) -> Iterator[Attachment]:
     for file in files:
         kind = text_at(file, "contentType")
         if kind == "reference":
-            yield attached(file.get("contentUrl"), name=file.get("name"))
+            yield make_attachment(file.get("contentUrl"), name=file.get("name"))
         elif kind.startswith(("image/", "video/", "audio/")):
-            yield attached(file.get("contentUrl"), name=file.get("name"), mime=kind)
+            yield make_attachment(file.get("contentUrl"), name=file.get("name"), mime=kind)
         elif "Reference" not in kind:  # a card; answers and forwarded messages are no files
             title = text_at(file, "name") or kind.rsplit(".", 1)[-1]
             yield Attachment("link", title, text_at(file, "contentUrl"))

@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescaped
+from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
 from realtalk.formats.exports.values import (
-    attached,
-    filled,
+    drop_empty,
     from_number,
     from_stamp,
+    make_attachment,
     object_at,
     objects_at,
     records,
@@ -40,16 +40,16 @@ from realtalk.formats.exports.values import (
 from realtalk.formats.json_input import (
     Fields,
     Zone,
+    as_list,
     head_keys,
     head_text,
     is_odd,
-    listed,
     load,
     mapping,
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, taken
+from realtalk.formats.source import Member, Source, matching, members_of_format
 
 # Telegram Desktop's HTML export, which it offers first, into drafts of chats.
 #
@@ -114,7 +114,7 @@ def _page_drafts(members: Iterable[Member], tz: Zone) -> list[Draft]:
         draft.notice(page.notices)
         for bubble in page.bubbles:
             # Below the first of several bubbles in a row the name is not repeated.
-            sender = last[folder] = bubble.said("from") or last.get(folder, "")
+            sender = last[folder] = bubble.part_text("from") or last.get(folder, "")
             draft.add(bubble.entry(sender, f"{member.name}, message {bubble.id}", tz))
     return list(by_folder.values())
 
@@ -147,14 +147,14 @@ class _Bubble:
     files: list[_File] = field(default_factory=list)
     reactions: list[list[str]] = field(default_factory=list)  # an emoji and its count
 
-    def said(self, part: str) -> str:
+    def part_text(self, part: str) -> str:
         return "".join(self.parts[part])
 
     def entry(self, sender: str, where: str, tz: Zone) -> Entry:
-        text = self.said("text").strip() or self.said("question").strip()
+        text = self.part_text("text").strip() or self.part_text("question").strip()
         date, answered = _STAMP.match(self.date), _ANSWERED.search(self.reply)
         stamp = date.expand(r"\3-\2-\1T\4\5") if date else ""
-        extra = {"forwarded_from": self.said("forwarded_from"), "poll": self.parts["poll"]}
+        extra = {"forwarded_from": self.part_text("forwarded_from"), "poll": self.parts["poll"]}
         return Entry(
             "",
             sender,
@@ -163,7 +163,8 @@ class _Bubble:
             id=self.id,
             attachments=tuple(_page_attachments(self.files, text)),
             reply_to=answered[1] if answered else "",
-            extra=reactions((emoji, (), count) for emoji, count in self.reactions) | filled(extra),
+            extra=reactions((emoji, (), count) for emoji, count in self.reactions)
+            | drop_empty(extra),
             where=where,
             # A call stands on a page as a bubble of the caller.
             call=not text and [file.kind for file in self.files] == ["call"],
@@ -182,7 +183,7 @@ def _page_attachments(files: list[_File], text: str) -> Iterator[Attachment]:
         elif kind == "call":
             yield Attachment(kind)
         elif kind != "link":
-            yield attached(url, kind, "" if kind else title)
+            yield make_attachment(url, kind, "" if kind else title)
         # A plain address is in the text already; one behind words is not.
         elif not searched or url.split("://", 1)[-1].rstrip("/") not in text:
             yield Attachment(kind, url=url)
@@ -262,7 +263,7 @@ class _TelegramPage(PageWalker[_Place]):
 
     def _data(self, raw: str) -> None:
         part, around = self._open.here or _Place()
-        data, bubble = unescaped(raw), self._bubble
+        data, bubble = unescape(raw), self._bubble
         if bubble is None:
             if "page_header" in around:
                 self._title.append(data)
@@ -328,7 +329,7 @@ def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
-    members = taken(source, (".json",), _is_export)
+    members = members_of_format(source, (".json",), _is_export)
     if not members:
         if pages := tuple(_pages(source)):
             from_pages = _page_drafts(pages, tz)
@@ -349,9 +350,9 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             name = text_at(chat, "name") or kind.replace("_", " ").capitalize()
             draft = drafts.setdefault(
                 (kind, number or where, here[kind, number]),
-                Draft(name, extra=filled({"type": kind, "id": number})),
+                Draft(name, extra=drop_empty({"type": kind, "id": number})),
             )
-            items = listed(chat.get("messages"))
+            items = as_list(chat.get("messages"))
             # What is no message may have no time at all, and must not move those of the others.
             dated = [item for item in records(items) if _is_said(item)]
             local = all(from_stamp(item.get("date"), None) for item in dated)
@@ -394,7 +395,7 @@ def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
         caller = text_at(item, "actor_id")
         return Entry(caller, text_at(item, "actor"), time, "", id=number, call=True)
     author = text_at(item, "from_id")
-    extra = filled({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
+    extra = drop_empty({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
     extra |= reactions(
         (
             text_at(reaction, "emoji", "document_id", "type"),
@@ -468,11 +469,13 @@ def _path(value: Any) -> str:
 
 def _attachments(item: Fields) -> Iterator[Attachment]:
     if "photo" in item:
-        yield attached(_path(item["photo"]), "image")
+        yield make_attachment(_path(item["photo"]), "image")
     if "file" in item or "media_type" in item:
         unnamed = "file_name" not in item and "mime_type" not in item
         kind = _MEDIA.get(text_at(item, "media_type"), "media" if unnamed else "")
-        file = attached(_path(item.get("file")), kind, item.get("file_name"), item.get("mime_type"))
+        file = make_attachment(
+            _path(item.get("file")), kind, item.get("file_name"), item.get("mime_type")
+        )
         yield Attachment(file.kind, file.name, file.url, text_at(item, "sticker_emoji"))
     if contact := object_at(item, "contact_information"):
         parts = (text_at(contact, "first_name"), text_at(contact, "last_name"))
@@ -485,7 +488,7 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
         caption = text_at(item, "game_description")
         yield Attachment("link", game, text_at(item, "game_link"), caption)
     for paid in objects_at(item, "paid_media"):
-        yield attached(_path(paid.get("photo") or paid.get("file")), "media")
+        yield make_attachment(_path(paid.get("photo") or paid.get("file")), "media")
     for piece in records(item.get("text_entities") or item.get("text")):
         if piece.get("type") == "text_link" and (address := text_at(piece, "href")):
             yield Attachment("link", text_at(piece, "text"), address)

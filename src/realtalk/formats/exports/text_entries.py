@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from realtalk.formats.exports.assembly import Draft, Entry
-from realtalk.formats.json_input import decoded
+from realtalk.formats.json_input import decode
 from realtalk.formats.source import Member
 
 EARLY = "before the first message"
@@ -23,7 +23,7 @@ EARLY = "before the first message"
 
 def export_lines(member: Member) -> list[str]:
     """The lines of a text, whatever ends them; people paste other separators into messages."""
-    text = decoded(member.read()).replace("\r\n", "\n")
+    text = decode(member.read()).replace("\r\n", "\n")
     if "\n" not in text:
         text = text.replace("\r", "\n")
     return text.removesuffix("\n").split("\n") if text else []

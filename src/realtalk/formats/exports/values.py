@@ -6,7 +6,7 @@
     objects_at({"files": [{"a": 1}, None]}, "files")   → [{"a": 1}]
     from_stamp("2024-05-01T09:30:00+02:00", None) → datetime(2024, 5, 1, 9, 30)
     from_number("1714548600", None)               → datetime(2024, 5, 1, 7, 30)
-    attached("media/song.opus")   → Attachment("audio", "song.opus", "media/song.opus")
+    make_attachment("media/song.opus")   → Attachment("audio", "song.opus", "media/song.opus")
 
 Nothing here raises: what cannot be used is empty or None, and the caller says what that means.
 """
@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.formats.json_input import Fields, Zone, listed, mapping
+from realtalk.formats.json_input import Fields, Zone, as_list, mapping
 from realtalk.text.written_days import from_epoch
 
 # Own table: the system's differs from machine to machine, and a reading must not.
@@ -71,14 +71,14 @@ def object_at(item: Mapping[str, Any], path: str) -> Fields:
     return mapping(item)
 
 
-def filled(fields: Fields) -> Fields:
+def drop_empty(fields: Fields) -> Fields:
     """The fields that hold something."""
     return {key: value for key, value in fields.items() if value}
 
 
 def records(value: Any) -> list[Fields]:
     """The objects of a list; anything else is no object."""
-    return [item for item in listed(value) if isinstance(item, dict)]
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def objects_at(item: Mapping[str, Any], path: str) -> list[Fields]:
@@ -120,7 +120,7 @@ def _file_kind(name: str, mime: str = "") -> str:
     return kind if kind in ("image", "video", "audio") else "file"
 
 
-def attached(url: Any, kind: str = "", name: Any = "", mime: Any = "") -> Attachment:
+def make_attachment(url: Any, kind: str = "", name: Any = "", mime: Any = "") -> Attachment:
     """A file of the export; its ending shows its kind where the app does not say."""
     address = scalar(url)
     label = scalar(name) or _base_name(address)

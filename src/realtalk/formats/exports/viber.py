@@ -22,7 +22,7 @@ from realtalk.formats.exports.assembly import Draft, Entry, assemble
 from realtalk.formats.exports.text_entries import EntryLines, export_lines
 from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 from realtalk.text.calendars import DateOrder, hour_of_day
 from realtalk.text.written_days import day_of, is_open, shares_order
 
@@ -85,7 +85,7 @@ def _is_said(line: str) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = taken(
+    members = members_of_format(
         source,
         _SUFFIXES,
         _is_ours,

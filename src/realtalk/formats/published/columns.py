@@ -72,7 +72,7 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
-def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, str]:
+def map_columns(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, str]:
     """Our field → the file's column, or an error that lists the columns."""
     columns: dict[str, str] = {}
     for ours, theirs in options.columns:
@@ -80,7 +80,7 @@ def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, 
             raise suggest("column", ours, list(FIELDS))
         if theirs not in names:
             raise RealtalkError(
-                f"has no column '{theirs}'", where=where, fix=f"it has: {_listed(names)}"
+                f"has no column '{theirs}'", where=where, fix=f"it has: {_list_columns(names)}"
             )
         columns[ours] = theirs
     free = {_plain(name): name for name in reversed(names) if name not in columns.values()}
@@ -98,12 +98,12 @@ def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, 
         raise RealtalkError(
             f"no column is known to hold the {' and the '.join(missing)}",
             where=where,
-            fix=f"name it with `columns={missing[0]}=COLUMN`; found: {_listed(names)}",
+            fix=f"name it with `columns={missing[0]}=COLUMN`; found: {_list_columns(names)}",
         )
     return columns
 
 
-def _listed(columns: Sequence[str]) -> str:
+def _list_columns(columns: Sequence[str]) -> str:
     """Column names for an error; only their number where one could be a part of a message."""
     if not all(len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) for name in columns):
         return f"{len(columns)} columns, not shown here: the first line may be a message"
@@ -111,7 +111,7 @@ def _listed(columns: Sequence[str]) -> str:
 
 
 def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
-    """Sessions by the rule of `cut`, but the messages stay as they are."""
+    """Sessions by the rule of `cut_sessions`, but the messages stay as they are."""
     return tuple(
         Session(number, group[0].time, tuple(group))
         for number, group in enumerate(split_at_pauses(messages, gap), 1)
@@ -200,12 +200,12 @@ class TableRows:
                 row.time = moment(stamp) if type(stamp) is str else parse_stamp(stamp, tz, order)
                 undated += row.time is None and row.stamp not in (None, "")
             speakers: dict[str, None] = {}
-            sessions = _sessions(self._numbered(rows), speakers)
+            sessions = _sessions(self._number_sessions(rows), speakers)
             chats.append(Chat(id_, tuple(speakers), sessions))
         self._notes += undated_notes(undated)
         return chats
 
-    def _numbered(self, rows: list[_Row]) -> list[tuple[int, list[_Row]]]:
+    def _number_sessions(self, rows: list[_Row]) -> list[tuple[int, list[_Row]]]:
         """The rows of each session with its number: as the file has them, else cut at pauses."""
         if not any(row.session for row in rows):
             sessions = split_at_pauses(sorted_by_time(rows), self._options.gap)

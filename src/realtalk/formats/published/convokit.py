@@ -34,9 +34,9 @@ from realtalk.formats.json_input import (
     NOT_TEXT,
     Fields,
     Zone,
+    as_list,
     head_keys,
     json_lines,
-    listed,
     load,
     mapping,
     odd_at,
@@ -46,10 +46,10 @@ from realtalk.formats.json_input import (
 from realtalk.formats.published.columns import cut_keeping_ids
 from realtalk.formats.published.record import (
     KEY,
-    amended,
+    amend,
     differences,
     extra_of,
-    gathered,
+    gather,
     undated_notes,
 )
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
@@ -79,7 +79,7 @@ def meta_of(entry: Any) -> tuple[Fields, list[Any]]:
     if not isinstance(entry, dict):
         return {}, []
     if "meta" in entry and set(entry) <= {"meta", "vectors"}:
-        return mapping(entry["meta"]), listed(entry.get("vectors"))
+        return mapping(entry["meta"]), as_list(entry.get("vectors"))
     return entry, []
 
 
@@ -102,7 +102,7 @@ def _message(fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where:
         reply_to=None if reply is None else str(reply),
         extra=_extra(meta, beyond, where),
     )
-    return amended(message, meta.get(KEY), where)
+    return amend(message, meta.get(KEY), where)
 
 
 def _chat(
@@ -120,7 +120,7 @@ def _chat(
         name: about_speakers[name] for name in speakers if any(meta_of(about_speakers.get(name)))
     }
     extra = _extra(meta, {**beyond, "speakers": about}, where)
-    return amended(Chat(id_, speakers, sessions, extra=extra), own, where)
+    return amend(Chat(id_, speakers, sessions, extra=extra), own, where)
 
 
 def _laid_out(messages: list[Message], layout: Any, where: str) -> tuple[Session, ...] | None:
@@ -134,7 +134,7 @@ def _laid_out(messages: list[Message], layout: Any, where: str) -> tuple[Session
             raise RealtalkError(f"'{KEY}' holds no layout of sessions", where=where)
         stop = start + max(0, entry[2])
         session = Session(0, None, tuple(messages[start:stop]))
-        sessions.append(amended(session, {"number": entry[0], "time": entry[1]}, where))
+        sessions.append(amend(session, {"number": entry[0], "time": entry[1]}, where))
         start = stop
     # Utterances added since then are not dropped.
     if rest := tuple(messages[start:]):
@@ -150,7 +150,7 @@ def _stamp(time: datetime | None) -> int | float | None:
     return int(seconds) if seconds.is_integer() else seconds
 
 
-def _parted(extra: str) -> tuple[Fields, Fields]:
+def _split_extra(extra: str) -> tuple[Fields, Fields]:
     """(meta, what is not meta) of an extra."""
     meta = unpack_extra(extra)
     own = meta.pop(_OWN, None)
@@ -163,7 +163,7 @@ def utterance_entry(
     message: Message, name: str, conversation: str, names: Mapping[str, str]
 ) -> Fields:
     """The utterance called `name` that reads back as this very message."""
-    meta, beyond = _parted(message.extra)
+    meta, beyond = _split_extra(message.extra)
     entry: Fields = {
         **{key: value for key, value in beyond.items() if key not in _READ},
         "id": name,
@@ -183,9 +183,9 @@ def utterance_entry(
 
 def chat_entry(chat: Chat, entries: list[Fields], shared: Mapping[str, Any]) -> Fields:
     """The entry of conversations.json with which the utterances read back as this chat."""
-    meta, beyond = _parted(chat.extra)
+    meta, beyond = _split_extra(chat.extra)
     meta.pop(KEY, None)
-    vectors = listed(beyond.get("vectors"))
+    vectors = as_list(beyond.get("vectors"))
     messages = [_message(entry, entry["id"], entry["speaker"], None, chat.id) for entry in entries]
     context, gap = {"vectors": vectors, **shared}, ReadOptions().gap
     read_back = _chat(chat.id, messages, meta, context, gap)
@@ -251,7 +251,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         folder_chats, ledger = _read_folder(files, about, options, names, notes)
         chats += folder_chats
         ledgers.append(ledger)
-    return gathered(source, origin["format"], chats, ledgers, notes, name=origin["name"])
+    return gather(source, origin["format"], chats, ledgers, notes, name=origin["name"])
 
 
 def _read_folder(
@@ -335,7 +335,7 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """The five files; ids that two chats share are made unique, as ConvoKit needs."""
     used = Counter(message.id for chat in corpus.chats for message in chat.messages)
     # What chats carry of speakers.json and corpus.json; one file each serves all chats.
-    carried = [_parted(chat.extra)[1] for chat in corpus.chats]
+    carried = [_split_extra(chat.extra)[1] for chat in corpus.chats]
     about_speakers: Fields = {}
     for beyond in carried:
         about_speakers |= mapping(beyond.get("speakers"))

@@ -28,9 +28,9 @@ from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.files.spreadsheets import guarded, unguarded
 from realtalk.files.writing import atomic_path, file_stem
-from realtalk.formats.limits import MOST_COLUMNS, raised
-from realtalk.formats.published.columns import FIELDS, TableRows, mapped
-from realtalk.formats.published.record import gathered, members_ending
+from realtalk.formats.limits import MOST_COLUMNS, scale
+from realtalk.formats.published.columns import FIELDS, TableRows, map_columns
+from realtalk.formats.published.record import gather, members_ending
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding
 
@@ -94,7 +94,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         file_chats, ledger = _read_table(member, options, notes)
         chats += file_chats
         ledgers.append(ledger)
-    return gathered(source, "csv", chats, ledgers, notes, unit="lines")
+    return gather(source, "csv", chats, ledgers, notes, unit="lines")
 
 
 def _read_table(
@@ -120,7 +120,7 @@ def _read_table(
             system += count
         elif rows is None:
             header = _header(cells, member)
-            columns = mapped(header, options, member.where)
+            columns = map_columns(header, options, member.where)
             reacted = _REACTIONS not in columns.values()  # the user may mean something else
             guards = _GUARDED in header and _GUARDED not in columns.values()
             rows = TableRows(columns, options, member.stem, notes)
@@ -132,7 +132,7 @@ def _read_table(
             if guards and (names := _guarded_columns(row.get(_GUARDED), header)):
                 del row[_GUARDED]
                 row.update({name: unguarded(row.get(name, "")) for name in names})
-            if reacted and (listed := _listed(row.get(_REACTIONS))):
+            if reacted and (listed := _parse_list(row.get(_REACTIONS))):
                 row[_REACTIONS] = listed
             reason = rows.add(row, f"{member.name}:{first}")
             if reason is None:
@@ -158,7 +158,7 @@ def _records(text: IO[str], delimiter: str, member: Member) -> Iterator[tuple[li
         raise RealtalkError("is not readable as CSV", where=where) from error
 
 
-def _listed(cell: str | None) -> list[Any] | None:
+def _parse_list(cell: str | None) -> list[Any] | None:
     """A cell of reactions as `_write` makes it; None for anything else."""
     if not cell or not cell.startswith("["):
         return None
@@ -177,7 +177,7 @@ def _guarded_columns(cell: str | None, header: list[str]) -> list[str]:
 
 def _header(cells: list[str], member: Member) -> list[str]:
     """Column names, each once: a second "name" is "name.2"."""
-    if len(cells) > raised(MOST_COLUMNS):
+    if len(cells) > scale(MOST_COLUMNS):
         raise RealtalkError(
             f"has {len(cells):,} columns, more than any table of messages", where=member.where
         )

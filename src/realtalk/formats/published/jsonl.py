@@ -26,8 +26,8 @@ from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.json_input import BLANK, NOT_TEXT, Fields, head_text, json_lines
-from realtalk.formats.published.columns import TableRows, mapped
-from realtalk.formats.published.record import gathered, members_ending, record, restored
+from realtalk.formats.published.columns import TableRows, map_columns
+from realtalk.formats.published.record import gather, members_ending, record, restore
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
@@ -57,7 +57,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             file_chats, ledger = _read_foreign(member, options, notes)
         chats += file_chats
         ledgers.append(ledger)
-    return gathered(source, format_, chats, ledgers, notes, unit="lines", name=name)
+    return gather(source, format_, chats, ledgers, notes, unit="lines", name=name)
 
 
 @dataclass
@@ -105,7 +105,7 @@ def _take(value: Any, drafts: dict[str, _LinesDraft], where: str) -> str:
     if kind == "corpus":
         return kind
     if kind == "chat":
-        head = restored(Chat, {**value, "sessions": []}, where)
+        head = restore(Chat, {**value, "sessions": []}, where)
         if head.id in drafts:
             raise RealtalkError("repeats a chat", where=where)
         drafts[head.id] = _LinesDraft(head)
@@ -116,18 +116,18 @@ def _take(value: Any, drafts: dict[str, _LinesDraft], where: str) -> str:
     if draft is None:
         raise RealtalkError("names a chat that no line before it describes", where=where)
     if kind == "session":
-        session = restored(Session, {**value, "messages": []}, where)
+        session = restore(Session, {**value, "messages": []}, where)
         draft.times.setdefault(session.number, session.time)
     elif kind == "message":
-        message = restored(Message, value, where)
+        message = restore(Message, value, where)
         holder = {"number": value.get("session"), "time": None, "messages": []}
-        number = restored(Session, holder, where).number
+        number = restore(Session, holder, where).number
         draft.times.setdefault(number, message.time)
         draft.messages.setdefault(number, []).append(message)
     elif kind == "event":
-        draft.events.append(restored(Event, value, where))
+        draft.events.append(restore(Event, value, where))
     else:
-        draft.questions.append(restored(Question, value, where))
+        draft.questions.append(restore(Question, value, where))
     return kind
 
 
@@ -143,7 +143,7 @@ def _read_foreign(
             keys.update(dict.fromkeys(_flat(value)))
     if not keys:
         raise RealtalkError("does not hold one JSON object per line", where=member.where)
-    columns = mapped(list(keys), options, member.where)
+    columns = map_columns(list(keys), options, member.where)
     rows = TableRows(columns, options, member.stem, notes)
     leftovers = []
     total = blank = 0

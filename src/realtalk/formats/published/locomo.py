@@ -38,18 +38,18 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
-from realtalk.formats.json_input import Fields, head_text, listed, load, mapping, text_of
+from realtalk.formats.json_input import Fields, as_list, head_text, load, mapping, text_of
 from realtalk.formats.published.record import (
     KEY,
-    amended,
+    amend,
     by_number,
     differences,
     extra_of,
-    gathered,
+    gather,
 )
 from realtalk.formats.questions import annotated_question, name_of, number_of, resolve
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 from realtalk.text.calendars import MONTHS
 
 # One entry of a LoCoMo sample to one frozen value and back.
@@ -101,7 +101,7 @@ def format_date(time: datetime) -> str:
 
 
 def patch(base: Mapping[str, Any], target: Mapping[str, Any]) -> Fields:
-    """What turns `base` into `target`; `patched` applies it."""
+    """What turns `base` into `target`; `apply_patch` applies it."""
     changes = {
         key: value
         for key, value in target.items()
@@ -111,7 +111,7 @@ def patch(base: Mapping[str, Any], target: Mapping[str, Any]) -> Fields:
     return {**changes, _ABSENT: absent} if absent else changes
 
 
-def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> Fields:
+def apply_patch(base: Mapping[str, Any], change: Mapping[str, Any]) -> Fields:
     absent = change.get(_ABSENT)
     if not isinstance(absent, list):
         return {**base, **change}
@@ -127,7 +127,7 @@ _Part = TypeVar("_Part", Message, Question, Event)
 def _entry(value: _Value, default: Fields, parse: Callable[[Any], _Value | None]) -> Fields:
     """The layout's entry that reads back as this very value."""
     try:
-        full = patched(default, unpack_extra(value.extra))
+        full = apply_patch(default, unpack_extra(value.extra))
         if parse(full) == value:
             return full
     except RealtalkError:
@@ -154,12 +154,12 @@ def message_of(entry: Any, where: str) -> Message | None:
         first = pictures[0] if pictures else Attachment("image")
         pictures[:1] = [replace(first, caption=caption)]
     message = Message(id_, speaker, None, text or "", tuple(pictures))
-    return _finished(message, _turn(message), entry, where)
+    return _with_patch(message, _turn(message), entry, where)
 
 
-def _finished(value: _Value, default: Fields, entry: Fields, where: str) -> _Value:
+def _with_patch(value: _Value, default: Fields, entry: Fields, where: str) -> _Value:
     change = patch(default, {key: item for key, item in entry.items() if key != KEY})
-    return amended(replace(value, extra=extra_of(change, where)), entry.get(KEY), where)
+    return amend(replace(value, extra=extra_of(change, where)), entry.get(KEY), where)
 
 
 def _turn(message: Message) -> Fields:
@@ -191,7 +191,7 @@ def question_of(entry: Any, id_: str, ids: set[str], where: str) -> Question | N
         tuple(text_of(piece) for piece in pieces),
         ids,
     )
-    return _finished(question, _qa(question), entry, where)
+    return _with_patch(question, _qa(question), entry, where)
 
 
 def _qa(question: Question) -> Fields:
@@ -243,11 +243,11 @@ def _observation(number: int, speaker: str | None, note: Any, ids: set[str]) -> 
     text, stated = note
     pieces = stated if isinstance(stated, list) else [stated]
     references, _ = resolve([piece for piece in pieces if isinstance(piece, str)], ids)
-    extra = "" if stated == _named(references) else extra_of({"stated": stated}, "observation")
+    extra = "" if stated == _id_field(references) else extra_of({"stated": stated}, "observation")
     return Event(number, speaker, text, "observation", "", references, extra)
 
 
-def _named(ids: tuple[str, ...]) -> str | list[str]:
+def _id_field(ids: tuple[str, ...]) -> str | list[str]:
     return ids[0] if len(ids) == 1 else list(ids)
 
 
@@ -266,7 +266,7 @@ def section(chat: Chat, name: str) -> Fields:
         sections[key.format(number)] = {}
     for event in events:
         notes = sections[key.format(event.session)].setdefault(event.speaker or "", [])
-        stated = unpack_extra(event.extra).get("stated", _named(event.evidence))
+        stated = unpack_extra(event.extra).get("stated", _id_field(event.evidence))
         notes.append(event.text if kind == "event" else [event.text, stated])
     for notes in sections.values():  # after those who have notes: the order of notes is kept
         for speaker in chat.speakers[:2]:
@@ -298,7 +298,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = taken(source, (".json",), _is_ours, missing="no LoCoMo file found")
+    members = members_of_format(source, (".json",), _is_ours, missing="no LoCoMo file found")
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
     notes: list[str] = []
@@ -316,7 +316,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             samples.setdefault((sample_id, whole), chat)
             chats.append(chat)
             ledgers.append(ledger)
-    return gathered(source, "locomo", chats, ledgers, notes)
+    return gather(source, "locomo", chats, ledgers, notes)
 
 
 def _samples(member: Member) -> Iterator[tuple[str, Fields, str, bool]]:
@@ -338,7 +338,7 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
     def entries(value: Any, place: str) -> Iterator[tuple[str, Any]]:
         if value is not None and not isinstance(value, list):
             leftovers.append(Leftover(f"{where}: {place}", "is not a list"))
-        for index, entry in enumerate(listed(value)):
+        for index, entry in enumerate(as_list(value)):
             yield f"{place}[{index}]", entry
 
     def readable(values: Iterable[tuple[str, _Part | None]], reason: str) -> Iterator[_Part]:
@@ -366,7 +366,7 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
         messages = tuple(readable(turns, "has no speaker, id or text"))
         session = Session(number, parse_date(conversation.get(f"{key}_date_time")), messages)
         if str(number) in times:
-            session = amended(session, {"time": times[str(number)]}, where)
+            session = amend(session, {"time": times[str(number)]}, where)
         sessions.append(session)
     ids = {message.id for session in sessions for message in session.messages}
     spoke = [message.speaker for session in sessions for message in session.messages]
@@ -393,12 +393,12 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
             events += readable(notes, "is not a note")
     chat = Chat(id_, speakers, tuple(sessions), tuple(events), tuple(questions))
     chat = replace(chat, extra=extra_of(_sample_patch(chat, sample), where))
-    return amended(chat, own.get(_WHOLE), where), Ledger.of(len(spoke) + len(leftovers), leftovers)
+    return amend(chat, own.get(_WHOLE), where), Ledger.of(len(spoke) + len(leftovers), leftovers)
 
 
 def _sample_patch(chat: Chat, sample: Mapping[str, Any]) -> Fields:
     """What the file says otherwise than the writer would."""
-    defaults = _written(chat, chat.id)
+    defaults = _default_sample(chat, chat.id)
     plain = {key: value for key, value in sample.items() if key not in (*_LAYOUT, KEY)}
     changes = {"sample": patch({"sample_id": defaults["sample_id"]}, plain)}
     for key in _LAYOUT:
@@ -410,7 +410,7 @@ def _sample_patch(chat: Chat, sample: Mapping[str, Any]) -> Fields:
     return {key: change for key, change in changes.items() if change}
 
 
-def _written(chat: Chat, sample_id: str) -> Fields:
+def _default_sample(chat: Chat, sample_id: str) -> Fields:
     """The sample that the layout's own fields can say, without any patch."""
     ids = {message.id for message in chat.messages}
     conversation: Fields = {}
@@ -430,22 +430,22 @@ def _written(chat: Chat, sample_id: str) -> Fields:
 
 def _sample(chat: Chat, sample_id: str, read_as: str) -> Fields:
     """A sample that reads back as the very same chat, under the id `read_as`."""
-    bare = _written(chat, sample_id)
+    bare = _default_sample(chat, sample_id)
     try:
         changes = unpack_extra(chat.extra)
         full = dict(bare)
         for key, change in changes.items():
             if key in _LAYOUT and isinstance(full[key], dict):
-                full[key] = patched(full[key], change)
-        full = _completed(patched(full, changes.get("sample", {})), chat, read_as)
+                full[key] = apply_patch(full[key], change)
+        full = _complete(apply_patch(full, changes.get("sample", {})), chat, read_as)
         if _read_sample(read_as, full, "")[0] == chat:
             return full
     except (RealtalkError, AttributeError, TypeError):
         pass  # another format's extra: not a patch, so it travels as it is
-    return _completed(bare, chat, read_as)
+    return _complete(bare, chat, read_as)
 
 
-def _completed(sample: Fields, chat: Chat, read_as: str) -> Fields:
+def _complete(sample: Fields, chat: Chat, read_as: str) -> Fields:
     """The sample with what it cannot say put under `realtalk`."""
     read_back, _ = _read_sample(read_as, sample, "")
     readable_times = {session.number: session.time for session in read_back.sessions}

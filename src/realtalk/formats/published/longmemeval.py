@@ -22,11 +22,11 @@ from typing import Any
 
 from realtalk.chat import Chat, Message, Question, Session
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import head_keys, items, listed, text_of
-from realtalk.formats.published.record import extra_of, gathered
+from realtalk.formats.json_input import as_list, head_keys, items, text_of
+from realtalk.formats.published.record import extra_of, gather
 from realtalk.formats.questions import name_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 
 _SUFFIXES = (".json", "")  # the official files have also been published without an ending
 _DATE = re.compile(r"\s*([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})\D{0,20}?([0-9]{1,2}):([0-9]{2})\s*")
@@ -56,7 +56,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = taken(source, _SUFFIXES, _is_ours, missing="no LongMemEval file found")
+    members = members_of_format(source, _SUFFIXES, _is_ours, missing="no LongMemEval file found")
     chats: list[Chat] = []
     ids = UniqueNames("{}-{}")
     total = 0
@@ -72,7 +72,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
                 total += sum(len(session.messages) for session in chat.sessions)
             if len(chats) % 50 == 0:
                 options.progress(len(chats), 0, member.stem)
-    return gathered(source, "longmemeval", chats, [Ledger.of(total + len(leftovers), leftovers)])
+    return gather(source, "longmemeval", chats, [Ledger.of(total + len(leftovers), leftovers)])
 
 
 def _chat(item: Any, where: str, ids: UniqueNames, leftovers: list[Leftover]) -> Chat | None:
@@ -83,13 +83,13 @@ def _chat(item: Any, where: str, ids: UniqueNames, leftovers: list[Leftover]) ->
         return None
     question_id = text_of(item.get("question_id")) or where
     id_ = ids.free(question_id)
-    names = [text_of(name) for name in listed(item.get("haystack_session_ids"))]
-    dates = [parse_date(date) for date in listed(item.get("haystack_dates"))]
+    names = [text_of(name) for name in as_list(item.get("haystack_session_ids"))]
+    dates = [parse_date(date) for date in as_list(item.get("haystack_dates"))]
     order = _in_time(dates, len(haystack))
     sessions, evidence = [], []
     for number, place in enumerate(order, 1):
         messages: list[Message] = []
-        for position, turn in enumerate(listed(haystack[place])):
+        for position, turn in enumerate(as_list(haystack[place])):
             message = _message(turn, f"D{number}:{len(messages) + 1}", where)
             if message is None:
                 spot = f"{where}: haystack_sessions[{place}][{position}]"
@@ -153,7 +153,7 @@ def _question(
     asked_at = parse_date(item.get("question_date"))
     if asked_at is None and item.get("question_date") is not None:
         extra["question_date"] = item["question_date"]
-    stated = tuple(text_of(name) for name in listed(item.get("answer_session_ids")))
+    stated = tuple(text_of(name) for name in as_list(item.get("answer_session_ids")))
     return Question(
         id_,
         text,

@@ -35,7 +35,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
 from realtalk.formats.aliases import learn
 from realtalk.formats.json_input import Fields, head_keys, load, text_of
-from realtalk.formats.published.record import by_number, gathered
+from realtalk.formats.published.record import by_number, gather
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, holding
@@ -65,7 +65,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         raise RealtalkError("no REALTALK chat found", where=str(source.path))
     members.sort(key=by_number)
     chats, ledgers = zip(*(_chat(member) for member in options.in_turn(members)), strict=True)
-    return gathered(source, "realtalk", chats, ledgers)
+    return gather(source, "realtalk", chats, ledgers)
 
 
 def _chat(member: Member) -> tuple[Chat, Ledger]:
@@ -76,7 +76,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     sessions: list[Session] = []
     leftovers: list[Leftover] = []
     total = 0
-    for number, entries in _numbered(data, member):
+    for number, entries in _sessions_by_number(data, member):
         messages = []
         for index, entry in enumerate(entries):
             total += 1
@@ -101,7 +101,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     return chat, Ledger.of(total, leftovers)
 
 
-def _numbered(data: Mapping[str, Any], member: Member) -> Iterator[tuple[int, list[Any]]]:
+def _sessions_by_number(data: Mapping[str, Any], member: Member) -> Iterator[tuple[int, list[Any]]]:
     sessions = []
     for key, value in data.items():
         if match := _SESSION.fullmatch(key):
@@ -187,12 +187,12 @@ def _questions(data: Mapping[str, Any], ids: set[str]) -> Iterator[Question]:
 def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """One JSON file per chat; only two speakers fit the layout's agents."""
     return tuple(
-        write_json(folder / f"{stem}.json", _published(chat))
+        write_json(folder / f"{stem}.json", _chat_fields(chat))
         for stem, chat in zip(file_stems(corpus), corpus.chats, strict=True)
     )
 
 
-def _published(chat: Chat) -> Fields:
+def _chat_fields(chat: Chat) -> Fields:
     if len(chat.speakers) > len(_AGENTS):
         raise RealtalkError(
             f"has {len(chat.speakers)} speakers; the REALTALK layout holds two",

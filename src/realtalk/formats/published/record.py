@@ -8,7 +8,7 @@
 
 JSON Lines stores whole records. A writer for somebody else's layout stores, under the
 key `realtalk`, only what that layout cannot say (`differences`), and its reader puts it
-back (`amended`).
+back (`amend`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def by_number(member: Member) -> list[int]:
     return [int(part) if part.isdecimal() else 0 for part in re.split(r"(\d+)", member.name)]
 
 
-def gathered(
+def gather(
     source: Source,
     format_name: str,
     chats: Iterable[Chat],
@@ -163,7 +163,7 @@ def _extra(value: Any) -> Any:
     return value
 
 
-def _decoded(kind: type[T], data: Any) -> T:
+def _decode(kind: type[T], data: Any) -> T:
     data = _exactly(dict, data)  # a field without default that is missing is a TypeError, too
     return kind(**{key: take(data[key]) for key, take in _FIELDS[kind].items() if key in data})
 
@@ -173,7 +173,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "datetime": _time,
     "EventKind": _kind,
     **{kind.__name__: partial(_exactly, kind) for kind in (str, bool, int)},
-    **{kind.__name__: partial(_decoded, kind) for kind in _VALUES},
+    **{kind.__name__: partial(_decode, kind) for kind in _VALUES},
 }
 
 
@@ -199,15 +199,15 @@ _FIELDS: Mapping[type[Any], Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-def restored(kind: type[T], data: Any, where: str) -> T:
+def restore(kind: type[T], data: Any, where: str) -> T:
     """The value of a record; keys that are no field are passed over."""
     try:
-        return _decoded(kind, data)
+        return _decode(kind, data)
     except _UNFIT as error:
         raise RealtalkError(f"is not a {kind.__name__.lower()} record", where=where) from error
 
 
-def amended(value: T, data: Any, where: str) -> T:
+def amend(value: T, data: Any, where: str) -> T:
     """The value with a record's fields in place of its own."""
     if data is None:
         return value

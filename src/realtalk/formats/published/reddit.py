@@ -30,7 +30,7 @@ from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, text_of, zone
 from realtalk.formats.published.record import extra_of, undated_notes
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, taken
+from realtalk.formats.source import Member, Source, holding, members_of_format
 from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.text.written_days import parse_stamp
 
@@ -211,7 +211,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = taken(source, _SUFFIXES, _is_ours, missing="no thread file found")
+    members = members_of_format(source, _SUFFIXES, _is_ours, missing="no thread file found")
     posts = Posts(options.timezone)
     for member in members:
         with member.open() as stream:

@@ -40,9 +40,9 @@ from realtalk.chat import (
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import atomic_path, file_stems
 from realtalk.formats.aliases import learn
-from realtalk.formats.limits import VARIABLE, Allowance, Measure, raised
+from realtalk.formats.limits import VARIABLE, Allowance, Measure, scale
 from realtalk.formats.published.realtalk import parse_time, stamp
-from realtalk.formats.published.record import gathered
+from realtalk.formats.published.record import gather
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import UNPACKING_ERRORS, Member, Source, holding
@@ -85,7 +85,7 @@ def first_rows(member: Member, limit: int | None = None) -> list[tuple[str | Non
 def _check_parts(data: bytes, where: str) -> None:
     """Refuses a file whose parts, rows or cells are out of proportion to its size."""
     allowance = Allowance(len(data), where)
-    most_rows = raised(max(_LEAST_ROWS, len(data) // _ROW_BYTES))
+    most_rows = scale(max(_LEAST_ROWS, len(data) // _ROW_BYTES))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
             measure, part, rows = Measure(), bytearray(), 0
@@ -102,7 +102,7 @@ def _check_parts(data: bytes, where: str) -> None:
                             where=where,
                             fix=f"if you trust it, set {VARIABLE}=10",
                         )
-            if rows and _cells(bytes(part)) > raised(_MOST_CELLS):
+            if rows and _cells(bytes(part)) > scale(_MOST_CELLS):
                 raise RealtalkError(
                     f"has more than {_MOST_CELLS:,} cells with the empty ones", where=where
                 )
@@ -314,7 +314,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     if not members:
         raise RealtalkError("holds no .xlsx file", where=str(source.path))
     chats, ledgers = zip(*(_chat(member) for member in options.in_turn(members)), strict=True)
-    return gathered(source, "realtalk", chats, ledgers)
+    return gather(source, "realtalk", chats, ledgers)
 
 
 def _columns(header: Sequence[Any]) -> _Columns | None:

@@ -216,7 +216,7 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
     system &= col.kind.is_null()
     call = system & (_is_one_of("whole", wording.CALLED) | line.str.contains(wording.CALLS))
     return some.select(
-        "place", "edited", "deleted", _attachments(), system=system, call=call, said=_said()
+        "place", "edited", "deleted", _attachments(), system=system, call=call, said=_own_text()
     )
 
 
@@ -246,7 +246,7 @@ def _attachments() -> pl.Expr:
     return files.alias("attachments")
 
 
-def _said() -> pl.Expr:
+def _own_text() -> pl.Expr:
     """The text without the app's own words."""
     col, text = pl.col, pl.col("text")
     with_pages = pl.when(col.pages.is_not_null())

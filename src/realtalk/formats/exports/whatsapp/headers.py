@@ -244,7 +244,7 @@ def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     for pattern in _KINDS:
         hits, rest = _match(rest, pattern)
         frames.append(_general(hits, bare=pattern is _BARE))
-    return _parted(pl.concat(frames).sort("row"))
+    return _split_sender(pl.concat(frames).sort("row"))
 
 
 def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -266,7 +266,7 @@ def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFra
         open=pl.lit(shape.open),
         rest=fields.select(pl.col("line").str.slice(length)).to_series(),
     )
-    return _parted(frame.select(_FIELDS)), rest
+    return _split_sender(frame.select(_FIELDS)), rest
 
 
 def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -318,7 +318,7 @@ def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(hour="turned")
 
 
-def _parted(frame: pl.DataFrame) -> pl.DataFrame:
+def _split_sender(frame: pl.DataFrame) -> pl.DataFrame:
     """Sender and text apart; `rest` is kept for the lines that have no sender."""
     parts = frame.select(pl.col("rest").str.splitn(": ", 2)).to_series().struct.unnest()
     sender, text = parts.get_columns()

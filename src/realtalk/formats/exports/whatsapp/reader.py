@@ -28,7 +28,7 @@ from realtalk.formats.exports.whatsapp.headers import MARKS, find, has_header
 from realtalk.formats.exports.whatsapp.text import head, lines
 from realtalk.formats.exports.whatsapp.timeline import Timeline, timeline
 from realtalk.formats.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
-from realtalk.formats.limits import raised
+from realtalk.formats.limits import scale
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
@@ -91,7 +91,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         notes.append(f"{name} is not UTF-8; it was read as Windows-1252")
     bracketed = str(heads["open"][0]) == "["
     heads = heads.select("row", "time", "sender", "text", "rest", "part")
-    heads = _with_speakers(_joined(heads, text.blocks, text.count))
+    heads = _with_speakers(_join_lines(heads, text.blocks, text.count))
     heads = _once(_roles(classify(heads, bracketed=bracketed)))
     ledger = _ledger(heads, text.count, name, is_cut_off=is_cut_off)
     messages = heads.filter(pl.col("role") == "message")
@@ -132,7 +132,7 @@ def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:
     return any(shape(line).startswith(last) for line in first)
 
 
-def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
+def _join_lines(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
     """Adds `length` (lines of the message) and the following lines to its text."""
     row, length = pl.col("row"), pl.col("length")
     end = row.shift(-1, fill_value=total)
@@ -293,7 +293,7 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
             where=str(source.path),
             fix="pass the exported .txt or .zip",
         )
-    if len(chat_files) > raised(_MOST_CHATS):
+    if len(chat_files) > scale(_MOST_CHATS):
         raise RealtalkError(
             f"holds {len(chat_files):,} WhatsApp chats, more than {_MOST_CHATS:,} at once",
             where=str(source.path),

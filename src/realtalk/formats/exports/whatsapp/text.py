@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
-from realtalk.formats.json_input import decoded
+from realtalk.formats.json_input import decode
 from realtalk.formats.source import utf16
 
 _BLOCK = 1 << 22
@@ -40,7 +40,7 @@ class ExportLines:
 
 def head(data: bytes) -> str:
     """The start of a file as text with plain line ends, for telling formats apart."""
-    text = decoded(data).replace("\r\n", "\n")
+    text = decode(data).replace("\r\n", "\n")
     return text if "\n" in text else text.replace("\r", "\n")
 
 

@@ -248,7 +248,7 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
         main = next(iter(sizes))
     others = [name for name in sizes if name != main][:_MOST_FAMILIES]
     if dates is None:
-        heads, turned = _turned(heads, main)
+        heads, turned = _mark_turned_dates(heads, main)
         others = [*turned, *others]
     rows = heads.filter(pl.col("family") == main)
     decision = decide(rows, dates, where)
@@ -268,7 +268,7 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
         enough = is_known or rows.height >= max(_FEW, heads.height // 20)
         fits = fitting.height >= 0.9 * rows.height
         if not fits and accepted.height and _is_second_export(accepted, rows):
-            second = _dated(rows, decision.order, dates, where)
+            second = _add_times(rows, decision.order, dates, where)
             if not _is_of_another_chat(accepted, second):
                 accepted = pl.concat([accepted, second]).sort("row")
         elif name[:1] == main[:1] or (enough and fits):
@@ -282,7 +282,7 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
     )
 
 
-def _turned(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, list[str]]:
+def _mark_turned_dates(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, list[str]]:
     """With a family of its own for what people of the chat wrote after day and month had changed
     places."""
     own = pl.col("family") == main
@@ -404,7 +404,9 @@ def _is_second_export(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
     return bool(behind or rows["row"][-1] < accepted["row"][0]) and _is_known(accepted, rows)
 
 
-def _dated(rows: pl.DataFrame, like: Order, dates: DateOrder | None, where: str) -> pl.DataFrame:
+def _add_times(
+    rows: pl.DataFrame, like: Order, dates: DateOrder | None, where: str
+) -> pl.DataFrame:
     """Rows of a second export with their times; in the order of the first where theirs is open."""
     orders = candidates(rows)
     order, ground = decide(rows, dates if dates in orders else None, where)

@@ -31,7 +31,7 @@ CALLS, VIEW_ONCE, ENCRYPTED, GROUP_EVENTS = (
 )
 
 
-def _omitted() -> dict[str, str]:
+def _omitted_files() -> dict[str, str]:
     """What stands for a file that was left out, in lower case, and which kind of file it was."""
     kinds = ("image", "video", "audio", "sticker", "media", "file", "contact")
     omitted = {
@@ -51,5 +51,5 @@ def _omitted() -> dict[str, str]:
     return omitted
 
 
-OMITTED = _omitted()
+OMITTED = _omitted_files()
 IN_ANGLES = frozenset(phrase.lower() for phrase in phrases(WORDING["left out in angles"]))
