@@ -33,8 +33,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import torch
 
-from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Written, generate
-from realtalk.persona.pretrained import Pretrained, load
+from realtalk.persona.generation import (
+    EncodedPrompt,
+    GeneratedReply,
+    Sampling,
+    TrainingExample,
+    generate,
+)
+from realtalk.persona.pretrained import PretrainedModel, load
 from realtalk.persona.tuning import TuneSettings, tune
 
 FASTER = 5.0
@@ -149,7 +155,7 @@ def random_model(folder: Path, shape: dict[str, Any]) -> Path:
     return folder
 
 
-def made_up(base: Pretrained, count: int, longest: int, reply: int) -> list[TrainingExample]:
+def made_up(base: PretrainedModel, count: int, longest: int, reply: int) -> list[TrainingExample]:
     """Random tokens in the lengths of real turns: most contexts fill the budget, some do not."""
     rng = random.Random(0)
     top = base.model.config.vocab_size
@@ -167,19 +173,21 @@ def made_up(base: Pretrained, count: int, longest: int, reply: int) -> list[Trai
     return made
 
 
-def now(base: Pretrained) -> float:
+def now(base: PretrainedModel) -> float:
     if base.device == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
-def timed(base: Pretrained, work: Callable[[], list[Written]]) -> tuple[float, list[Written]]:
+def timed(
+    base: PretrainedModel, work: Callable[[], list[GeneratedReply]]
+) -> tuple[float, list[GeneratedReply]]:
     began = now(base)
     found = work()
     return now(base) - began, found
 
 
-def plain(base: Pretrained, turns: Sequence[TrainingExample]) -> float:
+def plain(base: PretrainedModel, turns: Sequence[TrainingExample]) -> float:
     """Seconds of the loop that one writes first, after two steps that do not count."""
     import peft
 
@@ -209,7 +217,7 @@ def plain(base: Pretrained, turns: Sequence[TrainingExample]) -> float:
     return now(base) - began
 
 
-def matrix_rate(base: Pretrained) -> float:
+def matrix_rate(base: PretrainedModel) -> float:
     """Operations a second in a square matrix product, the best of several."""
     side = 8192 if base.device == "cuda" else 1024
     kind = torch.bfloat16 if base.precision == "bf16" else torch.float32
@@ -226,7 +234,7 @@ def matrix_rate(base: Pretrained) -> float:
     return float(2 * side**3 * repeat / min(pass_() for _ in range(5)))
 
 
-def training_work(base: Pretrained, length: int, targets: int) -> float:
+def training_work(base: PretrainedModel, length: int, targets: int) -> float:
     """Operations that training an adapter needs for one turn.
 
     Forward and the gradient of every activation: twice two a weight and token. The frozen

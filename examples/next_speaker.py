@@ -24,7 +24,7 @@ from realtalk.evals.prompts import Prompts
 from realtalk.evals.values import Answer, Benchmark, PlainSolver, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 
 Shown: TypeAlias = tuple[Message, ...]
 BEFORE = 10
@@ -96,7 +96,7 @@ class Model(LanguageModel[Shown, str]):
     """A language model, shown the ten messages."""
 
     def __init__(self, model: str) -> None:
-        super().__init__(Asked(model, max_tokens=8), Prompts("1", {"next": PROMPT}))
+        super().__init__(ModelConfig(model, max_tokens=8), Prompts("1", {"next": PROMPT}))
 
     def prompt(self, shown: Shown) -> str:
         lines = "\n".join(f"{each.speaker}: {each.text}" for each in shown)

@@ -16,7 +16,7 @@ import pytest
 
 import realtalk
 from realtalk.cli.commands import COMMANDS, GROUPS
-from realtalk.encoders.shipped import shipped
+from realtalk.encoders.shipped import shipped_models
 from realtalk.files.download import DATASETS
 from realtalk.installing import cure
 from realtalk.models.files import MODELS
@@ -217,9 +217,9 @@ def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.Mo
     status, out, _ = run("models", "list", "--json")
     listed = {each["name"]: each for each in json.loads(out)["rows"]}
     fetched = {f"realtalk/{name}" for name in MODELS}
-    names = {each.name for each in shipped()}
+    names = {each.name for each in shipped_models()}
     assert status == 0 and names | fetched == set(listed) and {"ei", "memory", "names"} <= names
-    for each in shipped():
+    for each in shipped_models():
         settings = json.loads((each.card.parent / "settings.json").read_text("utf-8"))
         assert listed[each.name]["version"] == settings["version"]
         assert "trained in part on text for" in listed[each.name]["terms"]
@@ -234,13 +234,15 @@ def test_the_wheel_carries_the_terms() -> None:
     """hatchling puts every file of the package and every licence file into the wheel."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     held = {path for glob in settings["project"]["license-files"] for path in ROOT.glob(glob)}
-    assert {ROOT / "LICENSE", ROOT / "NOTICE", *(each.card for each in shipped())} <= held
+    assert {ROOT / "LICENSE", ROOT / "NOTICE", *(each.card for each in shipped_models())} <= held
     assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == [
         "src/realtalk",
         "src/realtalk_models",
     ]
     notice = (ROOT / "NOTICE").read_text("utf-8")
-    assert all(each.card.relative_to(ROOT / "src").as_posix() in notice for each in shipped())
+    assert all(
+        each.card.relative_to(ROOT / "src").as_posix() in notice for each in shipped_models()
+    )
 
 
 def test_the_notice_names_what_training_reads() -> None:
@@ -256,9 +258,9 @@ def test_the_notice_names_what_training_reads() -> None:
         **{"emotion.vsmec.train": "UIT-VSMEC"},
     }
     notice = " ".join((ROOT / "NOTICE").read_text("utf-8").split())
-    heads = [f"{each.name}, the " for each in shipped()]
+    heads = [f"{each.name}, the " for each in shipped_models()]
     _, *texts = re.split("|".join(rf"(?<!\w){head}" for head in heads), notice)
-    parts = {each.name: text for each, text in zip(shipped(), texts, strict=True)}
+    parts = {each.name: text for each, text in zip(shipped_models(), texts, strict=True)}
     for module, variable, model in (
         ("questions_chats", "MIX", "memory"),
         ("names_lines", "SOURCES", "names"),
@@ -296,7 +298,7 @@ def test_the_wheel_as_it_is_built(tmp_path: Path) -> None:
 
     (path,) = builder.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     names = set(ZipFile(path).namelist())
-    for each in shipped():
+    for each in shipped_models():
         assert each.card.relative_to(ROOT / "src").as_posix() in names
     assert any(name.endswith("licenses/NOTICE") for name in names)
 

@@ -26,7 +26,7 @@ from realtalk.memory.readers import LlmReader, NoReader, load_wording
 from realtalk.memory.rescoring import probe_and_judge
 from realtalk.memory.rows import SCORES
 from realtalk.memory.values import Budget
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 pytestmark = [
@@ -147,7 +147,7 @@ def test_inspect_sends_what_the_command_sends(
         limit=6,
     )
     with JudgeServer(answer) as server:
-        asked = Asked("openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept")
+        asked = ModelConfig("openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept")
         reader = LlmReader(asked, load_wording())
         verdicts = Judge(replace(asked, model=judge), load_wording())
         probe_and_judge(replace(plan, reader=reader), judge=verdicts)
@@ -179,7 +179,7 @@ def test_a_task_takes_the_golds_of_the_command(
     golds = golds_named(path)
     assert log.eval.metadata["golds"] == golds.name
     with JudgeServer(rule) as server:
-        asked = Asked("openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept")
+        asked = ModelConfig("openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept")
         plan = Plan(
             *(corpus(), Oracle(), LlmReader(asked, load_wording()), (Budget(),)), golds=golds
         )

@@ -33,7 +33,7 @@ from realtalk.memory.registry import make_memory
 from realtalk.memory.rows import may_abstain
 from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import Budget, ConfiguredMemory, Context, Memory, label, parse_budgets
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 from realtalk.models.replies import sendable
 
 HERE = Path(__file__).parent
@@ -87,7 +87,7 @@ def head_of(plans: Sequence[Plan], reader: LlmReader) -> Row:
     return {
         "head": True,
         "prompt_version": reader.prompts.version,
-        "max_tokens": reader.asked.max_tokens,
+        "max_tokens": reader.config.max_tokens,
         "sets": {
             title(plan, budget): {
                 "memory": plan.memory.name,
@@ -115,7 +115,7 @@ def write(out: Path, head: Row, lines: Iterable[Row]) -> tuple[int, int]:
 def reading(corpus: Corpus) -> LlmReader:
     """The reader as the command makes it for a model of ours."""
     wording = load_wording(Path("2"))  # what the answers of docs/results/memory.md were asked with
-    return LlmReader(Asked("realtalk/any"), wording, abstain=may_abstain(corpus))
+    return LlmReader(ModelConfig("realtalk/any"), wording, abstain=may_abstain(corpus))
 
 
 def title(plan: Plan, budget: Budget) -> str:

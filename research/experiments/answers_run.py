@@ -28,8 +28,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TextIO
 
-from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, Written, generate
-from realtalk.persona.pretrained import Pretrained, library, load
+from realtalk.persona.generation import EncodedPrompt, GeneratedReply, Sampling, Writer, generate
+from realtalk.persona.pretrained import PretrainedModel, library, load
 
 Row = dict[str, Any]
 Key = tuple[str, str, str]  # set, chat, question
@@ -71,7 +71,7 @@ class Run:
     def __init__(
         self,
         given: argparse.Namespace,
-        base: Pretrained,
+        base: PretrainedModel,
         max_tokens: int,
         began: float,
         stream: TextIO,
@@ -146,7 +146,7 @@ class Run:
 
     def batches(
         self, encoded: Sequence[EncodedPrompt], waiting: Iterable[int]
-    ) -> Iterator[tuple[list[int], list[Written]]]:
+    ) -> Iterator[tuple[list[int], list[GeneratedReply]]]:
         """Places and their replies, prompts of similar length together, until time is over."""
         places = sorted(waiting, key=lambda place: len(encoded[place].ids))
         room = self.sampling.max_new_tokens

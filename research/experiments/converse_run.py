@@ -38,10 +38,10 @@ from realtalk.memory.values import Budget
 from realtalk.persona.cast import ChatPace, draw_roles, draw_turns, load_cast
 from realtalk.persona.conversation import Side, SimulatedChat, marked_chat
 from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, generate
-from realtalk.persona.pretrained import Pretrained, library, load, with_adapter
+from realtalk.persona.pretrained import PretrainedModel, library, load, with_adapter
 from realtalk.persona.prompting import read_message
-from realtalk.persona.talking import Consent, agreed
-from realtalk.persona.tuned import encoded
+from realtalk.persona.talking import Consent, obtain_consent
+from realtalk.persona.tuned import encode_prompt
 from realtalk.persona.tuning import TuneSettings, tune
 from realtalk.persona.values import TurnPrompt
 from research.experiments.persona_prompts import Prompts
@@ -133,7 +133,7 @@ class Run:
         consents: list[Consent] = []
         for speaker in speakers:
             folder = self.out / "adapters" / speaker
-            consents.append(agreed(speaker, self.given.consent or "", None))
+            consents.append(obtain_consent(speaker, self.given.consent or "", None))
             self.say(consents[-1].meaning)
             self.train(prompts, speaker, folder)
             model = with_adapter(self.copied(), folder)
@@ -173,7 +173,7 @@ class Run:
             **{"untuned": told.untuned, "seconds": round(told.seconds, 1)},
         }
 
-    def copied(self) -> Pretrained:
+    def copied(self) -> PretrainedModel:
         return replace(self.base, model=copy.deepcopy(self.base.model))
 
     def write(self, way: str, sides: Sequence[Any], engine_of: Any) -> None:
@@ -239,7 +239,7 @@ class Run:
 class Engine:
     """A model that writes turns of several chats, those that wait in one batch."""
 
-    def __init__(self, base: Pretrained, given: argparse.Namespace) -> None:
+    def __init__(self, base: PretrainedModel, given: argparse.Namespace) -> None:
         self._base = base
         self._writer = Writer(base.tokenizer)
         self._sampling = Sampling(given.max_tokens, given.temperature, given.top_p, given.seed)
@@ -260,7 +260,7 @@ class Engine:
         asked: list[tuple[SimulatedChat, TurnPrompt, EncodedPrompt]] = []
         for chat in chats:
             prompt = chat.prompt()
-            if ids := encoded(self._writer, prompt, self._room):
+            if ids := encode_prompt(self._writer, prompt, self._room):
                 asked.append((chat, prompt, EncodedPrompt(f"{chat.id} {chat.at}", ids)))
             else:
                 yield chat, Answer(None, TOO_LONG)

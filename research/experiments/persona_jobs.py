@@ -22,8 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.persona.generation import EncodedPrompt, TrainingExample, Writer, generate
-from realtalk.persona.pretrained import Pretrained, library, load, with_adapter
-from realtalk.persona.tuning import SETTINGS, Tuned, TuneSettings, held_out, read_settings, tune
+from realtalk.persona.pretrained import PretrainedModel, library, load, with_adapter
+from realtalk.persona.tuning import (
+    SETTINGS,
+    TuneSettings,
+    TuningResult,
+    held_out,
+    read_settings,
+    tune,
+)
 from research.experiments.persona_plan import inner_parameters, matrix_rate
 from research.experiments.persona_prompts import WAYS, Row
 
@@ -69,7 +76,7 @@ class Jobs:
         del model
         self._clear()
 
-    def _copy(self) -> Pretrained:
+    def _copy(self) -> PretrainedModel:
         return replace(self._base, model=copy.deepcopy(self._base.model))
 
     def _clear(self) -> None:
@@ -98,7 +105,9 @@ class Jobs:
         result = read_settings(folder).get("result") if (folder / SETTINGS).is_file() else None
         return 0.0 if result is None else result["epochs"][result["kept"] - 1]["held_out"] or 1e-9
 
-    def trained(self, name: str, how: str, speaker: str, *, trial: float | None = None) -> Tuned:
+    def trained(
+        self, name: str, how: str, speaker: str, *, trial: float | None = None
+    ) -> TuningResult:
         """A speaker's adapter; a trial's is kept apart, and copied if its rate is chosen."""
         run = self._run
         rows = run.prompts.rows(name, "learn", speaker)
@@ -152,7 +161,7 @@ class Jobs:
         folder: Path,
         settings: TuneSettings,
         about: dict[str, Any],
-    ) -> Tuned:
+    ) -> TuningResult:
         if (folder / SETTINGS).is_file():  # begun with fewer tokens at once, perhaps
             there = read_settings(folder)["tuning"]["batch_tokens"]
             settings = replace(settings, batch_tokens=there)
@@ -170,7 +179,12 @@ class Jobs:
                 self._clear()
 
     def _write(
-        self, base: Pretrained, title: str, ways: Sequence[str], rows: Sequence[Row], field: str
+        self,
+        base: PretrainedModel,
+        title: str,
+        ways: Sequence[str],
+        rows: Sequence[Row],
+        field: str,
     ) -> None:
         """Writes every row's reply in these ways; a file for each, joined at the end."""
         run = self._run

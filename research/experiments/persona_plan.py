@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realtalk.persona.generation import Writer
-from realtalk.persona.pretrained import Pretrained, library
+from realtalk.persona.pretrained import PretrainedModel, library
 from research.experiments.persona_prompts import Prompts, Way
 
 # What is taken for true before anything was measured, of one NVIDIA H200.
@@ -32,7 +32,7 @@ def inner_parameters(model: Any) -> int:
     return sum(each.numel() for each in model.parameters()) - int(outer)
 
 
-def matrix_rate(base: Pretrained) -> float:
+def matrix_rate(base: PretrainedModel) -> float:
     """Operations a second in a square matrix product, the best of several."""
     torch = library("torch")
     on_card = base.device == "cuda"
@@ -55,7 +55,7 @@ def matrix_rate(base: Pretrained) -> float:
 
 
 def plan_lines(
-    base: Pretrained,
+    base: PretrainedModel,
     prompts: Prompts,
     sets: Sequence[str],
     ways: Mapping[str, Way],

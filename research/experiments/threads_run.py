@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.persona.generation import EncodedPrompt, Sampling, Writer, generate
-from realtalk.persona.pretrained import Pretrained, library, load, quiet
+from realtalk.persona.pretrained import PretrainedModel, library, load, quiet
 from research.experiments.answers_run import device_name, say
 
 Row = dict[str, Any]
@@ -102,7 +102,7 @@ def read(given: argparse.Namespace) -> dict[str, list[Row]]:
 class Run:
     """Answers prompts of one set after the other."""
 
-    def __init__(self, base: Pretrained, given: argparse.Namespace, began: float) -> None:
+    def __init__(self, base: PretrainedModel, given: argparse.Namespace, began: float) -> None:
         self._base = base
         self._given = given
         self._began = began

@@ -20,7 +20,7 @@ from realtalk.evals.tables import figure
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem
 from realtalk.memory.asking import Plan
-from realtalk.memory.golds import TABLE_3, Published
+from realtalk.memory.golds import TABLE_3, PublishedLine
 from realtalk.memory.judging import Judge
 from realtalk.memory.readers import Reader
 from realtalk.memory.registry import make_memory
@@ -69,13 +69,15 @@ def table_3(
     return Exhibit("table-3", _verdict(who, same, figures), figures, grids, notes)
 
 
-def _published(model: str) -> tuple[Published, ...] | None:
+def _published(model: str) -> tuple[PublishedLine, ...] | None:
     """The table's rows of the model that answers, if it is one of its models."""
     name = model.rsplit("/", 1)[-1]
     return tuple(line for line in TABLE_3 if line.model == name) or None
 
 
-def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[PaperFigure]) -> Verdict:
+def _verdict(
+    who: str, same: tuple[PublishedLine, ...] | None, figures: list[PaperFigure]
+) -> Verdict:
     if same is None:
         return Verdict.not_comparable(f"'{who}' answers here, not the models of the paper")
     inside = [
@@ -100,7 +102,7 @@ def _by_category(run: Run, wording: str = "") -> Mapping[str, Estimate]:
     return {}
 
 
-def _figures(line: Published, run: Run) -> list[PaperFigure]:
+def _figures(line: PublishedLine, run: Run) -> list[PaperFigure]:
     row = f"{line.model}, {INPUTS[line.memory]}"
     figures = []
     for title, wording, column in (("F1", "", line.f1), ("judged", "lenient by", line.accuracy)):

@@ -80,7 +80,7 @@ def planted(corpus: Corpus, limit: int | None = None, audit: Golds = _UNAUDITED)
     plan = Plan(corpus, Nothing(), NoReader(), (Budget(),), limit=limit)
     rows = []
     for chat, questions in plan.questions:
-        known = audit.audited(chat)
+        known = audit.audit_of(chat)
         for question in questions:
             if question.answer is None or category_of(question) in ABSTAINING:
                 continue
@@ -140,7 +140,7 @@ def _row(
 def read_graded(path: Path, corpus: Corpus, audit: Golds) -> list[Row]:
     """Graded answers as JSONL: chat, question (its place, from 1), answer, verdict, and memory."""
     chats = {chat.id: chat for chat in corpus.chats}
-    known = {chat.id: audit.audited(chat) for chat in corpus.chats}
+    known = {chat.id: audit.audit_of(chat) for chat in corpus.chats}
     rows = []
     for number, (where, entry) in enumerate(read_objects(path), 1):
         try:

@@ -30,7 +30,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from realtalk.persona.pretrained import Pretrained, library, load
+from realtalk.persona.pretrained import PretrainedModel, library, load
 from research.training.languages_measures import cuts_by_language, f1_by_language
 
 BUILD = Path(__file__).parent / "build" / "languages"
@@ -44,7 +44,7 @@ Array = np.ndarray[Any, Any]
 class Teacher(nn.Module):
     """A language model's body with an adapter, and a linear layer over the last token."""
 
-    def __init__(self, base: Pretrained, rank: int) -> None:
+    def __init__(self, base: PretrainedModel, rank: int) -> None:
         super().__init__()
         peft = library("peft")
         config = peft.LoraConfig(
@@ -61,7 +61,7 @@ class Teacher(nn.Module):
 class Texts:
     """Rows as tokens, padded on the left, so that the last place is always read."""
 
-    def __init__(self, rows: Sequence[Row], base: Pretrained, budget: int) -> None:
+    def __init__(self, rows: Sequence[Row], base: PretrainedModel, budget: int) -> None:
         tokenizer = base.tokenizer
         end = tokenizer(ASKED, add_special_tokens=False)["input_ids"]
         encoded = tokenizer([row["text"] for row in rows], add_special_tokens=False)["input_ids"]

@@ -22,9 +22,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from realtalk.chat import Chat, Message, Question, Session
-from realtalk.encoders.sentences import Encoded
+from realtalk.encoders.sentences import EncodedTexts
 from realtalk.memory.index import FEATURES as NAMES
-from realtalk.memory.index import ChatIndex, SearchedQuestion, features, scaled
+from realtalk.memory.index import ChatIndex, SearchedQuestion, features, scale
 
 HERE = Path(__file__).parent
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat
@@ -63,9 +63,9 @@ class Table:
             one = SearchedQuestion.of(chat, Question("", query["text"], None, query["kind"]))
             vector = stored["questions"][at : at + 1].astype(np.float32)
             nothing = np.zeros((1, 1), np.int8)
-            alone = Encoded(vector, nothing, np.array([0, 1]), np.ones(1, np.float32))
+            alone = EncodedTexts(vector, nothing, np.array([0, 1]), np.ones(1, np.float32))
             found = features(index, one, alone)
-            found["tokens"] = scaled(stored["late"][at].astype(np.float64))
+            found["tokens"] = scale(stored["late"][at].astype(np.float64))
             rows.append(np.stack([found[name] for name in NAMES]))
         self.features = np.stack(rows).astype(np.float32)
 
@@ -77,7 +77,7 @@ def indexed(chat: Chat, vectors: Array) -> ChatIndex:
     """The index of a chat around vectors that are there already."""
     count = len(vectors)
     empty = np.zeros((count, 1), np.int8)
-    encoded = Encoded(
+    encoded = EncodedTexts(
         vectors.astype(np.float32), empty, np.arange(count + 1), np.empty(0, np.float32)
     )
     return ChatIndex.around(chat, encoded)

@@ -13,7 +13,7 @@ import pytest
 
 from multilingual_chats import needs_multilingual
 from realtalk.ei.labels import LABELS, Label, TurnInput
-from realtalk.encoders.shipped import Learned, fingerprint
+from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 
@@ -272,8 +272,8 @@ def test_chats_that_the_encoder_learned_from_are_named(
     corpus = open_reading("sample").reading.corpus
     first, second = corpus.chats
     known = {found for each in first.messages if (found := fingerprint(each.text)) is not None}
-    learned = Learned({"Harbour": np.array(sorted(known), np.uint32)})
-    monkeypatch.setattr(Learned, "of", staticmethod(lambda model: learned))
+    learned = LearnedTexts({"Harbour": np.array(sorted(known), np.uint32)})
+    monkeypatch.setattr(LearnedTexts, "of", staticmethod(lambda model: learned))
     monkeypatch.setattr(ByLength, "name", "embedded")
     monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
     said = run("ei", "sample")[2]

@@ -12,7 +12,7 @@ import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labelling import learned_lines
-from realtalk.encoders.shipped import Learned, fingerprint
+from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.formats.opening import open_reading
 
 TEXTS = [
@@ -20,8 +20,8 @@ TEXTS = [
 ]
 
 
-def learned(*texts: str) -> Learned:
-    return Learned(
+def learned(*texts: str) -> LearnedTexts:
+    return LearnedTexts(
         {"Harbour": np.unique(np.array([fingerprint(each) for each in texts], np.uint32))}
     )
 
@@ -60,7 +60,7 @@ def test_a_chat_is_known_by_a_part_of_it() -> None:
 @pytest.mark.parametrize("model", ["memory", "ei", "ei_multilingual"])
 @pytest.mark.parametrize("corpus", ["sample", "sample-simulated"])
 def test_our_samples_are_new_to_all_models(model: str, corpus: str) -> None:
-    known = Learned.of(model)
+    known = LearnedTexts.of(model)
     for chat in open_reading(corpus).reading.corpus.chats:
         assert known.chat(message.text for message in chat.messages) is None
         assert not [each for each in chat.questions if known.text(each.text)]
@@ -70,7 +70,7 @@ def test_our_samples_are_new_to_all_models(model: str, corpus: str) -> None:
 def test_published_sets_are_known(data: Path) -> None:
     def sets(model: str, path: str) -> list[str | None]:
         corpus = open_reading(str(data / path)).reading.corpus
-        known = Learned.of(model)
+        known = LearnedTexts.of(model)
         return [known.chat(message.text for message in chat.messages) for chat in corpus.chats]
 
     assert set(sets("memory", "locomo/locomo10.json")) == {"LoCoMo"}
@@ -87,7 +87,7 @@ def test_conversations_in_other_languages_are_known(data: Path) -> None:
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         rows = [json.loads(line) for line in itertools.islice(stream, 4000)]
     texts = [row["text"] for row in rows if row["lang"] in ("fr", "id", "it")][:60]
-    assert Learned.of("ei_multilingual").chat(texts) == "XPersona"
+    assert LearnedTexts.of("ei_multilingual").chat(texts) == "XPersona"
     messages = tuple(Message(f"m{at}", "ab"[at % 2], None, text) for at, text in enumerate(texts))
     chat = Chat("c", ("a", "b"), (Session(1, None, messages),))
     (line,) = learned_lines(Corpus("x", "csv", (chat,)))

@@ -17,7 +17,7 @@ LISTS = NameWords.of(
 
 def rows(text: str, *words: str) -> list[list[float]]:
     places = [(text.index(word), text.index(word) + len(word)) for word in words]
-    return [[float(cell) for cell in row] for row in LISTS.known(text, places)]
+    return [[float(cell) for cell in row] for row in LISTS.features_of(text, places)]
 
 
 def test_words_are_listed_or_plain_whatever_their_case() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import realtalk_models
-from realtalk.encoders.model import shortened
+from realtalk.encoders.model import shorten
 from realtalk.encoders.sentences import SentenceEncoder, pack
 
 FOLDER = realtalk_models.path("memory")
@@ -82,5 +82,5 @@ def test_rows_hold_neighbours_up_to_their_size() -> None:
 
 
 def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
-    assert shortened(list(range(10)), 6) == [0, 1, 2, 3, 8, 9]
-    assert shortened([1, 2], 6) == [1, 2]
+    assert shorten(list(range(10)), 6) == [0, 1, 2, 3, 8, 9]
+    assert shorten([1, 2], 6) == [1, 2]

@@ -27,7 +27,7 @@ from realtalk.files.writing import (
 )
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import store
-from realtalk.models.asking import Asked, _environment
+from realtalk.models.asking import ModelConfig, _environment
 from realtalk.threads.vectors import VectorStore
 from realtalk.web.store import Store
 
@@ -69,7 +69,7 @@ def test_rooms_write_through_it(tmp_path: Path, umask: None) -> None:
         run.table("rows", ("id",)).add({"id": "a", "said": "x"})
     VectorStore(tmp_path / "vectors" / "vectors-1.sqlite").put(["x"], pl.Series([0.5]).to_numpy())
     kept = Store.open(tmp_path / "annotations" / "mine.sqlite")
-    with _environment(Asked("openai/x", cache=tmp_path / "answers")):
+    with _environment(ModelConfig("openai/x", cache=tmp_path / "answers")):
         # As Inspect does it: with whatever umask the process has.
         (tmp_path / "answers" / "generate").mkdir()
         (tmp_path / "answers" / "generate" / "0a").write_bytes(b"x")

@@ -29,7 +29,7 @@ from realtalk.memory.readers import Item, NoReader, load_wording, prompt_of
 from realtalk.memory.rescoring import judge_run, rescore_run
 from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 
 TURN = {"role": "user", "content": "the ferry costs nine crowns", "has_answer": True}
 
@@ -90,7 +90,7 @@ def test_the_judge_holds_an_abstention_against_the_same_words(corpus: Corpus) ->
         **{"question": "What does the bus cost?", "gold": "You did not mention any bus."},
         "answer": "not mentioned",
     }
-    judge = Judge(Asked("local/tiny"), load_wording())
+    judge = Judge(ModelConfig("local/tiny"), load_wording())
     assert UNTOLD in judge._prompt(row, "strict")
     assert "any bus" not in judge._prompt(row, "strict")
     assert len(judge.keys([row | {"gold": None}])) == 2  # two wordings
@@ -211,7 +211,7 @@ def test_an_empty_answer_is_none_wherever_it_comes_from(corpus: Corpus, tmp_path
     made_before(tmp_path / "given", q1={"answer": "", "unscored": None, "f1": 0.0})
     assert rescore_run(tmp_path / "given")[0].rows == given.rows
     with pytest.raises(RealtalkError, match="no answers to judge"):
-        judge_run(read, Judge(Asked("a/b"), load_wording()))
+        judge_run(read, Judge(ModelConfig("a/b"), load_wording()))
 
 
 def test_answers_from_contexts_of_several_budgets_are_told_apart(

@@ -13,7 +13,7 @@ import pytest
 
 from memory_chats import bakery
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.encoders.shipped import Learned, fingerprint
+from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
@@ -49,8 +49,10 @@ def knows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes the retrieval encoder one that learned from the given texts."""
 
     def learn(name: str, *texts: str) -> None:
-        found = Learned({name: np.unique(np.array([fingerprint(t) for t in texts], np.uint32))})
-        monkeypatch.setattr(Learned, "of", staticmethod(lambda model: found))
+        found = LearnedTexts(
+            {name: np.unique(np.array([fingerprint(t) for t in texts], np.uint32))}
+        )
+        monkeypatch.setattr(LearnedTexts, "of", staticmethod(lambda model: found))
 
     return learn
 
@@ -62,7 +64,7 @@ def test_which_parts_learned_from_what() -> None:
     }
     assert not {"LoCoMo", "LongMemEval"} & set(PARTS)  # a benchmark is a test
     assert PARTS["DailyDialog"] == ("the retrieval encoder", "its ranking weights")
-    assert set(PARTS) <= set(Learned.of("memory").sets)
+    assert set(PARTS) <= set(LearnedTexts.of("memory").sets)
     assert learning_parts("retrieved", {"way": "bm25"}) == {}
     assert learning_parts("recent", {}) == {}
     assert learning_parts("recent", {}, "llm") == {}

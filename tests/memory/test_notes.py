@@ -266,7 +266,7 @@ def test_settings_from_the_command_line(tmp_path: Path) -> None:
     memory = make_memory(
         "notes", {"model": MODEL, "hops": "2", "messages": "false", "cache": str(tmp_path)}
     )
-    assert isinstance(memory, Notes) and memory.asked.cache == tmp_path
+    assert isinstance(memory, Notes) and memory.config.cache == tmp_path
     assert memory.version == "1, prompts 1"
     assert (memory.settings["hops"], memory.settings["messages"]) == (2, False)
     with pytest.raises(RealtalkError, match="hops must be 1 or more, not 0"):

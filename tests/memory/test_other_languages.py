@@ -59,7 +59,7 @@ def mean_rank(bench: ModuleType, language: str, memory: Retrieved) -> float:
     built = memory.build(chat)
     ranks = []
     for question in chat.questions:
-        order = built.ranked(question)
+        order = built.rank(question)
         ranks.append(min(1 + order.index(id_) for id_ in question.evidence))
     return float(np.mean(1 / np.array(ranks)))
 
@@ -95,8 +95,8 @@ def test_english_is_ranked_exactly_as_ever(encoder: SentenceEncoder, tmp_path: P
 
 def test_whoever_asks_for_the_encoder_has_it(bench: ModuleType, tmp_path: Path) -> None:
     chat = bench.read_story(BENCH / "recall" / "es.txt")
-    Retrieved(way="encoder", cache=tmp_path).build(chat).ranked(chat.questions[0])
-    Retrieved(hops=1, cache=tmp_path).build(chat).ranked(chat.questions[0])
+    Retrieved(way="encoder", cache=tmp_path).build(chat).rank(chat.questions[0])
+    Retrieved(hops=1, cache=tmp_path).build(chat).rank(chat.questions[0])
     assert len(list(tmp_path.iterdir())) == 1
 
 

@@ -22,7 +22,7 @@ from realtalk.evals.values import Cost
 from realtalk.memory.outside import BuiltOutside, Outside, Recalled, load_object
 from realtalk.memory.outside_libraries import mem0_memory, retriever_memory
 from realtalk.memory.registry import make_memory
-from realtalk.memory.showing import shown
+from realtalk.memory.showing import message_line
 from realtalk.memory.values import Budget
 
 MATCHING = '''
@@ -239,7 +239,7 @@ def test_a_cut_document_credits_only_what_it_still_holds() -> None:
     context = memory.build(chat).recall(ask("the shelter"), Budget())
     # Two lines of the second session are left: a message, and the line of the new day.
     assert set(context.ranked or ()) == {"D1:2", "D1:3", "D2:2", "D3:2", "D3:3"}
-    assert shown(chat.by_id["D2:2"]) in context.text
+    assert message_line(chat.by_id["D2:2"]) in context.text
     assert "Pepper" not in context.text
 
 
@@ -286,7 +286,7 @@ def test_mem0_stores_messages_and_finds_them(
         context = stored.recall(ask("signed up for the marathon in Porto"), Budget(tokens=80))
     ranked = context.ranked or ()
     assert ranked[0] == "D3:1" and len(ranked) <= 5
-    assert shown(bakery().by_id["D3:1"]) in context.text
+    assert message_line(bakery().by_id["D3:1"]) in context.text
     assert stored.cost.calls >= 12 and stored.cost.tokens_in > 60
     assert context.cost.calls >= 1 and server.chats == []
     assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False

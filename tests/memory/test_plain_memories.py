@@ -19,7 +19,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
 from realtalk.memory.registry import BUDGETLESS, MEMORIES, make_memory
 from realtalk.memory.restored import Restored
-from realtalk.memory.showing import MessageCosts, session_text, shown
+from realtalk.memory.showing import MessageCosts, message_line, session_text
 from realtalk.memory.values import Budget, Context, Memory
 from tries import tries
 
@@ -50,7 +50,7 @@ def recalled(memory: Memory, budget: Budget | None = None) -> Context:
     ],
 )
 def test_a_message_is_one_line_with_what_it_shares(message: Message, line: str) -> None:
-    assert shown(message) == line
+    assert message_line(message) == line
 
 
 def test_messages_stand_under_the_day_they_were_sent() -> None:
@@ -113,7 +113,7 @@ def test_any_messages_come_once_and_in_time_order(chat: Chat) -> None:
     ids = [message.id for message in chat.messages]
     context = costs.context([*reversed(ids), *ids])
     assert context.message_ids == tuple(ids)
-    lines = [shown(message) for message in chat.messages]
+    lines = [message_line(message) for message in chat.messages]
     assert [line for line in context.text.splitlines() if line in lines] == lines
 
 

@@ -35,7 +35,7 @@ from realtalk.memory.readers import Item, LlmReader, NoReader, load_wording
 from realtalk.memory.rescoring import judge_run
 from realtalk.memory.rows import COLUMNS, RANK_SCORES
 from realtalk.memory.values import Budget, Context, label, parse_budgets
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -309,9 +309,9 @@ def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
     assert "72 questions" in spec["title"]["subtitle"][0]
 
 
-def server_model(server: JudgeServer, cache: Path, **options: Any) -> Asked:
+def server_model(server: JudgeServer, cache: Path, **options: Any) -> ModelConfig:
     given: dict[str, Any] = {"base_url": server.url, "cache": cache, "retries": 12}
-    return Asked("openai-api/local/tiny", **(given | options))
+    return ModelConfig("openai-api/local/tiny", **(given | options))
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from realtalk.chat import Alias, Chat, Message, Question, Session
-from realtalk.encoders.sentences import Encoded, SentenceEncoder
+from realtalk.encoders.sentences import EncodedTexts, SentenceEncoder
 from realtalk.memory.index import (
     FEATURES,
     FUSED,
@@ -20,7 +20,7 @@ from realtalk.memory.index import (
     again,
     features,
     scores,
-    weighted,
+    weigh,
 )
 
 LINES = (
@@ -165,11 +165,13 @@ def test_the_first_of_a_session_answers_nothing() -> None:
         for n, two in enumerate(texts, 1)
     )
     vectors = np.eye(4, dtype=np.float32)
-    encoded = Encoded(vectors, np.zeros((4, 1), np.int8), np.arange(5), np.empty(0, np.float32))
+    encoded = EncodedTexts(
+        vectors, np.zeros((4, 1), np.int8), np.arange(5), np.empty(0, np.float32)
+    )
     built = ChatIndex.around(Chat("c", ("A",), sessions), encoded)
     tokens, weights = np.ones((1, 1), np.int8), np.ones(1, np.float32)
     for near in (1, 3):
-        asked = Encoded(vectors[near : near + 1], tokens, np.arange(2), weights)
+        asked = EncodedTexts(vectors[near : near + 1], tokens, np.arange(2), weights)
         assert not features(built, SearchedQuestion("", (), ()), asked)["answers"].any()
 
 
@@ -180,10 +182,12 @@ def test_best_matches_by_hand() -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     tokens = rng.integers(-127, 128, (int(offsets[-1]), 4)).astype(np.int8)
     vectors = rng.normal(size=(9, 3)).astype(np.float32)
-    built = ChatIndex.around(chat(), Encoded(vectors, tokens, offsets, np.empty(0, np.float32)))
+    built = ChatIndex.around(
+        chat(), EncodedTexts(vectors, tokens, offsets, np.empty(0, np.float32))
+    )
     asked_tokens = rng.integers(-127, 128, (3, 4)).astype(np.int8)
     weights = np.array([1.0, 2.0, 0.5], np.float32)
-    asked = Encoded(vectors[:1], asked_tokens, np.array([0, 3]), weights)
+    asked = EncodedTexts(vectors[:1], asked_tokens, np.array([0, 3]), weights)
     expected = []
     for first, end in pairwise(offsets.tolist()):
         total = 0.0
@@ -201,10 +205,10 @@ def test_every_likeness_and_prior_has_its_say() -> None:
     found = {name: np.zeros(2) for name in FEATURES}
     for name in FEATURES:
         more = found | {name: np.array([1.0, 0.0])}
-        assert weighted(more, FUSED).tolist() == pytest.approx([FUSED[name], 0.0])
+        assert weigh(more, FUSED).tolist() == pytest.approx([FUSED[name], 0.0])
         assert FUSED["tokens"] >= FUSED[name] or name == "speaker"
     some = {"words": np.array([1.0, 0.0]), "length": np.array([0.0, 2.0])}
-    assert weighted(some, {"words": 2, "length": 0.5, "vectors": 9}).tolist() == [2.0, 1.0]
+    assert weigh(some, {"words": 2, "length": 0.5, "vectors": 9}).tolist() == [2.0, 1.0]
 
 
 def test_a_second_hop_raises_what_is_like_the_hits() -> None:
@@ -212,7 +216,9 @@ def test_a_second_hop_raises_what_is_like_the_hits() -> None:
     vectors[7] = vectors[5]
     offsets = np.arange(10)
     tokens = np.zeros((9, 1), np.int8)
-    built = ChatIndex.around(chat(), Encoded(vectors, tokens, offsets, np.empty(0, np.float32)))
+    built = ChatIndex.around(
+        chat(), EncodedTexts(vectors, tokens, offsets, np.empty(0, np.float32))
+    )
     found = np.zeros(9)
     found[5] = 8.0
     hopped = again(built, found)

@@ -22,7 +22,7 @@ from realtalk.memory.judging import Judge, read_verdict, refuse_own_judge
 from realtalk.memory.plain import Recent
 from realtalk.memory.readers import Item, LlmReader, load_wording, prompt_of
 from realtalk.memory.values import Budget, Context
-from realtalk.models.asking import Asked, Prompt, ask
+from realtalk.models.asking import ModelConfig, Prompt, ask
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 # The engine leaves memory streams to the garbage collector and calls a library the old way:
@@ -63,9 +63,9 @@ def items(count: int) -> list[Item]:
     return [Item(CHAT, Question(f"Q{n}", f"what is {n}?", None, ""), CONTEXT) for n in range(count)]
 
 
-def asked(server: JudgeServer, cache: Path, **options: Any) -> Asked:
+def asked(server: JudgeServer, cache: Path, **options: Any) -> ModelConfig:
     given: dict[str, Any] = {"timeout": 20, "retries": 0, "base_url": server.url, "cache": cache}
-    return Asked("openai-api/local/tiny", **(given | options))
+    return ModelConfig("openai-api/local/tiny", **(given | options))
 
 
 def answers(reader: Any, given: list[Item]) -> dict[int, Answer[str]]:
@@ -160,9 +160,9 @@ def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
 def test_a_model_needs_a_provider() -> None:
     for name in ("tiny", "openai/", ""):
         with pytest.raises(RealtalkError, match="no provider in the name"):
-            Asked(name)
+            ModelConfig(name)
     with pytest.raises(RealtalkError, match="timeout must be 1 or more"):
-        Asked("local/tiny", timeout=0)
+        ModelConfig("local/tiny", timeout=0)
 
 
 ROWS = [
@@ -228,7 +228,7 @@ def test_no_model_judges_itself() -> None:
     refuse_own_judge("a/c", "a/b")
     with pytest.raises(RealtalkError, match=r"would judge its own answers.*`judge=same`"):
         refuse_own_judge("a/b", "a/b")
-    judge = Judge(Asked("a/b"), load_wording())
+    judge = Judge(ModelConfig("a/b"), load_wording())
     with pytest.raises(RealtalkError, match="would judge its own answers"):
         judge.refuse_own("a/b/")
     replace(judge, own=True).refuse_own("a/b")

@@ -65,7 +65,7 @@ def test_fused_finds_more_than_words(sample: Chat, encoder: Counting, cache: Pat
     def recall(memory: Retrieved) -> float:
         built = memory.build(sample)
         found = [
-            score_ranking(built.ranked(question), question.evidence)
+            score_ranking(built.rank(question), question.evidence)
             for question in sample.questions
             if question.evidence
         ]
@@ -80,14 +80,14 @@ def test_fused_finds_more_than_words(sample: Chat, encoder: Counting, cache: Pat
 def test_an_index_is_stored_and_used_again(sample: Chat, tmp_path: Path) -> None:
     encoder = Counting()
     question = sample.questions[0]
-    first = Retrieved(encoder=encoder, cache=tmp_path).build(sample).ranked(question)
-    again = Retrieved(encoder=encoder, cache=tmp_path).build(sample).ranked(question)
+    first = Retrieved(encoder=encoder, cache=tmp_path).build(sample).rank(question)
+    again = Retrieved(encoder=encoder, cache=tmp_path).build(sample).rank(question)
     assert encoder.chats == 1
     assert first == again
     stored = list(tmp_path.iterdir())
     assert [path.suffix for path in stored] == [".npz"]
     stored[0].write_bytes(stored[0].read_bytes()[:100])  # a torn file is made anew
-    assert Retrieved(encoder=encoder, cache=tmp_path).build(sample).ranked(question) == first
+    assert Retrieved(encoder=encoder, cache=tmp_path).build(sample).rank(question) == first
     assert encoder.chats == 2
 
 
@@ -109,7 +109,7 @@ def test_a_message_that_is_too_long_is_passed_over() -> None:
     chat = Chat("Chat_3", ("A", "B"), (Session(1, moment, lines),))
     built = Retrieved(way="bm25").build(chat)
     question = Question("q", "Which tram?", None, "temporal")
-    assert built.ranked(question)[:2] == ("D1:1", "D1:2")
+    assert built.rank(question)[:2] == ("D1:1", "D1:2")
     context = built.recall(question, Budget(words=30))
     assert context.words <= 30
     assert context.message_ids[0] == "D1:2"
@@ -131,8 +131,8 @@ def test_hops_change_the_order_but_lose_nothing(
     sample: Chat, encoder: Counting, cache: Path
 ) -> None:
     question = sample.questions[0]
-    plain = Retrieved(encoder=encoder, cache=cache).build(sample).ranked(question)
-    hopped = Retrieved(hops=2, encoder=encoder, cache=cache).build(sample).ranked(question)
+    plain = Retrieved(encoder=encoder, cache=cache).build(sample).rank(question)
+    hopped = Retrieved(hops=2, encoder=encoder, cache=cache).build(sample).rank(question)
     assert sorted(plain) == sorted(hopped)
     assert plain != hopped
 
@@ -182,7 +182,7 @@ def test_promises_on_the_published_chats(data: Path, encoder: Counting, tmp_path
     for chat in open_reading(data / "realtalk").reading.corpus.chats:
         built = memory.build(chat)
         for question in chat.questions:
-            found = score_ranking(built.ranked(question), question.evidence)
+            found = score_ranking(built.rank(question), question.evidence)
             if found is not None:
                 rows.append(found)
     means = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}

@@ -19,7 +19,7 @@ from model_faults import FAULTS, PAGE, raw_answer
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, Trouble, silent
 from realtalk.models import asking, attempts
-from realtalk.models.asking import Asked, Prompt, ask
+from realtalk.models.asking import ModelConfig, Prompt, ask
 from realtalk.models.replies import is_blank, readable
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -37,9 +37,11 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     gc.collect()  # here, where the engine's warnings are silenced
 
 
-def asked(server: JudgeServer, cache: Path, **options: Any) -> Asked:
+def asked(server: JudgeServer, cache: Path, **options: Any) -> ModelConfig:
     given: dict[str, Any] = {"timeout": 20, "retries": 0, "connections": 1}
-    return Asked("openai-api/local/tiny", base_url=server.url, cache=cache, **(given | options))
+    return ModelConfig(
+        "openai-api/local/tiny", base_url=server.url, cache=cache, **(given | options)
+    )
 
 
 def replies(
@@ -193,11 +195,11 @@ def test_requests_that_are_refused_do_not_stop_the_others(tmp_path: Path) -> Non
 def test_the_environment_sets_how_patient_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("TIMEOUT", "7"), ("RETRIES", "1"), ("RETRY_WAIT", "0.5")):
         monkeypatch.setenv(f"REALTALK_{name}", value)
-    made = Asked("openai/gpt-4o-mini")
+    made = ModelConfig("openai/gpt-4o-mini")
     assert (made.timeout, made.retries, made.wait) == (7, 1, 0.5)
     monkeypatch.setenv("REALTALK_RETRIES", "many")
     with pytest.raises(RealtalkError, match="REALTALK_RETRIES: 'many' is not a number"):
-        Asked("openai/gpt-4o-mini")
+        ModelConfig("openai/gpt-4o-mini")
 
 
 def test_texts_that_every_file_holds(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from judge_server import completion
 from loopback import QuietHandler, serving
 from realtalk.errors import RealtalkError
 from realtalk.models import asking
-from realtalk.models.asking import Asked, Prompt, ask
+from realtalk.models.asking import ModelConfig, Prompt, ask
 from realtalk.models.pacing import Pace, per_minute
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -81,7 +81,7 @@ class Counting:
 
 def asked_all(url: str, cache: Path, count: int, **options: Any) -> dict[str, asking.Reply]:
     given: dict[str, Any] = {"timeout": 60, "retries": 2, "wait": 0.0, **options}
-    asked = Asked("openai-api/local/tiny", base_url=f"{url}/v1", cache=cache, **given)
+    asked = ModelConfig("openai-api/local/tiny", base_url=f"{url}/v1", cache=cache, **given)
     found: dict[str, asking.Reply] = {}
     prompts = [Prompt(str(n), partial(str, f"question {n}")) for n in range(count)]
     ask(prompts, asked, found.__setitem__)
@@ -136,7 +136,7 @@ def test_rates_are_read() -> None:
     assert {text: per_minute(text) for text in rates} == pytest.approx(rates)
     for text in ("", "300", "0/min", "-1/s", "5/day", "a/min", "5/s/s"):
         with pytest.raises(RealtalkError, match="is no rate; write `rate=300/min`"):
-            Asked("openai/x", rate=text)
+            ModelConfig("openai/x", rate=text)
 
 
 @pytest.mark.slow

@@ -122,10 +122,10 @@ def test_smollm2_answers_ten_questions(tmp_path: Path) -> None:
     from realtalk.memory.plain import Recent
     from realtalk.memory.readers import LlmReader, load_wording
     from realtalk.memory.values import Budget
-    from realtalk.models.asking import Asked, Prompt, Reply, ask
+    from realtalk.models.asking import ModelConfig, Prompt, Reply, ask
 
     corpus = open_reading("sample").reading.corpus
-    asked = Asked("realtalk/smollm2", cache=tmp_path / "answers", max_tokens=24)
+    asked = ModelConfig("realtalk/smollm2", cache=tmp_path / "answers", max_tokens=24)
     reader = LlmReader(asked, load_wording())
     plan = Plan(corpus, Recent(), reader, (Budget(tokens=60),), limit=10)
     try:

@@ -28,7 +28,7 @@ from portrait_chats import (
 )
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.encoders.shipped import Learned, fingerprint
+from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.errors import RealtalkError
 from realtalk.pages.aggregates import feeling_lines
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
@@ -221,10 +221,10 @@ def test_the_page_says_what_the_encoder_learned_from(
     made = english()
     texts = (message.text for each in made.chats for message in each.messages)
     known = {found for text in texts if (found := fingerprint(text)) is not None}
-    learned = Learned({"Harbour": np.array(sorted(known), np.uint32)})
+    learned = LearnedTexts({"Harbour": np.array(sorted(known), np.uint32)})
     line = "in-sample, the encoder learned from Harbour"
     assert line not in page_of(made, tmp_path, labels=True)
-    monkeypatch.setattr(Learned, "of", staticmethod(lambda model: learned))
+    monkeypatch.setattr(LearnedTexts, "of", staticmethod(lambda model: learned))
     assert f"{made.chats[0].id}: {line}" in page_of(made, tmp_path, labels=True)
     hidden = page_of(made, tmp_path, labels=True, anonymous=True)
     assert line in hidden and f"{made.chats[0].id}: {line}" not in hidden

@@ -17,15 +17,15 @@ from realtalk.formats.opening import open_reading
 from realtalk.models.files import path_of
 from realtalk.persona.generation import (
     EncodedPrompt,
+    GeneratedReply,
     Sampling,
     Writer,
-    Written,
-    drawn,
+    draw_tokens,
     generate,
 )
-from realtalk.persona.pretrained import Pretrained, find, load
+from realtalk.persona.pretrained import PretrainedModel, find, load
 from realtalk.persona.prompting import messages
-from realtalk.persona.tuned import adapters_in, encoded, training_set
+from realtalk.persona.tuned import adapters_in, encode_prompt, training_set
 from realtalk.persona.tuning import SETTINGS, TuneSettings, tune
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt, make_simulator
@@ -56,12 +56,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, learning: Learning) -> Path
 
 
 @pytest.fixture(scope="session")
-def base(folder: Path) -> Pretrained:
+def base(folder: Path) -> PretrainedModel:
     return load(folder, device="cpu")
 
 
 @pytest.fixture(scope="session")
-def asked(base: Pretrained) -> list[EncodedPrompt]:
+def asked(base: PretrainedModel) -> list[EncodedPrompt]:
     writer = Writer(base.tokenizer)
     texts = ["hi", "the ferry was late and then the rain came", "no", "so what did you say then"]
     return [
@@ -79,7 +79,9 @@ def adapter(tmp_path_factory: pytest.TempPathFactory, folder: Path, learning: Le
     return out
 
 
-def slowly(base: Pretrained, prompt: Sequence[int], stops: frozenset[int], most: int) -> list[int]:
+def slowly(
+    base: PretrainedModel, prompt: Sequence[int], stops: frozenset[int], most: int
+) -> list[int]:
     """The likeliest tokens one by one, without cache, batch or padding."""
     import torch
 
@@ -93,13 +95,13 @@ def slowly(base: Pretrained, prompt: Sequence[int], stops: frozenset[int], most:
     return ids[len(prompt) :]
 
 
-def as_dict(found: Sequence[Written]) -> dict[str, tuple[int, ...]]:
+def as_dict(found: Sequence[GeneratedReply]) -> dict[str, tuple[int, ...]]:
     return {each.id: each.ids for each in found}
 
 
 @needs_torch
 def test_a_batch_writes_what_each_prompt_would_get_alone(
-    base: Pretrained, asked: list[EncodedPrompt]
+    base: PretrainedModel, asked: list[EncodedPrompt]
 ) -> None:
     stops = frozenset(Writer(base.tokenizer).stops)
     found = generate(base, asked, stops, WORDS)
@@ -109,7 +111,9 @@ def test_a_batch_writes_what_each_prompt_would_get_alone(
 
 
 @needs_torch
-def test_rows_end_each_at_their_own_place(base: Pretrained, asked: list[EncodedPrompt]) -> None:
+def test_rows_end_each_at_their_own_place(
+    base: PretrainedModel, asked: list[EncodedPrompt]
+) -> None:
     """Stops are chosen so that rows end at different steps, before and after a look."""
     most = 30
     free = [slowly(base, each.ids, frozenset(), most) for each in asked]
@@ -123,7 +127,7 @@ def test_rows_end_each_at_their_own_place(base: Pretrained, asked: list[EncodedP
 
 
 @needs_torch
-def test_chance_is_the_prompts_own(base: Pretrained, asked: list[EncodedPrompt]) -> None:
+def test_chance_is_the_prompts_own(base: PretrainedModel, asked: list[EncodedPrompt]) -> None:
     warm = replace(WORDS, temperature=1.5, seed=4)
     together = as_dict(generate(base, asked, (), warm))
     alone = as_dict([generate(base, [each], (), warm)[0] for each in reversed(asked)])
@@ -141,16 +145,16 @@ def test_tokens_are_drawn_in_their_shares() -> None:
 
     logits = torch.log(torch.tensor([[0.1, 0.6, 0.25, 0.05]])).expand(1000, 4)
     chances = (torch.arange(1000) + 0.5) / 1000
-    found = drawn(logits, chances).argmax(-1)
+    found = draw_tokens(logits, chances).argmax(-1)
     assert torch.bincount(found, minlength=4).tolist() == [100, 600, 250, 50]
     left = logits.masked_fill(torch.tensor([True, False, False, True]), -torch.inf)
-    shares = torch.bincount(drawn(left, chances).argmax(-1), minlength=4).tolist()
+    shares = torch.bincount(draw_tokens(left, chances).argmax(-1), minlength=4).tolist()
     assert shares[0] == shares[3] == 0
     assert shares[1] == pytest.approx(1000 * 0.6 / 0.85, abs=1)
-    assert drawn(left[:2], torch.tensor([0.0, 1.0])).argmax(-1).tolist() == [1, 2]
+    assert draw_tokens(left[:2], torch.tensor([0.0, 1.0])).argmax(-1).tolist() == [1, 2]
 
 
-def random_model(kind: str, more: dict[str, Any]) -> Pretrained:
+def random_model(kind: str, more: dict[str, Any]) -> PretrainedModel:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
@@ -159,7 +163,7 @@ def random_model(kind: str, more: dict[str, Any]) -> Pretrained:
     config = AutoConfig.for_model(kind, **{**sizes, "max_position_embeddings": 128, **more})
     model = AutoModelForCausalLM.from_config(config).float().eval()
     model.generation_config = GenerationConfig()  # as `load` does
-    return Pretrained(model, None, kind, "", "cpu", "fp32", 128)
+    return PretrainedModel(model, None, kind, "", "cpu", "fp32", 128)
 
 
 @needs_torch
@@ -195,7 +199,7 @@ def test_models_of_other_kinds_write(kind: str, device: str) -> None:
 
 @needs_torch
 def test_a_batch_that_does_not_fit_is_halved(
-    base: Pretrained, asked: list[EncodedPrompt], monkeypatch: pytest.MonkeyPatch
+    base: PretrainedModel, asked: list[EncodedPrompt], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
@@ -221,7 +225,7 @@ def test_a_batch_that_does_not_fit_is_halved(
 
 @needs_torch
 def test_what_a_folder_recommends_does_not_count(
-    folder: Path, base: Pretrained, asked: list[EncodedPrompt], tmp_path: Path
+    folder: Path, base: PretrainedModel, asked: list[EncodedPrompt], tmp_path: Path
 ) -> None:
     place = tmp_path / "tiny"
     shutil.copytree(folder, place)
@@ -238,24 +242,24 @@ def test_sampling_that_makes_no_sense_is_refused() -> None:
 
 
 @needs_torch
-def test_what_does_not_fit_is_said(base: Pretrained, prompts: list[TurnPrompt]) -> None:
+def test_what_does_not_fit_is_said(base: PretrainedModel, prompts: list[TurnPrompt]) -> None:
     with pytest.raises(RealtalkError, match="Chat_1#0"):
         generate(base, [EncodedPrompt("Chat_1#0", (5,) * 1020)], (), WORDS)
     writer = Writer(base.tokenizer)
     long = max(prompts, key=lambda prompt: len(prompt.context))
     long = replace(long, context=long.context * 30)
-    whole = encoded(writer, long, 1 << 20)
-    cut = encoded(writer, long, 700)
+    whole = encode_prompt(writer, long, 1 << 20)
+    cut = encode_prompt(writer, long, 700)
     assert 350 < len(cut) <= 700 < len(whole)
     # The end is what is kept, and the prompt is one that could have been written.
     assert cut[-60:] == whole[-60:]
     shorter = (replace(long, context=long.context[at:]) for at in range(len(long.context)))
     assert any(writer.prompt(messages(each)) == cut for each in shorter)
-    assert encoded(writer, long, 20) == ()
+    assert encode_prompt(writer, long, 20) == ()
 
 
 @needs_torch
-def test_prompts_end_where_the_reply_begins(base: Pretrained) -> None:
+def test_prompts_end_where_the_reply_begins(base: PretrainedModel) -> None:
     writer = Writer(base.tokenizer)
     asked = [{"role": "user", "content": "You are Mara."}]
     example = writer.example("Chat_1#1", asked, "lol no")

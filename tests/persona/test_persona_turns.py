@@ -27,7 +27,7 @@ from realtalk.persona.choosing import (
     difference,
     published_choice,
 )
-from realtalk.persona.prompting import shown
+from realtalk.persona.prompting import context_text
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import choices_of, speaker_turns, tasks
 from realtalk.persona.values import (
@@ -139,7 +139,7 @@ def test_only_the_last_sessions_are_shown(sessions: int) -> None:
 @pytest.mark.parametrize("tokens", [20, 60, 150, 400])
 def test_a_context_fits_its_budget_and_uses_it(tokens: int) -> None:
     turns = speaker_turns(ines(8).chats[1], "Ines", 10, tokens)
-    sizes = [count_tokens(shown(turn.prompt)) for turn in turns if turn.prompt.previous]
+    sizes = [count_tokens(context_text(turn.prompt)) for turn in turns if turn.prompt.previous]
     assert max(sizes) <= tokens
     assert max(sizes) > tokens - 40
     assert all(turn.prompt.context for turn in turns)

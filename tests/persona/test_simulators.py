@@ -13,7 +13,7 @@ from persona_chats import RuleLabeller, ines, ines_choice
 from realtalk.errors import RealtalkError
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.generation import Writer
-from realtalk.persona.prompting import cleaned, messages, shown, text_of
+from realtalk.persona.prompting import clean_message, context_text, messages, text_of
 from realtalk.persona.simulators import Nearness
 from realtalk.persona.styles import EXAMPLES, Guide, OwnTurns, describe_style, example_count
 from realtalk.persona.turns import tasks_of
@@ -106,7 +106,7 @@ def test_mistakes_are_named(name: str, settings: dict[str, str], said: str) -> N
 
 def test_a_prompt_shows_sessions_with_dates_and_no_more() -> None:
     turn = the_task().turns[4]
-    text = shown(turn.prompt)
+    text = context_text(turn.prompt)
     assert text.count("[Tuesday 5 May 2026]") == 1 and text.count("[Wednesday 6 May 2026]") == 1
     assert text.endswith(turn.prompt.previous)
     whole = messages(turn.prompt)[0]["content"]
@@ -134,7 +134,7 @@ def test_a_prompt_shows_sessions_with_dates_and_no_more() -> None:
     ],
 )
 def test_only_the_message_is_kept(answer: str, message: str) -> None:
-    assert cleaned(answer, a_prompt(("Juno", "hey"))) == message
+    assert clean_message(answer, a_prompt(("Juno", "hey"))) == message
 
 
 def test_a_style_is_counted_from_the_learned_chat_alone() -> None:

@@ -30,7 +30,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
 from realtalk.pages.writers import says_simulated
 from realtalk.persona.prompting import messages
-from realtalk.persona.talking import Consent, Talk, agreed, question
+from realtalk.persona.talking import Consent, Talk, obtain_consent, question
 from realtalk.persona.turns import own_learning
 from realtalk.persona.values import Settings, TurnPrompt
 from tiny_models import needs_torch, save_tiny_model
@@ -171,18 +171,18 @@ def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     ],
 )
 def test_a_consent_is_kept_with_the_adapter(tmp_path: Path, answer: str, meaning: str) -> None:
-    consent = agreed("Ines", answer, tmp_path)
+    consent = obtain_consent("Ines", answer, tmp_path)
     assert consent.meaning.startswith(meaning)
-    assert agreed("Ines", nobody_asks, tmp_path) == consent
+    assert obtain_consent("Ines", nobody_asks, tmp_path) == consent
     with pytest.raises(RealtalkError, match="no consent to write as Juno"):
-        agreed("Juno", "", tmp_path)  # another person is asked for again
+        obtain_consent("Juno", "", tmp_path)  # another person is asked for again
     # One that was kept before meanings were.
     held = {"speaker": "Ines", "answer": "given", "day": "2026-05-04"}
     (tmp_path / "consent.json").write_text(json.dumps(held), "utf-8")
-    assert agreed("Ines", nobody_asks, tmp_path) == Consent("Ines", "given", "2026-05-04")
+    assert obtain_consent("Ines", nobody_asks, tmp_path) == Consent("Ines", "given", "2026-05-04")
     (tmp_path / "consent.json").write_text("[]", "utf-8")
     with pytest.raises(RealtalkError, match="not a consent"):
-        agreed("Ines", "self", tmp_path)
+        obtain_consent("Ines", "self", tmp_path)
 
 
 def test_a_mistyped_answer_is_told_the_nearest(run: Any) -> None:

@@ -23,9 +23,9 @@ from realtalk.files.progress import Progress
 from realtalk.formats.opening import open_reading
 from realtalk.persona import tuning
 from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Writer, generate
-from realtalk.persona.pretrained import Pretrained, load, with_adapter
+from realtalk.persona.pretrained import PretrainedModel, load, with_adapter
 from realtalk.persona.prompting import messages
-from realtalk.persona.tuned import adapters_in, encoded
+from realtalk.persona.tuned import adapters_in, encode_prompt
 from realtalk.persona.tuning import ADAPTER, SETTINGS, TuneSettings, held_out, read_settings, tune
 from realtalk.persona.turns import own_learning, speaker_turns
 from realtalk.persona.values import PersonaTurn
@@ -90,7 +90,7 @@ def test_an_adapter_that_makes_it_worse_is_told(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     epochs = (tuning.Epoch(1, 3.0, 11.3), tuning.Epoch(2, 2.0, 7.7))
-    worse = tuning.Tuned(tmp_path, 4.5, epochs, 2, 100, 1.0, 0.0)
+    worse = tuning.TuningResult(tmp_path, 4.5, epochs, 2, 100, 1.0, 0.0)
     assert worse.helps is False
     assert replace(worse, untuned=8.0).helps is True
     assert replace(worse, untuned=None).helps is None
@@ -150,11 +150,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory, turns: tuple[PersonaTurn, .
 
 
 @pytest.fixture
-def fresh(folder: Path) -> Callable[[], Pretrained]:
+def fresh(folder: Path) -> Callable[[], PretrainedModel]:
     return lambda: load(folder, device="cpu")
 
 
-def written(base: Pretrained, turns: tuple[PersonaTurn, ...]) -> list[TrainingExample]:
+def written(base: PretrainedModel, turns: tuple[PersonaTurn, ...]) -> list[TrainingExample]:
     writer = Writer(base.tokenizer)
     return [writer.example(turn.id, messages(turn.prompt), turn.text) for turn in turns]
 
@@ -204,7 +204,7 @@ def test_every_turn_comes_once_in_an_order_that_comes_again() -> None:
 
 
 @needs_torch
-def test_the_loss_is_on_the_reply_only(fresh: Callable[[], Pretrained]) -> None:
+def test_the_loss_is_on_the_reply_only(fresh: Callable[[], PretrainedModel]) -> None:
     import torch
 
     from realtalk.persona.trainer import collate
@@ -225,7 +225,7 @@ def test_the_loss_is_on_the_reply_only(fresh: Callable[[], Pretrained]) -> None:
 
 
 @needs_torch
-def test_a_batch_gives_the_loss_of_its_members(fresh: Callable[[], Pretrained]) -> None:
+def test_a_batch_gives_the_loss_of_its_members(fresh: Callable[[], PretrainedModel]) -> None:
     import torch
 
     from realtalk.persona.trainer import collate
@@ -240,7 +240,7 @@ def test_a_batch_gives_the_loss_of_its_members(fresh: Callable[[], Pretrained]) 
 
 @needs_torch
 def test_what_fits_into_memory_does_not_change_what_is_learned(
-    fresh: Callable[[], Pretrained], tmp_path: Path
+    fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
     examples = some(*range(10, 30), reply=4)
     for most in (32, 4096):
@@ -250,7 +250,7 @@ def test_what_fits_into_memory_does_not_change_what_is_learned(
 
 @needs_torch
 def test_a_catch_phrase_is_learned_and_kept(
-    fresh: Callable[[], Pretrained], turns: tuple[PersonaTurn, ...], tmp_path: Path
+    fresh: Callable[[], PretrainedModel], turns: tuple[PersonaTurn, ...], tmp_path: Path
 ) -> None:
     import torch
 
@@ -282,7 +282,7 @@ def test_a_catch_phrase_is_learned_and_kept(
     other = open_reading("sample").reading.corpus.chats[1]
     unseen = speaker_turns(other, "Mara", context_sessions=1, context_tokens=20)[:16]
     writer = Writer(base.tokenizer)
-    asked = [EncodedPrompt(turn.id, encoded(writer, turn.prompt, 900)) for turn in unseen]
+    asked = [EncodedPrompt(turn.id, encode_prompt(writer, turn.prompt, 900)) for turn in unseen]
     plain = fresh()
     before = generate(plain, asked, writer.stops, Sampling(24))
     assert not any(PHRASE in writer.text(each.ids) for each in before)
@@ -300,7 +300,7 @@ def test_a_catch_phrase_is_learned_and_kept(
 
 @needs_torch
 def test_a_stopped_training_goes_on_to_the_same_weights(
-    fresh: Callable[[], Pretrained], tmp_path: Path
+    fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
     examples = some(*range(10, 40), reply=4)
     settings = replace(FAST, dropout=0.2, checkpoint_every=2)  # so that chance matters
@@ -330,7 +330,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
 
 @needs_torch
 def test_training_stops_when_the_held_out_turns_get_worse(
-    fresh: Callable[[], Pretrained], tmp_path: Path
+    fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
     settings = replace(FAST, epochs=9, patience=2, learning_rate=3e-2)
     tuned = tune(fresh(), unlike_the_last(), tmp_path / "out", settings)
@@ -356,7 +356,7 @@ def test_small_steps_survive_bf16(folder: Path, tmp_path: Path) -> None:
 
 @needs_torch
 def test_a_checkpoint_that_is_half_written_counts_for_nothing(
-    fresh: Callable[[], Pretrained], tmp_path: Path
+    fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
     examples, out = some(*range(10, 40), reply=4), tmp_path / "out"
     opened: dict[str, str] = {}
@@ -383,7 +383,7 @@ def test_a_checkpoint_that_is_half_written_counts_for_nothing(
 
 @needs_torch
 def test_one_that_was_killed_at_its_end_is_not_trained_further(
-    fresh: Callable[[], Pretrained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fresh: Callable[[], PretrainedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = unlike_the_last()
     settings = replace(FAST, epochs=9, patience=1, learning_rate=3e-2)
@@ -403,7 +403,9 @@ def test_one_that_was_killed_at_its_end_is_not_trained_further(
 
 
 @needs_torch
-def test_a_turn_that_cannot_fit_is_named(fresh: Callable[[], Pretrained], tmp_path: Path) -> None:
+def test_a_turn_that_cannot_fit_is_named(
+    fresh: Callable[[], PretrainedModel], tmp_path: Path
+) -> None:
     with pytest.raises(RealtalkError, match="Chat_1#1 is longer"):
         tune(fresh(), some(20, 5000), tmp_path / "out", FAST)
     with pytest.raises(RealtalkError, match="no turns"):
@@ -415,7 +417,7 @@ def test_a_turn_that_cannot_fit_is_named(fresh: Callable[[], Pretrained], tmp_pa
 
 @needs_torch
 def test_the_time_is_told_first_and_changes_nothing(
-    fresh: Callable[[], Pretrained], tmp_path: Path
+    fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
     told: list[str] = []
 
@@ -431,7 +433,7 @@ def test_the_time_is_told_first_and_changes_nothing(
 
 @needs_torch
 def test_one_that_goes_on_tells_how_long_it_still_takes(
-    fresh: Callable[[], Pretrained], tmp_path: Path
+    fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
         tune(fresh(), TURNS, tmp_path / "halved", OWN, progress=stop_at(2), say=str)
@@ -442,7 +444,7 @@ def test_one_that_goes_on_tells_how_long_it_still_takes(
 
 @needs_torch
 def test_a_large_model_keeps_less_and_learns_the_same(
-    fresh: Callable[[], Pretrained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fresh: Callable[[], PretrainedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from realtalk.persona import trainer
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from persona_chats import ines
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.persona.talking import Show, Talk, agreed
+from realtalk.persona.talking import Show, Talk, obtain_consent
 from realtalk.persona.values import Settings, TurnPrompt
 from realtalk.web.library import ChatLibrary
 from realtalk.web.session import StudioSession
@@ -46,7 +46,9 @@ def talk_studio(folder: Path, solver: Piecemeal) -> StudioSession:
     chat = ines().chats[1]
 
     def begin(answer: str) -> Talk:
-        return Talk(chat, "Ines", "Juno", solver, agreed("Ines", answer), out=folder / "talk")
+        return Talk(
+            chat, "Ines", "Juno", solver, obtain_consent("Ines", answer), out=folder / "talk"
+        )
 
     room = TalkRoom("Ines", "Juno", begin)
     return StudioSession(

@@ -49,7 +49,7 @@ def test_verdicts_are_reviewed_and_the_corrected_file_is_scored_by(
     path = tmp_path / "corrected.jsonl"
     path.write_bytes(client.get("/audit/export").content)
     golds = golds_named(str(path))
-    found = golds.audited(CHAT)
+    found = golds.audit_of(CHAT)
     assert (found["Q2"].reviewed, found["Q2"].comment) == ("Ana", "Ana: <b>yes</b>")
     assert (found["Q3"].verdict, found["Q3"].answer, found["Q3"].evidence) == (
         "ok",

@@ -92,7 +92,7 @@ def test_verdicts_are_reviewed_by_keyboard_alone(page: Page, tmp_path: Path) -> 
     with page.expect_download() as started:
         page.get_by_role("link", name="Export the corrected audit").press("Enter")
     started.value.save_as(tmp_path / "corrected.jsonl")
-    found = golds_named(str(tmp_path / "corrected.jsonl")).audited(CHAT)
+    found = golds_named(str(tmp_path / "corrected.jsonl")).audit_of(CHAT)
     assert found["Q1"].comment.endswith(f"Ana: raj {SCRIPT}")
     assert (found["Q2"].verdict, found["Q2"].comment) == ("ok", "Ana: Porto, she says")
     assert (found["Q3"].verdict, found["Q3"].answer) == ("incomplete", "Porto")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from realtalk.memory.judging import Judge
     from realtalk.memory.readers import Reader
     from realtalk.memory.values import Budget, Memory
-    from realtalk.models.asking import Asked
+    from realtalk.models.asking import ModelConfig
     from realtalk.persona.bertscore import BertScore
     from realtalk.threads.values import Setting
 
@@ -195,13 +195,13 @@ def make_reader(
     return LlmReader(config, load_wording(prompts), abstain=may_abstain(corpus))
 
 
-def _model_config(model: Model, **more: Any) -> Asked:
-    from realtalk.models.asking import Asked
+def _model_config(model: Model, **more: Any) -> ModelConfig:
+    from realtalk.models.asking import ModelConfig
 
     assert model.name is not None
     if model.max_tokens is not None and model.max_tokens < 1:
         raise RealtalkError(f"`max_tokens=` must be 1 or more, not {model.max_tokens}")
-    return Asked(
+    return ModelConfig(
         model.name,
         base_url=model.base_url,
         connections=model.connections,

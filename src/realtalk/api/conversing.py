@@ -228,12 +228,12 @@ def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
 
 def _ask_consent(writer: _Writer, out: Path | None) -> None:
     """A person's yes, as for a talk: kept with the adapter, kept in the folder, or asked."""
-    from realtalk.persona.talking import agreed
+    from realtalk.persona.talking import obtain_consent
 
     if (who := writer.speaker) is None:
         return
     adapter, _ = adapter_of(writer.name, writer.settings, who)
-    writer.yes = agreed(who, writer.consent, adapter, out)
+    writer.yes = obtain_consent(who, writer.consent, adapter, out)
 
 
 def _prepare(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simulator, Simulator]:

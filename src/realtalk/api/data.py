@@ -136,7 +136,7 @@ def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     Example:
         rt.data.models()
     """
-    from realtalk.encoders.shipped import shipped
+    from realtalk.encoders.shipped import shipped_models
     from realtalk.models.files import inventory
 
     rows: list[dict[str, Any]] = [
@@ -148,7 +148,7 @@ def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
             "terms": encoder.terms,
             "path": str(encoder.card.parent),
         }
-        for encoder in shipped()
+        for encoder in shipped_models()
     ]
     rows += [
         {
@@ -173,11 +173,11 @@ def card(name: str) -> str:
     Example:
         rt.data.card("ei")
     """
-    from realtalk.encoders.shipped import shipped
+    from realtalk.encoders.shipped import shipped_models
     from realtalk.models.files import MODELS
     from realtalk.registry import suggest
 
-    cards = {encoder.name: encoder.text for encoder in shipped()}
+    cards = {encoder.name: encoder.text for encoder in shipped_models()}
     cards |= {
         f"realtalk/{model.name}": f"# {model.title}\n\n- **Terms**: {model.licence}\n"
         f"- **Comes from**: {model.origin}, SHA-256 {model.sha256}\n"

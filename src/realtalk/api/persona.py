@@ -1,6 +1,6 @@
 """One's own chats → an adapter that writes as oneself, data for other tools, and a talk.
 
-tune("mara", speaker="Me", out="adapters/me")                        → Tuned
+tune("mara", speaker="Me", out="adapters/me")                        → TuningResult
 export_dataset("mara", speaker="Me", out="mine.jsonl")               → TuningSet
 talk("mara", speaker="Me", consent="self").say("are you up?")        → "barely"
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from realtalk.evals.tables import ResultTable
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.talking import Talk
-    from realtalk.persona.tuning import Tuned
+    from realtalk.persona.tuning import TuningResult
     from realtalk.persona.values import Learning
     from realtalk.web.talking import TalkRoom
 
@@ -58,7 +58,7 @@ def tune(
     fresh: bool = False,
     reading: Reading | str | None = None,
     progress: Progress = silent,
-) -> Tuned:
+) -> TuningResult:
     """Train an adapter on a speaker's turns in one chat, to be tested in their other one.
 
     The chat that is tested on is never read in training; somebody with a single chat is learned
@@ -248,7 +248,7 @@ def talk(
         rt.persona.talk("sample", speaker="Theo", consent="fictional")
         rt.persona.talk("sample", speaker="Theo", model="realtalk/smollm2", style=True)
     """
-    from realtalk.persona.talking import Talk, agreed, chat_of, partner_of
+    from realtalk.persona.talking import Talk, chat_of, obtain_consent, partner_of
     from realtalk.persona.turns import named_speaker
     from realtalk.persona.values import make_simulator
 
@@ -264,7 +264,7 @@ def talk(
     place = as_path(out)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     adapter, about = adapter_of(name, simulator_settings, who)
-    yes = agreed(who, consent, adapter, place)
+    yes = obtain_consent(who, consent, adapter, place)
     if about:
         context = {key: int(about[key]) for key in context}
     writer = make_simulator(name, simulator_settings)

@@ -30,7 +30,7 @@ from realtalk.ei.labels import TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
 from realtalk.files.naming import UniqueNames
-from realtalk.memory.showing import one_line, shown
+from realtalk.memory.showing import message_line, one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,7 +110,7 @@ class ListedMessage:
     def row(self, most: int | None = None) -> dict[str, Any]:
         """The message as answers show it; `most` cuts its text."""
         message, session = self.message, self.session
-        text = shown(message).removeprefix(f"{one_line(message.speaker)}:").strip()
+        text = message_line(message).removeprefix(f"{one_line(message.speaker)}:").strip()
         row = {
             "id": message.id,
             "session": session.number,

@@ -36,7 +36,7 @@ from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.errors import RealtalkError
 from realtalk.memory.index import document_text
 from realtalk.memory.retrieved import BuiltRetrieved, Retrieved
-from realtalk.memory.showing import Filling, MessageCosts, Size, day_line, shown
+from realtalk.memory.showing import Filling, MessageCosts, Size, day_line, message_line
 from realtalk.memory.values import Budget, label, parse_budgets
 from realtalk.text.terms import ReadWords, english_terms, reading
 
@@ -246,4 +246,4 @@ def _day(found: ListedMessage) -> str:
 def _line(found: ListedMessage) -> str:
     """A message as a line that can be cited and found again."""
     clock = "" if found.time is None else f", {found.time:%H:%M}"
-    return f"({found.message.id}{clock}) {shown(found.message)}"
+    return f"({found.message.id}{clock}) {message_line(found.message)}"

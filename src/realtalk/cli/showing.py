@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
     from realtalk.persona.datasets import TuningSet
-    from realtalk.persona.tuning import Tuned
+    from realtalk.persona.tuning import TuningResult
 
 
 def show_corpus(corpus: Corpus, *, out: Any = None, into: Any = None, json: bool = False) -> None:
@@ -389,7 +389,7 @@ def show_samples(samples: SampleCounts, *, json: bool = False) -> None:
         say(line)
 
 
-def show_tuned(tuned: Tuned, *, json: bool = False) -> None:
+def show_tuned(tuned: TuningResult, *, json: bool = False) -> None:
     """Prints the loss of every epoch.
 
     Args:

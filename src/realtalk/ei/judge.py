@@ -51,7 +51,7 @@ from realtalk.ei.labels import (
 from realtalk.evals.prompts import Prompts, load_prompts
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
-from realtalk.models.asking import Asked, Prompt, Reply, ask, patience
+from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
 from realtalk.registry import suggest
 
 _VERSION = "1"
@@ -178,7 +178,7 @@ class JudgeLabeller:
         for measure in measures:
             if measure not in MEASURES:
                 raise suggest("measure", measure, list(MEASURES))
-        self._asked = Asked(
+        self._asked = ModelConfig(
             model,
             cache=cache if cache is not None else cache_folder() / "judge",
             base_url=base_url,

@@ -231,9 +231,9 @@ def learned_lines(corpus: Corpus) -> tuple[str, ...]:
     The multilingual one learned from the English one's sets, and from conversations of its own,
     none of which is in English: a chat that is known by either was learned from by its encoder.
     """
-    from realtalk.encoders.shipped import Learned
+    from realtalk.encoders.shipped import LearnedTexts
 
-    both = (Learned.of("ei"), Learned.of("ei_multilingual"))
+    both = (LearnedTexts.of("ei"), LearnedTexts.of("ei_multilingual"))
     lines = []
     for chat in corpus.chats:
         texts = [message.text for message in chat.messages]

@@ -2,7 +2,7 @@
 
     LoadedModel(folder).settings["width"]          → 50
     LoadedModel(folder, device="cuda").numbers     → "fp16"
-    shortened([1, 2, 3, 4, 5, 6, 7], most=3)       → [1, 2, 7]
+    shorten([1, 2, 3, 4, 5, 6, 7], most=3)       → [1, 2, 7]
 
 The folder holds model.onnx and settings.json, and tokenizer.json unless its settings name another.
 On the CPU a session works on one thread, whoever runs it may do so from several at once, and every
@@ -73,7 +73,7 @@ class LoadedModel:
         return batches
 
 
-def shortened(ids: list[int], most: int) -> list[int]:
+def shorten(ids: list[int], most: int) -> list[int]:
     """Token ids cut to `most`: the beginning and the end of a text."""
     if len(ids) <= most:
         return ids

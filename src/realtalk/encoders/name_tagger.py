@@ -189,12 +189,12 @@ class NameTagger(LoadedModel):
         together = self._together([part.last - part.first for part in parts])
         running = pool.map(run, [[parts[at] for at in some] for some in together])
 
-        def finished() -> Iterator[Chances]:
+        def results() -> Iterator[Chances]:
             for _ in running:
                 pass
             yield from chances_of
 
-        return finished()
+        return results()
 
     def _parts(self, text: int, size: int) -> Iterator[_Part]:
         """All of a text where it fits, else parts of which each end is read with what follows."""

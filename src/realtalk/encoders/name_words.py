@@ -1,7 +1,7 @@
 """Words → whether lists of names have them, and how often people write them as plain words.
 
     lists = NameWords.load(Path("names/words.npz"))
-    lists.known("ask Ingrid or mark", [(4, 10), (14, 18)])    → [[1, 0, 0], [1, 6, 0]]
+    lists.features_of("ask Ingrid or mark", [(4, 10), (14, 18)])    → [[1, 0, 0], [1, 6, 0]]
 
 The columns: listed; how common a listed word is otherwise; how common one is that is not listed
 (log2 of a count). Words are kept as hashes of their small letters, so no list can be read off the
@@ -56,7 +56,7 @@ class NameWords:
         values = np.array([self.values[int(hash_)] for hash_ in hashes], np.uint8)
         np.savez_compressed(path, steps=steps, values=values)
 
-    def known(self, text: str, places: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
+    def features_of(self, text: str, places: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
         """One row per word, which stands at these places of a text."""
         rows = np.zeros((len(places), 3))
         among = [*self._among_signs(text), *self._among_words(text)]
@@ -70,7 +70,9 @@ class NameWords:
 
     def names_any(self, text: str) -> bool:
         """Whether a word of a text is listed."""
-        return bool(self.known(text, [match.span() for match in WORD.finditer(text)])[:, 0].any())
+        return bool(
+            self.features_of(text, [match.span() for match in WORD.finditer(text)])[:, 0].any()
+        )
 
     def _value(self, form: str) -> int:
         return self.values.get(hash_of(form), 0)

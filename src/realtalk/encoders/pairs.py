@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.encoders.model import LoadedModel, shortened
+from realtalk.encoders.model import LoadedModel, shorten
 from realtalk.files.progress import Progress, silent
 from realtalk.text.emoji import in_words
 
@@ -48,7 +48,7 @@ class PairEncoder(LoadedModel):
 
     def reads(self, texts: Sequence[str]) -> list[bool]:
         """Whether there is a token for anything of each text, beside the one for the unknown."""
-        return self._are_read(self._encoded(texts))
+        return self._are_read(self._encode(texts))
 
     def _chunk(
         self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress
@@ -70,7 +70,7 @@ class PairEncoder(LoadedModel):
                 progress(done, total, "")
         return vectors
 
-    def _encoded(self, texts: Sequence[str]) -> list[Any]:
+    def _encode(self, texts: Sequence[str]) -> list[Any]:
         # As it was trained: the vocabulary has hardly any emoji, but their names in words.
         in_emoji_words = bool(self.settings.get("emoji_in_words"))
         plain = [in_words(text) for text in texts] if in_emoji_words else list(texts)
@@ -79,12 +79,12 @@ class PairEncoder(LoadedModel):
     def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], int]]:
         """Token ids of `[CLS] before [SEP] now [SEP]`, and where the second part begins."""
         texts = [text for pair in pairs for text in pair]
-        encoded = self._encoded(texts)
+        encoded = self._encode(texts)
         first, last = int(self.settings["cls"]), int(self.settings["sep"])
         rows = []
         for at in range(0, len(texts), 2):
             before = encoded[at].ids[-int(self.settings["previous"]) :]
-            now = shortened(encoded[at + 1].ids, int(self.settings["turn"]))
+            now = shorten(encoded[at + 1].ids, int(self.settings["turn"]))
             rows.append(([first, *before, last, *now, last], len(before) + 2))
         return rows
 
@@ -97,16 +97,16 @@ def answer_columns(outputs: Rows, settings: Mapping[str, Any]) -> dict[str, Colu
         start, stop = settings["places"][name]
         return outputs[:, start:stop]
 
-    def mixed(name: str) -> Rows:
+    def mix(name: str) -> Rows:
         """The rubric's head and the tweets' head, each with its share."""
         own, tweets = (np.float32(share) for share in answers[name])
         return np.asarray(own * head(name) + tweets * head(f"tweet_{name}"), np.float32)
 
     # Divided so that a probability is how often such an answer is right; no answer changes.
     heat = {name: np.float32(by) for name, by in answers["temperature"].items()}
-    sentiment, emotion = (_softmax(mixed(n) / heat[n]) for n in ("sentiment", "emotion"))
+    sentiment, emotion = (_softmax(mix(n) / heat[n]) for n in ("sentiment", "emotion"))
     shares = np.float32(sum(answers["intimacy"]))
-    intimacy = np.clip(mixed("intimacy")[:, 0] / shares, 0, 1)
+    intimacy = np.clip(mix("intimacy")[:, 0] / shares, 0, 1)
     levels = {name: _softmax(head(name)) for name in _COMPONENTS}
     steps = np.arange(3, dtype=np.float32)
     # In float32, as they are stored: the components add up to empathy to the last bit.

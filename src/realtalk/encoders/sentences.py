@@ -2,7 +2,7 @@
 
     encoder = SentenceEncoder()
     encoder.embed(["did you sleep at all", "the radio works"])   → float32 [2, 384], length 1
-    encoder.encode(texts, groups=[1, 1, 2])                      → Encoded: one vector per text,
+    encoder.encode(texts, groups=[1, 1, 2])               → EncodedTexts: one vector per text,
                                                       seen with its neighbours of a group
 
 Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 import realtalk_models
-from realtalk.encoders.model import LoadedModel, shortened
+from realtalk.encoders.model import LoadedModel, shorten
 from realtalk.files.progress import Progress, silent
 
 Rows: TypeAlias = npt.NDArray[np.float32]
@@ -35,7 +35,7 @@ STEPS = 127  # a small token vector is stored in whole numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedTexts:
     """Rows of token ids, and for each text its row, first token and length there."""
 
     rows: list[list[int]]
@@ -43,7 +43,7 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedTexts:
     """One vector per text, and small vectors of its tokens.
 
     The tokens of text i are `tokens[offsets[i]:offsets[i + 1]]`, in whole numbers of 1/127;
@@ -56,7 +56,7 @@ class Encoded:
     weights: Rows
 
     @classmethod
-    def empty(cls, packed: Packed, width: int, small: int) -> Encoded:
+    def empty(cls, packed: PackedTexts, width: int, small: int) -> EncodedTexts:
         """Zeros for the texts of these rows, to be filled in."""
         lengths = np.array([length for _, _, length in packed.spans], np.int64)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -82,12 +82,12 @@ class TextEncoder(Protocol):
         texts: Sequence[str],
         groups: Sequence[int] | None = None,
         progress: Progress = silent,
-    ) -> Encoded: ...
+    ) -> EncodedTexts: ...
 
 
 def pack(
     texts: Sequence[list[int]], groups: Sequence[int] | None, most: int, first: int, last: int
-) -> Packed:
+) -> PackedTexts:
     """Neighbours of one group side by side, up to `most` tokens per row; without groups, alone."""
     rows: list[list[int]] = []
     spans = []
@@ -97,7 +97,7 @@ def pack(
             rows.append([first])
         spans.append((len(rows) - 1, len(rows[-1]), len(ids) + 1))
         rows[-1] += [*ids, last]
-    return Packed(rows, spans)
+    return PackedTexts(rows, spans)
 
 
 class SentenceEncoder(LoadedModel):
@@ -123,10 +123,12 @@ class SentenceEncoder(LoadedModel):
         texts: Sequence[str],
         groups: Sequence[int] | None = None,
         progress: Progress = silent,
-    ) -> Encoded:
+    ) -> EncodedTexts:
         """Vectors and small token vectors; texts of one group are seen with their neighbours."""
-        packed = self._packed(texts, groups)
-        vectors = Encoded.empty(packed, int(self.settings["width"]), int(self.settings["late"]))
+        packed = self._pack(texts, groups)
+        vectors = EncodedTexts.empty(
+            packed, int(self.settings["width"]), int(self.settings["late"])
+        )
         of_row: list[list[int]] = [[] for _ in packed.rows]
         for at, (row, _, _) in enumerate(packed.spans):
             of_row[row].append(at)
@@ -146,7 +148,7 @@ class SentenceEncoder(LoadedModel):
 
     def token_vectors(self, texts: Sequence[str]) -> list[Rows]:
         """The full states of each text's own tokens, length 1 each: [tokens, 384] per text."""
-        packed = self._packed(texts, None)
+        packed = self._pack(texts, None)
         rows: list[Rows] = [np.empty((0, 0), np.float32)] * len(texts)
 
         def keep(row: int, states: Rows, _late: Rows, _weight: Rows) -> None:
@@ -156,9 +158,9 @@ class SentenceEncoder(LoadedModel):
         self._run(packed.rows, keep, len(texts), silent)
         return rows
 
-    def _packed(self, texts: Sequence[str], groups: Sequence[int] | None) -> Packed:
+    def _pack(self, texts: Sequence[str], groups: Sequence[int] | None) -> PackedTexts:
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        ids = [shortened(encoding.ids, int(self.settings["longest"])) for encoding in encoded]
+        ids = [shorten(encoding.ids, int(self.settings["longest"])) for encoding in encoded]
         row = int(self.settings["row"])
         return pack(ids, groups, row, int(self.settings["cls"]), int(self.settings["sep"]))
 

@@ -1,14 +1,14 @@
 """The models that ship: what they are, on which terms they may be used, what they learned from.
 
-    shipped()[0]    → Shipped("ei", "the embedded EI encoder", "2", terms="Apache-2.0 as the …", …)
-    print(shipped()[0].text)    # its card: what it learned from, how well it does, its limits
-    learned = Learned.of("memory")
+    shipped_models()[0]    → ShippedModel("ei", "the embedded EI encoder", "2", terms="Apache-…", …)
+    print(shipped_models()[0].text)    # its card: what it learned from, how well it does, limits
+    learned = LearnedTexts.of("memory")
     learned.text("What did Ada Lovelace write first?")       → None, or "LoCoMo": a published set
     learned.chat(message.text for message in chat.messages)  → None, or "LoCoMo"
 
 A card lies beside its weights and is the only place that says these things. A score on what a model
-learned from says little about other chats, so whoever scores asks `Learned` first. A text is known
-by its letters and digits alone: not by a file's name or format, nor by case, punctuation or spaces.
+learned from says little about other chats, so whoever scores asks `LearnedTexts` first. A text is
+known by its letters and digits alone: not by a file's name or format, case, punctuation or spaces.
 A chat is known by a share of its messages, so that a part of it, or a copy with other names, is
 known too. `learned.npz` beside a model holds hashes, no text.
 """
@@ -42,7 +42,7 @@ _TERMS = re.compile(r"^- \*\*Terms\*\*: (?P<terms>.+?)(?=\n-|\n\n)", re.MULTILIN
 
 
 @dataclass(frozen=True, slots=True)
-class Shipped:
+class ShippedModel:
     """A model, its terms in a line, and where its card and weights lie."""
 
     name: str
@@ -54,7 +54,7 @@ class Shipped:
     text: str
 
 
-def shipped() -> tuple[Shipped, ...]:
+def shipped_models() -> tuple[ShippedModel, ...]:
     """Every model in the package."""
     return tuple(_read(name) for name in _NAMES if has_weights(name))
 
@@ -64,7 +64,7 @@ def has_weights(name: str) -> bool:
     return (realtalk_models.path(name) / "model.onnx").is_file()
 
 
-def _read(name: str) -> Shipped:
+def _read(name: str) -> ShippedModel:
     folder = realtalk_models.path(name)
     text = (folder / "card.md").read_text("utf-8")
     head, terms = _HEAD.match(text), _TERMS.search(text)
@@ -72,7 +72,7 @@ def _read(name: str) -> Shipped:
     assert head is not None and terms is not None and head["version"] == version
     first = " ".join(terms["terms"].split()).partition(". ")[0].rstrip(".")
     size = (folder / "model.onnx").stat().st_size
-    return Shipped(name, head["title"], version, first, size, folder / "card.md", text)
+    return ShippedModel(name, head["title"], version, first, size, folder / "card.md", text)
 
 
 def fingerprint(text: str) -> int | None:
@@ -85,18 +85,18 @@ def fingerprint(text: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedTexts:
     """The sets that one shipped model learned from, as sorted hashes of their texts."""
 
     sets: Mapping[str, npt.NDArray[np.uint32]]
 
     @staticmethod
     @cache
-    def of(model: ShippedName) -> Learned:
+    def of(model: ShippedName) -> LearnedTexts:
         """What the shipped model of that name learned from."""
         packed = realtalk_models.path(model) / "learned.npz"
         with np.load(packed, allow_pickle=False) as archive:
-            return Learned({name: archive[name] for name in archive.files})
+            return LearnedTexts({name: archive[name] for name in archive.files})
 
     def text(self, text: str) -> str | None:
         """The set that the text is part of."""

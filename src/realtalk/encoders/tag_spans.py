@@ -153,7 +153,7 @@ class SpanDecoder:
         """Whether lists have all words of a name that is to be replaced; how common they are."""
         if self._words is None or score < REPLACED_FROM:
             return False, 0
-        rows = self._words.known(text, places)
+        rows = self._words.features_of(text, places)
         return bool(rows[:, 0].all()), int(rows[:, 1:].max())
 
     def _score(self, kind: int, chance: float) -> float:
@@ -190,7 +190,7 @@ def features(
     of_case = [capital, small, capital * odds, small * odds, inside, inside * odds]
     table = np.stack([odds, mean_prior, least, *of_case], axis=1)
     if lists is not None:
-        looked = lists.known(text, places)
+        looked = lists.features_of(text, places)
         listed = looked[:, 0]
         # What a list says counts otherwise where a word is small, or its script has no capitals.
         plain = listed * (1 - capital - small)

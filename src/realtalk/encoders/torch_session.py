@@ -57,7 +57,7 @@ class TorchSession:
             weights |= {name: weights[name][heads] for name in _OF_HEADS if name in weights}
         with gpu_failures(self._device):
             tensors = {name: torch.from_numpy(np.array(tensor)) for name, tensor in weights.items()}
-            self._bert = self._loaded(tensors).to(self._device)
+            self._bert = self._load_bert(tensors).to(self._device)
             # What stands on top of the layers.
             self._top = {
                 name: values.to(self._device)
@@ -83,7 +83,7 @@ class TorchSession:
             )
             return [output.cpu().numpy() for output in outputs]
 
-    def _loaded(self, tensors: Mapping[str, torch.Tensor]) -> Any:
+    def _load_bert(self, tensors: Mapping[str, torch.Tensor]) -> Any:
         import torch
 
         try:
@@ -115,7 +115,7 @@ class TorchSession:
         for module in bert.modules():
             if isinstance(module, torch.nn.Linear):
                 module.to(self._kind)
-                module.register_forward_pre_hook(lambda _, inputs: (self._rounded(inputs[0]),))
+                module.register_forward_pre_hook(lambda _, inputs: (self._round(inputs[0]),))
         return bert
 
     def _of_texts(self, states: torch.Tensor) -> list[Any]:
@@ -129,7 +129,7 @@ class TorchSession:
         import torch
 
         weight, bias = (self._top[f"{layer}.{name}"].to(self._kind) for name in ("weight", "bias"))
-        return torch.nn.functional.linear(self._rounded(states), weight, bias).float()
+        return torch.nn.functional.linear(self._round(states), weight, bias).float()
 
     def _of_pairs(self, states: Any, tokens: torch.Tensor, own: torch.Tensor) -> Any:
         """The mean over the turn, the mean over all, the maximum over the turn; then the heads."""
@@ -155,7 +155,7 @@ class TorchSession:
         scores = rows.sum(1) / turn.sum(1).sqrt()
         return torch.nn.functional.pad(scores, (0, 1))[:, place.long()]
 
-    def _rounded(self, states: torch.Tensor) -> Any:
+    def _round(self, states: torch.Tensor) -> Any:
         """Numbers in whole steps of 1/127 of the largest of their block."""
         import torch
 

@@ -28,7 +28,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.engine.jobs import ONE_THREAD, TRIES, Backend, PartResult, Task, Work, carry_out, lost
+from realtalk.engine.jobs import (
+    ONE_THREAD,
+    TRIES,
+    Backend,
+    PartResult,
+    Task,
+    Work,
+    carry_out,
+    lost_result,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.temporary import temporary_folder
 from realtalk.files.writing import write_bytes
@@ -118,7 +127,7 @@ def _results(
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 task = under_way.pop(future)
                 try:
-                    yield _checked(future.result())
+                    yield _check(future.result())
                 except BrokenExecutor:
                     suspects.append(task)
             if suspects and not under_way:
@@ -136,11 +145,11 @@ def _alone(packed: Path, task: Task) -> PartResult:
         try:
             pool.submit(_serve, None).result()
             is_ready = True
-            return _checked(pool.submit(_serve, task).result())
+            return _check(pool.submit(_serve, task).result())
         except BrokenExecutor as error:
             losses, failed_starts = losses + is_ready, failed_starts + (not is_ready)
             if losses >= TRIES:
-                return lost(task, _ending(error))
+                return lost_result(task, _ending(error))
             if failed_starts >= TRIES:
                 raise RealtalkError(
                     f"workers end before they are ready ({_ending(error)})",
@@ -165,7 +174,7 @@ def _ending(error: BrokenExecutor) -> str:
     return f"signal {-code}" if code < 0 else f"exit status {code}"
 
 
-def _checked(message: PartResult | str) -> PartResult:
+def _check(message: PartResult | str) -> PartResult:
     """What a worker sent; a text says that its function cannot be built, here or there."""
     if isinstance(message, str):
         raise RealtalkError(message)

@@ -96,7 +96,7 @@ class StoreHome:
     """A folder in a store."""
 
     address: str
-    _kept: dict[str, int] = field(default_factory=dict)  # by name, when it was written
+    _upload_times: dict[str, int] = field(default_factory=dict)  # by name, when it was written
     _last: float = 0.0
 
     @contextmanager
@@ -136,7 +136,7 @@ class StoreHome:
         for name in _RECORDS:
             file = folder / name
             time_ns = file.stat().st_mtime_ns if file.is_file() else None
-            if time_ns is not None and self._kept.get(name) != time_ns:
+            if time_ns is not None and self._upload_times.get(name) != time_ns:
                 self.put(file, name)
-                self._kept[name] = time_ns
+                self._upload_times[name] = time_ns
         self._last = time.monotonic()

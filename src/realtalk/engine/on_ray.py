@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.engine.jobs import ONE_THREAD, TRIES, PartResult, Task, Work, carry_out, lost
+from realtalk.engine.jobs import ONE_THREAD, TRIES, PartResult, Task, Work, carry_out, lost_result
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.files.environment import environment
 from realtalk.files.temporary import temporary_folder
@@ -119,7 +119,7 @@ def _results(
                     if losses[task.part] < TRIES:
                         waiting.append(task)
                     else:
-                        yield lost(task, type(error).__name__)
+                        yield lost_result(task, type(error).__name__)
                     continue
                 failed_starts += 1
                 if failed_starts >= _FAILED_STARTS:
@@ -159,7 +159,7 @@ def _refuse_start(version: str, problem: str | None) -> None:
 def _cluster(address: str | None, workers: int, gpus: int = 0) -> Iterator[Any]:
     """Ray, connected; one of our own ends with the block and leaves nothing behind."""
     with environment(_LOCAL if address is None else {}):
-        ray = _closed_ray() if address is None else _imported()
+        ray = _closed_ray() if address is None else _import_ray()
         if ray.is_initialized():
             raise RealtalkError("Ray is in use in this program", fix="call ray.shutdown() first")
         with nullcontext() if address else _temporary() as folder, _quiet(ray):
@@ -179,10 +179,10 @@ def _closed_ray() -> Any:
     """Ray, imported under the switches of our own; it reads them then and never again."""
     if "ray" in sys.modules:
         raise _open_ray()
-    return _imported()
+    return _import_ray()
 
 
-def _imported() -> Any:
+def _import_ray() -> Any:
     try:
         import ray
         import ray.exceptions

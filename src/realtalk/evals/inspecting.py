@@ -27,7 +27,7 @@ from realtalk.chat import Corpus
 from realtalk.evals.estimating import shared_parts, whole_lines
 from realtalk.evals.rows import row_of
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 from realtalk.models.replies import readable
 
 _UNASKED = {"content_filter": "refused", "model_length": "too long for the model"}
@@ -40,7 +40,7 @@ class AskingSolver(Protocol):
     def version(self) -> str: ...
 
     @property
-    def asked(self) -> Asked: ...
+    def config(self) -> ModelConfig: ...
 
     def prepare(self, learning: Any) -> None: ...
 
@@ -136,7 +136,7 @@ def _show_sample(samples: _Samples) -> InspectSolver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         text, most = samples.prompt(state.sample_id)
         state.messages = [ChatMessageUser(content=text)]
-        seed = samples.model.asked.seed
+        seed = samples.model.config.seed
         return await generate(state, temperature=0.0, seed=seed, max_tokens=most)
 
     return solve

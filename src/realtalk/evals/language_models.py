@@ -4,7 +4,7 @@
         def prompt(self, shown: Question) -> str: ...
         def parse(self, text: str, shown: Question) -> Answer[str]: ...
 
-    Asker(Asked("openai/gpt-4o-mini"), prompts).solve(questions)   → [Answer("in March", cost=…), …]
+    Asker(ModelConfig("openai/gpt-4o-mini"), prompts).solve(questions)   → [Answer("in March"), …]
 
 Each sample is asked once, at temperature 0. What was answered once is kept (models/asking.py); an
 answer that cannot be read, a refusal and a fault are unscored with their reason and asked again
@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.values import Answer, Cost
 from realtalk.files.progress import Progress, silent
-from realtalk.models.asking import Asked, Prompt, Reply, ask
+from realtalk.models.asking import ModelConfig, Prompt, Reply, ask
 
 ShownT = TypeVar("ShownT")
 ValueT = TypeVar("ValueT")
@@ -40,8 +40,8 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
     at_once = 32  # rows are kept after so many: an answer costs money
     asks = True
 
-    def __init__(self, asked: Asked, prompts: Prompts) -> None:
-        self.asked = asked
+    def __init__(self, config: ModelConfig, prompts: Prompts) -> None:
+        self.config = config
         self.prompts = prompts
 
     @property
@@ -52,12 +52,12 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
     def settings(self) -> dict[str, Any]:
         """What the answers depend on."""
         settings: dict[str, Any] = {
-            "model": self.asked.model,
-            "max_tokens": self.asked.max_tokens,
-            "seed": self.asked.seed,
+            "model": self.config.model,
+            "max_tokens": self.config.max_tokens,
+            "seed": self.config.seed,
         }
-        if self.asked.address is not None:
-            settings["base_url"] = self.asked.address
+        if self.config.address is not None:
+            settings["base_url"] = self.config.address
         return settings
 
     @abstractmethod
@@ -70,7 +70,7 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
 
     def most_tokens(self, shown: ShownT) -> int | None:  # noqa: ARG002
         """The longest answer."""
-        return self.asked.max_tokens
+        return self.config.max_tokens
 
     def prepare(self, learning: Any, progress: Progress = silent) -> None:
         """Nothing is learned, unless a subclass does."""
@@ -87,7 +87,7 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
             Prompt(str(place), partial(self.prompt, sample), partial(self._flaw, sample))
             for place, sample in enumerate(shown)
         ]
-        ask(prompts, replace(self.asked, max_tokens=self.most_tokens(shown[0])), keep, progress)
+        ask(prompts, replace(self.config, max_tokens=self.most_tokens(shown[0])), keep, progress)
         return [answers[place] for place in range(len(shown))]
 
     def _flaw(self, shown: ShownT, text: str) -> str:

@@ -2,7 +2,7 @@
 
     KINDS["indexes"].holds                    → "vectors"
     survey(cache_folder())[0]                 → CacheItem(indexes, memory/0f…a1.npz, 3 MB, …)
-    remove(survey(cache_folder()))            → Removed(files=1, size=3012480, left=())
+    remove(survey(cache_folder()))            → Removal(files=1, size=3012480, left=())
     keep_within(INDEXES, folder, limit, new)  # the oldest by last use go, never the new one
 
 A kind says which folder below the cache is its own and how its files are called. What bears
@@ -102,7 +102,7 @@ class CacheItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class Removal:
     """What is gone, and what is still there with the reason."""
 
     files: int
@@ -161,7 +161,7 @@ def units(kind: Kind, folder: Path) -> list[CacheItem]:
     ]
 
 
-def remove(items: Iterable[CacheItem]) -> Removed:
+def remove(items: Iterable[CacheItem]) -> Removal:
     """Removes items, each whole; one that is being written stays, one that is gone is no error."""
     files = size = 0
     leftovers: list[tuple[Path, str]] = []
@@ -182,7 +182,7 @@ def remove(items: Iterable[CacheItem]) -> Removed:
             files, size = files + 1, size + status.st_size
             with suppress(OSError):  # not empty, or gone
                 path.parent.rmdir()
-    return Removed(files, size, tuple(leftovers))
+    return Removal(files, size, tuple(leftovers))
 
 
 def keep_within(kind: Kind, folder: Path, limit: int, written: Path) -> None:

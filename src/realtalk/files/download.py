@@ -71,7 +71,7 @@ class CachedFile:
     state: FileState
 
 
-def _published() -> Mapping[str, Dataset]:
+def _load_datasets() -> Mapping[str, Dataset]:
     """The datasets of `datasets.toml`, by name."""
     listed = tomllib.loads((files("realtalk.files") / "datasets.toml").read_text("utf-8"))
     datasets = {}
@@ -81,7 +81,7 @@ def _published() -> Mapping[str, Dataset]:
     return MappingProxyType(datasets)
 
 
-DATASETS = _published()
+DATASETS = _load_datasets()
 
 
 def cache_folder(cache: Path | str | None = None) -> Path:

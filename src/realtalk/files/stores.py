@@ -68,14 +68,14 @@ def local_copy(path: str | Path) -> Path:
 
 def kind_of(address: str) -> str | None:
     """ "file" or "directory"; None where there is nothing."""
-    with suppress(FileNotFoundError), _asked(address) as (system, path):
+    with suppress(FileNotFoundError), _connect(address) as (system, path):
         return str(system.info(path)["type"])
     return None
 
 
 def children(address: str) -> list[str]:
     """What lies in a folder, in order; nothing where there is none."""
-    with suppress(FileNotFoundError), _asked(address) as (system, path):
+    with suppress(FileNotFoundError), _connect(address) as (system, path):
         names = {Path(entry).name for entry in system.ls(path, detail=False)}
         return [f"{address}/{name}" for name in sorted(names - {Path(path).name, ""})]
     return []
@@ -83,7 +83,7 @@ def children(address: str) -> list[str]:
 
 def read_bytes(address: str) -> bytes:
     """What a file holds."""
-    with _asked(address) as (system, path):
+    with _connect(address) as (system, path):
         data: bytes = system.cat_file(path)
         return data
 
@@ -109,7 +109,7 @@ def fetch(address: str, place: Path) -> Path:
             raise RealtalkError("has a name that leads elsewhere", where=address)
         private_folder(target.parent)
         with (
-            _asked(f"{address}/{name}" if name else address) as (system, path),
+            _connect(f"{address}/{name}" if name else address) as (system, path),
             system.open(path, "rb") as stream,
             private_stream(target, "xb") as copy,
         ):
@@ -134,7 +134,7 @@ def put(made: Path, address: str) -> None:
 
 def _put_file(made: Path, address: str) -> None:
     """In stores an upload takes its name when it is whole; hdfs has renaming for that."""
-    with _asked(address) as (system, path):
+    with _connect(address) as (system, path):
         if not address.startswith("hdfs:"):
             system.put_file(str(made), path)
             return
@@ -146,16 +146,16 @@ def _put_file(made: Path, address: str) -> None:
 def remove(address: str) -> None:
     """Takes a file or folder away; nothing where there is none."""
     for mark in (f"{address}/{name}" for name in _MARKS):
-        with suppress(FileNotFoundError), _asked(mark) as (system, path):
+        with suppress(FileNotFoundError), _connect(mark) as (system, path):
             system.rm_file(path)
-    with suppress(FileNotFoundError), _asked(address) as (system, path):
+    with suppress(FileNotFoundError), _connect(address) as (system, path):
         system.rm(path, recursive=True)
 
 
 def _files(address: str) -> dict[str, dict[str, Any]]:
     """Every file below, by its name from there; a file itself is called ""."""
     try:
-        with _asked(address) as (system, path):
+        with _connect(address) as (system, path):
             files = system.find(path, detail=True)
     except FileNotFoundError:
         files = {}
@@ -169,7 +169,7 @@ def _files(address: str) -> dict[str, dict[str, Any]]:
 
 
 @contextmanager
-def _asked(address: str) -> Iterator[tuple[Any, str]]:
+def _connect(address: str) -> Iterator[tuple[Any, str]]:
     """The file system and its path; what goes wrong there is one line that names the address."""
     try:
         from fsspec.core import url_to_fs

@@ -72,9 +72,9 @@ class Plan:
         if not self.is_part:
             self.golds.refuse_unknown(self.corpus)
 
-    def audited(self, chat: Chat) -> Mapping[str, AuditedQuestion]:
+    def audit_of(self, chat: Chat) -> Mapping[str, AuditedQuestion]:
         """What the audit says of a chat's questions, by their ids."""
-        return self._audited.get(chat.id, {})
+        return self._audits.get(chat.id, {})
 
     def gold(self, chat: Chat, question: Question) -> Gold:
         """What a question is scored by."""
@@ -83,8 +83,8 @@ class Plan:
         return self._golds[chat.id][question.id]
 
     @cached_property
-    def _audited(self) -> dict[str, Mapping[str, AuditedQuestion]]:
-        return {chat.id: self.golds.audited(chat) for chat in self.corpus.chats}
+    def _audits(self) -> dict[str, Mapping[str, AuditedQuestion]]:
+        return {chat.id: self.golds.audit_of(chat) for chat in self.corpus.chats}
 
     @cached_property
     def _golds(self) -> dict[str, dict[str, Gold]]:

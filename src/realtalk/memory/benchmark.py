@@ -133,7 +133,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         chat, question = self._chats[sample.group], sample.truth
         recalled = answer.value or RecalledAnswer(NO_CONTEXT)
         gold = self._gold(sample)
-        audited = self._plan.audited(chat).get(question.id)
+        audited = self._plan.audit_of(chat).get(question.id)
         beside = () if audited is None else (audited.answer, *audited.accept)
         texts = (question.text, gold.answer or "", recalled.text or "", *gold.accept, *beside)
         return row_columns(

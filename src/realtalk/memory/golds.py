@@ -22,7 +22,7 @@ Recognised by the content of chats and questions (`encoders.shipped`), whatever 
 
 What the REALTALK paper reports of memory probing, to stand beside what is measured here.
 
-    TABLE_3[0]    → Published("gpt-4o-mini", "whole", f1={"multi_hop": 0.301, ...}, ...)
+    TABLE_3[0]    → PublishedLine("gpt-4o-mini", "whole", f1={"multi_hop": 0.301, ...}, ...)
 
 Table 3 of arXiv:2502.13270: partial-match F1 and accuracy by gpt-4o-mini as judge, over the
 728 questions of ten chats. It gives no intervals.
@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.encoders.shipped import Learned
+from realtalk.encoders.shipped import LearnedTexts
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import join_names
 from realtalk.evals.values import Row
@@ -74,19 +74,19 @@ class Golds:
         """published, audited or lmeb: a corrected audit is an audited set too."""
         return AUDITED if self.name.startswith(AUDITED) else self.name
 
-    def audited(self, chat: Chat) -> Mapping[str, AuditedQuestion]:
+    def audit_of(self, chat: Chat) -> Mapping[str, AuditedQuestion]:
         """What the audit says of a chat's questions, by their ids."""
         return {} if self.audit is None else self.audit.of(chat)
 
     def of(self, chat: Chat) -> dict[str, Gold]:
         """The golds of a chat's questions by their ids; what the set does not ask is missing."""
-        audit = self.audited(chat)
+        audit = self.audit_of(chat)
         golds = {q.id: self._gold(chat, q, audit.get(q.id)) for q in chat.questions}
         return {id_: gold for id_, gold in golds.items() if gold is not None}
 
     def refuse_unknown(self, corpus: Corpus) -> None:
         """Raises where the set has nothing to say of any chat."""
-        if self.kind == AUDITED and not any(self.audited(chat) for chat in corpus.chats):
+        if self.kind == AUDITED and not any(self.audit_of(chat) for chat in corpus.chats):
             raise RealtalkError(
                 "no chat here was audited",
                 where=corpus.name,
@@ -184,17 +184,19 @@ class InSample:
         self._chats: dict[str, str | None] = {}
 
     @cached_property
-    def _learned(self) -> Learned:
-        sets = Learned.of("memory").sets
-        return Learned({name: hashes for name, hashes in sets.items() if name in self._parts})
+    def _training_texts(self) -> LearnedTexts:
+        sets = LearnedTexts.of("memory").sets
+        return LearnedTexts({name: hashes for name, hashes in sets.items() if name in self._parts})
 
     def of(self, chat: Chat, question: Question) -> str | None:
         """The set that a question or its chat is part of; None where it is new to all parts."""
         if not self._parts:
             return None
         if chat.id not in self._chats:
-            self._chats[chat.id] = self._learned.chat(message.text for message in chat.messages)
-        return self._chats[chat.id] or self._learned.text(question.text)
+            self._chats[chat.id] = self._training_texts.chat(
+                message.text for message in chat.messages
+            )
+        return self._chats[chat.id] or self._training_texts.text(question.text)
 
 
 def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,7 +228,7 @@ def learned_lines(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[str]
 _CATEGORIES = ("multi_hop", "temporal", "commonsense")
 
 
-class Published(NamedTuple):
+class PublishedLine(NamedTuple):
     """One line of the table. `memory` is our name for its input: C is whole, E is events."""
 
     model: str
@@ -235,9 +237,11 @@ class Published(NamedTuple):
     accuracy: Mapping[str, float]
 
 
-def _line(model: str, memory: str, f1: tuple[float, ...], accuracy: tuple[float, ...]) -> Published:
+def _line(
+    model: str, memory: str, f1: tuple[float, ...], accuracy: tuple[float, ...]
+) -> PublishedLine:
     figures = (dict(zip(_CATEGORIES, column, strict=True)) for column in (f1, accuracy))
-    return Published(model, memory, *figures)
+    return PublishedLine(model, memory, *figures)
 
 
 TABLE_3 = (

@@ -45,7 +45,7 @@ import regex
 
 from realtalk.chat import Chat, Message, Question
 from realtalk.encoders.lexical import Bm25
-from realtalk.encoders.sentences import Encoded, TextEncoder
+from realtalk.encoders.sentences import EncodedTexts, TextEncoder
 from realtalk.files.caches import INDEXES, cache_limit, keep_within
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
@@ -93,7 +93,7 @@ class ChatIndex:
     speakers: tuple[str, ...]
     sessions: Whole  # the place of each one's session in the chat
     days: Whole  # days since the year 1, 0 for unknown
-    encoded: Encoded | None
+    encoded: EncodedTexts | None
 
     @classmethod
     def of(
@@ -122,7 +122,7 @@ class ChatIndex:
         return replace(plain, encoded=encoded)
 
     @classmethod
-    def around(cls, chat: Chat, encoded: Encoded | None) -> ChatIndex:
+    def around(cls, chat: Chat, encoded: EncodedTexts | None) -> ChatIndex:
         """The index of a chat whose messages are encoded already, or not at all."""
         rows: dict[str, tuple[str, str, int, int]] = {}
         for place, session in enumerate(chat.sessions):
@@ -222,7 +222,7 @@ class ChatIndex:
         return np.log1p([len(text.split()) for text in self.texts]).astype(np.float32)
 
 
-def _save(path: Path, encoded: Encoded) -> None:
+def _save(path: Path, encoded: EncodedTexts) -> None:
     # Vectors tell something of a private text.
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         np.savez(
@@ -233,7 +233,7 @@ def _save(path: Path, encoded: Encoded) -> None:
         )
 
 
-def _load(path: Path, messages: int) -> Encoded | None:
+def _load(path: Path, messages: int) -> EncodedTexts | None:
     """What is stored; None where nothing is, or nothing that can be used."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
@@ -244,7 +244,7 @@ def _load(path: Path, messages: int) -> Encoded | None:
         return None
     if len(vectors) != messages or len(offsets) != messages + 1 or offsets[-1] != len(tokens):
         return None
-    return Encoded(vectors, tokens, offsets, np.empty(0, np.float32))
+    return EncodedTexts(vectors, tokens, offsets, np.empty(0, np.float32))
 
 
 # Ways of likeness, then priors; sums are made in this order.
@@ -340,7 +340,7 @@ def _last(chat: Chat) -> datetime | None:
 
 
 def features(
-    index: ChatIndex, asked: SearchedQuestion, question: Encoded | None
+    index: ChatIndex, asked: SearchedQuestion, question: EncodedTexts | None
 ) -> dict[str, Floats]:
     """Every feature that the index can give, one number per message.
 
@@ -350,17 +350,17 @@ def features(
     if question is not None:
         vector = question.vectors[0]
         near = index.vectors @ vector
-        columns["vectors"] = scaled(near)
-        columns["tokens"] = scaled(_best_matches(index, question))
-        columns["window"] = scaled(index.window_vectors @ vector)
+        columns["vectors"] = scale(near)
+        columns["tokens"] = scale(_best_matches(index, question))
+        columns["window"] = scale(index.window_vectors @ vector)
         # A message that follows a question takes part in how near the question is.
         follows = np.roll(index.asking, 1) & (np.diff(index.session_of, prepend=-1) == 0)
         before = np.maximum(np.roll(columns["vectors"], 1), 0.0)
         columns["answers"] = np.where(follows, before, 0.0)
     messages, windows, sessions = index.words
-    columns["words"] = scaled(messages.scores(asked.text))
-    columns["window_words"] = scaled(windows.scores(asked.text))
-    columns["session_words"] = scaled(sessions.scores(asked.text)[index.session_of])
+    columns["words"] = scale(messages.scores(asked.text))
+    columns["window_words"] = scale(windows.scores(asked.text))
+    columns["session_words"] = scale(sessions.scores(asked.text)[index.session_of])
     # Both named, or nobody: no telling who is meant.
     by_speaker = (
         index.who == asked.speakers[0] if len(asked.speakers) == 1 else np.zeros(len(index.ids))
@@ -382,7 +382,7 @@ def scores(
     if not index.ids:
         return np.zeros(0)
     question = encoder.encode([asked.text]) if encoder is not None else None
-    return weighted(features(index, asked, question), weights)
+    return weigh(features(index, asked, question), weights)
 
 
 def again(index: ChatIndex, found: Floats, hits: int = 5, share: float = 0.3) -> Floats:
@@ -392,10 +392,10 @@ def again(index: ChatIndex, found: Floats, hits: int = 5, share: float = 0.3) ->
     best = np.argsort(-found, kind="stable")[:hits]
     raised = np.exp(found[best] - found[best[0]])
     alike = (index.vectors[best] @ index.vectors.T).T @ (raised / raised.sum())
-    return found + share * scaled(alike)
+    return found + share * scale(alike)
 
 
-def weighted(found: Mapping[str, Floats], weights: Weights) -> Floats:
+def weigh(found: Mapping[str, Floats], weights: Weights) -> Floats:
     total = np.zeros(len(found["words"]))
     for name in FEATURES:
         share = weights.get(name, 0.0)
@@ -404,14 +404,14 @@ def weighted(found: Mapping[str, Floats], weights: Weights) -> Floats:
     return total
 
 
-def scaled(values: npt.NDArray[np.floating]) -> Floats:
+def scale(values: npt.NDArray[np.floating]) -> Floats:
     """Mean 0 and deviation 1; all 0 where there is no difference."""
     wide = np.asarray(values, np.float64)
     spread = float(wide.std()) if len(wide) else 0.0
     return (wide - wide.mean()) / spread if spread > 1e-9 else np.zeros(len(wide))
 
 
-def _best_matches(index: ChatIndex, question: Encoded) -> Floats:
+def _best_matches(index: ChatIndex, question: EncodedTexts) -> Floats:
     """The weighted mean over the question's tokens of their best match in each message."""
     assert index.encoded is not None
     token_vectors = question.tokens.astype(np.float32) / np.float32(127)

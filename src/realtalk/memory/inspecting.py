@@ -31,7 +31,7 @@ from realtalk.memory.readers import LlmReader, load_wording
 from realtalk.memory.registry import BUDGETLESS, make_memory
 from realtalk.memory.rows import may_abstain
 from realtalk.memory.values import Budget, parse_budgets
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 from realtalk.models.replies import is_blank, readable, reason_of
 
 
@@ -63,7 +63,7 @@ def memory_probing(
     names = tuple(part.strip() for part in categories.split(",") if part.strip())
     wording = load_wording(Path(prompts) if prompts else None)
     # Inspect says which model.
-    reader = LlmReader(Asked("inspect/any"), wording, abstain=may_abstain(corpus))
+    reader = LlmReader(ModelConfig("inspect/any"), wording, abstain=may_abstain(corpus))
     plan = Plan(
         corpus,
         make_memory(memory, pairs),
@@ -96,7 +96,7 @@ def _by_judge(judge: str, wording: str, prompts: Prompts) -> Scorer:
     """Whether an answer is right, asked as the command asks it."""
 
     @scorer(metrics=[grouped(mean(), "category"), stderr(cluster="chat")], name=wording)
-    def scored() -> Scorer:
+    def score_answers() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             refuse_own_judge(str(state.model), judge)
             answer = readable(state.output.completion).strip()
@@ -123,7 +123,7 @@ def _by_judge(judge: str, wording: str, prompts: Prompts) -> Scorer:
 
         return score
 
-    return scored()
+    return score_answers()
 
 
 _CONFIG = GenerateConfig(temperature=0.0, seed=0)

@@ -1,6 +1,6 @@
 """Answers → right or wrong, by a language model that is not the one under test.
 
-    judge = Judge(Asked("openai/gpt-4o-mini"), load_wording())
+    judge = Judge(ModelConfig("openai/gpt-4o-mini"), load_wording())
     judge.judge(rows, keep=print)
     → {"sample": "Q3", "group": "Chat_1", "variant": "1000t", "judge": "openai/gpt-4o-mini",
        "wording": "lenient", "right": 1.0, "unscored": None, "of": "9f86d081884c7d65", ...}
@@ -28,7 +28,7 @@ from realtalk.evals.rows import JUDGED_KEY, row_key
 from realtalk.evals.values import COUNTS, Row
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.answers import ABSTAINING
-from realtalk.models.asking import Asked, Prompt, Reply, ask
+from realtalk.models.asking import ModelConfig, Prompt, Reply, ask
 
 WORDINGS = ("lenient", "strict")
 SAME = "same"  # names the model under test as its own judge
@@ -58,7 +58,7 @@ def refuse_own_judge(model: str | None, judge: str) -> None:
 class Judge:
     """A model and the wordings it is asked with. `own` lets it judge its own answers."""
 
-    asked: Asked
+    config: ModelConfig
     wording: Prompts
     wordings: tuple[str, ...] = WORDINGS
     own: bool = False
@@ -66,21 +66,21 @@ class Judge:
     def refuse_own(self, model: str | None) -> None:
         """Raises where the judge would judge its own answers and nobody asked for that."""
         if not self.own:
-            refuse_own_judge(model, self.asked.model)
+            refuse_own_judge(model, self.config.model)
 
     def refuse_other_server(self, judgements: Iterable[Row], where: str) -> None:
         """Raises where a model of this name judged before, at another address."""
         before = [
             row.get("base_url")
             for row in judgements
-            if (row["judge"], row["prompts"]) == (self.asked.model, self.wording.version)
+            if (row["judge"], row["prompts"]) == (self.config.model, self.wording.version)
             and row["unscored"] is None  # what failed may have had a wrong address
         ]
-        now = self.asked.address
+        now = self.config.address
         address = next((address for address in before if address != now), now)
         if address != now:
             raise RealtalkError(
-                f"{self.asked.model} judged at another address there "
+                f"{self.config.model} judged at another address there "
                 f"({address or 'its own'}, now {now or 'its own'})",
                 where=where,
                 fix="set the address as it was, or score the answers in another folder",
@@ -109,13 +109,13 @@ class Judge:
             for place, pair in enumerate(waiting)
         ]
 
-        def judged(place: str, reply: Reply) -> None:
+        def keep_judgement(place: str, reply: Reply) -> None:
             keep(self._judgement(*waiting[int(place)], reply))
 
-        ask(prompts, self.asked, judged, progress)
+        ask(prompts, self.config, keep_judgement, progress)
 
     def _key(self, row: Row, wording: str) -> tuple[Any, ...]:
-        return (*row_key(row), self.asked.model, wording, self.wording.version)
+        return (*row_key(row), self.config.model, wording, self.wording.version)
 
     def _prompt(self, row: Row, wording: str) -> str:
         return self.wording.fill(
@@ -132,7 +132,7 @@ class Judge:
             "right": right,
             "unscored": reply.reason or None,
             "of": _hash(row["answer"]),
-            "base_url": self.asked.address,
+            "base_url": self.config.address,
             **{name: getattr(reply, name) for name in COUNTS},
         }
 

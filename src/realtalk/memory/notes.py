@@ -51,8 +51,8 @@ from realtalk.memory.showing import (
     one_line,
     session_text,
 )
-from realtalk.memory.values import Budget, Context, NothingRemembered, at_least
-from realtalk.models.asking import Asked, Prompt, Reply, ask, patience
+from realtalk.memory.values import Budget, Context, NoMemoryError, at_least
+from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
 
 _VERSION = "1"
 _REMINDERS = (
@@ -80,7 +80,7 @@ def load_note_prompt(folder: Path | None = None) -> Prompts:
 def note_text(prompts: Prompts, chat: Chat, session: Session) -> str:
     """The prompt about one session; nothing of any other is in it."""
     speakers = join_names(chat.speakers)
-    return prompts.fill("notes", session=_numbered(session), speakers=speakers)
+    return prompts.fill("notes", session=_number_lines(session), speakers=speakers)
 
 
 def read_notes(text: str, session: Session) -> list[Note] | None:
@@ -113,7 +113,7 @@ def _flaw(session: Session, text: str) -> str:
     return unreadable(text) if read_notes(text, session) is None else ""
 
 
-def _numbered(session: Session) -> str:
+def _number_lines(session: Session) -> str:
     """The session's messages under their days, each line with its number."""
     lines: list[str] = []
     day = ""
@@ -155,7 +155,7 @@ class Notes:
         ranking: RankingOf = Bm25,
     ) -> None:
         at_least(1, hops=hops, top=top)
-        self.asked = Asked(
+        self.config = ModelConfig(
             model,
             cache=cache,
             base_url=base_url,
@@ -173,8 +173,8 @@ class Notes:
     @property
     def settings(self) -> dict[str, str | int | float | bool]:
         return {
-            "model": self.asked.model,
-            **({"base_url": self.asked.address} if self.asked.address else {}),
+            "model": self.config.model,
+            **({"base_url": self.config.address} if self.config.address else {}),
             "hops": self.hops,
             "top": self.top,
             "messages": self.messages,
@@ -201,7 +201,7 @@ class Notes:
             for key, session in sessions.items()
         ]
         replies: dict[str, Reply] = {}
-        ask(prompts, self.asked, replies.__setitem__, progress)
+        ask(prompts, self.config, replies.__setitem__, progress)
         notes: list[Note] = []
         unscored: dict[int, str] = {}
         for key, session in sessions.items():
@@ -212,7 +212,7 @@ class Notes:
                 unscored[session.number] = reply.reason
         if unscored and len(unscored) == len(sessions):
             reasons = ", ".join(sorted(set(unscored.values())))
-            raise NothingRemembered(
+            raise NoMemoryError(
                 f"no session could be noted ({reasons})",
                 where=chat.id,
                 fix="try another model, or look at the provider",
@@ -265,7 +265,7 @@ class BuiltNotes:
         """How well each note fits, from 0 to 1: by the question's words, or by those of notes
         that fit it."""
         text = with_aliases(self._costs.chat, question.text)
-        scores = _scaled(self._ranking.scores(text))
+        scores = _scale(self._ranking.scores(text))
         searched: set[int] = set()
         for hop in range(1, self._memory.hops):
             leads = [at for at in best_first(scores) if scores[at] > 0 and at not in searched]
@@ -273,11 +273,11 @@ class BuiltNotes:
                 searched.add(at)
                 mentioned = self._ranking.scores(self.notes[at].text)
                 mentioned[at] = 0.0  # a note leads to others, not to itself
-                reached = _scaled(mentioned) * scores[at] * _FAINTER**hop
+                reached = _scale(mentioned) * scores[at] * _FAINTER**hop
                 scores = np.maximum(scores, reached)
         return scores
 
 
-def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _scale(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     most = float(scores.max(initial=0.0))
     return scores / most if most > 0 else scores

@@ -99,15 +99,15 @@ class BuiltOutside:
         self.cost = Cost()
         for number, session in enumerate(chat.sessions, 1):
             where = f"session {session.number}"
-            self.cost += self._timed(partial(system.add_session, session), where)[1]
+            self.cost += self._time_call(partial(system.add_session, session), where)[1]
             progress(number, len(chat.sessions), f"telling {name}")
         ready = getattr(system, "ready", None)
         if ready is not None:
-            self.cost += self._timed(ready, "the end")[1]
+            self.cost += self._time_call(ready, "the end")[1]
 
     def recall(self, question: Question, budget: Budget) -> Context:
         """What the system recalls, shown in time order, as much as fits."""
-        answer, cost = self._timed(partial(self.system.recall, question.text), question.id)
+        answer, cost = self._time_call(partial(self.system.recall, question.text), question.id)
         items = [
             recollection if isinstance(recollection, Recalled) else Recalled(str(recollection))
             for recollection in answer
@@ -137,7 +137,7 @@ class BuiltOutside:
     def _head(self, session: int | None) -> str:
         return _UNDATED if session is None else self._days.get(session, f"[session {session}]")
 
-    def _timed(self, call: Callable[[], Any], what: str) -> tuple[Any, Cost]:
+    def _time_call(self, call: Callable[[], Any], what: str) -> tuple[Any, Cost]:
         before = getattr(self.system, "spent", None)
         began = time.perf_counter()
         with own_code(f"the system '{self._name}' failed at {what}", self._costs.chat.id):

@@ -46,7 +46,7 @@ from realtalk.evals.values import Cost
 from realtalk.files.download import cache_folder
 from realtalk.files.writing import owner_only, private_folder
 from realtalk.memory.outside import Outside, Recalled, code_of, load_object
-from realtalk.memory.showing import session_text, shown
+from realtalk.memory.showing import message_line, session_text
 from realtalk.memory.values import at_least, choice
 
 Factory: TypeAlias = Callable[[list[Any]], Any]  # documents → a retriever
@@ -90,7 +90,7 @@ class RetrieverSystem:
     def add_session(self, session: Session) -> None:
         from langchain_core.documents import Document
 
-        self._lines |= {message.id: shown(message) for message in session.messages}
+        self._lines |= {message.id: message_line(message) for message in session.messages}
         where = {"chat": self._chat, "session": session.number}
         if self._per == "session" and session.messages:
             ids = [message.id for message in session.messages]
@@ -102,7 +102,7 @@ class RetrieverSystem:
                 moment = message.time or session.time
                 date = moment.isoformat() if moment is not None else ""
                 about = {"message_ids": [message.id], "speaker": message.speaker, "date": date}
-                self._documents.append(Document(shown(message), metadata={**where, **about}))
+                self._documents.append(Document(message_line(message), metadata={**where, **about}))
 
     def ready(self) -> None:
         """Builds the retriever from all documents."""
@@ -115,9 +115,9 @@ class RetrieverSystem:
             )
 
     def recall(self, question: str) -> Sequence[Recalled]:
-        return [self._recalled(document) for document in self._retriever.invoke(question)]
+        return [self._read_item(document) for document in self._retriever.invoke(question)]
 
-    def _recalled(self, document: Any) -> Recalled:
+    def _read_item(self, document: Any) -> Recalled:
         text = str(document.page_content)
         ids = document.metadata.get("message_ids") or ()
         lines = text.splitlines()
@@ -193,7 +193,7 @@ class Mem0System:
         with owner_only():  # its import writes, too
             from mem0 import Memory
 
-            self._memory = Memory.from_config(_completed(config))
+            self._memory = Memory.from_config(_complete_config(config))
         self._ids = frozenset(chat.by_id)
         self.spent = Cost()
         self._lock = threading.Lock()
@@ -209,7 +209,7 @@ class Mem0System:
         if call is None:
             return
 
-        def counted(*args: Any, **named: Any) -> Any:
+        def count_call(*args: Any, **named: Any) -> Any:
             if getattr(self._within, "call", False):  # a batch may be made of single calls
                 return call(*args, **named)
             self._within.call = True
@@ -224,7 +224,7 @@ class Mem0System:
                 self.spent += Cost(1, tokens_in, tokens_out)
             return result
 
-        setattr(owner, method, counted)
+        setattr(owner, method, count_call)
 
     def add_session(self, session: Session) -> None:
         infer, batch, messages = self._options["infer"], self._options["batch"], session.messages
@@ -233,7 +233,7 @@ class Mem0System:
             starts = range(0, len(messages), batch)
             parts = [(session_text(session, messages[at : at + batch]), {}) for at in starts]
         else:
-            parts = [(shown(message), {"message_id": message.id}) for message in messages]
+            parts = [(message_line(message), {"message_id": message.id}) for message in messages]
         for text, ids in parts:
             self._memory.add(
                 [{"role": "user", "content": text}],
@@ -249,9 +249,9 @@ class Mem0System:
             filters={"user_id": self._user},
             threshold=self._options["threshold"],
         )
-        return [self._recalled(item) for item in answer["results"]]
+        return [self._read_item(item) for item in answer["results"]]
 
-    def _recalled(self, item: Mapping[str, Any]) -> Recalled:
+    def _read_item(self, item: Mapping[str, Any]) -> Recalled:
         metadata = item.get("metadata") or {}
         if metadata.get("message_id") in self._ids:
             return Recalled(message_ids=(str(metadata["message_id"]),))
@@ -267,7 +267,7 @@ def _texts(given: Any) -> list[str]:
     return [str(part.get("content", "")) if isinstance(part, dict) else str(part) for part in given]
 
 
-def _completed(config: Mapping[str, Any]) -> dict[str, Any]:
+def _complete_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration, with stores in memory where it names none."""
     complete = copy.deepcopy(dict(config))
     complete.setdefault("history_db_path", ":memory:")

@@ -1,6 +1,6 @@
 """Who answers from a context: nobody, or a language model.
 
-    reader = LlmReader(Asked("openai/gpt-4o-mini"), load_wording())
+    reader = LlmReader(ModelConfig("openai/gpt-4o-mini"), load_wording())
     reader.solve([Item(chat, question, context)])
     → [Answer("3 March 2026", cost=Cost(calls=1, tokens_in=1042, tokens_out=6))]
 
@@ -40,7 +40,7 @@ from realtalk.evals.prompts import Prompts, join_names, load_prompts, written_da
 from realtalk.evals.values import Answer, PlainSolver, Solver
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.values import Budget, Context
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 
 WORDING_VERSION = "3"
 _EARLIER = ("1", "2")
@@ -101,10 +101,10 @@ class LlmReader(LanguageModel[Item, str]):
     """A language model, asked with the context. `abstain` tells it that it may say so where the
     conversation does not tell; every question of a corpus is asked alike."""
 
-    def __init__(self, asked: Asked, prompts: Prompts, *, abstain: bool = False) -> None:
-        if asked.max_tokens is None and asked.model.startswith(_SMALL):
-            asked = replace(asked, max_tokens=_SMALL_ANSWER)
-        super().__init__(asked, prompts)
+    def __init__(self, config: ModelConfig, prompts: Prompts, *, abstain: bool = False) -> None:
+        if config.max_tokens is None and config.model.startswith(_SMALL):
+            config = replace(config, max_tokens=_SMALL_ANSWER)
+        super().__init__(config, prompts)
         self._abstain = abstain
 
     @property
@@ -112,7 +112,7 @@ class LlmReader(LanguageModel[Item, str]):
         return {
             "base_url": None,
             **super().settings,
-            "model_args": dict(self.asked.model_args),
+            "model_args": dict(self.config.model_args),
             "abstain": self._abstain,
         }
 

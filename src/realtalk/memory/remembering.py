@@ -50,12 +50,12 @@ from realtalk.memory.values import (
     Budget,
     Context,
     Memory,
-    NothingRemembered,
+    NoMemoryError,
     RecalledAnswer,
     ShownQuestion,
     own_code,
 )
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 
 _NEEDED = ("name", "version", "settings", "build")
 _RETURNS = "return a Context, a text, or a list of message ids"
@@ -115,10 +115,10 @@ class CheckedMemory:
         if isinstance(recollection, str):
             return Context(recollection, tells=True)
         if isinstance(recollection, list | tuple):
-            return self._shown(tuple(recollection), budget)
+            return self._show(tuple(recollection), budget)
         raise self._wrong(type(recollection).__name__)
 
-    def _shown(self, ranked: tuple[Any, ...], budget: Budget) -> Context:
+    def _show(self, ranked: tuple[Any, ...], budget: Budget) -> Context:
         for id_ in ranked:
             if not isinstance(id_, str):
                 raise self._wrong(f"a list of {type(id_).__name__}")
@@ -180,7 +180,7 @@ class MemoryReader:
         try:
             self._built = built_memory(self.memory, learning, progress)
             self._build_seconds = time.perf_counter() - began
-        except NothingRemembered as error:
+        except NoMemoryError as error:
             self._built, self._missing = None, error.what
             return
         cost, left_out = self._built.cost, self._built.unscored
@@ -216,7 +216,7 @@ class MemoryReader:
         answers: list[Answer[RecalledAnswer]] = []
         for at, milliseconds in enumerate(spent):
             if at in items:
-                answer = self._recalled(items[at].context, readings[at])
+                answer = self._with_context(items[at].context, readings[at])
             else:
                 answer = Answer(RecalledAnswer(NO_CONTEXT), failures[at].what)
             times = {
@@ -231,11 +231,11 @@ class MemoryReader:
     def recall(self, shown: ShownQuestion) -> Item:
         """What the reader sees of one question; raises where nothing could be remembered."""
         if self._built is None:
-            raise NothingRemembered(self._missing or "prepare comes first", where=shown.chat.id)
+            raise NoMemoryError(self._missing or "prepare comes first", where=shown.chat.id)
         context = self._built.recall(shown.question, shown.budget)
         return Item(shown.chat, shown.question, context, shown.budget)
 
-    def _recalled(self, context: Context, answer: Answer[str]) -> Answer[RecalledAnswer]:
+    def _with_context(self, context: Context, answer: Answer[str]) -> Answer[RecalledAnswer]:
         reason = answer.unscored
         if answer.value is None and not reason and self.reader.name != "none":
             reason = _NO_ANSWER
@@ -250,8 +250,8 @@ class MemoryReader:
         return self.reader
 
     @property
-    def asked(self) -> Asked:
-        return self._model.asked
+    def config(self) -> ModelConfig:
+        return self._model.config
 
     def prompt(self, shown: ShownQuestion) -> str:
         item = self.recall(shown)
@@ -261,10 +261,10 @@ class MemoryReader:
     def parse(self, text: str, shown: ShownQuestion) -> Answer[RecalledAnswer]:
         context = self._contexts[_place(shown)]
         item = Item(shown.chat, shown.question, context, shown.budget)
-        return self._recalled(context, self._model.parse(text, item))
+        return self._with_context(context, self._model.parse(text, item))
 
     def most_tokens(self, shown: ShownQuestion) -> int | None:  # noqa: ARG002
-        return self._model.asked.max_tokens
+        return self._model.config.max_tokens
 
 
 def _place(shown: ShownQuestion) -> tuple[str, str, Budget]:

@@ -85,7 +85,7 @@ class BuiltRestored:
         text = with_aliases(self._costs.chat, question.text)
         order = best_first(self._event_ranking.scores(text))
         leading = order[: self._memory.top]
-        restored = tuple(dict.fromkeys(self._restored(text, order, leading)))
+        restored = tuple(dict.fromkeys(self._restore(text, order, leading)))
         anchors = (anchor for at in order for anchor in self._anchors[at])
         return lines_then_messages(
             self._sheet,
@@ -98,7 +98,7 @@ class BuiltRestored:
             tells=self._memory.around < 0 and not self._memory.sessions,
         )
 
-    def _restored(self, asked: str, order: list[int], leading: list[int]) -> Iterator[str]:
+    def _restore(self, asked: str, order: list[int], leading: list[int]) -> Iterator[str]:
         """Message ids, the most wanted first."""
         if self._memory.sessions:
             fitting: npt.NDArray[np.float64] = self._message_ranking.scores(asked)

@@ -151,7 +151,7 @@ class BuiltRetrieved:
             values = again(index, values)
         return values
 
-    def ranked(self, question: Question) -> tuple[str, ...]:
+    def rank(self, question: Question) -> tuple[str, ...]:
         """Every message, best first; of equals, the earlier one."""
         return self._order(question)[0]
 

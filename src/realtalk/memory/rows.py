@@ -137,10 +137,10 @@ def row_columns(
         **audit_columns(audited),
         **{f"memory_{name}": getattr(context.cost, name) for name in COUNTS},
     }
-    return _scored(row, gold, ranked, recalled.text, reason or None)
+    return _score_row(row, gold, ranked, recalled.text, reason or None)
 
 
-def _scored(
+def _score_row(
     row: Row, gold: Gold, ranked: Sequence[str] | None, answer: str | None, reason: str | None
 ) -> Row:
     """A row by a gold, without scores where that is none; `ranked` is the memory's whole order."""
@@ -177,7 +177,7 @@ def by_audit(row: Row) -> Row:
         values |= {name: tuple(values[name]) for name in _LISTS}
         audited = AuditedQuestion(row["verdict"], **values)
     gold = audited_gold(row["gold"], audited)
-    return _scored(row, gold, row.get("ranked"), row["answer"], None)
+    return _score_row(row, gold, row.get("ranked"), row["answer"], None)
 
 
 def audited_columns(row: Row) -> Row:

@@ -1,6 +1,6 @@
 """Messages → the text that a reader is shown, and what that text costs.
 
-    shown(message)              → "Mara: look at this [shares an image: a red bicycle]"
+    message_line(message)              → "Mara: look at this [shares an image: a red bicycle]"
     MessageCosts(chat).context(["D2:1", "D1:4"]).text
     → "[Monday 2 March 2026]
        Mara: did you sleep at all
@@ -163,16 +163,16 @@ def day_line(session: Session, day: date | None = None) -> str:
     return f"[session {session.number}]" if day is None else f"[{written_day(day)}]"
 
 
-def shown(message: Message) -> str:
+def message_line(message: Message) -> str:
     """A message as one line: speaker, text, and what came with it in brackets."""
     parts = [f"{one_line(message.speaker)}:", one_line(message.text)]
     if message.deleted and not message.text.strip():
         parts.append("[deletes a message]")
-    parts += [_shared(attachment) for attachment in message.attachments]
+    parts += [_attachment_text(attachment) for attachment in message.attachments]
     return " ".join(part for part in parts if part)
 
 
-def _shared(attachment: Attachment) -> str:
+def _attachment_text(attachment: Attachment) -> str:
     what = _KINDS.get(attachment.kind, "media")
     caption = attachment.caption or (attachment.name if attachment.kind in _NAMED else "")
     caption = one_line(caption)
@@ -185,7 +185,7 @@ def session_text(session: Session, messages: Iterable[Message] | None = None) ->
     lines = []
     messages_shown = session.messages if messages is None else tuple(messages)
     for day, run in groupby(messages_shown, key=lambda message: _day(session, message)):
-        lines += [day_line(session, day), *(shown(message) for message in run)]
+        lines += [day_line(session, day), *(message_line(message) for message in run)]
     return "\n".join(lines)
 
 
@@ -209,7 +209,7 @@ class MessageCosts(Lines):
         for number, session in enumerate(chat.sessions):
             for message in session.messages:
                 if message.id not in lines:
-                    lines[message.id] = shown(message)
+                    lines[message.id] = message_line(message)
                     heads.append(day_line(session, _day(session, message)))
                     blocks.append(number)
         super().__init__([*lines.values()], heads, blocks)

@@ -32,7 +32,7 @@ from realtalk.registry import suggest
 _UNCOUNTED = -1
 
 
-class NothingRemembered(RealtalkError):
+class NoMemoryError(RealtalkError):
     """A memory could take in nothing of a chat; others may go well."""
 
 
@@ -88,7 +88,7 @@ class RecalledAnswer:
     text: str | None = None
 
 
-class Built(Protocol):
+class BuiltMemory(Protocol):
     """One chat's memory, ready to be asked.
 
     It may also have `cost`, a `Cost` of building it, and `unscored`, sessions that it could not
@@ -110,7 +110,7 @@ class Memory(Protocol):
     @property
     def settings(self) -> dict[str, str | int | float | bool]: ...
 
-    def build(self, chat: Chat, progress: Progress = silent) -> Built: ...
+    def build(self, chat: Chat, progress: Progress = silent) -> BuiltMemory: ...
 
 
 @dataclass(frozen=True)

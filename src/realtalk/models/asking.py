@@ -1,6 +1,6 @@
 """Prompts → a language model's answers, none lost: any provider that inspect-ai knows.
 
-    model = Asked("openai/gpt-4o-mini", cache=folder)
+    model = ModelConfig("openai/gpt-4o-mini", cache=folder)
     ask([Prompt("Chat_1:Q3", lambda: "… Question: …")], model, keep=print)
     → "Chat_1:Q3", Reply(text="in March", tokens_in=812, tokens_out=4, calls=1, seconds=0.8)
     → "Chat_1:Q4", Reply(text=None, reason="timeout", calls=1)
@@ -41,7 +41,7 @@ from realtalk.files.environment import environment
 from realtalk.files.progress import Progress, Trouble, silent
 from realtalk.files.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
-from realtalk.models.attempts import generated, told_once
+from realtalk.models.attempts import generate, told_once
 from realtalk.models.kept_answers import GuardedModel
 from realtalk.models.pacing import leave_repeating_to_us, pace_of, per_minute
 from realtalk.models.replies import (
@@ -84,7 +84,7 @@ def _setting(name: str, default: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelConfig:
     """Whom to ask and how. `timeout` is for one attempt, `retries` come after `wait` seconds."""
 
     model: str
@@ -125,7 +125,7 @@ class Asked:
 
 
 def patience(timeout: int | None, retries: int | None) -> dict[str, Any]:
-    """Those of the two that are given, as arguments of `Asked`."""
+    """Those of the two that are given, as arguments of `ModelConfig`."""
     options = {"timeout": timeout, "retries": retries}
     return {name: value for name, value in options.items() if value is not None}
 
@@ -166,7 +166,7 @@ class _Record:
     tell: Callable[[str], object] = str  # what goes wrong and is tried again
     setup: str = ""  # what is wrong with the key, the name of the model or the server's address
 
-    def failed(self, failure: Failure) -> str:
+    def note_failure(self, failure: Failure) -> str:
         blamed = _SETUP.get(failure.status or 0, "")
         if failure.reason == NO_CONNECTION:
             blamed = _UNREACHABLE
@@ -182,30 +182,30 @@ class _Record:
 
 def ask(
     prompts: Sequence[Prompt],
-    asked: Asked,
+    config: ModelConfig,
     keep: Callable[[str, Reply], None],
     progress: Progress = silent,
 ) -> None:
     """Asks every prompt and gives each reply to `keep` as it comes, in no certain order."""
     if not prompts:
         return
-    if asked.model.startswith(_OURS):
+    if config.model.startswith(_OURS):
         # One slot: a queue in the server would count as waiting time.
-        asked = replace(asked, connections=1, timeout=max(asked.timeout, 600))
-    place = (asked.model, asked.address)
+        config = replace(config, connections=1, timeout=max(config.timeout, 600))
+    place = (config.model, config.address)
     record = _Record(heard=place in _heard)
-    if asked.base_url and not _listens(asked.base_url):
+    if config.base_url and not _listens(config.base_url):
         # Nobody to wait for; what was answered once still comes from the cache.
-        asked = replace(asked, retries=0)
-    with _environment(asked):
-        _finished(_all(prompts, asked, record, keep, progress))
+        config = replace(config, retries=0)
+    with _environment(config):
+        _run(_all(prompts, config, record, keep, progress))
     if record.heard:
         _heard.add(place)
     if record.setup:
         checked = "address of the server and the network"
         if record.setup != _UNREACHABLE:
             checked = "name of the model and its API key"
-        raise RealtalkError(record.setup, where=asked.model, fix=f"check the {checked}")
+        raise RealtalkError(record.setup, where=config.model, fix=f"check the {checked}")
 
 
 def _listens(url: str) -> bool:
@@ -226,15 +226,15 @@ def _listens(url: str) -> bool:
 
 async def _all(
     prompts: Sequence[Prompt],
-    asked: Asked,
+    config: ModelConfig,
     record: _Record,
     keep: Callable[[str, Reply], None],
     progress: Progress,
 ) -> None:
-    model = _model(asked)
+    model = _model(config)
     bound_bodies(model.api)
     leave_repeating_to_us(model.api)
-    guarded = GuardedModel(model, asked.model_args)
+    guarded = GuardedModel(model, config.model_args)
     waiting = iter(prompts)
     # Failures before the first answer: where the key is wrong they are the caller's to mend, and
     # no prompt is to be taken for asked.
@@ -249,18 +249,18 @@ async def _all(
     async def work() -> None:
         nonlocal done
         for prompt in waiting:
-            reply = await _one(prompt, guarded, asked, record)
+            reply = await _one(prompt, guarded, config, record)
             if reply.text is None and not record.heard:
                 failures.append((prompt.key, reply))
             elif not record.setup:
                 hand_on()
                 keep(prompt.key, reply)
             done += 1
-            progress(done, len(prompts), f"asking {asked.model}")
+            progress(done, len(prompts), f"asking {config.model}")
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(asked.connections, len(prompts))):
+            for _ in range(min(config.connections, len(prompts))):
                 group.create_task(work())
         hand_on()
     except* Exception as errors:
@@ -276,30 +276,30 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-async def _one(prompt: Prompt, model: GuardedModel, asked: Asked, record: _Record) -> Reply:
+async def _one(prompt: Prompt, model: GuardedModel, config: ModelConfig, record: _Record) -> Reply:
     began = time.perf_counter()
     text = sendable(prompt.make())
     flaw = partial(flaw_of, flaw=prompt.flaw)
     tries = [text, *(text + reminder for reminder in prompt.reminders)]
     for message in tries:
-        answer = await model.kept(message, flaw)
+        answer = await model.stored_answer(message, flaw)
         if answer is not None:
             return _reply([answer], "", began)
     heard: list[ModelOutput] = []
-    reason, turn = "", _turn(asked)
+    reason, turn = "", _turn(config)
     for message in tries:
         if record.stop:
             return _reply(heard, record.stop, began)
         try:
-            output = await generated(
-                partial(model.asked, message, flaw),
-                asked.retries,
-                asked.wait,
+            output = await generate(
+                partial(model.ask, message, flaw),
+                config.retries,
+                config.wait,
                 turn,
                 record.tell,
             )
         except Exception as error:
-            return _reply(heard, record.failed(reason_of(error)), began)
+            return _reply(heard, record.note_failure(reason_of(error)), began)
         record.heard, record.failures = True, 0
         heard.append(output)
         reason = flaw(output)
@@ -308,12 +308,12 @@ async def _one(prompt: Prompt, model: GuardedModel, asked: Asked, record: _Recor
     return _reply(heard, reason, began)
 
 
-def _turn(asked: Asked) -> Callable[[], Awaitable[None]] | None:
+def _turn(config: ModelConfig) -> Callable[[], Awaitable[None]] | None:
     """What every request waits for; requests to one server wait for each other."""
-    if asked.rate is None:
+    if config.rate is None:
         return None
-    server = asked.address or asked.model.partition("/")[0]
-    return partial(pace_of(server).turn, per_minute(asked.rate))
+    server = config.address or config.model.partition("/")[0]
+    return partial(pace_of(server).turn, per_minute(config.rate))
 
 
 def _reply(heard: Sequence[ModelOutput], reason: str, began: float) -> Reply:
@@ -329,42 +329,42 @@ def _reply(heard: Sequence[ModelOutput], reason: str, began: float) -> Reply:
     )
 
 
-def _model(asked: Asked) -> Model:
+def _model(config: ModelConfig) -> Model:
     from inspect_ai.model import GenerateConfig, get_model
 
-    if asked.model.startswith(_OURS):
+    if config.model.startswith(_OURS):
         import realtalk.models.provider  # noqa: F401  registers it where no entry point did
 
     key = None
-    if asked.base_url and asked.model.startswith("openai-api/"):
+    if config.base_url and config.model.startswith("openai-api/"):
         # A server on one's own machine wants no key, the client insists on one.
-        service = asked.model.split("/")[1].upper().replace("-", "_")
+        service = config.model.split("/")[1].upper().replace("-", "_")
         key = None if os.environ.get(f"{service}_API_KEY") else "none"
     try:
         return get_model(
-            asked.model,
+            config.model,
             config=GenerateConfig(
                 temperature=0.0,
-                seed=asked.seed,
-                max_tokens=asked.max_tokens,
+                seed=config.seed,
+                max_tokens=config.max_tokens,
                 max_connections=_UNLIMITED,
                 adaptive_connections=False,
-                attempt_timeout=asked.timeout,
+                attempt_timeout=config.timeout,
                 max_retries=0,  # models/attempts.py tries again
             ),
-            base_url=asked.base_url,
+            base_url=config.base_url,
             api_key=key,
             memoize=False,
-            **asked.model_args,
+            **config.model_args,
         )
     except RealtalkError:
         raise
     except Exception as error:
         message = re.sub(r"\[/?[a-z]+\]", "", str(getattr(error, "message", error)))
-        raise RealtalkError(f"the model cannot be used: {message}", where=asked.model) from error
+        raise RealtalkError(f"the model cannot be used: {message}", where=config.model) from error
 
 
-def _finished(work: Coroutine[Any, Any, None]) -> None:
+def _run(work: Coroutine[Any, Any, None]) -> None:
     """Runs to the end, even inside a running loop (a notebook)."""
     try:
         asyncio.get_running_loop()
@@ -376,9 +376,9 @@ def _finished(work: Coroutine[Any, Any, None]) -> None:
 
 
 @contextmanager
-def _environment(asked: Asked) -> Iterator[None]:
+def _environment(config: ModelConfig) -> Iterator[None]:
     """Inspect learns from the environment where its cache lies and how much it traces."""
-    answers = Path(asked.cache or cache_folder() / "answers")
+    answers = Path(config.cache or cache_folder() / "answers")
     private_folder(answers)
     settings = {
         "INSPECT_CACHE_DIR": str(answers),

@@ -1,6 +1,6 @@
 """A request → a model's output, after as many attempts as the failure is worth.
 
-    await generated(partial(model.asked, "…", flaw), 5, 3.0)    → ModelOutput, or it raises
+    await generate(partial(model.ask, "…", flaw), 5, 3.0)    → ModelOutput, or it raises
     trouble_of(Failure("provider error (500)", 500), 2, 7, 12.0)
     → "the server answers 500, trying again (3 of 7) in 12 s"
 
@@ -35,7 +35,7 @@ _SLOW = 30.0  # seconds
 _LONGEST = 120.0  # seconds of a pause, also where a provider asks for more
 
 
-async def generated(
+async def generate(
     ask: Callable[[], Awaitable[ModelOutput]],
     retries: int,
     wait: float,
@@ -59,7 +59,7 @@ async def generated(
             failure = reason_of(error)
             # Inspect wraps what is worth another attempt; broken replies it does not all know.
             again = retries if getattr(error, "last_attempt", None) is not None else 0
-            if failure.broken:
+            if failure.is_broken:
                 again = _AGAIN
             elif failure.reason == TIMEOUT:
                 again = min(again, _AGAIN)

@@ -172,7 +172,7 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
     from huggingface_hub.utils.tqdm import tqdm
 
-    class AuthorOverrides(tqdm):
+    class ProgressBar(tqdm):
         """Tells our progress instead of drawing a bar."""
 
         def update(self, n: float | None = 1) -> bool | None:
@@ -192,7 +192,7 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
                 model.file_name,
                 local_dir=place,
                 token=False,
-                tqdm_class=AuthorOverrides,
+                tqdm_class=ProgressBar,
             )
             if file_state(Path(arrived), model.size, model.sha256) != "verified":
                 raise _wrong(

@@ -1,8 +1,8 @@
 """A model of Inspect's → one whose good answers are kept by Inspect's cache, and no others.
 
     guarded = GuardedModel(model, {"top_k": 5})
-    await guarded.kept("… Question: …", flaw)     → ModelOutput, or None: nobody is asked
-    await guarded.asked("… Question: …", flaw)    → ModelOutput; kept where `flaw` finds nothing
+    await guarded.stored_answer("… Question: …", flaw)     → ModelOutput, or None: nobody is asked
+    await guarded.ask("… Question: …", flaw)    → ModelOutput; kept where `flaw` finds nothing
 
 Inspect keeps an answer the moment it comes, an empty one or a web page's, too. So every reply is
 looked at on its way in, where the provider hands it over: one that cannot be used leaves as an
@@ -57,9 +57,9 @@ class GuardedModel:
         ]
         self._model = model
         self._provider = model.api.generate
-        model.api.generate = self._guarded  # type: ignore[method-assign]
+        model.api.generate = self._guard  # type: ignore[method-assign]
 
-    async def kept(self, text: str, flaw: Flaw) -> ModelOutput | None:
+    async def stored_answer(self, text: str, flaw: Flaw) -> ModelOutput | None:
         """The good answer of an earlier time."""
         for policy in self._policies:
             try:
@@ -70,7 +70,7 @@ class GuardedModel:
                 return output
         return None
 
-    async def asked(self, text: str, flaw: Flaw) -> ModelOutput:
+    async def ask(self, text: str, flaw: Flaw) -> ModelOutput:
         """The answer, kept unless something is wrong with it."""
         policies: tuple[CachePolicy | bool, ...] = (*self._policies, False)
         for policy in policies:
@@ -91,7 +91,7 @@ class GuardedModel:
         finally:
             _flaw.reset(mark)
 
-    async def _guarded(self, *given: Any, **named: Any) -> Any:
+    async def _guard(self, *given: Any, **named: Any) -> Any:
         """Stands for the provider's own way to answer."""
         flaw = _flaw.get()
         if flaw is None:

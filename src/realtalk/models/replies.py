@@ -48,13 +48,13 @@ _UNREAD = (AssertionError, AttributeError, LookupError, TypeError, ValueError, R
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a call failed. `broken`: something came, and it was no model's reply."""
+    """Why a call failed. `is_broken`: something came, and it was no model's reply."""
 
     reason: str
     status: int | None = None
 
     @property
-    def broken(self) -> bool:
+    def is_broken(self) -> bool:
         return self.reason == NO_REPLY
 
 
@@ -141,7 +141,7 @@ async def _bound(response: Any) -> None:
     packed = response.headers.get("content-encoding", "identity") != "identity"
     most = _LARGEST_PACKED if packed else _LARGEST
 
-    class Bounded(kind):  # type: ignore[valid-type, misc]
+    class BoundedStream(kind):  # type: ignore[valid-type, misc]
         """The same bytes, up to a limit."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -155,4 +155,4 @@ async def _bound(response: Any) -> None:
         async def aclose(self) -> None:
             await stream.aclose()
 
-    response.stream = Bounded()
+    response.stream = BoundedStream()

@@ -22,7 +22,7 @@ from realtalk.models.files import model_of, path_of
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedModel:
     """Where a model answers. `context` is how many tokens fit, prompt and answer together."""
 
     url: str
@@ -30,11 +30,11 @@ class Served:
     context: int
 
 
-_running: dict[str, tuple[Any, Served]] = {}
+_running: dict[str, tuple[Any, ServedModel]] = {}
 _lock = threading.Lock()
 
 
-def serve(name: str) -> Served:
+def serve(name: str) -> ServedModel:
     """The server of a model, started where it does not run yet."""
     model = model_of(name)
     with _lock:
@@ -73,7 +73,7 @@ def serve(name: str) -> Served:
                 where=str(path),
                 fix=f"get it again: remove the file, then realtalk models get {name}",
             ) from error
-        served = Served(f"{server.listening_address}/v1", key, model.context)
+        served = ServedModel(f"{server.listening_address}/v1", key, model.context)
         _running[name] = (server, served)
         return served
 

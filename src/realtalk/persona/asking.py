@@ -22,10 +22,16 @@ from typing import Any, ClassVar, TypeVar
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 from realtalk.persona.lineups import LETTERS, Lineup, plain_text
-from realtalk.persona.prompting import CONTINUING, load_prompts, partners, read_message, text_of
-from realtalk.persona.prompting import shown as chat_so_far
+from realtalk.persona.prompting import (
+    CONTINUING,
+    context_text,
+    load_prompts,
+    partners,
+    read_message,
+    text_of,
+)
 from realtalk.persona.styles import Guide, example_count
 from realtalk.persona.values import Learning, TurnPrompt
 
@@ -39,7 +45,7 @@ _LETTER = re.compile(
 _MARKS = " \t\r\n*_.,:;)]\"'!-"
 
 
-class _Guided(LanguageModel[ShownT, ValueT]):
+class _GuidedModel(LanguageModel[ShownT, ValueT]):
     """Asks the model named, once per sample; `prompts` is a folder of wordings of one's own."""
 
     styled: ClassVar[bool]  # whether a style is told unless `style` says otherwise
@@ -62,10 +68,10 @@ class _Guided(LanguageModel[ShownT, ValueT]):
         cache: Path | None = None,
     ) -> None:
         options: dict[str, Any] = {"connections": connections, "rate": rate, "seed": seed}
-        model_config = Asked(
+        config = ModelConfig(
             model, cache, base_url, max_tokens=max_tokens or self.longest, **options
         )
-        super().__init__(model_config, load_prompts(prompts, self.wordings))
+        super().__init__(config, load_prompts(prompts, self.wordings))
         self._style = self.styled if style is None else style
         self._examples = example_count(self._style, examples)
         self._by = by
@@ -99,7 +105,7 @@ class _Guided(LanguageModel[ShownT, ValueT]):
         return self._guides[prompt.speaker][1].texts([prompt])[0]
 
 
-class LlmSimulator(_Guided[TurnPrompt, str]):
+class LlmSimulator(_GuidedModel[TurnPrompt, str]):
     """Continues as the speaker."""
 
     styled = False
@@ -113,7 +119,7 @@ class LlmSimulator(_Guided[TurnPrompt, str]):
         return read_message(text, shown)
 
 
-class LlmGuesser(_Guided[Lineup, int]):
+class LlmGuesser(_GuidedModel[Lineup, int]):
     """Says which reply is real. A model that thinks aloud first needs more `max_tokens`."""
 
     styled = True
@@ -126,7 +132,7 @@ class LlmGuesser(_Guided[Lineup, int]):
             speaker=shown.prompt.speaker,
             others=partners(shown.prompt),
             style=self.guide(shown.prompt) or "(nothing is known of it)",
-            context=chat_so_far(shown.prompt),
+            context=context_text(shown.prompt),
             replies="\n".join(
                 f"{letter}) {' / '.join(text.splitlines())}"
                 for letter, text in zip(LETTERS, shown.replies, strict=False)

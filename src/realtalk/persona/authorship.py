@@ -114,13 +114,13 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
     own = [turn.text for turn in task.learning.turns]
     # The chat to learn from may hold the same partner: their turns there are outside the test.
     elsewhere = [chat for chat in corpus.chats if chat.id != task.test.id]
-    others = [text for chat in elsewhere for text in _said(chat, partners)]
-    partner_texts = _said(task.test, partners)
+    others = [text for chat in elsewhere for text in _texts_of(chat, partners)]
+    partner_texts = _texts_of(task.test, partners)
     source = "other chats"
     if len(others) < FEWEST_TURNS:
         half = len(task.test.sessions) // 2
         early = {session.number for session in task.test.sessions[:half]}
-        others = _said(task.test, partners, early)
+        others = _texts_of(task.test, partners, early)
         partner_texts = partner_texts[len(others) :]
         source = "the tested chat, first half"
     if min(len(own), len(others)) < FEWEST_TURNS:
@@ -130,15 +130,15 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
     truths = [turn.text for turn in task.turns if turn.text]
     return Trial(
         judge,
-        taken_for(judge.shares(truths)),
-        taken_for(judge.shares(partner_texts)),
+        share_taken(judge.shares(truths)),
+        share_taken(judge.shares(partner_texts)),
         len(own),
         len(others),
         source,
     )
 
 
-def _said(chat: Chat, who: set[str], sessions: set[int] | None = None) -> list[str]:
+def _texts_of(chat: Chat, who: set[str], sessions: set[int] | None = None) -> list[str]:
     return [
         turn.text
         for turn in turn_inputs(Corpus(chat.id, "", (chat,)))
@@ -148,7 +148,7 @@ def _said(chat: Chat, who: set[str], sessions: set[int] | None = None) -> list[s
     ]
 
 
-def taken_for(shares: Sequence[float]) -> Estimate:
+def share_taken(shares: Sequence[float]) -> Estimate:
     """How often texts are taken for the speaker."""
     hits = [float(share > 0.5) for share in shares]
     if not hits:
@@ -176,7 +176,7 @@ class ByStyle(PlainSolver):
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         progress(0, 0, f"reading {learning.chat.id}")
         own = [turn.text for turn in learning.turns]
-        others = _said(learning.chat, set(learning.chat.speakers) - {learning.speaker})
+        others = _texts_of(learning.chat, set(learning.chat.speakers) - {learning.speaker})
         enough = min(len(own), len(others)) >= FEWEST_TURNS
         self._judge = WhoWroteIt.learn(own, others) if enough else None
 

@@ -3,7 +3,7 @@
     cast = load_cast()                             # cast.toml beside this module
     cast.personas[0].name                          → "Noor"
     roles = draw_roles(cast, days=7, begins=date(2025, 1, 6), chats=5, seed=0)
-    roles[0][1].told(datetime(2025, 1, 8, 18))     → "You are Piet, 61, …\\nLately: …"
+    roles[0][1].describe(datetime(2025, 1, 8, 18))     → "You are Piet, 61, …\\nLately: …"
 
 A pair of people shares one chat and nobody is in two as long as there are enough of them, so that
 chats can be told apart by people who are in none of the others. About every other day something
@@ -79,7 +79,7 @@ class Role:
     persona: Persona
     events: tuple[tuple[date, str], ...] = ()
 
-    def told(self, moment: datetime) -> str:
+    def describe(self, moment: datetime) -> str:
         """What this person knows of themselves at a moment."""
         past = [event for event in self.events if event[0] <= moment.date()][-_REMEMBERED:]
         lines = [self.persona.text]

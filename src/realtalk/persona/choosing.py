@@ -63,13 +63,13 @@ class PublishedSpeaker:
     tuned: Mapping[str, float]
 
 
-def _named(values: Sequence[float]) -> Mapping[str, float]:
+def _by_score(values: Sequence[float]) -> Mapping[str, float]:
     return MappingProxyType(dict(zip(PUBLISHED_SCORES, values, strict=True)))
 
 
 TABLE_2: Mapping[str, PublishedRow] = MappingProxyType(
     {
-        title: PublishedRow(_named(row["mean"]), _named(row["sd"]))
+        title: PublishedRow(_by_score(row["mean"]), _by_score(row["sd"]))
         for title, row in _FILE["table_2"].items()
     }
 )
@@ -79,8 +79,8 @@ TABLE_8 = tuple(
         consistency=row["consistency"],
         learn=tuple(row["learn"]),
         test=tuple(row["test"]),
-        without=_named(row["without"]),
-        tuned=_named(row["tuned"]),
+        without=_by_score(row["without"]),
+        tuned=_by_score(row["tuned"]),
     )
     for row in _FILE["table_8"]
 )

@@ -199,8 +199,8 @@ class SimulatedChat:
         if turn.pauses:
             number = f"{len(turn.pauses) + 1} short messages, each on a line of its own"
         return (
-            f"{role.told(turn.time)}\nIt is {turn.time:%H:%M} now, and you write to your friend "
-            f"{partner}{begins}.\nYou send {number}."
+            f"{role.describe(turn.time)}\nIt is {turn.time:%H:%M} now, and you write to your "
+            f"friend {partner}{begins}.\nYou send {number}."
         )
 
     def _earlier(self, turn: PlannedTurn) -> Iterator[ContextTurn]:
@@ -294,9 +294,7 @@ class SimulatedChats:
 
     @property
     def corpus(self) -> Corpus:
-        return Corpus(
-            NAME, "jsonl", tuple(self._marked(conversation) for conversation in self.each)
-        )
+        return Corpus(NAME, "jsonl", tuple(self._mark(conversation) for conversation in self.each))
 
     @property
     def done(self) -> int:
@@ -324,7 +322,7 @@ class SimulatedChats:
                 plain_chat(stored_chats[conversation.id]), int(about["turns"]), quiet
             )
 
-    def _marked(self, each: SimulatedChat) -> Chat:
+    def _mark(self, each: SimulatedChat) -> Chat:
         about = {
             "by": list(self._by),
             "settings": self._settings,

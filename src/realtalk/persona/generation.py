@@ -2,7 +2,7 @@
 
     prompts = [EncodedPrompt("Chat_2#14", (1, 4093, …))]
     generate(load("smollm2"), prompts, stops, Sampling(max_new_tokens=128))
-    → [Written("Chat_2#14", (2045, 11, …), ended=True)]
+    → [GeneratedReply("Chat_2#14", (2045, 11, …), ended=True)]
 
 Prompts of similar length share a batch, padded on the left; a batch that does not fit into memory
 is halved. A sampled reply depends on the seed and the prompt's id, not on what else is in the
@@ -31,7 +31,7 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.persona.pretrained import Pretrained, library, quiet
+from realtalk.persona.pretrained import PretrainedModel, library, quiet
 
 Message = dict[str, str]
 
@@ -59,7 +59,7 @@ class Writer:
     def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """Everything up to where the reply begins."""
         if self.way == "chat":
-            return self._ids(self._rendered(messages), special=False)
+            return self._ids(self._render(messages), special=False)
         return self._ids("\n\n".join([*(m["content"] for m in messages), "Reply:"]), special=True)
 
     def example(self, id_: str, messages: Sequence[Message], reply: str) -> TrainingExample:
@@ -79,7 +79,7 @@ class Writer:
         """The tokens that end a turn."""
         return frozenset({self.end[-1], self._tokenizer.eos_token_id} - {None})
 
-    def _rendered(self, messages: Sequence[Message], *, ask: bool = True) -> str:
+    def _render(self, messages: Sequence[Message], *, ask: bool = True) -> str:
         render = self._tokenizer.apply_chat_template
         return str(render(list(messages), tokenize=False, add_generation_prompt=ask))
 
@@ -91,9 +91,7 @@ class Writer:
         """What the chat template puts after a reply, up to its first mark."""
         if self.way == "chat":
             question: list[Message] = [{"role": "user", "content": "x"}]
-            whole = self._rendered(
-                [*question, {"role": "assistant", "content": "reply"}], ask=False
-            )
+            whole = self._render([*question, {"role": "assistant", "content": "reply"}], ask=False)
             after = self._ids(whole.rpartition("reply")[2], special=False)
             # A tokenizer made from a GGUF names only one mark as special; the others are added.
             added = self._tokenizer.added_tokens_decoder.items()
@@ -145,7 +143,7 @@ class EncodedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class GeneratedReply:
     """The reply's token ids without the end of turn; `ended` is False where it was cut off."""
 
     id: str
@@ -154,7 +152,7 @@ class Written:
 
 
 def generate(
-    base: Pretrained,
+    base: PretrainedModel,
     prompts: Sequence[EncodedPrompt],
     stops: Collection[int],
     sampling: Sampling | None = None,
@@ -162,7 +160,7 @@ def generate(
     batch_tokens: int = 0,
     progress: Progress = silent,
     show: Callable[[Sequence[int]], Any] | None = None,
-) -> list[Written]:
+) -> list[GeneratedReply]:
     """One reply per prompt, in order. `batch_tokens` 0 is what suits the device.
 
     `show` is handed the ids of a single reply so far, after every token.
@@ -176,7 +174,7 @@ def generate(
             )
     longest = [len(prompt.ids) + sampling.max_new_tokens for prompt in prompts]
     waiting = _batches(longest, batch_tokens or _BATCH_TOKENS[base.device])[::-1]
-    replies: dict[int, Written] = {}
+    replies: dict[int, GeneratedReply] = {}
     while waiting:
         places = waiting.pop()
         batch = [prompts[place] for place in places]
@@ -211,12 +209,12 @@ def _batches(lengths: Sequence[int], most: int) -> list[list[int]]:
 
 
 def _batch(
-    base: Pretrained,
+    base: PretrainedModel,
     batch: Sequence[EncodedPrompt],
     stops: frozenset[int],
     sampling: Sampling,
     show: Callable[[Sequence[int]], Any] | None = None,
-) -> list[Written]:
+) -> list[GeneratedReply]:
     torch, transformers = library("torch"), library("transformers")
     width = max(len(prompt.ids) for prompt in batch)
     ids = torch.tensor([[0] * (width - len(prompt.ids)) + list(prompt.ids) for prompt in batch])
@@ -248,7 +246,7 @@ def _batch(
     replies = []
     for prompt, tokens in zip(batch, rows, strict=True):
         new = tuple(takewhile(lambda token: token not in stops, tokens))
-        replies.append(Written(prompt.id, new, ended=len(new) < len(tokens)))
+        replies.append(GeneratedReply(prompt.id, new, ended=len(new) < len(tokens)))
     return replies
 
 
@@ -284,7 +282,7 @@ def _processors(batch: Sequence[EncodedPrompt], width: int, sampling: Sampling, 
     if sampling.top_p < 1:
         processors.append(process.TopPLogitsWarper(sampling.top_p))
     chances = _chances(batch, sampling).to(device)
-    processors.append(lambda ids, scores: drawn(scores, chances[:, ids.shape[1] - width]))
+    processors.append(lambda ids, scores: draw_tokens(scores, chances[:, ids.shape[1] - width]))
     return processors
 
 
@@ -299,7 +297,7 @@ def _chances(batch: Sequence[EncodedPrompt], sampling: Sampling) -> Any:
     return torch.stack(rows)
 
 
-def drawn(scores: Any, chances: Any) -> Any:
+def draw_tokens(scores: Any, chances: Any) -> Any:
     """Scores that leave each row one token: that on whose share of the whole its chance falls."""
     torch = library("torch")
     shares, order = torch.softmax(scores.float(), dim=-1).sort(dim=-1, descending=True, stable=True)

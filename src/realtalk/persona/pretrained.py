@@ -28,7 +28,7 @@ _GGUF = ".gguf"
 
 
 @dataclass(frozen=True)
-class Pretrained:
+class PretrainedModel:
     """A loaded model. `sha256` is of its weights; `window` is how many tokens fit."""
 
     model: Any
@@ -113,7 +113,7 @@ def load(
     device: str = "auto",
     cache: Path | None = None,
     progress: Progress = silent,
-) -> Pretrained:
+) -> PretrainedModel:
     """The model and tokenizer of a folder or name, on the device, not training."""
     torch, transformers = library("torch"), library("transformers")
     where, precision = settle(device)
@@ -146,7 +146,7 @@ def load(
     title = folder.resolve().name
     window = _window(model.config)
     model = model.to(where).eval()
-    return Pretrained(model, tokenizer, title, folder_hash(folder), where, precision, window)
+    return PretrainedModel(model, tokenizer, title, folder_hash(folder), where, precision, window)
 
 
 def _window(config: Any) -> int:
@@ -166,7 +166,7 @@ def folder_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def with_adapter(base: Pretrained, folder: Path) -> Pretrained:
+def with_adapter(base: PretrainedModel, folder: Path) -> PretrainedModel:
     """The model with the adapter's weights added to its own, which writes as fast as before."""
     peft = library("peft")
     with quiet(), no_hub():

@@ -1,8 +1,8 @@
 """A prompt → what a language model is sent, and its answer → the bare message.
 
     messages(prompt)    → [{"role": "user", "content": "You are Mara, and you are chatting …"}]
-    shown(prompt)       → "[Monday 2 March 2026]\\nTheo: did you sleep at all\\nMara: a bit"
-    cleaned('Mara: "lol no"\\nTheo: why', prompt)    → "lol no"
+    context_text(prompt)       → "[Monday 2 March 2026]\\nTheo: did you sleep at all\\nMara: a bit"
+    clean_message('Mara: "lol no"\\nTheo: why', prompt)    → "lol no"
 
 The text depends on the prompt (and a style, where one is given) alone, so that training and
 testing send the same bytes. One user message, no system message: every provider takes it, and
@@ -42,7 +42,7 @@ def session_head(turn: ContextTurn) -> str:
     return f"[{written_day(turn.time)}]"
 
 
-def shown(prompt: TurnPrompt) -> str:
+def context_text(prompt: TurnPrompt) -> str:
     """The context as text: turns under the dates of their sessions, sessions set apart."""
     lines: list[str] = []
     session: int | None = None
@@ -82,14 +82,14 @@ def text_of(prompt: TurnPrompt, style: str = "", wording: Prompts | None = None)
             "converse",
             speaker=prompt.speaker,
             others=partners(prompt),
-            context=shown(prompt),
+            context=context_text(prompt),
             about="\n\n".join(filter(None, (prompt.about, style))),
         )
     return (wording or _ours(*CONTINUING)).fill(
         "continue_in_style" if style else "continue",
         speaker=prompt.speaker,
         others=partners(prompt),
-        context=shown(prompt),
+        context=context_text(prompt),
         style=style,
     )
 
@@ -99,7 +99,7 @@ def messages(prompt: TurnPrompt, *, style: str = "") -> list[dict[str, str]]:
     return [{"role": "user", "content": text_of(prompt, style)}]
 
 
-def cleaned(text: str, prompt: TurnPrompt) -> str:
+def clean_message(text: str, prompt: TurnPrompt) -> str:
     """The message itself: no name before it, no quotes around it, nothing that others say.
 
     A message that begins under another's name loses the name: small models mix them up, and
@@ -127,5 +127,5 @@ def cleaned(text: str, prompt: TurnPrompt) -> str:
 
 def read_message(text: str, prompt: TurnPrompt) -> Answer[str]:
     """What a model's answer says, or that it says nothing."""
-    message = cleaned(text, prompt)
+    message = clean_message(text, prompt)
     return Answer(message or None, "" if message else "empty answer")

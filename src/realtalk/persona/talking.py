@@ -11,8 +11,8 @@ the speaker's name, in the message's `extra`, and in the names of chat and corpu
 By whose leave a model writes as somebody: asked once, by name, and kept with its meaning.
 
     question("Mara")                          → "A model will write as Mara. Are you Mara (self), …"
-    agreed("Mara", "given", Path("mara"))     → Consent("Mara", "given", "2026-05-04")
-    agreed("Mara", "", Path("mara"))          → the same, from mara/consent.json
+    obtain_consent("Mara", "given", Path("mara"))     → Consent("Mara", "given", "2026-05-04")
+    obtain_consent("Mara", "", Path("mara"))          → the same, from mara/consent.json
 
 The answer is kept in the adapter's folder, and with what was said. It is of one name: an adapter
 of somebody else in the same folder asks again.
@@ -82,7 +82,7 @@ def question(speaker: str) -> str:
     )
 
 
-def agreed(
+def obtain_consent(
     speaker: str,
     answer: str | Callable[[str], str],
     adapter: Path | None = None,
@@ -200,7 +200,7 @@ class Talk:
         self._chat, self._simulator, self._out = chat, simulator, out
         self._context = (context_sessions, context_tokens)
         self._id = f"Talk_simulated_{speaker}_{partner}"
-        self._earlier = self._stored()
+        self._earlier = self._load_earlier()
         self._said: list[Message] = []
 
     def say(self, text: str, show: Show | None = None, *, progress: Progress = silent) -> str:
@@ -266,7 +266,7 @@ class Talk:
         )
         return speaker_turns(chat, self.speaker, sessions, tokens)[-1].prompt
 
-    def _stored(self) -> tuple[Session, ...]:
+    def _load_earlier(self) -> tuple[Session, ...]:
         if self._out is None or not self._out.exists():
             return ()
         stored_chats = load(self._out).corpus.chats if is_stored(self._out) else ()

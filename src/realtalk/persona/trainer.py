@@ -27,7 +27,7 @@ from realtalk.cells import duration
 from realtalk.files.progress import Progress
 from realtalk.files.writing import owner_only
 from realtalk.persona.generation import TrainingExample
-from realtalk.persona.pretrained import Pretrained
+from realtalk.persona.pretrained import PretrainedModel
 from realtalk.persona.tuning import STATE, Say, TuneSettings
 
 _SAVE_AFTER = 60  # seconds: what a kill may cost, however slow an update is
@@ -38,7 +38,7 @@ _FORWARD = 1 / 3  # of a training step's work, which is all that the held-out tu
 
 
 def train(
-    base: Pretrained,
+    base: PretrainedModel,
     learned: Sequence[TrainingExample],
     held_out: Sequence[TrainingExample],
     out: Path,

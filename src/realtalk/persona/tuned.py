@@ -24,8 +24,15 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, Cost
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Writer, generate
-from realtalk.persona.pretrained import Pretrained, find, folder_hash, load, settle, with_adapter
-from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages, read_message
+from realtalk.persona.pretrained import (
+    PretrainedModel,
+    find,
+    folder_hash,
+    load,
+    settle,
+    with_adapter,
+)
+from realtalk.persona.prompting import PROMPT_VERSION, clean_message, messages, read_message
 from realtalk.persona.tuning import ADAPTER, SETTINGS, read_settings
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 
@@ -59,7 +66,7 @@ class _InProcess:
             seed=self.seed,
             repetition_penalty=self.repetition_penalty,
         )
-        self._loaded: Pretrained | None = None
+        self._loaded: PretrainedModel | None = None
         self._guide: Guide | None = None
 
     def _writing(self) -> Settings:
@@ -77,7 +84,7 @@ class _InProcess:
 
         def advance(text: str) -> None:
             nonlocal written
-            message = cleaned(text, prompt)
+            message = clean_message(text, prompt)
             # A name before the message, or half a letter, is not shown; so a little is held back.
             is_whole = len(text) > longest and not message.endswith("\ufffd")
             if is_whole and message.startswith(written):
@@ -104,7 +111,7 @@ class _InProcess:
         prompts = {
             prompt.id: EncodedPrompt(prompt.id, ids)
             for prompt, style in zip(shown, styles, strict=True)
-            if (ids := encoded(writer, prompt, room, style))
+            if (ids := encode_prompt(writer, prompt, room, style))
         }
         replies = generate(
             base,
@@ -257,7 +264,9 @@ def adapters_in(folder: Path) -> dict[Path, dict[str, Any]]:
     return finished
 
 
-def encoded(writer: Writer, prompt: TurnPrompt, room: int, style: str = "") -> tuple[int, ...]:
+def encode_prompt(
+    writer: Writer, prompt: TurnPrompt, room: int, style: str = ""
+) -> tuple[int, ...]:
     """The prompt as token ids, without as many of its oldest turns as it takes to fit.
 
     Empty where not even the last turn fits.
@@ -273,7 +282,7 @@ def encoded(writer: Writer, prompt: TurnPrompt, room: int, style: str = "") -> t
 
 
 def training_set(
-    base: str, loaded: Pretrained, learning: Learning, examples: int = 0, by: str = "encoder"
+    base: str, loaded: PretrainedModel, learning: Learning, examples: int = 0, by: str = "encoder"
 ) -> tuple[list[TrainingExample], dict[str, Any]]:
     """What an adapter is trained on, and what is written down of it; `base` as it was named.
 
@@ -290,6 +299,6 @@ def training_set(
     learned = []
     for turn, style in zip(learning.turns, styles, strict=True):
         reply = writer.reply(turn.text)
-        if ids := encoded(writer, turn.prompt, loaded.window - len(reply), style):
+        if ids := encode_prompt(writer, turn.prompt, loaded.window - len(reply), style):
             learned.append(TrainingExample(turn.id, ids, reply))
     return learned, about

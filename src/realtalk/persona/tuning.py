@@ -29,7 +29,7 @@ from realtalk.files.offline import no_hub
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import private_folder, refuse_strangers, write_bytes, write_text
 from realtalk.persona.generation import TrainingExample
-from realtalk.persona.pretrained import Pretrained, library, quiet
+from realtalk.persona.pretrained import PretrainedModel, library, quiet
 
 ADAPTER, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # peft's names
 SETTINGS, STATE = "settings.json", "trainer_state.json"
@@ -74,7 +74,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TuningResult:
     """The outcome of a training. `untuned` is the base's loss on the held-out turns."""
 
     folder: Path
@@ -97,7 +97,7 @@ class Tuned:
 
 
 def tune(
-    base: Pretrained,
+    base: PretrainedModel,
     examples: Sequence[TrainingExample],
     out: Path,
     settings: TuneSettings | None = None,
@@ -106,7 +106,7 @@ def tune(
     fresh: bool = False,
     progress: Progress = silent,
     say: Say | None = None,
-) -> Tuned:
+) -> TuningResult:
     """Learns from the examples, which are in time order, and saves the adapter in `out`.
 
     The base's model gets the adapter's layers: load it anew for another training. `about` goes
@@ -149,7 +149,9 @@ def tune(
                 fix="pass a smaller `batch_tokens=`",
             ) from error
         result = _finish(out, record, state, sum(map(len, learned)))
-    return Tuned(out, **{**result, "epochs": tuple(Epoch(**epoch) for epoch in result["epochs"])})
+    return TuningResult(
+        out, **{**result, "epochs": tuple(Epoch(**epoch) for epoch in result["epochs"])}
+    )
 
 
 def held_out(

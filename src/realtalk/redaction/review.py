@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from realtalk.errors import RealtalkError
-from realtalk.files.spreadsheets import guarded, unguarded
+from realtalk.files.spreadsheets import guard_cell, unguard_cell
 from realtalk.files.writing import write_text
 from realtalk.redaction.candidates import SPEAKERS, NameCandidate
 from realtalk.redaction.mentions import MENTION_KINDS
@@ -313,7 +313,7 @@ def write_review(
     writer = csv.DictWriter(stream, COLUMNS)
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: guarded(row[name]) for name in COLUMNS})
+        writer.writerow({name: guard_cell(row[name]) for name in COLUMNS})
     write_text(path, "\ufeff" + stream.getvalue())
     return len(rows)
 
@@ -350,7 +350,7 @@ def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision
         )
     if kind not in MENTION_KINDS:
         raise suggest("kind", kind, list(MENTION_KINDS))
-    form, same_as, forms = (unguarded(row.get(name) or "") for name in ("form", "same_as", "forms"))
+    form, same_as, forms = (unguard_cell(row.get(name) or "") for name in ("form", "same_as", "forms"))
     more = tuple(part for part in map(str.strip, forms.split(BETWEEN.strip())) if part)
     return NameDecision(form, kind, word in _YES, same_as.strip(), more)
 

@@ -27,7 +27,7 @@ from typing import Any
 from realtalk.errors import RealtalkError
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.values import Answer
-from realtalk.models.asking import Asked
+from realtalk.models.asking import ModelConfig
 from realtalk.threads.predictors import Value
 from realtalk.threads.prompting import load_prompts, prompt
 from realtalk.threads.values import TASKS, Case, Task
@@ -61,7 +61,7 @@ class LlmPredictor(LanguageModel[Case, Value]):
         if budget < 1:
             raise RealtalkError(f"the budget must be 1 or more, not {budget}")
         options: dict[str, Any] = {"connections": connections, "rate": rate, "seed": seed}
-        config = Asked(model, cache, base_url, max_tokens=max_tokens, **options)
+        config = ModelConfig(model, cache, base_url, max_tokens=max_tokens, **options)
         super().__init__(config, load_prompts(prompts))
         self._budget = budget
 
@@ -70,7 +70,7 @@ class LlmPredictor(LanguageModel[Case, Value]):
         return {
             **super().settings,
             "budget": self._budget,
-            "max_tokens": self.asked.max_tokens or "by task",
+            "max_tokens": self.config.max_tokens or "by task",
         }
 
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
@@ -83,7 +83,7 @@ class LlmPredictor(LanguageModel[Case, Value]):
         return read_answer(shown.task, text)
 
     def most_tokens(self, shown: Case) -> int:
-        return self.asked.max_tokens or _MOST_TOKENS[shown.task]
+        return self.config.max_tokens or _MOST_TOKENS[shown.task]
 
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)

@@ -26,7 +26,7 @@ from typing import IO, Any
 from realtalk.chat import Chat, Corpus, Message, Reaction, reactions_in
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.files.spreadsheets import guarded, unguarded
+from realtalk.files.spreadsheets import guard_cell, unguard_cell
 from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.limits import MOST_COLUMNS, scale
 from realtalk.formats.published.columns import FIELDS, TableRows, map_columns
@@ -131,7 +131,7 @@ def _read_table(
                 row["(more)"] = "\n".join(over)
             if guards and (names := _guarded_columns(row.get(_GUARDED), header)):
                 del row[_GUARDED]
-                row.update({name: unguarded(row.get(name, "")) for name in names})
+                row.update({name: unguard_cell(row.get(name, "")) for name in names})
             if reacted and (listed := _parse_list(row.get(_REACTIONS))):
                 row[_REACTIONS] = listed
             reason = rows.add(row, f"{member.name}:{first}")
@@ -194,10 +194,10 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
         writer = csv.writer(file, delimiter=delimiter)
         reacted = any(m.reactions for chat in corpus.chats for m in chat.messages)
         header = (*_HEADER, _REACTIONS) if reacted else _HEADER
-        guards = any(guarded(cell) != cell for row in _table(corpus, reacted) for cell in row)
+        guards = any(guard_cell(cell) != cell for row in _table(corpus, reacted) for cell in row)
         writer.writerow((*header, _GUARDED) if guards else header)
         for row in _table(corpus, reacted):
-            safe = [guarded(cell) for cell in row]
+            safe = [guard_cell(cell) for cell in row]
             changed = (name for name, old, new in zip(header, row, safe, strict=True) if old != new)
             writer.writerow((*safe, " ".join(changed)) if guards else safe)
     return (path,)
