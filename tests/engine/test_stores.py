@@ -132,7 +132,7 @@ from file_modes import open_to_others
 from engine_work import shouting
 from realtalk.engine.engines import Inline
 from realtalk.engine import running
-from realtalk.api.batch_work import gathered
+from realtalk.api.batch_work import gather_inputs
 
 note, noted = running._note, []
 
@@ -144,7 +144,7 @@ def noting(*given):
 
 running._note = noting
 source, out, marks = sys.argv[1:]
-running.run_job(shouting(gathered([source], Path("none")), Path(out), Path(marks)), Inline())
+running.run_job(shouting(gather_inputs([source], Path("none")), Path(out), Path(marks)), Inline())
 """
 
 

@@ -40,7 +40,7 @@ def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "format_", "told", "found"),
+    ("names", "format_", "authors", "found"),
     [
         (
             ("a", "b"),

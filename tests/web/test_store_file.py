@@ -118,7 +118,7 @@ _FILL = """
 import resource, sys
 from pathlib import Path
 from realtalk.web.store import Store
-from realtalk.web.troubles import unsaved
+from realtalk.web.troubles import save_error
 import sqlite3
 
 path = Path(sys.argv[1])
@@ -133,7 +133,7 @@ for at in range(200):
     try:
         store.create("c", "event", "Ana", body)
     except sqlite3.Error as error:
-        refused = unsaved(error, path.name)
+        refused = save_error(error, path.name)
         break
 assert refused is not None and refused.status == 507, refused
 print(refused)
