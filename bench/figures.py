@@ -6,7 +6,7 @@
       redaction: 1 of 948 figures differ
         held/de/PER: all 9, left 3 before, all 9, left 4 now
 
-Parts: `demo` (every table of `realtalk demo`, and its statistics), `board` (evidence found by the
+Parts: `demo` (tables of `realtalk demo --all`, and its statistics), `board` (evidence found by the
 memory `retrieved` on REALTALK, by the board's golds and the published ones and by each way of
 ranking, and on LoCoMo), `table7` (the REALTALK paper's Table 7 as reproduced), `redaction` (counts
 of `names.py`: its own chats, those held out in training, people called like words). Times are left
@@ -44,7 +44,9 @@ Figures = dict[str, float | str]
 
 def demo(folder: Path, _: Path) -> Figures:
     """The demo's tables, and every number of its statistics but those of single chats."""
-    tables = run([COMMAND, "demo", "--out", str(folder / "demo")], folder / "demo" / "tables")
+    tables = run(
+        [COMMAND, "demo", "--all", "--out", str(folder / "demo")], folder / "demo" / "tables"
+    )
     figures = cells(tables.glob("*.csv"))
     for path in sorted(tables.glob("*.json")):
         figures |= numbers(json.loads(path.read_text("utf-8")), path.stem)

@@ -71,9 +71,9 @@ def picture_studio(browser: Browser, folder: Path) -> None:
 
 
 def picture_report(browser: Browser, folder: Path) -> None:
-    """The first screen of the report that `realtalk demo` ends with."""
+    """The first screen of the report that `realtalk demo --all` ends with."""
     environment = {**os.environ, "COLUMNS": "100"}
-    subprocess.run([*COMMAND, "demo"], cwd=folder, check=True, env=environment)
+    subprocess.run([*COMMAND, "demo", "--all"], cwd=folder, check=True, env=environment)
     found = next(iter(sorted(folder.rglob("report.html"))), None)
     if found is None:
         raise SystemExit("the demo made no report.html")

@@ -67,7 +67,10 @@ def test_the_shipped_grades_can_be_read() -> None:
 
 
 def test_every_language_that_is_told_has_a_name() -> None:
-    for language in (*LanguageIdentifier.load_shipped().languages, *stored._grade_file()["languages"]):
+    for language in (
+        *LanguageIdentifier.load_shipped().languages,
+        *stored._grade_file()["languages"],
+    ):
         assert language_name(language) != language
 
 

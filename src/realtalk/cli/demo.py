@@ -1,7 +1,8 @@
-"""`demo`: the software's main jobs on the sample corpora, in under a minute.
+"""`demo`: the software's main jobs on the sample corpora, in about a minute.
 
 Each stage is one function from the opened samples to what it prints and writes; later stages
-are added to `STAGES`.
+are added to `STAGES`. Every table is written whole; what is most telling is printed (`_TELLING`),
+or with `all` every table.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,88 +22,151 @@ if TYPE_CHECKING:
     from realtalk.files.progress import Progress
     from realtalk.formats.opening import OpenedSource
 
-_REPORT = "report.html"
-_SHOWN = 24  # rows of a table; the thread sample has more chats than a screen has lines
+_CHAT_PAGE, _RUNS_PAGE = "report.html", "runs.html"
+_CHAT = "Chat_1_Mara_Theo"  # whom the page is about
+_MOST_ROWS = 24  # of a table; the thread sample has more chats than a screen has lines
+# Of the tables that are always printed: columns, and how many rows.
+_TELLING: Mapping[str, tuple[tuple[str, ...], int]] = {
+    "sample-chats": (("chat", "messages", "sessions", "days", "words", "gap median (min)"), 2),
+    "people-simulated": (("facet", "people: mean", "simulated: mean"), 5),
+    "probe-2": (("budget", "questions", "all@budget", "recall@budget"), 3),
+    "persona-2": (("simulator", "taken for the speaker", "emotion kappa"), 4),
+    "threads-gain": (("score", "p-nonconv", "p-conv", "difference"), 5),
+}
+
+
+@dataclass(frozen=True)
+class _Demo:
+    """The samples, where everything goes, and whether everything is printed."""
+
+    samples: dict[str, OpenedSource]
+    out: Path
+    all: bool
+
+    def note(self, line: str) -> None:
+        """A remark beside a table that only `all` shows."""
+        from realtalk.cli.printing import say
+
+        if self.all:
+            say(line)
+
+    def table(
+        self, name: str, title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]]
+    ) -> None:
+        """Prints the beginning of a table and writes it whole as CSV."""
+        from realtalk.cells import Grid
+        from realtalk.cli.printing import show
+        from realtalk.files.writing import write_text
+
+        if self.all:
+            grid = Grid(list(headings), [list(row) for row in rows]).told_apart()
+            show(title, *grid, _MOST_ROWS, f" in {self.out}/tables/{name}.csv")
+        elif name in _TELLING:
+            columns, most = _TELLING[name]
+            places = [list(headings).index(column) for column in columns]
+            show("", columns, [[row[at] for at in places] for row in rows[:most]])
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows([headings, *rows])
+        write_text(self.out / "tables" / f"{name}.csv", buffer.getvalue())
+
+    def tables(self, name: str, runs: Sequence[Run]) -> None:
+        """Runs side by side; a table's file is called by what it shows."""
+        from realtalk.cli.printing import say
+
+        for number, table in enumerate(runs[0].table(*runs[1:], published=False)):
+            self.table(f"{name}-{number + 1}" if number else name, table.title, *table.lines)
+            for note in table.notes:
+                self.note(note)
+        for caution in dict.fromkeys(line for run in runs for line in run.cautions):
+            say(caution)
 
 
 @dataclass(frozen=True)
 class _Stage:
     title: str
-    run: Callable[[dict[str, OpenedSource], Path], None]
+    run: Callable[[_Demo], None]
 
 
-def demo(*, out: str | PathLike[str] = "demo") -> None:
+def demo(*, out: str | PathLike[str] = "demo", all: bool = False) -> None:
     """Show the software at work on its fictional sample chats.
 
     Reads the samples, checks them, describes them, labels every turn's emotional intelligence,
     compares people with simulated speakers, probes a memory, continues as a speaker, predicts
     what becomes of replies, and writes tables (CSV, JSON) and figures (PNG, SVG, interactive
-    HTML). It ends with report.html, one page that shows it all.
+    HTML). It ends with a page about a chat, report.html; with `all` that page shows every table.
 
     Args:
         out: Folder for tables and figures.
+        all: Print every table.
 
     Example:
         rt.demo()
+        rt.demo(all=True)
+        rt.demo(out="tour")
     """
     from realtalk.cli.printing import progress, say
 
-    began, place = time.perf_counter(), Path(out)
-    samples: dict[str, OpenedSource] = {}
+    began, show = time.perf_counter(), _Demo({}, Path(out), all)
     with progress("demo", always=True) as advance:
-        _read(samples, place, advance)
+        _read(show, advance)
     for stage in STAGES:
-        say("")
+        show.note("")
         say(f"── {stage.title}")
-        stage.run(samples, place)
-    say("")
-    say(f"done in {time.perf_counter() - began:.1f} s; everything is in {place}/")
-    say(f"on one page: {place / _REPORT} (open it in a browser, it needs no network)")
-    say("next: realtalk read YOUR_EXPORT.zip · realtalk stats YOUR_EXPORT.zip --figures pictures")
+        stage.run(show)
+    show.note("")
+    say(f"done in {time.perf_counter() - began:.1f} s; everything is in {out}/")
+    if not all:
+        say(f"all that was measured: {show.out / _RUNS_PAGE}, or realtalk demo --all")
+    say("next: realtalk report YOUR_EXPORT.zip --open · realtalk stats YOUR_EXPORT.zip")
 
 
-def _read(samples: dict[str, OpenedSource], out: Path, advance: Progress) -> None:
+def _read(demo: _Demo, advance: Progress) -> None:
     from realtalk.formats.opening import SAMPLES, open_reading
     from realtalk.formats.store import store
 
     for done, name in enumerate(SAMPLES):
         advance(done, len(SAMPLES), f"reading {name}")
-        samples[name] = open_reading(name)
-        store(samples[name].reading, out / "corpora" / name, samples[name].source)
+        demo.samples[name] = opened = open_reading(name)
+        store(opened.reading, demo.out / "corpora" / name, opened.source)
     advance(len(SAMPLES), len(SAMPLES), "samples read and stored")
 
 
-def _check(samples: dict[str, OpenedSource], out: Path) -> None:
+def _check(demo: _Demo) -> None:
+    from realtalk.cli.printing import say
     from realtalk.formats.check import RULES, check
+    from realtalk.formats.reading import Ledger
 
     rows = []
-    for name, opened in samples.items():
+    for name, opened in demo.samples.items():
         report = check(opened.reading.corpus, opened.reading.ledger)
         counts = report.counts()
         rows.append((name, "read", opened.reading.ledger.total, str(opened.reading.ledger)))
         rows += [(name, rule, count, RULES[rule][1]) for rule, count in counts.items()]
-    _table(out, "check", "the samples, checked", ("corpus", "rule", "count", "meaning"), rows)
+    demo.table("check", "the samples, checked", ("corpus", "rule", "count", "meaning"), rows)
+    if not demo.all:
+        whole = Ledger.sum([opened.reading.ledger for opened in demo.samples.values()])
+        say(f"{len(demo.samples)} samples read: {whole}")
 
 
-def _describe(samples: dict[str, OpenedSource], out: Path) -> None:
-    from realtalk.cli.printing import say
+def _describe(demo: _Demo) -> None:
     from realtalk.describe import chat_rows, corpus_rows, describe
     from realtalk.describe.figures import draw, save_figures
     from realtalk.files.writing import write_json
 
-    for name, opened in samples.items():
+    for name, opened in demo.samples.items():
         stats = describe(opened.reading.tables)
-        write_json(out / "tables" / f"{name}.json", stats.to_json())
-        _table(out, f"{name}-chats", f"{name}: every chat", *chat_rows(stats))
-        _table(out, f"{name}-corpus", f"{name}: the corpus", *corpus_rows(stats))
+        write_json(demo.out / "tables" / f"{name}.json", stats.to_json())
+        demo.table(f"{name}-chats", f"{name}: every chat", *chat_rows(stats))
+        demo.table(f"{name}-corpus", f"{name}: the corpus", *corpus_rows(stats))
         if name == "sample":
-            paths = save_figures(draw(stats).charts, out / "figures")
-            say(f"figures: {', '.join(sorted({path.stem for path in paths}))} in {out}/figures")
+            paths = save_figures(draw(stats).charts, demo.out / "figures")
+            names = ", ".join(sorted({path.stem for path in paths}))
+            demo.note(f"figures: {names} in {demo.out}/figures")
 
 
-def _feel(_: dict[str, OpenedSource], out: Path) -> None:
+def _feel(demo: _Demo) -> None:
     from realtalk.api.labels import label
-    from realtalk.cli.printing import progress, say, warn
+    from realtalk.cli.printing import progress, warn
     from realtalk.describe.figures import save_figures
     from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows
     from realtalk.ei.figures import draw_comparison, draw_timelines
@@ -110,33 +174,34 @@ def _feel(_: dict[str, OpenedSource], out: Path) -> None:
     described = {}
     for name in ("sample", "sample-simulated"):
         with progress(f"labelling {name}") as advance:
-            labels = label(name, out=out / "labels" / name, fresh=True, progress=advance)
+            labels = label(name, out=demo.out / "labels" / name, fresh=True, progress=advance)
         for line in labels.cautions:
             warn(line)
         described[name] = speakers = labels.facets().speakers
-        _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(speakers))
+        demo.table(f"{name}-speakers", f"{name}: the speakers", *speaker_rows(speakers))
         if name == "sample":
-            save_figures(draw_timelines(labels.frame, speakers).charts, out / "figures")
+            save_figures(draw_timelines(labels.frame, speakers).charts, demo.out / "figures")
     people, simulated = described.values()
     comparison = compare(people, simulated, ("people", "simulated"))
-    _table(out, "people-simulated", "people beside simulated", *comparison_rows(comparison))
-    _table(out, "findings", "what holds here", *finding_rows(comparison))
-    save_figures(draw_comparison(comparison, people, simulated).charts, out / "figures")
-    say(f"figures: emotions over time, intimacy, people beside simulated in {out}/figures")
+    demo.table("people-simulated", "people beside simulated", *comparison_rows(comparison))
+    demo.table("findings", "what holds here", *finding_rows(comparison))
+    save_figures(draw_comparison(comparison, people, simulated).charts, demo.out / "figures")
+    kinds = "emotions over time, intimacy, people beside simulated"
+    demo.note(f"figures: {kinds} in {demo.out}/figures")
 
 
-def _remember(_: dict[str, OpenedSource], out: Path) -> None:
+def _remember(demo: _Demo) -> None:
     from realtalk.api.benchmarks import probe
     from realtalk.cli.printing import progress
 
     with progress("asking about the sample") as advance:
         run = probe(
-            "sample", budget="500,1000,2000", out=out / "probe", fresh=True, progress=advance
+            "sample", budget="500,1000,2000", out=demo.out / "probe", fresh=True, progress=advance
         )
-    _tables(out, "probe", [run])
+    demo.tables("probe", [run])
 
 
-def _continue(_: dict[str, OpenedSource], out: Path) -> None:
+def _continue(demo: _Demo) -> None:
     from realtalk.api.benchmarks import simulate
     from realtalk.cli.printing import progress
 
@@ -146,20 +211,20 @@ def _continue(_: dict[str, OpenedSource], out: Path) -> None:
                 "sample",
                 speaker="Mara",
                 simulator=name,
-                labels=out / "labels" / "sample",
+                labels=demo.out / "labels" / "sample",
                 limit=30,
-                out=out / "persona" / name,
+                out=demo.out / "persona" / name,
                 fresh=True,
                 progress=advance,
             )
             for name in ("constant", "copy", "retrieve")
         ]
-    _tables(out, "persona", runs)
+    demo.tables("persona", runs)
 
 
-def _discuss(_: dict[str, OpenedSource], out: Path) -> None:
+def _discuss(demo: _Demo) -> None:
     from realtalk.api.benchmarks import predict
-    from realtalk.cli.printing import progress, say
+    from realtalk.cli.printing import progress
     from realtalk.evals.tables import compared_table
 
     predictors: dict[str, dict[str, Any]] = {
@@ -174,29 +239,33 @@ def _discuss(_: dict[str, OpenedSource], out: Path) -> None:
                 setting="all",
                 predictor=name,
                 settings=settings,
-                out=out / "threads" / name,
+                out=demo.out / "threads" / name,
                 fresh=True,
                 progress=advance,
             )
             for name, settings in predictors.items()
         ]
-    _tables(out, "threads", runs)
+    demo.tables("threads", runs)
     gain = runs[-1].compare_variants("p-nonconv", "p-conv")
     lines = compared_table(gain, runs[-1].scores, samples="replies", groups="users")
-    _table(out, "threads-gain", "what the conversation is worth", *lines)
+    demo.table("threads-gain", "what the conversation is worth", *lines)
     for line in gain.further["notes"]:
-        say(line)
+        demo.note(line)
 
 
-def _report(_: dict[str, OpenedSource], out: Path) -> None:
+def _report(demo: _Demo) -> None:
     from realtalk.api.pages import report
     from realtalk.cli.printing import progress
     from realtalk.cli.showing import show_page
 
+    page = demo.out / _CHAT_PAGE
     with progress("report") as advance:
         title = "The sample chats, measured"
-        page = report(out, out=out / _REPORT, title=title, progress=advance)
-    show_page(page)
+        runs_page = page if demo.all else demo.out / _RUNS_PAGE
+        shown = report(demo.out, out=runs_page, title=title, progress=advance)
+        if not demo.all:
+            shown = report("sample", chat=_CHAT, out=page, progress=advance)
+    show_page(shown)
 
 
 STAGES = (
@@ -206,36 +275,5 @@ STAGES = (
     _Stage("What can be found again in a long chat?", _remember),
     _Stage("Who could have written the next turn?", _continue),
     _Stage("What becomes of a reply in a thread?", _discuss),
-    _Stage("All of it on one page", _report),  # last: it shows what the others left
+    _Stage("All of it on a page", _report),  # last: it shows what the others left
 )
-
-
-def _tables(out: Path, name: str, runs: Sequence[Run]) -> None:
-    """Runs side by side; a table's file is called by what it shows."""
-    from realtalk.cli.printing import say
-
-    for number, table in enumerate(runs[0].table(*runs[1:], published=False)):
-        _table(out, f"{name}-{number + 1}" if number else name, table.title, *table.lines)
-        for note in table.notes:
-            say(note)
-    for caution in dict.fromkeys(line for run in runs for line in run.cautions):
-        say(caution)
-
-
-def _table(
-    out: Path,
-    name: str,
-    title: str,
-    headings: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-) -> None:
-    """Prints the beginning of a table and writes it whole as CSV."""
-    from realtalk.cells import Grid
-    from realtalk.cli.printing import show
-    from realtalk.files.writing import write_text
-
-    grid = Grid(list(headings), [list(row) for row in rows]).told_apart()
-    show(title, *grid, _SHOWN, f" in {out}/tables/{name}.csv")
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows([headings, *rows])
-    write_text(out / "tables" / f"{name}.csv", buffer.getvalue())

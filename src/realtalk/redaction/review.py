@@ -350,7 +350,9 @@ def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision
         )
     if kind not in MENTION_KINDS:
         raise suggest("kind", kind, list(MENTION_KINDS))
-    form, same_as, forms = (unguard_cell(row.get(name) or "") for name in ("form", "same_as", "forms"))
+    form, same_as, forms = (
+        unguard_cell(row.get(name) or "") for name in ("form", "same_as", "forms")
+    )
     more = tuple(part for part in map(str.strip, forms.split(BETWEEN.strip())) if part)
     return NameDecision(form, kind, word in _YES, same_as.strip(), more)
 
