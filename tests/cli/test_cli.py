@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from realtalk.cli.demo import _Demo
 from realtalk.cli.reference import reference
+from realtalk.evals import running
 from realtalk.formats.opening import open_reading
 
 REPO = Path(__file__).parents[2]
@@ -76,6 +78,28 @@ def test_an_interruption_is_one_line(
     status, _, err = run("read", "sample", "--out", "stored")
     assert status == 130 and err.endswith("\ninterrupted; nothing was left half written\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_says_how_much_is_kept(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    solve, stages = running._Sitting.solve, []
+
+    def interrupted(sitting: Any, stage: Any) -> None:
+        if stages:
+            raise KeyboardInterrupt
+        stages.append(stage)
+        solve(sitting, stage)
+
+    monkeypatch.setattr(running._Sitting, "solve", interrupted)
+    words = ("probe", "sample", "--memory", "recent", "--out", "run")
+    for more, advice in (((), ""), (("--fresh",), " without --fresh")):
+        stages.clear()
+        status, _, err = run(*words, *more)
+        rows = len(Path("run/rows.jsonl").read_text("utf-8").splitlines())
+        line = f"interrupted: {rows} rows kept in run; run the same command{advice} to continue"
+        assert (status, err.splitlines()[-1]) == (130, line) and rows > 5
+    monkeypatch.setattr(running._Sitting, "solve", solve)
+    assert run(*words)[0] == 0
+    assert len(Path("run/rows.jsonl").read_text("utf-8").splitlines()) > rows
 
 
 def test_read_stores_and_says_where(run: Any, tmp_path: Path) -> None:
@@ -231,15 +255,32 @@ def test_data_list(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # half a minute; `bench/figures.py` compares its tables too
-def test_demo(run: Any, tmp_path: Path) -> None:
+def test_demo(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     status, out, err = run("demo")
-    assert status == 0
-    assert "every chat" in out and "everything is in demo/" in err
+    assert status == 0 and (out + err).count("\n") <= 60
+    assert "Chat_1_Mara_Theo" in out and "everything is in demo/" in err
     for name in ("sample", "sample-simulated", "sample-threads"):
         assert (tmp_path / "demo" / "tables" / f"{name}-corpus.csv").stat().st_size > 100
         assert (tmp_path / "demo" / "corpora" / name / "messages.parquet").exists()
     assert (tmp_path / "demo" / "figures" / "response_gaps.png").stat().st_size > 10_000
-    assert (tmp_path / "demo" / "report.html").stat().st_size < 6_000_000
+    page = (tmp_path / "demo" / "report.html").read_text("utf-8")
+    assert '<body class="chat">' in page and "Theo" in page and "Juno" not in page
+    assert (tmp_path / "demo" / "runs.html").stat().st_size < 6_000_000
+
+
+@pytest.mark.parametrize("all_tables", [False, True])
+def test_the_demo_prints_what_is_most_telling(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], all_tables: bool
+) -> None:
+    demo = _Demo({}, tmp_path, all=all_tables)
+    demo.table("findings", "what holds here", ("finding", "verdict"), [("a", "holds")])
+    headings = ("score", "users", "p-nonconv", "p-conv", "difference")
+    rows = [(f"score {number}", 18, 0.1, 0.2, 0.1) for number in range(9)]
+    demo.table("threads-gain", "what it is worth", headings, rows)
+    out = capsys.readouterr().out
+    assert ("what holds here" in out, "users" in out, "score 8" in out) == (all_tables,) * 3
+    assert "score 4" in out and len((tmp_path / "tables/threads-gain.csv").read_text("utf-8")) > 99
 
 
 def test_published_figures(run: Any, data: Path, tmp_path: Path) -> None:

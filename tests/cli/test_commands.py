@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
+from test_advice import wrong
 
 import realtalk as rt
 from realtalk.api.options import Engine, Model, Reading
 from realtalk.cli.building import Command
 from realtalk.cli.commands import COMMANDS, GROUPS
-from realtalk.cli.main import application
+from realtalk.cli.main import application, run_commands
 
 ROOT = Path(rt.__file__).parent
 _OPTION = re.compile(r"(?<![\w-])--[a-z]{2,}")
@@ -50,8 +54,65 @@ def test_help_is_whole_and_short(command: Command) -> None:
         words = re.sub(r"[(:;]", " ", option.help).split()
         assert 1 <= len(words) <= 8, (option.name, option.help)
         assert option.help.endswith("."), (option.name, option.help)
-    if command.words not in ("studio",):
-        assert list(command.examples()), "an example that is a call of the function"
+    examples = list(command.examples())
+    assert len(examples) >= 3 and len({*examples}) == len(examples)
+
+
+def screen(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert run_commands(COMMANDS, GROUPS, words) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", ["", *dict.fromkeys([*GROUPS, *(c.words for c in COMMANDS)])])
+def test_help_fits_a_screen(
+    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = screen(capsys, *words.split(), "--help").splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    # What is listed stands on one line: a line that begins with spaces goes on with another.
+    start = next((at for at, line in enumerate(lines) if "─ Commands ─" in line), len(lines))
+    listed = itertools.takewhile(lambda line: line.startswith("│"), lines[start + 1 :])
+    assert not [line for line in listed if line.startswith("│  ")]
+    examples = lines[lines.index("Examples:") + 1 :]
+    shown = [line.strip() for line in examples if line]
+    assert len(shown) >= 3
+    for line in shown:
+        assert line.startswith("realtalk ") and wrong(shlex.split(line, comments=True)[1:]) == ""
+    whole = [f"  {line}" for c in COMMANDS if c.words == words for line in c.examples()]
+    assert [line for line in examples if line][: len(whole)] == whole
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("stast", "sample"), "unknown command 'stast'; did you mean 'stats'? see realtalk --help"),
+        (
+            ("runs", "sho", "x"),
+            "unknown command 'sho'; did you mean 'show'? see realtalk runs --help",
+        ),
+        (
+            ("stats", "sample", "--figure", "x"),
+            "unknown option '--figure'; did you mean '--figures'? see realtalk stats --help",
+        ),
+        (("--foo",), "unknown option '--foo'; see realtalk --help"),
+        (("stats",), "CORPUS is missing; see realtalk stats --help"),
+        (("export", "sample"), "--to is missing; see realtalk export --help"),
+        (("probe", "sample", "--limit"), "--limit needs a value; see realtalk probe --help"),
+        (("probe", "sample", "--limit", "x"), "--limit takes a whole number, not 'x'"),
+        (("cache", "clear", "--older-than", "x"), "--older-than takes a number, not 'x'"),
+        (("stats", "sample", "--json=7"), "--json takes no value, not '7'"),
+        (("stats", "sample", "more"), "'more' is one word too many; see realtalk stats --help"),
+        (
+            ("probe", "sample", "--limit", "3", "--limit", "4"),
+            "--limit is given twice; say it once",
+        ),
+    ],
+)
+def test_a_mistyped_command_is_one_line_of_ours(
+    run: Any, words: tuple[str, ...], line: str
+) -> None:
+    assert run(*words) == (2, "", f"error: {line}\n")
 
 
 def test_every_group_has_its_commands() -> None:

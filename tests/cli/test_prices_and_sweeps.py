@@ -98,7 +98,7 @@ def test_settings_of_whom_is_tested_are_swept_too(run: Any, tmp_path: Path) -> N
             ("--set", "predictor=mean", "--set", "scales=raw,log"),
             "unknown setting of the predictor",
         ),
-        ((), "--set requires an argument"),
+        ((), "--set is missing"),
     ],
 )
 def test_what_cannot_be_swept_is_said(run: Any, given: tuple[str, ...], line: str) -> None:

@@ -54,9 +54,9 @@ def probe(
     """Ask a corpus's questions of a memory and score what comes back.
 
     A memory is a name (whole, recent, none, events, restored, retrieved, notes, oracle, outside,
-    langchain, mem0), `module:Class`, or in Python any object with `name`, `version`, `settings`
-    and `build(chat)`. Without a model evidence is scored; with one also its answers. Call it again
-    to resume. With an engine chats are probed at once, where no model is asked.
+    langchain, mem0), `module:Class`, or in Python any object with `build(chat)`. Without a model
+    the evidence that it finds is scored; with one its answers, too. Call it again to resume. With
+    an engine chats are probed in parallel, where no model is asked.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -84,8 +84,8 @@ def probe(
     Example:
         rt.probe("sample")
         rt.probe("sample", memory="recent", budget="1000,2000", out="probe-recent")
-        rt.probe("data/realtalk", engine=Engine("processes", workers=4), out="probe-retrieved")
-        rt.probe("data/realtalk", memory="events", model="openai/gpt-4o-mini", out="probe-events")
+        rt.probe("data/realtalk", engine=Engine("processes", workers=4), out="run")
+        rt.probe("sample", memory="events", model="openai/gpt-4o-mini", out="llm")
     """
     from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of
     from realtalk.memory.asking import Plan
@@ -144,7 +144,7 @@ def simulate(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Run:
-    """Continue as a speaker at each of their turns in the tested chat, and score it.
+    """Continue as a speaker at each of their turns, and score it.
 
     Without a speaker, everybody with two chats is simulated: one chat is learned from, the other
     tested. A simulator is copy, constant, common, retrieve (the default), llm (the default with a
@@ -229,7 +229,7 @@ def predict(
 
     A predictor is majority (the default), parent, mean, nearest, regression or llm (the default
     with a model). The protocol clean shows nothing from at or after the reply; released is the
-    paper's code. With an engine texts are encoded at once. Call it again to resume.
+    paper's code. Call it again to resume. With an engine texts are encoded in parallel.
 
     Args:
         corpus: Threads, corpus or sample name.
@@ -256,8 +256,9 @@ def predict(
 
     Example:
         rt.predict("sample-threads")
-        rt.predict("sample-threads", task="impact", predictor="mean", setting="all", out="mean")
-        rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100, out="llm-replies")
+        rt.predict("sample-threads", task="impact", predictor="mean", out="mean")
+        rt.predict("sample-threads", setting="all", out="settings")
+        rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100)
     """
     from realtalk.api.choices import predictor_of, settings_named
     from realtalk.threads.benchmark import ThreadTask, run_threads
@@ -295,11 +296,12 @@ def compare(
     *,
     variant: str | None = None,
 ) -> ResultTable:
-    """Compare two runs of one kind, two variants of one, or two labellings: paired differences.
+    """Compare two runs, two variants of one, or two labellings.
 
-    Whole groups (chats, speakers, users) are drawn for the interval and swapped for the test; p is
-    also corrected by Holm. Labels of the same turns are compared by their agreement, of different
-    corpora facet by facet (a corpus is labelled first).
+    Runs of one kind are compared by paired differences: whole groups (chats, speakers, users) are
+    drawn for the interval and swapped for the test; p is also corrected by Holm. Labels of the same
+    turns are compared by their agreement, of different corpora facet by facet (a corpus is labelled
+    first).
 
     Args:
         first: Run or labels, their folder, or a corpus.

@@ -45,7 +45,7 @@ def stats(
     fresh: bool = False,
     progress: Progress = silent,
 ) -> CorpusStats:
-    """Describe a corpus: sizes, sessions, response gaps, activity, questions.
+    """Describe a corpus: sizes, sessions, reply times, questions.
 
     A stored corpus in parts, or a folder of stored corpora, is counted part by part, by one
     process or several; the figures are the same.
@@ -182,7 +182,10 @@ class Findings:
 def check(
     corpus: Readable, *, reading: Reading | str | None = None, progress: Progress = silent
 ) -> Findings:
-    """Report everything odd about a corpus: evidence, order, ids, answers, leftovers.
+    """List what is odd in a corpus: ids, order, evidence, answers.
+
+    Evidence that points nowhere, messages out of order, ids that repeat, answers that are no
+    answers, text that a format left behind.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -190,6 +193,7 @@ def check(
 
     Example:
         rt.check("sample")
+        rt.check("WhatsApp Chat.zip")
         rt.check("data/realtalk")
     """
     from realtalk.formats.check import check as examine
@@ -230,9 +234,10 @@ def export(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> ExportResult:
-    """Write chats in another format, and say what that format cannot keep.
+    """Write chats in another format, and say what it cannot keep.
 
-    jsonl, locomo and convokit keep everything; realtalk, sheet and csv are read back and compared.
+    The formats jsonl, locomo and convokit keep everything; realtalk, sheet and csv are read back
+    and compared with what was written.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -241,7 +246,8 @@ def export(
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
-        rt.export("mara", to="sheet", out="annotate")  # an annotation sheet from any chat
+        rt.export("sample", to="csv", out="sample-csv")
+        rt.export("mara", to="sheet", out="annotate")  # to annotate
         rt.export("locomo10.json", to="convokit", out="locomo-convokit")
     """
     from realtalk.files.writing import check_holder
@@ -294,11 +300,12 @@ def redact(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Redaction:
-    """Replace names, handles, phones, e-mails, links, streets and numbers by stable stand-ins.
+    """Replace names, numbers, links and places by stand-ins.
 
-    Works offline. People who are only spoken of, places and organisations are found by a small
-    model that ships with the package, and by rules, in many languages. They miss some: tick what
-    was found in a review table, read the result before you share it, and add missing names.
+    Names, handles, phones, e-mails, links, streets, places, organisations and numbers get
+    stand-ins: the same one for the same thing, everywhere. Works offline, by a small model that
+    ships with the package and by rules, in many languages. They miss some names: tick what was
+    found in a review table, read the result before you share it, and add missing names.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -316,8 +323,9 @@ def redact(
         many, and `key.restore(redacted)` gives the original back.
 
     Example:
-        rt.redact("mara", out="mara-shared", names=["Aunt Fay", "Willow Street"])
-        rt.redact("mara", review="names.csv")  # then again with an output folder
+        rt.redact("mara", review="names.csv")  # tick what to replace
+        rt.redact("mara", review="names.csv", out="mara-shared")
+        rt.redact("mara", names=["Aunt Fay", "Willow Street"], out="mara-shared")
         rt.redact("mara-shared", restore="key.json", out="mara-again")
     """
     from realtalk.files.writing import write_json

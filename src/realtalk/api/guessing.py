@@ -50,11 +50,11 @@ def who_wrote_it(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Run:
-    """Ask of each tested turn which of four replies the speaker wrote there.
+    """Guess which of four replies a speaker really wrote.
 
-    Beside the real one stand one of the partner's, one of another speaker and one that a simulator
-    wrote in this place, of about the same length where there is a choice. A guesser is classifier
-    (the default), nearness or llm (the default with a model). Call it again to resume.
+    Beside the real reply stand one of the partner's, one of another speaker and one that a
+    simulator wrote in this place, of about the same length where there is a choice. A guesser is
+    classifier (the default), nearness or llm (the default with a model). Call it again to resume.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -75,8 +75,9 @@ def who_wrote_it(
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
-        rt.persona.who_wrote_it("sample", speaker="Mara")
-        rt.persona.who_wrote_it("sample", simulated=["as-mara"], guesser="nearness", out="near")
+        rt.persona.who_wrote_it("sample")
+        rt.persona.who_wrote_it("sample", speaker="Mara", guesser="nearness")
+        rt.persona.who_wrote_it("sample", simulated=["as-mara"], out="guesses")
     """
     from realtalk.evals import refuse_other_folder
     from realtalk.evals.running import run

@@ -42,12 +42,13 @@ def label(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Labels:
-    """Label every turn of a corpus: reflective, grounding, sentiment, emotion, intimacy, empathy.
+    """Label each turn: emotion, empathy, intimacy and others.
 
-    Measures are embedded (the encoders in this package; nothing leaves the machine), hub
-    (classifiers run here; extra train) or judge (a language model that you name, which is sent the
-    chat; extra llm). Chats that are mostly English are labelled by the English encoder, others by
-    the multilingual one; each language has a grade from its own figures. With `out` writes
+    The measures of a turn are reflective, grounding, sentiment, emotion, intimacy and empathy. They
+    are embedded (the encoders in this package; nothing leaves the machine), hub (classifiers that
+    run here; extra train) or judge (a language model that you name, which is sent the chat; extra
+    llm). Chats that are mostly English are labelled by the English encoder, others by the
+    multilingual one; each language has a grade from its own figures. With `out` writes
     labels.parquet (one row per turn, unscored with the reason) and speakers.parquet. Call it again
     to resume.
 
@@ -132,7 +133,9 @@ def speaker_consistency(
     protocol: str | None = None,
     figures: str | PathLike[str] | None = None,
 ) -> ResultTable:
-    """Measure how much speakers differ from themselves between their chats, facet by facet.
+    """Measure how much speakers differ between their chats.
+
+    A speaker with two chats is compared with themselves, facet by facet.
 
     Args:
         labels: Labels, their folder, or a corpus, labelled first.
@@ -142,6 +145,7 @@ def speaker_consistency(
     Example:
         rt.ei.speaker_consistency("sample")
         rt.ei.speaker_consistency("labels", figures="pictures")
+        rt.ei.speaker_consistency("labels", protocol="paper")
     """
     import polars as pl
 

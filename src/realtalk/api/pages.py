@@ -73,12 +73,12 @@ def report(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Page:
-    """Write one self-contained page: about a chat, or about stored runs.
+    """Write one page about a chat, or about stored runs.
 
-    Chats alone give a page about them: people, rhythm, words and emoji, feelings, with filters by
-    person and time. Labels are kept, so a second call is quick. No message is in the page, and
-    nothing leaves this machine. Labels, runs and folders of such give tables and charts with their
-    intervals; nothing is measured anew.
+    A chat gives a page about it: people, rhythm, words and emoji, feelings, with filters by person
+    and time. Labels are kept, so a second call is quick. No message is in the page, and nothing
+    leaves this machine. Folders of labels and runs give tables and charts with their intervals;
+    nothing is measured again.
 
     Args:
         parts: A chat, or folders of runs and labels.
@@ -95,7 +95,8 @@ def report(
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
-        rt.report("WhatsApp Chat with Mara.zip", open=True)
+        rt.report("sample", open=True)
+        rt.report("WhatsApp Chat with Mara.zip", out="mara.html")
         rt.report("chat.txt", quick=True, anonymous=True, out="to-share.html")
         rt.report(["corpora/mine", "labels", "sweep"], out="mine.html")
     """
@@ -226,13 +227,13 @@ def studio(
     on_start: Callable[[str, Path], Any] | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Read a chat as a messenger shows it, and annotate it, in a browser on this machine.
+    """Read and annotate a chat in a browser on this machine.
 
-    Every message has its EI beside it; events and questions are written with evidence picked by
-    clicking; several annotators are compared and settled. In Guess people pick which of several
-    replies somebody really wrote; in Talk a simulated speaker answers, with that person's yes.
-    Everything is saved as you type. Only this machine can reach the studio, and only by the link
-    that is shown. Ctrl-C ends it. Needs the extra studio.
+    The chat looks as in a messenger, with the EI of every message beside it. Events and questions
+    are written with evidence picked by clicking; several annotators are compared and settled. In
+    Guess people pick which of several replies somebody really wrote; in Talk a simulated speaker
+    answers, with that person's yes. Everything is saved as you type. Only this machine can reach
+    the studio, and only by the link that is shown. Ctrl-C ends it. Needs the extra studio.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -256,7 +257,7 @@ def studio(
     Example:
         rt.studio("sample")
         rt.studio("WhatsApp Chat.zip", annotator="Ana")
-        rt.studio("sample", talk="Theo", simulator="tuned", settings={"adapter": "adapters/theo"})
+        rt.studio("sample", talk="Theo", simulator="tuned", settings={"adapter": "theo"})
     """
     from realtalk.web.serving import Server, in_browser, need_extra
 
@@ -310,12 +311,13 @@ def mcp(
     labels: str | PathLike[str] | None = None,
     reading: Reading | str | None = None,
 ) -> None:
-    """Let an assistant look into chats: a local server of the Model Context Protocol (MCP).
+    """Let an assistant look into chats, as a local MCP server.
 
-    The assistant starts this command itself and talks to it over standard input and output: see
-    the guide for what to write into its settings. It can list chats, search them, recall what was
-    said about a question, read sessions, count, and tell feelings. It can change nothing, and no
-    connection is opened; but what the assistant reads goes to whoever runs the assistant.
+    MCP is the Model Context Protocol. The assistant starts this command itself and talks to it over
+    standard input and output: the guide says what to write into its settings. It can list chats,
+    search them, recall what was said about a question, read sessions, count, and tell feelings. It
+    can change nothing, and no connection is opened; but what the assistant reads goes to whoever
+    runs the assistant.
 
     Args:
         paths: Files, folders, zips, stored corpora or samples.
@@ -324,6 +326,7 @@ def mcp(
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
+        rt.mcp(["sample"])
         rt.mcp(["WhatsApp Chat with Mara.zip"])
         rt.mcp(["mara", "family"], redact=True)
     """

@@ -59,12 +59,12 @@ def tune(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> TuningResult:
-    """Train an adapter on a speaker's turns in one chat, to be tested in their other one.
+    """Train an adapter on a speaker's turns in one chat.
 
-    The chat that is tested on is never read in training; somebody with a single chat is learned
-    from all of it. The last tenth of the turns is held out, and the epoch with the lowest held-out
-    loss is kept. How long it takes is said before it begins. Call it again to resume. Needs the
-    extra train.
+    The adapter is tested in the speaker's other chat, which is never read in training; somebody
+    with a single chat is learned from all of it. The last tenth of the turns is held out, and the
+    epoch with the lowest held-out loss is kept. How long it takes is said before it begins. Call it
+    again to resume. Needs the extra train.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -93,6 +93,7 @@ def tune(
     Example:
         rt.persona.tune("sample", speaker="Theo", base="qwen2.5-0.5b")
         rt.persona.tune("sample", speaker="Mara", out="adapters/mara")
+        rt.persona.tune("sample", speaker="Mara", whole=True)
     """
     from realtalk.persona.pretrained import load
     from realtalk.persona.tuned import training_set
@@ -162,7 +163,7 @@ def export_dataset(
     out: str | PathLike[str] | None = None,
     reading: Reading | str | None = None,
 ) -> TuningSet:
-    """Write a speaker's replies as JSONL for the tools that tune models.
+    """Write a speaker's replies as JSONL, to tune models on.
 
     The speaker is the assistant, everybody else the user: who is who is said before anything is
     written. A session is a conversation that begins with the user and ends with the assistant.
@@ -180,7 +181,8 @@ def export_dataset(
 
     Example:
         rt.persona.export_dataset("sample", speaker="Mara")
-        rt.persona.export_dataset("sample", speaker="Mara", to="alpaca", out="mara.jsonl")
+        rt.persona.export_dataset("sample", speaker="Mara", out="mara.jsonl")
+        rt.persona.export_dataset("mara", speaker="Mara", redacted=True, out="m.jsonl")
     """
     from realtalk.persona.datasets import build_tuning_set
     from realtalk.persona.turns import named_speaker
@@ -221,12 +223,13 @@ def talk(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Talk:
-    """Go on with a chat, live: you write, the simulator answers as the speaker would.
+    """Go on with a chat: a simulated speaker answers you.
 
-    Consent is self (it is you), given (with that person's yes), research (they agreed to a study
-    that published the chat, not to this) or fictional (nobody real); it is kept with the adapter
-    and with the talk. With `out` all that is said is kept as a corpus, marked as simulated; an
-    earlier talk there goes on. In Python, `talk.say("are you up?")` is answered.
+    Without a model the answers are sentences of the chat itself. Consent is self (it is you), given
+    (with that person's yes), research (they agreed to a study that published the chat, not to this)
+    or fictional (nobody real); it is kept with the adapter and with the talk. With `out` all that
+    is said is kept as a corpus, marked as simulated; an earlier talk there goes on. In Python,
+    `talk.say("are you up?")` is answered.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -247,6 +250,7 @@ def talk(
     Example:
         rt.persona.talk("sample", speaker="Theo", consent="fictional")
         rt.persona.talk("sample", speaker="Theo", model="realtalk/smollm2", style=True)
+        rt.persona.talk("mara", speaker="Mara", consent="given", out="talk")
     """
     from realtalk.persona.talking import Talk, chat_of, obtain_consent, partner_of
     from realtalk.persona.turns import named_speaker
@@ -358,10 +362,10 @@ def tested_turns(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> ResultTable:
-    """Show what is learned from and what is tested, speaker by speaker.
+    """Show what is learned from and what is tested.
 
-    With `out` writes one line per tested turn: speaker, id, and the text that a model is asked
-    with, for models elsewhere. What the person really wrote is not in it.
+    One row per speaker. With `out` writes one line per tested turn: speaker, id, and the text that
+    a model is asked with, for models elsewhere. What the person really wrote is not in it.
 
     Args:
         corpus: Chat, corpus or sample name.
@@ -375,6 +379,7 @@ def tested_turns(
 
     Example:
         rt.persona.tested_turns("sample")
+        rt.persona.tested_turns("sample", speaker="Mara")
         rt.persona.tested_turns("data/realtalk", labels="labels", out="turns.jsonl")
     """
     import polars as pl

@@ -83,7 +83,7 @@ def show(
     corpus: Readable | None = None,
     groups: bool = False,
 ) -> RunsView:
-    """Show the figures of a stored run, or everything about one of its samples.
+    """Show a stored run, or one of its samples.
 
     Args:
         run: Folder of a run.
@@ -93,6 +93,7 @@ def show(
 
     Example:
         rt.runs.show("probe-recent")
+        rt.runs.show("probe-recent", sample="Q3")
         rt.runs.show("probe-recent", sample="Chat_1:Q3", corpus="sample")
     """
     (loaded,) = load_named([run])
@@ -116,9 +117,10 @@ def table(
     best_of: bool = False,
     figures: str | PathLike[str] | None = None,
 ) -> RunsView:
-    """Show stored runs side by side, a table per kind of score; the paper's rows below.
+    """Show stored runs side by side, with the paper's rows.
 
-    Runs of one name are joined: an adapter is for one speaker, so ten runs make one row.
+    There is one table per kind of score, with the paper's rows below. Runs of one name are joined:
+    an adapter is for one speaker, so ten runs make one row.
 
     Args:
         runs: Folders of runs, or NAME=FOLDER.
@@ -128,7 +130,9 @@ def table(
         figures: Folder for charts: PNG, SVG and HTML.
 
     Example:
-        rt.runs.table(["probe-recent", "mine=probe-mine"])
+        rt.runs.table(["probe-recent", "probe-events"])
+        rt.runs.table(["old=probe-recent", "new=probe-events"], published=False)
+        rt.runs.table(["probe-recent", "probe-events"], figures="pictures")
     """
     loaded = load_named(runs)
     if best_of:
@@ -149,7 +153,9 @@ def table(
 
 
 def compare_variants(run: str | PathLike[str], first: str, second: str) -> ResultTable:
-    """Compare two budgets or settings of one stored run, on the same samples.
+    """Compare two budgets or settings of one stored run.
+
+    The same samples are compared under both.
 
     Args:
         run: Folder of a run.
@@ -157,7 +163,9 @@ def compare_variants(run: str | PathLike[str], first: str, second: str) -> Resul
         second: Another of the run, e.g. p-conv.
 
     Example:
+        rt.runs.compare_variants("probe-recent", "1000t", "2000t")
         rt.runs.compare_variants("regression", "p-nonconv", "p-conv")
+        rt.runs.compare_variants("regression", "np-conv", "p-conv")
     """
     (loaded,) = load_named([run])
     return loaded.compare(variant=f"{first},{second}")
@@ -170,7 +178,7 @@ def failures(
     page: str | PathLike[str] | None = None,
     corpus: Readable | None = None,
 ) -> RunsView:
-    """Show what failed in stored runs and why, worst first. Prints texts.
+    """Show what failed and why, worst first. Prints texts.
 
     Args:
         runs: Folders of runs, or NAME=FOLDER.
@@ -179,8 +187,9 @@ def failures(
         corpus: Corpus of the runs: what messages say.
 
     Example:
-        rt.runs.failures(["probe-recent"], most=5)
-        rt.runs.failures(["probe-recent", "probe-retrieved"], page="failures.html")
+        rt.runs.failures(["probe-recent"])
+        rt.runs.failures(["probe-recent"], most=5, corpus="sample")
+        rt.runs.failures(["probe-recent", "probe-events"], page="failures.html")
     """
     loaded = load_named(runs)
     chats = None if corpus is None else as_corpus(corpus)
@@ -220,9 +229,10 @@ def rescore(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Run:
-    """Score a stored run's answers again by the present formulas; nobody is asked again.
+    """Score a stored run again by the present formulas.
 
-    Says what changed. What is no longer in the corpus keeps the scores that it has.
+    The stored answers are scored; nobody is asked again. Says what changed. What is no longer in
+    the corpus keeps the scores that it has.
 
     Args:
         run: Folder of a run.
@@ -304,14 +314,16 @@ def _rescore_memory(
 
 
 def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> tuple[Path, ...]:
-    """Copy runs without a word of what was written: settings, versions and scores alone.
+    """Copy runs without texts: settings, versions and scores.
 
     Args:
         runs: Folders of runs, or NAME=FOLDER.
         out: Folder for the copies.
 
     Example:
+        rt.runs.share(["probe-recent"], out="results")
         rt.runs.share(["tuned", "untuned=base"], out="results/persona")
+        rt.runs.share(["sweep/budget-500", "sweep/budget-1000"], out="results/budgets")
     """
     from realtalk.evals.run import Run
     from realtalk.files.naming import named_run
@@ -339,7 +351,7 @@ def contexts(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Path:
-    """Write what each question would be shown, for readers elsewhere.
+    """Write the context of each question, for a model elsewhere.
 
     One line per question: chat, id, budget, category, question, context, tokens, words and
     message_ids.
@@ -356,7 +368,9 @@ def contexts(
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
-        rt.memory.contexts("sample", memory="events", budget="2000", out="contexts.jsonl")
+        rt.memory.contexts("sample", out="contexts.jsonl")
+        rt.memory.contexts("sample", memory="recent", out="recent.jsonl")
+        rt.memory.contexts("sample", budget="500,1000", out="budgets.jsonl")
     """
     import orjson
 
@@ -395,7 +409,7 @@ def score(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Run:
-    """Score answers that came from anywhere: a batch API, another program, a person.
+    """Score answers that a model or a person gave elsewhere.
 
     A question without an answer, or with an empty one, is unscored, not wrong. Lines that
     `contexts` wrote with an `answer` will do: their budget and message_ids are taken over.
@@ -413,6 +427,8 @@ def score(
 
     Example:
         rt.memory.score("sample", "answers.jsonl")
+        rt.memory.score("sample", "answers.jsonl", out="scored")
+        rt.memory.score("sample", "answers.jsonl", judge="openai/gpt-4o-mini")
     """
     from realtalk.memory.answers_elsewhere import read_answers, score_answers
     from realtalk.memory.golds import golds_named

@@ -74,8 +74,9 @@ def read(
         The corpus; with `into` the whole of it.
 
     Example:
+        rt.read("sample")
         rt.read("WhatsApp Chat with Mara.zip", out="mara")
-        rt.read("WhatsApp Chat with Mara (1).zip", into="mara")  # again next month
+        rt.read("WhatsApp Chat with Mara (1).zip", into="mara")  # next month
         rt.read(["mine.txt", "hers.txt"], same={"Mum": "Anna"}, out="anna")
         rt.read("export/", reading=Reading(format="telegram", gap="day"))
     """

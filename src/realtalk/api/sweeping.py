@@ -104,7 +104,7 @@ def sweep(
     progress: Progress = silent,
     **fixed: Any,
 ) -> Sweep:
-    """Carry out a benchmark once for every combination of the values.
+    """Run a benchmark once for every combination of values.
 
     A key is a parameter of the benchmark, or else a setting of whom it tests. A text may name
     another key in braces: adapter=adapters/{context_sessions}. Each run has its folder below
@@ -119,8 +119,9 @@ def sweep(
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
+        rt.sweep("probe", "sample", axes={"budget": "500,1000"})
         rt.sweep("probe", "sample", axes={"memory": "recent,events", "budget": "500,1000"})
-        rt.sweep("predict", "sample-threads", axes={"predictor": "majority,mean"}, out="sweep")
+        rt.sweep("predict", "sample-threads", axes={"predictor": "majority,mean"}, out="all")
     """
     from realtalk.evals import refuse_other_runs
     from realtalk.memory.registry import BUDGETLESS

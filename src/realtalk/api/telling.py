@@ -22,12 +22,13 @@ def distinguishability(
     labels: tuple[Labels, Labels] | None = None,
     progress: Progress = silent,
 ) -> ResultTable:
-    """Measure how well turns of two corpora are told apart by a classifier that knows nobody.
+    """Test how well a classifier tells two corpora apart.
 
-    Two figures, each an AUC with an interval that draws whole chats (.5: cannot be told): by words
-    and letters, and by EI labels and style. A person is one over both corpora ("Mara (simulated)"
-    is Mara), and nobody stands both in what is learned from and in what is asked. Of fewer than
-    three chats on one side, and where people are too few to be held out, both are unscored.
+    Two figures: by words and letters, and by EI labels and style. Each is an AUC with a 95 %
+    interval by bootstrap over chats; .5 means that the corpora cannot be told apart. The classifier
+    is tested on people whom it never saw, and a person is the same in both corpora ("Mara
+    (simulated)" is Mara). With fewer than three chats on one side, or too few people to hold out,
+    both are unscored.
 
     Args:
         first: Chat, corpus or sample name.
@@ -35,7 +36,9 @@ def distinguishability(
         labels: Labels of both: saves labelling.
 
     Example:
-        rt.ei.distinguishability("mychats", "simulated")
+        rt.ei.distinguishability("sample", "sample-simulated")
+        rt.ei.distinguishability("mara", "mara-simulated")
+        rt.ei.distinguishability("data/realtalk", "locomo10.json")
     """
     from realtalk.api.labels import label
     from realtalk.ei.protocols import rules_of

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from realtalk.threads.sampling import Samples
 
 
+class ReplyPrompt(str):
+    """The prompt of one reply: a text that knows the reply's key and the setting."""
+
+    key: str
+    setting: str
+
+
 class SampleCounts:
     """How many replies there are to learn from and to predict."""
 
@@ -64,7 +71,7 @@ def samples(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> SampleCounts:
-    """Count what there is to predict, and say by which rules it was chosen.
+    """Count what there is to predict, and by which rules.
 
     Args:
         corpus: Threads, corpus or sample name.
@@ -82,6 +89,8 @@ def samples(
 
     Example:
         rt.threads.samples("sample-threads")
+        rt.threads.samples("sample-threads", task="impact")
+        rt.threads.samples("threads.jsonl", protocol="released")
     """
     from realtalk.threads.sampling import Draw
     from realtalk.threads.values import protocol as protocol_named
@@ -110,7 +119,7 @@ def prompt(
     seed: int = 0,
     reading: Reading | str | None = None,
     progress: Progress = silent,
-) -> str:
+) -> ReplyPrompt:
     """Show the prompt of one reply. It holds what people wrote.
 
     Args:
@@ -125,7 +134,9 @@ def prompt(
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
+        rt.threads.prompt("sample-threads", "1")
         rt.threads.prompt("sample-threads", "1", task="impact", setting="np-conv")
+        rt.threads.prompt("sample-threads", "2", shots=3, budget=2000)
     """
     from realtalk.threads.asking import BUDGET
     from realtalk.threads.prompting import load_prompts
@@ -146,5 +157,8 @@ def prompt(
             f"no reply '{reply}' in the test part",
             fix=f"give a key, or a place from 1 to {len(test_samples):,}",
         )
-    folder = as_path(prompts)
-    return write(test_samples[place], BUDGET if budget is None else budget, load_prompts(folder))
+    wording = load_prompts(as_path(prompts))
+    sample = test_samples[place]
+    text = ReplyPrompt(write(sample, BUDGET if budget is None else budget, wording))
+    text.key, text.setting = sample.key, setting
+    return text

@@ -60,6 +60,7 @@ _PANELS: Mapping[type, Group] = {
     Engine: Group("Many machines", sort_key=4),
 }
 _USUAL = Group("Options", sort_key=1)
+_FEWEST_EXAMPLES = 3
 _KINDS: Mapping[str, type] = {"bool": bool, "int": int, "float": float}
 
 
@@ -240,8 +241,8 @@ class Command:
         values |= {
             option.name: argument for option, argument in zip(positional, arguments, strict=False)
         }
-        with running(self):
-            calls: dict[str, Any] = {}
+        calls: dict[str, Any] = {}
+        with running(self, calls):
             for name, parameter in self._parameters.items():
                 kind = _object_in(str(parameter.annotation))
                 if kind is not None:
@@ -297,7 +298,16 @@ class Command:
         return "\n".join(["Examples:", *(f"  {line}" for line in lines)]) if lines else ""
 
     def examples(self) -> Iterator[str]:
-        """The calls of this function among its examples, as a terminal takes them."""
+        """The calls of this function among its examples, as a terminal takes them.
+
+        A command that has hardly an option is shown with `--json`, too.
+        """
+        lines = list(self._example_calls())
+        yield from lines
+        if 0 < len(lines) < _FEWEST_EXAMPLES and "json" in self._printing:
+            yield f"{lines[0]} --json"
+
+    def _example_calls(self) -> Iterator[str]:
         for line in self._about.sections.get("Example", "").splitlines():
             code, _, comment = line.partition("  # ")
             try:

@@ -58,10 +58,14 @@ def _batch(function: Callable[..., Any]) -> Command:
     call.__signature__ = inspect.Signature([*parameters, *more])  # type: ignore[attr-defined]
     helps = {**Docstring.of(function).entries("Args"), **Docstring.of(batch.batch).entries("Args")}
     lines = [f"    {option}: {text}" for option, text in helps.items()]
-    about = Docstring.of(function).text.partition("\n")[0].rstrip(".")
-    text = f"{about}: every input by itself, into one folder."
-    example = f'    rt.{name}(["exports/", "more/*.zip"], out="{name}-parts", engine="processes")'
-    call.__doc__ = "\n".join([text, "", "Args:", *lines, "", "Example:", example, ""])
+    verb = {"report": "Write a page about"}.get(name, name.capitalize())
+    text = f"{verb} every input by itself, into one folder."
+    examples = [
+        f'    rt.{name}(["exports/"], out="parts")',
+        f'    rt.{name}(["exports/", "more/*.zip"], out="parts")',
+        f'    rt.{name}(["exports/"], engine=Engine("processes", workers=4), out="parts")',
+    ]
+    call.__doc__ = "\n".join([text, "", "Args:", *lines, "", "Example:", *examples, ""])
     call.__name__ = name
     return Command(f"batch {name}", call, showing.show_batch)
 
@@ -93,7 +97,7 @@ COMMANDS = (
     Command("persona export-dataset", persona.export_dataset, showing.show_dataset),
     Command("threads", benchmarks.predict, showing.show_run),
     Command("threads samples", threads.samples, showing.show_samples),
-    Command("threads prompt", threads.prompt, showing.show_value),
+    Command("threads prompt", threads.prompt, showing.show_prompt),
     Command("sweep", sweeping.sweep, showing.show_sweep),
     Command("runs show", runs.show, showing.show_stored),
     Command("runs table", runs.table, showing.show_runs),

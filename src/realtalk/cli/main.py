@@ -21,10 +21,14 @@ from realtalk.cli.commands import COMMANDS, GROUPS
 
 _CUT_OFF = 141  # what a shell says of a program whose reader went away
 _INTERRUPTED = 130
-_HELP = """Long-term conversation: read real chats, describe them, test what models make of them.
+_HELP = """Read real chats, describe them, and test what models make of them.
 
 Nothing leaves this machine unless you name a model.
-Start with: realtalk demo · realtalk stats sample · realtalk report "WhatsApp Chat.zip"
+"""
+_EXAMPLES = """Examples:
+  realtalk demo
+  realtalk stats sample
+  realtalk report "WhatsApp Chat.zip" --open
 """
 
 
@@ -39,13 +43,14 @@ def application(
     app = App(
         name="realtalk",
         help=_HELP,
+        help_epilogue=_EXAMPLES,
         version=f"realtalk {__version__}",
         help_format="plaintext",
         group_commands=plain,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
-    groups = {name: App(name=name, help=text) for name, text in about}
+    groups = {name: App(name=name, help=text, help_epilogue="") for name, text in about}
     for group in groups.values():
         app.command(group)
     for command in commands:
@@ -61,6 +66,8 @@ def application(
             place.help = f"{dict(about)[first]}\n\n{command.help}"
             place.help_epilogue = command.epilogue
             verb = command.default_verb
+        elif first in groups and not place.help_epilogue:
+            place.help_epilogue = command.epilogue
         place.command(
             function, name=verb or first, help=command.help, help_epilogue=command.epilogue
         )
@@ -71,7 +78,7 @@ def run_commands(
     commands: tuple[Command, ...], groups: Mapping[str, str], words: Sequence[str]
 ) -> int:
     """Runs one of these commands; its exit status."""
-    from realtalk.cli.printing import as_command_text, printable
+    from realtalk.cli.printing import as_command_text, interruption, printable
     from realtalk.errors import OwnCodeError, RealtalkError
 
     try:
@@ -82,7 +89,7 @@ def run_commands(
         arguments = [PIPE if word == "-" else word for word in words]
         status = app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        sys.stderr.write(f"error: {printable(str(error))}\n")
+        sys.stderr.write(f"error: {printable(_parser_error(error))}\n")
         return 2
     except RealtalkError as error:
         if isinstance(error, OwnCodeError):
@@ -90,7 +97,7 @@ def run_commands(
         sys.stderr.write(f"error: {printable(as_command_text(str(error)))}\n")
         return 2
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; nothing was left half written\n")
+        sys.stderr.write(f"{printable(interruption())}\n")
         return _INTERRUPTED
     except SystemExit as stop:  # rich ends so where its reader went away
         if isinstance(stop.__context__, BrokenPipeError):
@@ -112,6 +119,42 @@ def run_commands(
 def main() -> None:
     """Runs the command; a RealtalkError is one line, anything else a traceback."""
     sys.exit(run_commands(COMMANDS, GROUPS, sys.argv[1:]))
+
+
+def _parser_error(error: CycloptsError) -> str:
+    """What is wrong with the words of a command, said as errors of ours are."""
+    from difflib import get_close_matches
+
+    from cyclopts import exceptions
+
+    command = " ".join(("realtalk", *(error.command_chain or ())))
+    name = error.argument.name if error.argument is not None else ""
+    if isinstance(error, exceptions.UnknownCommandError):
+        word = (error.unused_tokens or [""])[0]
+        names = [] if error.app is None else list(error.app)
+    elif isinstance(error, exceptions.UnknownOptionError):
+        word = (error.token.keyword or error.token.value).partition("=")[0]
+        names = [option for known in error.argument_collection for option in known.names]
+    elif isinstance(error, exceptions.UnusedCliTokensError):
+        return f"'{(error.unused_tokens or [''])[0]}' is one word too many; see {command} --help"
+    elif isinstance(error, exceptions.CoercionError) and error.token is not None:
+        kinds = {int: "a whole number", float: "a number", bool: "no value"}
+        wanted = kinds.get(getattr(error, "target_type", None) or str, "another value")
+        return f"{error.token.keyword or name} takes {wanted}, not '{error.token.value}'"
+    elif isinstance(error, exceptions.RepeatArgumentError):
+        return f"{error.token.keyword or name} is given twice; say it once"
+    elif isinstance(error, exceptions.MissingArgumentError):
+        if error.keyword is not None or (error.argument and error.argument.tokens):
+            return f"{error.keyword or name} needs a value; see {command} --help"
+        return f"{name} is missing; see {command} --help"
+    else:
+        line = str(error)
+        return line[:1].lower() + line[1:].rstrip(".")
+    is_option = word.startswith("-")
+    likely = {known.strip("-"): known for known in names if known.startswith("-") == is_option}
+    near = get_close_matches(word.strip("-"), likely, n=1)
+    hint = f"did you mean '{likely[near[0]]}'? " if near else ""
+    return f"unknown {'option' if is_option else 'command'} '{word}'; {hint}see {command} --help"
 
 
 def _own_traceback(error: Exception) -> str:

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +30,17 @@ if TYPE_CHECKING:
 # Control characters (ESC and the C1 block among them), and what turns the order of a line around.
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
 _BEYOND_ASCII = re.compile(_STEERING.pattern.replace("\x00-\x1f", ""))
+_ROW_FILES = ("rows", "labels", "parts")  # tables that grow while a command runs
 _LINES_KEPT = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
-_running: list[Command] = []  # the command whose messages are printed
+# The command whose messages are printed, and what its function was called with.
+_running: list[tuple[Command, Mapping[str, Any]]] = []
 notes: list[str] = []  # what that command warned of, for its JSON
 
 
 @contextmanager
-def running(command: Command) -> Iterator[None]:
+def running(command: Command, calls: Mapping[str, Any]) -> Iterator[None]:
     """From now on messages are those of this command, and remarks that functions log are shown."""
     import logging
 
@@ -57,7 +59,7 @@ def running(command: Command) -> Iterator[None]:
     logger.setLevel(logging.INFO)
     logger.propagate = False
     notes.clear()
-    _running[:] = [command]  # it stays: what goes wrong is printed after it
+    _running[:] = [(command, calls)]  # it stays: what goes wrong is printed after it
     try:
         yield
     finally:
@@ -67,7 +69,23 @@ def running(command: Command) -> Iterator[None]:
 
 def as_command_text(line: str) -> str:
     """A message with parameters as options: "give `into='mara'`" → "give --into mara"."""
-    return as_options(line, _running[-1].option_names if _running else None)
+    return as_options(line, _running[-1][0].option_names if _running else None)
+
+
+def interruption() -> str:
+    """What is kept of a command that was interrupted, and how to go on with it."""
+    from pathlib import Path
+
+    command, calls = _running[-1] if _running else (None, {})
+    folder = Path(str(calls.get("out") or ""))
+    resumes = command is not None and "fresh" in command.option_names and calls.get("out")
+    if not resumes or not folder.is_dir():
+        return "interrupted; nothing was left half written"
+    files = [path for name in _ROW_FILES for path in folder.rglob(f"{name}.jsonl")]
+    rows = sum(path.read_bytes().count(b"\n") for path in files)
+    kept = f"{rows:,} row{'s' if rows != 1 else ''} kept" if files else "what is done is kept"
+    fresh = " without --fresh" if calls.get("fresh") else ""
+    return f"interrupted: {kept} in {folder}; run the same command{fresh} to continue"
 
 
 def printable(text: str, *, lines: bool = False) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from realtalk.api.pages import Page
     from realtalk.api.runs import RunsView
     from realtalk.api.sweeping import Sweep
-    from realtalk.api.threads import SampleCounts
+    from realtalk.api.threads import ReplyPrompt, SampleCounts
     from realtalk.chat import Corpus
     from realtalk.describe.values import CorpusStats
     from realtalk.ei.results import Labels
@@ -447,11 +447,23 @@ def show_value(value: Any, *, json: bool = False) -> None:
     if value is None:
         return
     if json:
-        print_json(str(value))
+        print_json([str(part) for part in value] if isinstance(value, tuple) else str(value))
     elif isinstance(value, tuple):
         print_text("\n".join(map(str, value)))
     else:
         print_text(str(value))
+
+
+def show_prompt(prompt: ReplyPrompt, *, json: bool = False) -> None:
+    """Prints the text that a model is asked with.
+
+    Args:
+        json: Print JSON.
+    """
+    if json:
+        print_json({"key": prompt.key, "setting": prompt.setting, "prompt": str(prompt)})
+    else:
+        print_text(prompt)
 
 
 def show_conversations(corpus: Corpus, *, out: Any = None, json: bool = False) -> None:
