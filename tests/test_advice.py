@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
 import shlex
@@ -15,8 +16,11 @@ from typing import Any
 import pytest
 
 import realtalk
+from realtalk.cli import printing
+from realtalk.cli.building import Command
 from realtalk.cli.commands import COMMANDS, GROUPS
 from realtalk.encoders.shipped import shipped_models
+from realtalk.errors import PARAMETER
 from realtalk.files.download import DATASETS
 from realtalk.installing import cure
 from realtalk.models.files import MODELS
@@ -131,6 +135,39 @@ def test_what_is_advised_can_be_typed() -> None:
                 found.append(f"{place}: realtalk {' '.join(words)}: {reason}")
     assert found == []
     assert count > 200  # the search itself works
+
+
+def parameters() -> set[str]:
+    """Every parameter that a text of the code advises, but those of a command that it names."""
+    return {
+        found[0]
+        for place, text in pages()
+        if place.endswith(".py")
+        for found in PARAMETER.finditer(text)
+        if "realtalk " not in text[: found.start()]
+        and found[1] in {name for command in COMMANDS for name in command.option_names}
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.words)
+def test_advice_names_an_option_of_the_command_that_prints_it(
+    command: Command, advice: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(printing, "_running", [(command, {})])
+    own = {*itertools.chain(*(option.keywords for option in command.options))}
+    for parameter in advice:
+        line = printing.as_command_text(parameter)
+        if line.split()[0] not in own:
+            (words,) = advised(f"{line} ")
+            ends = next(at for at, word in enumerate(words) if word.startswith("-")) + 1
+            assert wrong(words[:ends]) == "", line
+
+
+@pytest.fixture(scope="module")
+def advice() -> set[str]:
+    found = parameters()
+    assert len(found) > 60  # the search itself works
+    return found
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class MissingExtraError(RealtalkError):
         )
 
 
-_PARAMETER = re.compile(r"`(\w+)=(?:'([^']*)'|([^`]*))`")
+PARAMETER = re.compile(r"`(\w+)=(?:'([^']*)'|([^`]*))`")
 
 
 def as_options(line: str, names: Mapping[str, str] | None = None) -> str:
@@ -60,4 +60,4 @@ def as_options(line: str, names: Mapping[str, str] | None = None) -> str:
         name, value = found[1], (found[2] or found[3] or "").removesuffix("True")
         return f"{(names or {}).get(name, '--' + name.replace('_', '-'))} {value}".strip()
 
-    return _PARAMETER.sub(option, line)
+    return PARAMETER.sub(option, line)

@@ -81,7 +81,8 @@ def test_an_interruption_is_one_line(
 
 
 def test_an_interruption_says_how_much_is_kept(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    solve, stages = running._Sitting.solve, []
+    solve = running._Sitting.solve
+    stages: list[Any] = []
 
     def interrupted(sitting: Any, stage: Any) -> None:
         if stages:

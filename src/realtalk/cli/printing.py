@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from realtalk.errors import as_options
+from realtalk.errors import PARAMETER, as_options
 from realtalk.files.progress import Trouble
 
 if TYPE_CHECKING:
@@ -68,8 +68,26 @@ def running(command: Command, calls: Mapping[str, Any]) -> Iterator[None]:
 
 
 def as_command_text(line: str) -> str:
-    """A message with parameters as options: "give `into='mara'`" → "give --into mara"."""
-    return as_options(line, _running[-1][0].option_names if _running else None)
+    """A message with parameters as options: "give `into='mara'`" → "give --into mara".
+
+    An option that the running command does not have is named with a command that has it.
+    """
+    if not _running:
+        return as_options(line)
+    names = _running[-1][0].option_names
+    for match in PARAMETER.finditer(line):
+        if match[1] not in names and "realtalk " not in line[: match.start()]:
+            names[match[1]] = _option_elsewhere(match[1])
+    return as_options(line, names)
+
+
+def _option_elsewhere(name: str) -> str:
+    from realtalk.cli.commands import COMMANDS
+
+    for command in COMMANDS:
+        if name in command.option_names:
+            return f"realtalk {command.words} {command.option_names[name]}"
+    return f"--{name.replace('_', '-')}"
 
 
 def interruption() -> str:
