@@ -14,7 +14,7 @@ that the command prints.
 
 from realtalk.files.offline import switch_off
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 switch_off()  # before any library is imported that would report to its maker
 
