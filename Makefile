@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 # that tests start compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test types suite slow bench docs results research clean
+.PHONY: demo test types suite slow bench docs site results research clean
 
 demo: $(VENV)/.run
 	$(BIN)/realtalk demo
@@ -41,6 +41,10 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m research.results.run_pages
 	$(BIN)/python -m research.results.pictures
 	$(BIN)/python -m research.results.screenshots
+
+# docs/ as a website with search, in build/site; no network is needed to build or read it.
+site: $(VENV)/.dev
+	$(BIN)/python -m research.site
 
 # The pages of docs/results, from the rows that are committed in research/results/rows.
 results: $(VENV)/.dev

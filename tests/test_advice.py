@@ -40,7 +40,7 @@ _READERS |= {"turns", "samples", "contexts", "tune", "threads", "run", "label"}
 
 def pages() -> Iterator[tuple[str, str]]:
     """Every text in which a command may be advised: documents, and strings of the code."""
-    for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("docs/results/*.md")):
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("docs/*/*.md")):
         if path.name != "CHANGELOG.md":  # tells of commands as they were
             yield path.name, code_of(path.read_text("utf-8"))
     for path in (ROOT / "src").rglob("*.md"):

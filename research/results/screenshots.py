@@ -1,7 +1,7 @@
-"""Pictures of what a browser shows: `python -m research.results.screenshots [studio] [report] [portrait]`.
+"""Pictures of what a browser shows: `python -m research.results.screenshots [studio] [report] [runs]`.
 
 All show the sample corpora, so that nobody's chat is in a picture. Needs chromium, playwright
-and the extra `studio`; writes docs/images/studio.png, report.png and portrait.png.
+and the extra `studio`; writes docs/images/studio.png, report.png and runs.png.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from research.results import DOCS
 IMAGES = DOCS / "images"
 COMMAND = [sys.executable, "-c", "from realtalk.cli.main import main; main()"]
 LARGEST = 400 << 10  # bytes
-SIZE = (1360, 850)
+SIZE = (1280, 850)
 
 
 @contextmanager
@@ -71,7 +71,17 @@ def picture_studio(browser: Browser, folder: Path) -> None:
 
 
 def picture_report(browser: Browser, folder: Path) -> None:
-    """The first screen of the report that `realtalk demo --all` ends with."""
+    """The first screen of the page about one chat."""
+    chat = ["--chat", "Chat_1_Mara_Theo", "--out", str(folder / "own.html")]
+    subprocess.run([*COMMAND, "report", "sample", *chat], check=True)
+    page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+    page.goto((folder / "own.html").as_uri())
+    page.wait_for_timeout(500)
+    keep(page, "report")
+
+
+def picture_runs(browser: Browser, folder: Path) -> None:
+    """The first screen of the page about runs that `realtalk demo` ends with."""
     environment = {**os.environ, "COLUMNS": "100"}
     subprocess.run([*COMMAND, "demo", "--all"], cwd=folder, check=True, env=environment)
     found = next(iter(sorted(folder.rglob("report.html"))), None)
@@ -80,32 +90,22 @@ def picture_report(browser: Browser, folder: Path) -> None:
     page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
     page.goto(found.as_uri())
     page.wait_for_timeout(2000)
-    keep(page, "report")
-
-
-def picture_portrait(browser: Browser, folder: Path) -> None:
-    """The first screen of the page about one chat."""
-    chat = ["--chat", "Chat_1_Mara_Theo", "--out", str(folder / "own.html")]
-    subprocess.run([*COMMAND, "report", "sample", *chat], check=True)
-    page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
-    page.goto((folder / "own.html").as_uri())
-    page.wait_for_timeout(500)
-    keep(page, "portrait")
+    keep(page, "runs")
 
 
 def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         raise SystemExit("no chromium on this machine")
-    wanted = sys.argv[1:] or ["studio", "report", "portrait"]
+    wanted = sys.argv[1:] or ["studio", "report", "runs"]
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         if "studio" in wanted:
             picture_studio(browser, Path(name))
         if "report" in wanted:
             picture_report(browser, Path(name))
-        if "portrait" in wanted:
-            picture_portrait(browser, Path(name))
+        if "runs" in wanted:
+            picture_runs(browser, Path(name))
         browser.close()
 
 

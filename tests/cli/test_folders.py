@@ -95,30 +95,6 @@ def test_an_adapter_goes_into_a_folder_of_its_own(tmp_path: Path) -> None:
     refuse_strangers(tmp_path, "an adapter", *marks)
 
 
-def commands(document: str) -> list[list[str]]:
-    """Every realtalk command in a document's shell blocks, as words."""
-    found = []
-    text = (ROOT / document).read_text("utf-8")
-    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
-        for line in block.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True)
-            if words and words[0] == "realtalk":
-                found.append(words[1:])
-    return found
-
-
-@pytest.mark.parametrize("document", ["README.md", "docs/guide.md"])
-def test_examples_can_be_run_one_after_another(document: str) -> None:
-    """No two different commands of a document write into one folder."""
-    wrote: dict[str, list[str]] = {}
-    for words in commands(document):
-        for option, place in pairwise(words):
-            if option in ("--out", "-o"):
-                other = wrote.setdefault(place, words)
-                assert other == words, (other, words)
-    assert len(wrote) >= 4
-
-
 def test_no_two_kinds_of_examples_share_a_folder() -> None:
     """In the help: what one command wrote there, another would refuse."""
     text = (ROOT / "docs" / "reference.md").read_text("utf-8")

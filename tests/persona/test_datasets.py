@@ -117,7 +117,7 @@ def test_rows_hold_as_many_exchanges_as_allowed() -> None:
     ("form", "column", "role", "text", "sides"),
     [
         # As LLaMA-Factory and Axolotl document it, and as TRL and WeClone do, in our words
-        # (docs/guide.md names them).
+        # (docs/build/datasets.md names them).
         ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
         ("messages", "messages", "role", "content", ("user", "assistant")),
     ],
