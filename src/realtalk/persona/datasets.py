@@ -12,7 +12,8 @@ assistant, and they take turns: what stands before the first question or after t
 session is left out and counted. In a group the names stay in the user's text. Deleted messages,
 and those of nobody, are left out; notices of the app never were messages.
 
-The three forms are those that LLaMA-Factory, Axolotl, TRL and WeClone document (docs/build/datasets.md).
+The three forms are those that LLaMA-Factory, Axolotl, TRL and WeClone document
+(docs/build/datasets.md).
 """
 
 from __future__ import annotations
