@@ -84,9 +84,9 @@ def picture_runs(browser: Browser, folder: Path) -> None:
     """The first screen of the page about runs that `realtalk demo` ends with."""
     environment = {**os.environ, "COLUMNS": "100"}
     subprocess.run([*COMMAND, "demo", "--all"], cwd=folder, check=True, env=environment)
-    found = next(iter(sorted(folder.rglob("report.html"))), None)
+    found = next(iter(sorted(folder.rglob("runs.html"))), None)
     if found is None:
-        raise SystemExit("the demo made no report.html")
+        raise SystemExit("the demo made no runs.html")
     page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
     page.goto(found.as_uri())
     page.wait_for_timeout(2000)
