@@ -37,7 +37,7 @@ def by_both(run: Any, tmp_path: Path, words: Sequence[str]) -> tuple[str, str]:
     assert first[0] == second[0] == 1  # one input is broken
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
     assert open_to_others(tmp_path / "two") == {}
-    assert "note: broken.zip: the format is not recognised" in first[2]
+    assert "note: broken.zip: the zip cannot be opened" in first[2]
     assert "tulips" not in "".join(map(str, first + second))
     return first[1], first[2]
 

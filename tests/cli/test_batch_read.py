@@ -28,7 +28,7 @@ def test_one_broken_export_is_named_and_the_others_are_stored(
     status, out, error = run("batch", "read", str(exports), "--out", "one")
     assert status == 1
     assert "WhatsApp Chat with 2" in out
-    assert "note: broken.zip: the format is not recognised" in error
+    assert "note: broken.zip: the zip cannot be opened" in error
     assert "3 of 4 in one" in error
     assert "tulips" not in out + error
     several = ("--engine", "processes", "--workers", "2")

@@ -62,7 +62,7 @@ def test_one_corrupt_input_among_a_thousand(tmp_path: Path, name: str) -> None:
     (exports / "broken.zip").write_bytes(b"PK\x03\x04 the tulips are behind the shed")
     done = command.run(exports, tmp_path / "out", *SEVERAL)
     assert done.returncode == 1
-    assert "note: broken.zip: the format is not recognised" in done.stderr
+    assert "note: broken.zip: the zip cannot be opened" in done.stderr
     assert " 999 of 1,000 in " in done.stderr
     assert "tulips" not in done.stdout + done.stderr
     assert not (tmp_path / "out" / ".unfinished").exists()

@@ -218,7 +218,7 @@ def test_engines_read_from_a_store_into_one(
     with environment({"PYTHONPATH": ":".join(sys.path)}):
         done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
-    assert "broken.zip: the format is not recognised" in done.stderr
+    assert "broken.zip: the zip cannot be opened" in done.stderr
     assert "sourdough" not in done.stdout + done.stderr
     status, _, _ = run(*words, "local")
     assert status == 1

@@ -54,6 +54,49 @@ def test_each_says_what_it_is(tmp_path: Path, name: str, what: str, fix: str, he
     assert "\n" not in str(caught.value)
 
 
+# Any other file tells its shape, and none of its words.
+SHAPES = r"""
+    empty.txt | the file is empty | export, download or copy it again |
+    blank.txt | blank lines and nothing else | again | \n\n  \n
+    half.json | the JSON ends in the middle (line 1, column 25) | cut off | {"text": "tulips", "id":
+    other.json | not valid JSON (line 1, column 1) | again | the tulips are behind the shed
+    keys.json | an object with version, entries | columns | {"version": 3, "entries": ["tulips"]}
+    said.json | an object with 1 name, not shown | columns | {"the tulips, behind": 1}
+    list.json | a list of 2 objects with a, b | columns | [{"a": "tulips"}, {"b": 2}]
+    cut.zip | the zip cannot be opened | again | PK\x03\x04\x14 tulips
+    no.zip | is not a zip | again | the tulips are behind the shed
+    any.dat | binary data | guide | \x01\x02\x00\x00tulips
+    one.csv | a table of one column | speaker, text and time | tulips\nbehind the shed
+    two.csv | no column is known | found: kiwi, mango | kiwi,mango\ntulips,shed
+    plain.txt | has 16 characters and no date | 12/03/2024, 18:04 - Ana: hello | Ana: the tulips!
+    dated.txt | has 20 characters and a date | `format=` | tulips on 12/03/2024
+    wide.txt | has 6 characters and no date | 18:04 | \xff\xfet\x00u\x00l\x00i\x00p\x00s\x00
+    tulip.parquet | a Parquet file | CSV | PAR1\x15\x04
+    log.xml | an XML file | columns | <?xml version='1.0'?><log>tulips</log>
+"""
+
+
+@pytest.mark.parametrize(("name", "what", "fix", "head"), rows(SHAPES))
+def test_each_tells_its_shape(tmp_path: Path, name: str, what: str, fix: str, head: str) -> None:
+    test_each_says_what_it_is(tmp_path, name, what, fix, head)
+    with pytest.raises(RealtalkError) as caught:
+        open_reading(tmp_path / name)
+    assert "tulips" not in str(caught.value)
+
+
+def test_a_folder_of_many_kinds(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# tulips", "utf-8")
+    (tmp_path / "x.json").write_text("{}", "utf-8")
+    with pytest.raises(
+        RealtalkError, match=r"2 files is a chat \(1 .md, 1 .json\).*x\.json"
+    ) as error:
+        open_reading(tmp_path)
+    assert "tulips" not in str(error.value)
+    (tmp_path / "x.json").unlink()
+    with pytest.raises(RealtalkError, match=r"notes\.md: not recognised: text.* 8 characters"):
+        open_reading(tmp_path)
+
+
 @pytest.mark.parametrize(("name", "what"), [("msgstore.db", "WhatsApp's"), ("x.sqlite", "SQLite")])
 def test_databases(tmp_path: Path, name: str, what: str) -> None:
     with closing(sqlite3.connect(tmp_path / name)) as database, database:

@@ -2,7 +2,7 @@
 
     parts = batch(rt.check, ["corpora/", "more/*.zip"], out="checks", engine="processes", workers=2)
     parts.frame         one row per input: part, size, hash, figures, or what went wrong
-    parts.problems      → (("broken.zip", "the format is not recognised…"),)
+    parts.problems      → (("broken.zip", "the zip cannot be opened…"),)
 
 `realtalk batch check corpora/ --out checks` does the same.
 """

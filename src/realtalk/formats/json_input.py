@@ -11,7 +11,7 @@ Sniffing looks at key names in the head only, so a 1 GB file is recognised in a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import IO, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -21,7 +21,8 @@ import orjson
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.limits import DEEPEST
-from realtalk.formats.source import Member, utf16
+from realtalk.formats.source import EXPORT_AGAIN, Member, utf16
+from realtalk.notebook import counted
 
 Fields = dict[str, Any]  # a JSON object
 Zone = ZoneInfo | None  # the clock that was asked for
@@ -31,6 +32,9 @@ _BOM = b"\xef\xbb\xbf"
 BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
 NOT_TEXT = "its text is not text but another value"
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
+_MOST_NAMES, _LONGEST_NAME = 20, 30  # of fields or columns
+# One word, or words that each begin with a capital: "sender_name", "Sender Name", not "see you".
+_FIELD_NAME = re.compile(r"[\w.:#/-]+|column \d+|[A-Z0-9][\w.:]*(?: [A-Z0-9]\w*){1,2}")
 
 
 def load(member: Member) -> Any:
@@ -47,9 +51,11 @@ def load(member: Member) -> Any:
             raise RealtalkError(
                 f"the JSON ends in the middle ({place})",
                 where=member.where,
-                fix="the file was cut off: export, download or copy it again",
+                fix=f"the file was cut off: {EXPORT_AGAIN}",
             ) from error
-        raise RealtalkError(f"not valid JSON ({place})", where=member.where) from error
+        raise RealtalkError(
+            f"not valid JSON ({place})", where=member.where, fix=EXPORT_AGAIN
+        ) from error
 
 
 def load_list(member: Member) -> list[Any]:
@@ -154,6 +160,13 @@ def head_keys(member: Member) -> frozenset[str]:
     if not text.startswith(("{", "[")):
         return frozenset()
     return frozenset(_KEY.findall(text))
+
+
+def list_fields(names: Sequence[str]) -> str:
+    """Names of fields for an error; only their number where one could be a part of a message."""
+    if not all(len(name) <= _LONGEST_NAME and _FIELD_NAME.fullmatch(name) for name in names):
+        return f"{counted(len(names), 'name')}, not shown here: one may be a part of a message"
+    return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
 
 
 def mapping(value: Any) -> Fields:

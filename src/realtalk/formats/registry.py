@@ -10,27 +10,34 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.formats.json_input import head_keys
+from realtalk.formats.json_input import decode, head_keys, list_fields, load
 from realtalk.formats.reading import Format
-from realtalk.formats.source import Member, Source
+from realtalk.formats.source import EXPORT_AGAIN, Member, Source, ending
 from realtalk.registry import Registry
 
-# Files that people try and that are not read → what they are, and how to get one that is.
+# A source that no reader takes → the error that says what it is, and what to do instead.
 #
-#     explanation(Source.open("msgstore.db.crypt15"))
-#     → RealtalkError: msgstore.db.crypt15: is WhatsApp's encrypted backup, which is not read; open
-#       the chat in WhatsApp → more → export chat
+#     explain(Source.open("msgstore.db.crypt15"))
+#     → msgstore.db.crypt15: is WhatsApp's encrypted backup, which is not read; open the chat in
+#       WhatsApp → more → export chat
+#     explain(Source.open("diary.txt"))
+#     → diary.txt: not recognised: text whose first line has 31 characters and no date; …
 #
-# The table is `foreign.toml`.
+# The table of what people try is `foreign.toml`. Of any other file its shape is told: counts,
+# endings and names of fields, never a word of a message.
 
 _LOOKED_AT = 20  # files of a folder
 _NAMED = 2_000  # of which the names are looked at
+_MOST_PARSED = 50_000_000  # bytes of JSON
+_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,4}[年년]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +59,96 @@ class _ForeignFile:
 
 
 @cache
-def _foreign_files() -> list[_ForeignFile]:
-    table = tomllib.loads(files("realtalk.formats").joinpath("foreign.toml").read_text("utf-8"))
+def _table() -> tuple[dict[str, str], list[_ForeignFile]]:
+    """What to do, by short names, and the files."""
+    text = files("realtalk.formats").joinpath("foreign.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    fixes: dict[str, str] = table["fixes"]
     entries = [_ForeignFile(**entry) for entry in table["known"]]
-    return [replace(entry, fix=table["fixes"].get(entry.fix, entry.fix)) for entry in entries]
+    return fixes, [replace(entry, fix=fixes.get(entry.fix, entry.fix)) for entry in entries]
 
 
-def explanation(source: Source) -> RealtalkError | None:
-    """What a source is, where every file that is looked at is of one known sort."""
+def explain(source: Source) -> RealtalkError:
+    """What a source is, as an error."""
+    where = str(source.path)
+    if not any(member.size for member in source.members):
+        what = "holds empty files and nothing else"
+        return RealtalkError(what, where=where, fix=EXPORT_AGAIN)
+    try:
+        for member in source.members[:3]:
+            member.head()  # says so where it is damaged, or out of proportion
+        if (kind := _find_kind(source)) is not None:
+            return RealtalkError(f"is {kind.title}, which is not read", where=where, fix=kind.fix)
+        if len(source.members) == 1:
+            shape, fix = _describe(source.members[0])
+            return RealtalkError(shape, where=source.members[0].where, fix=fix)
+    except RealtalkError as error:
+        return error
+    endings = Counter(member.suffix or "without ending" for member in source.members)
+    listing = ", ".join(f"{count:,} {name}" for name, count in endings.most_common(_LOOKED_AT))
+    example = next(iter(source.having(".json", ".txt", ".csv", ".html")), source.members[0])
+    return RealtalkError(
+        f"not recognised: none of its {len(source.members):,} files is a chat ({listing})",
+        where=where,
+        fix=f"read one of them alone to see why, such as {example.where}",
+    )
+
+
+def _find_kind(source: Source) -> _ForeignFile | None:
+    """What it is, where every file that is looked at is of one known sort."""
     # The one file that tells what an archive is, or the first of them; a single page (the last of
     # the table) tells nothing about the files around it.
-    by_name = [
-        entry for entry in _foreign_files()[:-1] if entry.name and not (entry.head or entry.keys)
-    ]
+    by_name = [entry for entry in _table()[1][:-1] if entry.name and not (entry.head or entry.keys)]
     members: Sequence[Member] = source.members[:_LOOKED_AT]
     for member in source.members[:_NAMED]:
         if any(entry.fits(member, b"", frozenset()) for entry in by_name):
             members = [member]
             break
-    sorts = {_sort(member) for member in members}
-    kind = next(iter(sorts)) if len(sorts) == 1 else None
-    if kind is None:
-        return None
-    title, fix = kind
-    return RealtalkError(f"is {title}, which is not read", where=str(source.path), fix=fix)
+    kinds = [_kind(member) for member in members]
+    return kinds[0] if len({kind and kind.title for kind in kinds}) == 1 else None
 
 
-def _sort(member: Member) -> tuple[str, str] | None:
+def _kind(member: Member) -> _ForeignFile | None:
     try:
         head, keys = member.head(8192), head_keys(member)
     except (RealtalkError, OSError, ValueError):
         return None
-    match = next((entry for entry in _foreign_files() if entry.fits(member, head, keys)), None)
-    return (match.title, match.fix) if match else None
+    return next((entry for entry in _table()[1] if entry.fits(member, head, keys)), None)
+
+
+def _describe(member: Member) -> tuple[str, str]:
+    """The shape of a file, and what to do; damaged JSON raises its own error."""
+    head, (fixes, _) = member.head(), _table()
+    if head.startswith(b"PK\x03\x04"):
+        return "the zip cannot be opened: it is damaged or cut off", EXPORT_AGAIN
+    if member.name.lower().endswith(".zip"):
+        return "is not a zip, though its name says so", EXPORT_AGAIN
+    text = decode(head)
+    if not text.strip():
+        return "holds blank lines and nothing else", EXPORT_AGAIN
+    if member.suffix == ".json" or text.lstrip().startswith(("{", "[")):
+        is_small = member.size <= _MOST_PARSED and not member.name.lower().endswith(".gz")
+        shape = f", {_describe_json(load(member))}" if is_small else ""
+        return f"not recognised: JSON of no app that is known{shape}", fixes["table"]
+    if not ending(head):
+        return "not recognised: binary data, not text", fixes["export"]
+    if member.suffix in (".csv", ".tsv"):
+        return "not recognised: a table of one column", fixes["table"]
+    first = next(line for line in text.splitlines() if line.strip())
+    date = "a date" if _DATE.search(first) else "no date"
+    shape = f"text whose first line has {len(first):,} characters and {date}"
+    return f"not recognised: {shape}", fixes["line"]
+
+
+def _describe_json(value: Any) -> str:
+    if isinstance(value, dict) and value:
+        return f"an object with {list_fields(list(value))}"
+    if isinstance(value, list) and value:
+        objects = [row for row in value[:_LOOKED_AT] if isinstance(row, dict)]
+        fields = dict.fromkeys(key for row in objects for key in row)
+        inside = f"objects with {list_fields(list(fields))}" if fields else "values without fields"
+        return f"a list of {len(value):,} {inside}"
+    return "empty" if value in ({}, []) else "a single value"
 
 
 _HERE = "realtalk.formats"
@@ -125,22 +189,12 @@ def find_format(source: Source, names: Iterable[str]) -> str | None:
 
 
 def detect(source: Source) -> str:
-    """The name of the format, or an error that lists what can be read."""
+    """The name of the format, or an error that says what the source is instead."""
     if (name := find_format(source, FORMATS)) is not None:
         return name
     if len(source.members) == 1 and source.having(".xlsx"):
         return "sheet"  # its reader says what is wrong with it
-    if not any(member.size for member in source.members):
-        raise RealtalkError("holds empty files and nothing else", where=str(source.path))
-    for member in source.members[:3]:
-        member.head()  # says so where it is damaged, or out of proportion
-    if error := explanation(source):
-        raise error
-    raise RealtalkError(
-        "the format is not recognised",
-        where=str(source.path),
-        fix=f"name it with `format=`: {', '.join(FORMATS)}",
-    )
+    raise explain(source)
 
 
 def writable() -> tuple[str, ...]:

@@ -240,6 +240,7 @@ _BUFFER = 1 << 17
 _LOOKED_INTO = 256  # files, before a folder is called foreign
 _TEXT_SUFFIXES = (".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".html", ".md")
 _GZIP = b"\x1f\x8b"
+EXPORT_AGAIN = "export, download or copy it again"
 
 
 class _BoundedStream(io.RawIOBase):
@@ -371,7 +372,7 @@ class Source:
                 with path.open("rb") as stream:
                     return _read_pipe(stream, path.name)
             if path.stat().st_size == 0:
-                raise RealtalkError("the file is empty", where=str(path))
+                raise RealtalkError("the file is empty", where=str(path), fix=EXPORT_AGAIN)
             if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
                 size = path.stat().st_size
                 place = Zip(str(path), path, allowance=Allowance(size, str(path)))
@@ -547,7 +548,7 @@ def _folder(path: Path) -> tuple[Member, ...]:
     )
     members = tuple(_file(path / name, name) for name in _bounded_count(names, str(path)))
     if not members:
-        raise RealtalkError("the folder holds no files", where=str(path))
+        raise RealtalkError("the folder holds no files", where=str(path), fix="check the path")
     return _unpack(members, Archives())
 
 
@@ -574,7 +575,7 @@ def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Membe
     listed = archives.list_files(place)
     infos = {name: info for name, info in listed.items() if not _is_hidden(name)}
     if not infos:
-        raise RealtalkError("the archive holds no files", where=place.where)
+        raise RealtalkError("the archive holds no files", where=place.where, fix=EXPORT_AGAIN)
     members = tuple(
         Member(
             _short(name),

@@ -131,7 +131,7 @@ def test_rows_without_speaker_and_ragged_rows(tmp_path: Path) -> None:
 def test_columns_that_cannot_be_mapped_are_listed(tmp_path: Path) -> None:
     long = "a first message in a file that has no header line"
     path = _saved(tmp_path / "x.csv", f"Mara;{long}\nTheo;x\n")
-    with pytest.raises(RealtalkError, match="found: 2 columns, not shown"):
+    with pytest.raises(RealtalkError, match="found: 2 names, not shown"):
         _read(path)
     reading = _read(path, columns=(("speaker", "Mara"), ("text", long)))
     assert reading.corpus.chats[0].speakers == ("Theo",)

@@ -10,7 +10,6 @@ their sessions; others are put in time order and cut at pauses. Ids that the fil
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +19,7 @@ from typing import Any
 from realtalk.chat import Chat, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import NOT_TEXT, is_odd, text_of, zone
+from realtalk.formats.json_input import NOT_TEXT, is_odd, list_fields, text_of, zone
 from realtalk.formats.published.record import LARGEST_SESSION, extra_of, undated_notes
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.sessions import Gap, sorted_by_time, split_at_pauses
@@ -31,11 +30,7 @@ FIELDS = ("id", "chat", "session", "speaker", "time", "text", "reply_to", "edite
 _NEEDED = ("speaker", "text")
 _TEXTS, _FLAGS = ("session", "id", "reply_to"), ("edited", "deleted")
 _CLOCK = "clock"  # the time of day, where the date is a column of its own
-_MOST_NAMES = 20
 _STAMPS = 1 << 14  # stamps that are remembered: many rows have the same
-_LONGEST_NAME = 30
-# One word, or words that each begin with a capital: "sender_name", "Sender Name", not "see you".
-_NAME = re.compile(r"[\w.:#/-]+|column \d+|[A-Z0-9][\w.:]*(?: [A-Z0-9]\w*){1,2}")
 _YES = frozenset({"true", "1", "yes"})
 
 # Best first; compared without case, spaces and punctuation.
@@ -80,7 +75,7 @@ def map_columns(names: Sequence[str], options: ReadOptions, where: str) -> dict[
             raise suggest("column", ours, list(FIELDS))
         if theirs not in names:
             raise RealtalkError(
-                f"has no column '{theirs}'", where=where, fix=f"it has: {_list_columns(names)}"
+                f"has no column '{theirs}'", where=where, fix=f"it has: {list_fields(names)}"
             )
         columns[ours] = theirs
     free = {_plain(name): name for name in reversed(names) if name not in columns.values()}
@@ -98,16 +93,9 @@ def map_columns(names: Sequence[str], options: ReadOptions, where: str) -> dict[
         raise RealtalkError(
             f"no column is known to hold the {' and the '.join(missing)}",
             where=where,
-            fix=f"name it with `columns={missing[0]}=COLUMN`; found: {_list_columns(names)}",
+            fix=f"name it with `columns={missing[0]}=COLUMN`; found: {list_fields(names)}",
         )
     return columns
-
-
-def _list_columns(columns: Sequence[str]) -> str:
-    """Column names for an error; only their number where one could be a part of a message."""
-    if not all(len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) for name in columns):
-        return f"{len(columns)} columns, not shown here: the first line may be a message"
-    return ", ".join(columns[:_MOST_NAMES]) + (", …" if len(columns) > _MOST_NAMES else "")
 
 
 def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:

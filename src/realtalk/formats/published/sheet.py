@@ -79,7 +79,9 @@ def first_rows(member: Member, limit: int | None = None) -> list[tuple[str | Non
     except RealtalkError:
         raise
     except (fastexcel.FastExcelError, *UNPACKING_ERRORS) as error:
-        raise RealtalkError("not a readable .xlsx file", where=member.where) from error
+        raise RealtalkError(
+            "not a readable .xlsx file", where=member.where, fix="save it again, or as .csv"
+        ) from error
 
 
 def _check_parts(data: bytes, where: str) -> None:
