@@ -136,7 +136,7 @@ def test_texts_are_scored_again(posts: Corpus, tmp_path: Path, run: Any) -> None
     assert found.changed == {"left_out": 1, "bleu": 1}
     assert Run.load(tmp_path / "run").rows == straight.rows
     rewrite(tmp_path / "run", "rows", {2: {"bleu": 99.0}})
-    status, told, err = run("runs", "rescore", "run", "--json")
+    status, told, err = run("runs rescore run --json")
     assert status == 0 and "scored again: 1 of 16 rows changed" in err
     assert "changed: bleu in 1" in err and json.loads(told)["name"] == "echoing"
 
@@ -147,7 +147,7 @@ def test_where_no_scores_are_stored_none_are_rescored(
     task = ThreadTask(make_samples(posts, "sentiment", limit=8), ("p-conv",))
     run_threads(posts, task, make_predictor("majority"), tmp_path / "run")
     before = (tmp_path / "run" / "rows.jsonl").read_bytes()
-    status, out, err = run("runs", "rescore", "run", "nowhere")  # the corpus is not read
+    status, out, err = run("runs rescore run nowhere")  # the corpus is not read
     assert status == 0 and "nothing is stored to be rescored" in err and "accuracy" in out
     assert (tmp_path / "run" / "rows.jsonl").read_bytes() == before
 
@@ -170,12 +170,12 @@ def test_the_command_finds_the_sample_and_asks_for_other_corpora(tmp_path: Path,
     words = ("persona", "sample", "--speaker", "Mara", "--simulator", "constant", "--limit", "3")
     assert run(*words, "--out", "mara")[0] == 0
     kept = (tmp_path / "mara" / "rows.jsonl").read_bytes()
-    status, out, err = run("runs", "rescore", "mara")
+    status, out, err = run("runs rescore mara")
     assert status == 0 and "scored again: 0 of 3 rows changed" in err and "constant" in out
     assert (tmp_path / "mara" / "rows.jsonl").read_bytes() == kept
     as_ines(tmp_path / "ines")
-    status, _, err = run("runs", "rescore", "ines")
+    status, _, err = run("runs rescore ines")
     assert status == 2 and err.count("\n") == 1
     assert "ines: the corpus of the run is needed; name it after the run" in err
-    status, _, err = run("runs", "rescore", "ines", "sample")
+    status, _, err = run("runs rescore ines sample")
     assert status == 2 and "none of its chats is in this corpus" in err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -74,9 +73,6 @@ def test_it_has_tables_a_page_and_a_command(corpus: Corpus, tmp_path: Path) -> N
     assert command(own.NextSpeaker(), own.SOLVERS, compared) == 0
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_it_is_an_inspect_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     log, calls = evaluated_task(
@@ -87,7 +83,6 @@ def test_it_is_an_inspect_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (plain,) = (score for score in log.results.scores if score.name == "plain")
     right = sum(sample.target == "Mara" for sample in log.samples)
     assert plain.metrics["accuracy"].value == pytest.approx(right / 5)
-    gc.collect()  # here, where the warnings about the engine's streams are silenced
 
 
 def test_without_a_folder_the_rows_are_the_same(

@@ -70,7 +70,7 @@ def test_the_commands_show_a_question_and_write_the_page(run: Any, tmp_path: Pat
     words = ("probe", "sample", "--memory", "recent", "--limit", "6", "--budget", "300")
     assert run(*words, "--out", "recent")[0] == 0
     assert run(*words, "--out", "audited", "--golds", "audited")[0] == 2  # nothing of it is known
-    status, out, _ = run("runs", "failures", "recent", "--json")
+    status, out, _ = run("runs failures recent --json")
     failed = json.loads(out)
     assert status == 0 and {"why", "sample", "group"} <= set(failed[0])
     name = f"{failed[0]['group']}:{failed[0]['sample']}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,11 +24,6 @@ from realtalk.memory.values import Budget
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 # The engine leaves memory streams to the garbage collector: not ours to mend.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
-
 MODEL = "openai-api/local/tiny"
 FACTS = {  # a word of the session → what is noted
     "oven": [("Ines waits for a mechanic since the bakery's oven broke on 4 May 2026.", [3])],
@@ -42,10 +36,8 @@ FACTS = {  # a word of the session → what is noted
 
 
 @pytest.fixture(autouse=True)
-def _collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCAL_API_KEY", raising=False)
-    yield
-    gc.collect()
 
 
 def session_of(call: Call) -> str:

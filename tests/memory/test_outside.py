@@ -346,7 +346,7 @@ def test_an_exception_in_it_shows_the_users_own_lines(run: Any, tmp_path: Path) 
         "class Broken(MyMemory):\n    def recall(self, question):\n        return self.mesages\n"
     )
     (tmp_path / "mine.py").write_text(f"{guide_memory()}\n{broken}", "utf-8")
-    status, _, err = run("probe", "sample", "--memory", "mine.py:Broken", "--reader", "none")
+    status, _, err = run("probe sample --memory mine.py:Broken --reader none")
     assert status == 2
     assert "self.mesages" in err and "AttributeError" in err
     assert "error: Chat_1_Mara_Theo: the system 'Broken' failed at Q1 (AttributeError)" in err

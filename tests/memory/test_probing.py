@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -37,19 +36,8 @@ from realtalk.memory.rows import COLUMNS, RANK_SCORES
 from realtalk.memory.values import Budget, Context, label, parse_budgets
 from realtalk.models.asking import ModelConfig
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
-
 START = datetime(2026, 3, 2, 9)
 CATEGORIES = ("temporal", "multi_hop", "commonsense")
-
-
-@pytest.fixture(autouse=True)
-def _collected() -> Iterator[None]:
-    yield
-    gc.collect()  # here, where the warnings about the engine's streams are silenced
 
 
 def chat(number: int, questions: int = 12) -> Chat:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -25,13 +23,6 @@ from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-# The engine leaves memory streams to the garbage collector and calls a library the old way:
-# neither is ours to mend.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
-
 SOON = {"Retry-After-Ms": "20"}
 CHAT = Chat(
     "Chat_A",
@@ -53,10 +44,8 @@ CONTEXT = Context(
 
 
 @pytest.fixture(autouse=True)
-def _collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCAL_API_KEY", raising=False)
-    yield
-    gc.collect()  # here, where the warnings about those streams are silenced
 
 
 def items(count: int) -> list[Item]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,18 +21,12 @@ from realtalk.models.asking import ModelConfig, Prompt, ask
 from realtalk.models.replies import is_blank, readable
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCAL_API_KEY", raising=False)
     monkeypatch.setattr(asking, "_heard", set())
-    yield
-    gc.collect()  # here, where the engine's warnings are silenced
 
 
 def asked(server: JudgeServer, cache: Path, **options: Any) -> ModelConfig:
@@ -279,7 +271,6 @@ def test_the_command_tells_on_standard_error_alone(
     tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REALTALK_RETRY_WAIT", "0.001")
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
 
     with JudgeServer(failing(3, Reply(status=500))) as server:
         status, out, said = run(

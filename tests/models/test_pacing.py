@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -23,18 +21,11 @@ from realtalk.models.asking import ModelConfig, Prompt, ask
 from realtalk.models.pacing import Pace, per_minute
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "_heard", set())
-    yield
-    gc.collect()
 
 
 class Counting:

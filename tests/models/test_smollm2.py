@@ -106,8 +106,6 @@ def test_an_index_without_the_wheel_is_one_line(
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 def test_smollm2_answers_ten_questions(tmp_path: Path) -> None:
     """Through the same path as any other model; what it says is nobody's to foretell."""
     if find_spec("xllamacpp") is None or find_spec("inspect_ai") is None:

@@ -49,7 +49,7 @@ def test_comparing_with_a_setting_where_nothing_was_predicted(run: Any) -> None:
     """`parent` knows nothing without the conversation: strict scores are 0 there, not a crash."""
     words = ("-t", "next_text", "-p", "parent", "--setting", "all", "--limit", "15")
     assert run("threads", "run", SAMPLE, *words, "--out", "parent")[0] == 0
-    status, out, err = run("runs", "compare-variants", "parent", "p-nonconv", "p-conv", "--json")
+    status, out, err = run("runs compare-variants parent p-nonconv p-conv --json")
     assert status == 0, err
     (found,) = json.loads(out)["details"].values()
     assert found["strict"]["rouge_1"]["first"] == 0.0
@@ -60,15 +60,15 @@ def test_comparing_with_a_setting_where_nothing_was_predicted(run: Any) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_settings_that_cannot_be_compared(run: Any) -> None:
-    one_line(run("runs", "compare-variants", "made", "p-conv", "p-conv"), "not two settings")
-    one_line(run("runs", "compare-variants", "made", "p-conv", "pconv"), "did you mean 'p-conv'")
-    one_line(run("runs", "compare", "made"), "compared with another", "--variant A,B")
-    one_line(run("runs", "compare", "made", "--variant", "p-conv,p-conv"), "not two settings")
+    one_line(run("runs compare-variants made p-conv p-conv"), "not two settings")
+    one_line(run("runs compare-variants made p-conv pconv"), "did you mean 'p-conv'")
+    one_line(run("runs compare made"), "compared with another", "--variant A,B")
+    one_line(run("runs compare made --variant p-conv,p-conv"), "not two settings")
     two = ("runs", "compare", "made", "made")
     one_line(run(*two, "--variant", "p-conv,np-conv"), "no rows with the setting p-conv,np-conv")
     assert run(*two)[0] == 0
-    of_one = run("runs", "compare", "made", "--variant", "np-conv,p-conv")
-    assert of_one == run("runs", "compare-variants", "made", "np-conv", "p-conv")
+    of_one = run("runs compare made --variant np-conv,p-conv")
+    assert of_one == run("runs compare-variants made np-conv p-conv")
     assert of_one[0] == 0
 
 
@@ -82,4 +82,4 @@ def test_rows_of_something_else(run: Any, made: Path) -> None:
 def test_settings_of_something_else(run: Any, made: Path) -> None:
     kept = json.loads((made / "run.json").read_text("utf-8"))
     (made / "run.json").write_text(json.dumps({**kept, "settings": {}}), "utf-8")
-    one_line(run("runs", "table", "made"), "made", "settings lack", "make the run again")
+    one_line(run("runs table made"), "made", "settings lack", "make the run again")

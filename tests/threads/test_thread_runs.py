@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +32,6 @@ def corpus() -> Corpus:
 @pytest.fixture(scope="module")
 def samples(corpus: Corpus) -> Samples:
     return make_samples(corpus, "sentiment", limit=60)
-
-
-@pytest.fixture
-def _silenced() -> Iterator[None]:
-    yield
-    gc.collect()  # here, where the warnings about the engine's streams are silenced
 
 
 class Nosy:
@@ -129,9 +121,6 @@ def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(
     assert rows.read_bytes() == whole and table.read_bytes() == steady
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
-@pytest.mark.usefixtures("_silenced")
 def test_a_language_model_is_asked_once_and_what_failed_again(
     corpus: Corpus, tmp_path: Path
 ) -> None:
