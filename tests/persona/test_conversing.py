@@ -464,5 +464,5 @@ def test_the_command(run: Any, tmp_path: Path) -> None:
     told = json.loads(out)
     assert [row["messages"] for row in told["chats"]] == [len(c.messages) for c in held.chats]
     assert told["folder"] == "conversations" and told["chats"][0]["unanswered"] == 0
-    status, _, err = run("persona", "converse", "sample", "-s", "Mara", "--other", "speaker=Theo")
+    status, _, err = run("persona converse sample -s Mara --other speaker=Theo")
     assert status == 2 and "no consent to write as Mara" in err

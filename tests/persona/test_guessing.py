@@ -191,7 +191,6 @@ def test_a_letter_is_read_strictly(said: str, place: int | None) -> None:
     assert found.value == place and bool(found.unscored) is (place is None)
 
 
-@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 def test_a_model_is_asked_and_what_cannot_be_read_is_strictly_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,11 +258,9 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     for words in (("table", "c", "d", "--groups"), ("compare", "c", "d"), ("show", "c")):
         status, out, err = run("runs", *words)
         assert status == 0 and "accuracy" in out, err
-    status, out, err = run("runs", "failures", "c", "--json")
+    status, out, err = run("runs failures c --json")
     assert status == 0 and all(row["answer"] != row["truth"] for row in json.loads(out)), err
-    status, _, err = run(
-        "persona", "who-wrote-it", "corpus", "--guesser", "classifier", "--model", "openai/x"
-    )
+    status, _, err = run("persona who-wrote-it corpus --guesser classifier --model openai/x")
     assert status == 2 and "the guesser classifier asks no model" in err
-    status, _, err = run("persona", "who-wrote-it", "corpus", "--simulated", "c")
+    status, _, err = run("persona who-wrote-it corpus --simulated c")
     assert status == 2 and "a run of who wrote it, not of persona simulation" in err

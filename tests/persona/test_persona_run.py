@@ -159,17 +159,17 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
         status, out, err = run(*sample, "--simulator", name, *more, "--out", name)
         assert status == 0, err
         assert "what raw agreement does not show" in out and "Table 2" not in out
-    status, out, err = run("runs", "table", "flat=constant", "near=retrieve", "--json")
+    status, out, err = run("runs table flat=constant near=retrieve --json")
     assert status == 0, err
     assert [each["name"] for each in json.loads(out)] == ["flat", "near"]
-    status, out, err = run("runs", "compare", "constant", "retrieve", "--json")
+    status, out, err = run("runs compare constant retrieve --json")
     assert status == 0, err
     compared = json.loads(out)["details"][""]
     rouge, kappa = (compared["changes"][name] for name in ("rouge_1", "kappa_sentiment"))
     assert (rouge["n"], rouge["groups"]) == (12, 1)
     assert rouge["p"] is kappa["p"] is None  # one speaker is no sample of people
     Path("retrieve").rename("k=3")  # a folder may be called like NAME=RUN
-    status, out, err = run("runs", "table", "k=3", "--json")
+    status, out, err = run("runs table k=3 --json")
     assert status == 0, err
     assert json.loads(out)[0]["name"] == "retrieve"
 
@@ -177,11 +177,11 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("run", "sample", "--simulator", "llm"), "needs a model"),
-        (("run", "sample", "--speaker", "Theo"), "has only one chat"),
-        (("turns", "sample", "--labels", "nowhere"), "no labels here"),
+        ("run sample --simulator llm", "needs a model"),
+        ("run sample --speaker Theo", "has only one chat"),
+        ("turns sample --labels nowhere", "no labels here"),
     ],
 )
-def test_mistakes_are_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
-    status, _, err = run("persona", *words)
+def test_mistakes_are_one_line(run: Any, words: str, said: str) -> None:
+    status, _, err = run(f"persona {words}")
     assert status == 2 and said in err and err.count("\n") <= 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 
@@ -24,11 +22,6 @@ from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import tasks
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 
 
 @cache
@@ -38,12 +31,10 @@ def sample_labels() -> pl.DataFrame:
 
 
 @pytest.fixture(autouse=True)
-def _labelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _labelled(monkeypatch: pytest.MonkeyPatch) -> None:
     from realtalk.persona import inspecting
 
     monkeypatch.setattr(inspecting, "tasks", partial(tasks, labels=sample_labels()))
-    yield
-    gc.collect()  # here, where the warnings about the engine's streams are silenced
 
 
 def bodies(calls: list[Call]) -> list[str]:

@@ -26,13 +26,6 @@ from realtalk.persona.values import (
 )
 from tiny_models import needs_torch, save_tiny_model
 
-# The engine that asks models leaves streams to the garbage collector: not ours to mend.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-
 
 def the_task(**context: int) -> PersonaTask:
     return tasks_of(ines(), [ines_choice()], **context)[0]

@@ -99,7 +99,7 @@ def test_an_adapter_that_makes_it_worse_is_told(
     monkeypatch.setattr("realtalk.persona.tuned.training_set", lambda *_: ([], {}))
     for made, is_told in ((worse, True), (replace(worse, untuned=8.0), False)):
         monkeypatch.setattr(tuning, "tune", lambda *_, made=made, **__: made)
-        status, _, err = run("persona", "tune", "sample", "--speaker", "Mara", "--whole")
+        status, _, err = run("persona tune sample --speaker Mara --whole")
         assert status == 0, err
         assert ("less likely with this adapter" in err) is is_told
 
