@@ -18,6 +18,7 @@ from realtalk.metrics.grouped import Change, grouped_changes, grouped_estimates,
 from realtalk.metrics.statistics import Array, Estimate
 from research.papers.markdown import table as markdown
 from research.results import PAGES, ROWS
+from research.results.page_pictures import draw_estimates
 from research.results.page_words import digits, holm_p, told, wrapped_page
 
 WAYS = {"encoder": "before", "words": "words", "now": "now"}
@@ -119,9 +120,23 @@ def page(rows: pl.DataFrame) -> str:
     )
 
 
+def draw(rows: pl.DataFrame) -> None:
+    """any@5 of the twelve questions, by language, before and now."""
+    own = rows.filter(pl.col("set") == "own")
+    shown = {"encoder": "before", "now": "now"}
+    points = [
+        (language, name, estimates(some.filter(pl.col("way") == way))["any@5"])
+        for (language,), some in own.sort("language").group_by("language", maintain_order=True)
+        for way, name in shown.items()
+    ]
+    notes = ["share of twelve questions, with 95 % intervals that draw questions"]
+    draw_estimates(PAGES / "languages.svg", "Found among the first five", points, notes)
+
+
 def main() -> None:
     rows = pl.read_parquet(ROWS / "languages-rows.parquet")
     (PAGES / "languages.md").write_text(page(rows), "utf-8")
+    draw(rows)
     sys.stdout.write(f"wrote {PAGES / 'languages.md'}\n")
 
 

@@ -25,8 +25,9 @@ from realtalk.threads.values import LEAKS, SETTINGS, known_task
 from research.papers.markdown import table as markdown
 from research.papers.shared_rows import load_predictions
 from research.results import PAGES, ROWS
+from research.results.page_pictures import draw_estimates
 from research.results.page_words import digits, holm_p, share, told, wrapped_page
-from research.results.threads_model import ModelRows
+from research.results.threads_model import MODEL, Asked, ModelRows
 from research.results.threads_model_words import model_words
 
 SENTIMENT = ("accuracy", "positive_f1", "balanced_accuracy", "macro_f1", "mcc")
@@ -197,8 +198,26 @@ def page(stored: Stored, model: ModelRows) -> str:
     return wrapped_page(filled)
 
 
+def draw(model: ModelRows) -> None:
+    """ROUGE-1 of the next text, by the model in every setting and by rules."""
+    asked = Asked("next_text")
+    points = [
+        (f"1.5B model, {setting}", "", model.figures(asked, MODEL, setting)["rouge_1"])
+        for setting in model.settings(asked)
+    ]
+    for who, label in (("nearest", "nearest own writing"), ("parent", "repeats what is answered")):
+        points.append((label, "", model.figures(asked, who, "p-conv")["rouge_1"]))
+    notes = [
+        "conv: the conversation is shown; p: the person's own history",
+        "95 % intervals by user",
+    ]
+    draw_estimates(PAGES / "threads-next-text.svg", "ROUGE-1 of the next text", points, notes)
+
+
 def main() -> None:
-    (PAGES / "threads.md").write_text(page(Stored(), ModelRows()), "utf-8")
+    model = ModelRows()
+    (PAGES / "threads.md").write_text(page(Stored(), model), "utf-8")
+    draw(model)
     sys.stdout.write(f"wrote {PAGES / 'threads.md'}\n")
 
 
