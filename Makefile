@@ -43,7 +43,7 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m research.results.screenshots
 
 # docs/ as a website with search, in build/site; no network is needed to build or read it.
-site: $(VENV)/.dev
+site: $(VENV)/.site
 	$(BIN)/python -m research.site
 
 # The pages of docs/results, from the rows that are committed in research/results/rows.
@@ -66,6 +66,10 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) -e '.[dev,llm,mcp,studio]'
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.site: $(BIN)/python constraints.txt
+	$(INSTALL) zensical
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(INSTALL) -e '.[bench]'
