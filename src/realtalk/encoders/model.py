@@ -17,7 +17,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,6 +58,23 @@ class LoadedModel:
     def _are_read(self, encoded: Sequence[Any]) -> list[bool]:
         """Whether there is a token for anything of each text."""
         return [any(token not in self._empty for token in encoding.ids) for encoding in encoded]
+
+    def _run_rows(
+        self,
+        lengths: Sequence[int],
+        run: Callable[[list[int]], None],
+        advance: Callable[[int], None],
+    ) -> None:
+        """Hands all rows to `run`, from several threads; `advance` hears how many are done."""
+        batches = self._together(lengths)
+        if len(batches) == 1:  # a question: no pool for one row
+            run(batches[0])
+            return
+        done = 0
+        with ThreadPoolExecutor(self._threads) as pool:
+            for batch, _ in zip(batches, pool.map(run, batches), strict=True):
+                done += len(batch)
+                advance(done)
 
     def _together(self, lengths: Sequence[int]) -> list[list[int]]:
         """Which rows are run together: each alone, or on a GPU those of one length."""

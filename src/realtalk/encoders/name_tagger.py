@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +43,6 @@ _OVERLAP = 3  # of a long text's parts two neighbours share the third
 _BORROWED = 400  # words of the chats that weights were fitted on, beside those of a chat
 _ROUNDS = 3  # of counting names and reading again
 _RAREST = -1.5  # that the log of a word's odds is lowered by, at most
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Pieces `first` to `last` of a text, of which `kept` to `until` are taken from here."""
-
-    text: int
-    first: int
-    last: int
-    kept: int
-    until: int
 
 
 class NameTagger(LoadedModel):
@@ -87,25 +76,12 @@ class NameTagger(LoadedModel):
         spans_of: dict[str, list[TaggedSpan]] = {}
         again: dict[str, Callable[..., list[TaggedSpan]]] = {}  # where there was anything
 
-        def read(some: Sequence[str], encoded: Sequence[Any], ran: Iterator[Chances]) -> None:
-            for text, encoding, chances in zip(some, encoded, ran, strict=True):
-                prior = None if self._prior is None else self._prior[encoding.ids]
-                lang = spoken.get(text, "")
-                spans = partial(self._decoder.spans, text, encoding.offsets, chances, prior, lang)
-                if text_spans := spans():
-                    spans_of[text], again[text] = text_spans, spans
-
-        with ThreadPoolExecutor(self._threads) as pool:
-            begun: tuple[Sequence[str], Sequence[Any], Iterator[Chances]] | None = None
-            for start in range(0, len(different), _AT_ONCE):
-                some = different[start : start + _AT_ONCE]
-                encoded = self._tokenizer.encode_batch(some, add_special_tokens=False)
-                running = self._run(some, encoded, pool)
-                if begun:  # read while the next ones run
-                    read(*begun)
-                begun = some, encoded, running
-            if begun:
-                read(*begun)
+        for text, encoding, chances in self._run(different):
+            prior = None if self._prior is None else self._prior[encoding.ids]
+            lang = spoken.get(text, "")
+            spans = partial(self._decoder.spans, text, encoding.offsets, chances, prior, lang)
+            if text_spans := spans():
+                spans_of[text], again[text] = text_spans, spans
         if self._usual:
             words, last = sum(len(WORD.findall(text)) for text in different), 0.0
             for _ in range(_ROUNDS):
@@ -146,64 +122,52 @@ class NameTagger(LoadedModel):
         self, texts: Sequence[str]
     ) -> list[tuple[list[int], list[tuple[int, int]], Chances]]:
         """Each text's pieces, their places, and the chance of every tag there."""
-        encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [
+            (encoding.ids, encoding.offsets, chances) for _, encoding, chances in self._run(texts)
+        ]
+
+    def _run(self, texts: Sequence[str]) -> Iterator[tuple[str, Any, Chances]]:
+        """Texts with their pieces and chances; some are handed on while the next ones run."""
+
+        def run(text: str, encoding: Any) -> Chances:
+            parts = [
+                self._part(text, encoding, first, last)[begin - first : end - first]
+                for first, last, begin, end in self._parts(len(encoding.ids))
+            ]
+            return np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
+
+        def begin_all() -> Iterator[Iterator[tuple[str, Any, Chances]]]:
+            for start in range(0, len(texts), _AT_ONCE):
+                some = list(texts[start : start + _AT_ONCE])
+                encoded = self._tokenizer.encode_batch(some, add_special_tokens=False)
+                yield zip(some, encoded, pool.map(run, some, encoded), strict=True)
+
         with ThreadPoolExecutor(self._threads) as pool:
-            ran = list(self._run(texts, encoded, pool))
-        pairs = zip(encoded, ran, strict=True)
-        return [(encoding.ids, encoding.offsets, chances) for encoding, chances in pairs]
+            for batch, _ in pairwise(chain(begin_all(), ((),))):
+                yield from batch
 
-    def _run(
-        self, texts: Sequence[str], encoded: Sequence[Any], pool: ThreadPoolExecutor
-    ) -> Iterator[Chances]:
-        """Begins with all texts at once; their chances as soon as all are there."""
-        tags = 1 + 2 * len(self.settings["kinds"])
-        chances_of: list[Chances] = [
-            np.zeros((len(encoding.ids), tags), np.float32) for encoding in encoded
-        ]
-        parts = [
-            part
-            for at, encoding in enumerate(encoded)
-            for part in self._parts(at, len(encoding.ids))
-        ]
+    def _part(self, text: str, encoding: Any, first: int, last: int) -> Chances:
+        """The chance of every tag at the pieces `first` to `last`."""
+        tokens = [self.settings["cls"], *encoding.ids[first:last], self.settings["sep"]]
+        case = [word_case(text, *place) for place in encoding.offsets[first:last]]
+        words = self._rows[tokens].astype(np.float32) * self._scales[tokens][:, None]
+        inputs = {"words": words[None], "case": np.array([[0, *case, 0]], np.int64)}
+        ((logits,),) = self._session.run(None, inputs)
+        raised = np.exp(logits - logits.max(-1, keepdims=True))
+        chances: Chances = raised / raised.sum(-1, keepdims=True)
+        return chances[1:-1]
 
-        def run(batch: list[_Part]) -> None:
-            size = batch[0].last - batch[0].first
-            tokens = np.empty((len(batch), size + 2), np.int64)
-            case = np.zeros_like(tokens)
-            tokens[:, 0], tokens[:, -1] = self.settings["cls"], self.settings["sep"]
-            for row, part in enumerate(batch):
-                encoding, text = encoded[part.text], texts[part.text]
-                tokens[row, 1:-1] = encoding.ids[part.first : part.last]
-                case[row, 1:-1] = [
-                    word_case(text, start, end)
-                    for start, end in encoding.offsets[part.first : part.last]
-                ]
-            words = self._rows[tokens].astype(np.float32) * self._scales[tokens][..., None]
-            (logits,) = self._session.run(None, {"words": words, "case": case})
-            chances = np.exp(logits - logits.max(-1, keepdims=True))
-            chances /= chances.sum(-1, keepdims=True)
-            for row, part in enumerate(batch):
-                own = chances[row, 1 + part.kept - part.first : 1 + part.until - part.first]
-                chances_of[part.text][part.kept : part.until] = own
+    def _parts(self, size: int) -> Iterator[tuple[int, int, int, int]]:
+        """All of a text where it fits, else parts of which each end is read with what follows.
 
-        together = self._together([part.last - part.first for part in parts])
-        running = pool.map(run, [[parts[at] for at in some] for some in together])
-
-        def results() -> Iterator[Chances]:
-            for _ in running:
-                pass
-            yield from chances_of
-
-        return results()
-
-    def _parts(self, text: int, size: int) -> Iterator[_Part]:
-        """All of a text where it fits, else parts of which each end is read with what follows."""
+        First and last piece of a part, then of what is taken from it.
+        """
         first, shared = 0, self._longest // _OVERLAP
         while size:
             last = min(first + self._longest, size)
             begin = first + shared // 2 if first else 0
             if last == size:
-                yield _Part(text, first, last, begin, size)
+                yield first, last, begin, size
                 return
-            yield _Part(text, first, last, begin, last - shared + shared // 2)
+            yield first, last, begin, last - shared + shared // 2
             first = last - shared

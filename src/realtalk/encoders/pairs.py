@@ -14,7 +14,6 @@ session, one core each. Classes and levels are numbers here; `ei.embedded` gives
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -56,18 +55,14 @@ class PairEncoder(LoadedModel):
         rows = self._rows(pairs)
         vectors = np.empty((len(pairs), int(self.settings["width"])), np.float32)
 
-        def run(some: list[int]) -> int:
+        def run(some: list[int]) -> None:
             tokens = np.array([rows[at][0] for at in some], np.int64)
             borders = np.array([rows[at][1] for at in some], np.int64)
             types = (np.arange(tokens.shape[1]) >= borders[:, None]).astype(np.int64)
             vectors[some] = self._session.run(None, {"tokens": tokens, "types": types})[0]
-            return len(some)
 
-        done = before
-        with ThreadPoolExecutor(self._threads) as pool:
-            for count in pool.map(run, self._together([len(ids) for ids, _ in rows])):
-                done += count
-                progress(done, total, "")
+        lengths = [len(ids) for ids, _ in rows]
+        self._run_rows(lengths, run, lambda done: progress(before + done, total, ""))
         return vectors
 
     def _encode(self, texts: Sequence[str]) -> list[Any]:

@@ -14,7 +14,6 @@ asked (see `encoders.pairs`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -167,19 +166,15 @@ class SentenceEncoder(LoadedModel):
     def _run(self, rows: list[list[int]], keep: Keep, total: int, progress: Progress) -> None:
         """Runs each row and hands its outputs to `keep`."""
 
-        def run(some: list[int]) -> int:
+        def run(some: list[int]) -> None:
             tokens = np.array([rows[at] for at in some], np.int64)
             outputs = self._session.run(None, {"tokens": tokens})
             for place, at in enumerate(some):
                 keep(at, *(output[place] for output in outputs))
-            return len(some)
 
-        if len(rows) == 1:  # a question: no pool for one row
-            run([0])
-        else:
-            done = 0
-            with ThreadPoolExecutor(self._threads) as pool:
-                for count in pool.map(run, self._together([len(row) for row in rows])):
-                    done += count
-                    progress(done * total // len(rows), total, "")
+        self._run_rows(
+            [len(row) for row in rows],
+            run,
+            lambda done: progress(done * total // len(rows), total, ""),
+        )
         progress(total, total, "")

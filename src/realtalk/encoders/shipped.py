@@ -112,10 +112,9 @@ class LearnedTexts:
         name, count = counts.most_common(1)[0]
         return name if count >= _FEWEST_KNOWN and count >= _SHARE * len(prints) else None
 
-    def _set_of(self, known: int) -> str | None:
-        key = np.uint32(known)
+    def _set_of(self, key: int) -> str | None:
         for name, hashes in self.sets.items():
-            at = int(np.searchsorted(hashes, key))
-            if at < len(hashes) and hashes[at] == key:
+            at = np.searchsorted(hashes, np.uint32(key))
+            if key in hashes[at : at + 1]:
                 return name
         return None

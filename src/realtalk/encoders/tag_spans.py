@@ -105,10 +105,10 @@ class SpanDecoder:
             return []
         firsts = words_in(text, offsets)
         begins = chances[firsts, 1::2]
-        none = np.zeros(len(offsets), np.float32)
-        log_odds = none if prior is None else prior
+        if prior is None:
+            prior = np.zeros(len(offsets), np.float32)
         values, kinds, best = features(
-            text, offsets, firsts, chances, log_odds, self._alike, self._words
+            text, offsets, firsts, chances, prior, self._alike, self._words
         )
         chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
         if len(self._weights):
@@ -117,20 +117,17 @@ class SpanDecoder:
             chance = np.where(np.isin(best, self._alike), 1 / (1 + np.exp(-odds)), chance)
         spans: list[TaggedSpan] = []
         run: list[int] = []
-        ends = [*firsts[1:], len(offsets)]
+        places = word_places(offsets, firsts)
 
         def close() -> None:
-            if run:
-                start, end = offsets[firsts[run[0]]][0], offsets[ends[run[-1]] - 1][1]
-                word_places = [at for at in run if any(map(str.isalnum, text[slice(*place(at))]))]
-                if word_places:
-                    score = self._score(int(best[run[0]]), float(chance[word_places].mean()))
-                    words = self._looked_up(text, [place(at) for at in word_places], score)
-                    spans.append(TaggedSpan(start, end, self._kinds[best[run[0]]], score, *words))
-                run.clear()
-
-        def place(at: int) -> tuple[int, int]:
-            return offsets[firsts[at]][0], offsets[ends[at] - 1][1]
+            words = [at for at in run if any(map(str.isalnum, text[slice(*places[at])]))]
+            if words:
+                kind = int(best[run[0]])
+                score = self._score(kind, float(chance[words].mean()))
+                lists = self._look_up(text, [places[at] for at in words], score)
+                start, end = places[run[0]][0], places[run[-1]][1]
+                spans.append(TaggedSpan(start, end, self._kinds[kind], score, *lists))
+            run.clear()
 
         for at, (kind, how) in enumerate(zip(best, chance, strict=True)):
             first = self._from[kind]
@@ -139,15 +136,16 @@ class SpanDecoder:
                 continue
             begin = begins[at, kind] > kinds[at, kind] / 2
             # Signs that touch are one name even where one of them is less sure: 王小|明.
-            apart = bool(run) and place(run[-1])[1] < place(at)[0]
-            unlike = bool(run) and apart and (how >= first) != (chance[run[-1]] >= first)
-            if run and (kind != best[run[-1]] or begin or unlike):
-                close()
+            if run:
+                apart = places[run[-1]][1] < places[at][0]
+                unlike = apart and (how >= first) != (chance[run[-1]] >= first)
+                if kind != best[run[-1]] or begin or unlike:
+                    close()
             run.append(at)
         close()
         return spans
 
-    def _looked_up(
+    def _look_up(
         self, text: str, places: Sequence[tuple[int, int]], score: float
     ) -> tuple[bool, int]:
         """Whether lists have all words of a name that is to be replaced; how common they are."""
@@ -175,14 +173,13 @@ def features(
     lists: NameWords | None = None,
 ) -> tuple[npt.NDArray[np.float64], Chances, npt.NDArray[np.intp]]:
     """What tells of each word whether it is a name; the chance of each kind; the likeliest."""
-    ends = [*firsts[1:], len(offsets)]
     sizes = np.diff([*firsts, len(offsets)])[:, None]
     kinds = np.add.reduceat(chances[:, 1::2] + chances[:, 2::2], firsts, axis=0) / sizes
     chance = np.clip(kinds[:, list(alike)].sum(1), 0.002, 0.998).astype(np.float64)
     odds = np.log(chance / (1 - chance))
     mean_prior = np.add.reduceat(prior, firsts) / sizes[:, 0]
     least = np.minimum.reduceat(prior, firsts)
-    places = [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(firsts, ends, strict=True)]
+    places = word_places(offsets, firsts)
     words = [text[slice(*place)] for place in places]
     capital = np.array([case_of(word) in (2, 3, 4) for word in words], np.float64)
     inside = capital * np.array([not _begins(text, start) for start, _ in places])
@@ -197,6 +194,12 @@ def features(
         both = np.stack([listed * small, plain, listed * odds], axis=1)
         table = np.concatenate([table, looked, both], axis=1)
     return table, kinds, kinds.argmax(1)
+
+
+def word_places(offsets: Sequence[tuple[int, int]], firsts: Sequence[int]) -> list[tuple[int, int]]:
+    """Where each word stands, of whose pieces these are the first."""
+    ends = [*firsts[1:], len(offsets)]
+    return [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(firsts, ends, strict=True)]
 
 
 def _begins(text: str, start: int) -> bool:
