@@ -28,16 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.engine.jobs import (
-    ONE_THREAD,
-    TRIES,
-    Backend,
-    PartResult,
-    Task,
-    Work,
-    carry_out,
-    lost_result,
-)
+from realtalk.engine.jobs import ONE_THREAD, TRIES, Backend, PartResult, Task, Work, carry_out, fail
 from realtalk.errors import RealtalkError
 from realtalk.files.temporary import temporary_folder
 from realtalk.files.writing import write_bytes
@@ -149,7 +140,7 @@ def _alone(packed: Path, task: Task) -> PartResult:
         except BrokenExecutor as error:
             losses, failed_starts = losses + is_ready, failed_starts + (not is_ready)
             if losses >= TRIES:
-                return lost_result(task, _ending(error))
+                return fail(task, _ending(error))
             if failed_starts >= TRIES:
                 raise RealtalkError(
                     f"workers end before they are ready ({_ending(error)})",

@@ -123,7 +123,7 @@ class Backend(Protocol):
     def results(self, make: Callable[[], Work], tasks: Sequence[Task]) -> Iterator[PartResult]: ...
 
 
-def lost_result(task: Task, how: str) -> PartResult:
+def fail(task: Task, how: str) -> PartResult:
     """The result of a task whose workers ended every time."""
     return PartResult(task, problem=f"its worker ended {TRIES} times ({how})")
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.engine.jobs import ONE_THREAD, TRIES, PartResult, Task, Work, carry_out, lost_result
+from realtalk.engine.jobs import ONE_THREAD, TRIES, PartResult, Task, Work, carry_out, fail
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.files.environment import environment
 from realtalk.files.temporary import temporary_folder
@@ -88,9 +88,8 @@ class OnRay:
             return  # nothing to start a Ray for
         workers = min(self.workers, len(tasks))
         with _cluster(self.address, workers, self.gpus) as ray:
-            resources = {"num_cpus": 1, "num_gpus": self.gpus}
-            actor = ray.remote(**resources, max_restarts=0, max_task_retries=0)(RayWorker)
-            yield from _results(ray, actor, workers, pickle.dumps(make), deque(tasks))
+            remote = ray.remote(num_cpus=1, num_gpus=self.gpus, max_restarts=0, max_task_retries=0)
+            yield from _results(ray, remote(RayWorker), workers, pickle.dumps(make), deque(tasks))
 
 
 def _results(
@@ -119,7 +118,7 @@ def _results(
                     if losses[task.part] < TRIES:
                         waiting.append(task)
                     else:
-                        yield lost_result(task, type(error).__name__)
+                        yield fail(task, type(error).__name__)
                     continue
                 failed_starts += 1
                 if failed_starts >= _FAILED_STARTS:

@@ -147,7 +147,7 @@ class ContextsElsewhere(ConfiguredMemory):
     def __init__(self, given: Mapping[Key, Row]) -> None:
         self._given = given
 
-    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+    def build(self, chat: Chat) -> Recalling:
         def recall(question: Question, budget: Budget) -> Context:
             line = self._given.get((chat.id, question.id, label(budget)), {})
             ids = tuple(line.get("message_ids") or ())

@@ -212,25 +212,20 @@ def known_by(chat: Chat, asked: datetime | None) -> Chat:
     if asked is None:
         return chat
     day = asked.date()
-    messages_by_day = [
-        tuple(
+    sessions = []
+    uncut = set()
+    for session in chat.sessions:
+        messages = tuple(
             message
             for message in session.messages
             if (moment := message.time or session.time) is None or moment.date() <= day
         )
-        for session in chat.sessions
-    ]
-    pairs = [*zip(chat.sessions, messages_by_day, strict=True)]
-    uncut = {
-        session.number for session, messages in pairs if len(messages) == len(session.messages)
-    }
-    if all(len(messages) == len(session.messages) for session, messages in pairs):
+        if messages == session.messages:
+            uncut.add(session.number)
+        if messages or not session.messages:
+            sessions.append(replace(session, messages=messages))
+    if tuple(sessions) == chat.sessions:
         return chat
-    sessions = (
-        replace(session, messages=messages)
-        for session, messages in pairs
-        if messages or not session.messages
-    )
     events = tuple(event for event in chat.events if event.session in uncut)
     return replace(chat, sessions=tuple(sessions), events=events)
 

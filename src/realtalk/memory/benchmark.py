@@ -186,9 +186,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
 
         What a judge said was said of the golds in use.
         """
-        by_audit = golds_of(run) == PUBLISHED and any(
-            row["verdict"] is not None for row in run.rows
-        )
+        by_audit = golds_of(run) == PUBLISHED and any(row["verdict"] for row in run.rows)
         names = dict.fromkeys(map(_judged_as, run.judgements))
         verdicts: dict[tuple[str, ...], Row] = {}
         for judgement in run.judgements:
@@ -227,30 +225,24 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     @classmethod
     def averages_of(cls, run: Run, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
         """Of the board's golds also the mean of the categories' means, as boards average."""
-        board_scores = [score for score in scores if score.name in (*RANK_SCORES, *BUDGET_SCORES)]
-        board = golds_of(run) == LMEB and board_scores
-        return (
-            {"mean of categories": [score.evenly("category") for score in board_scores]}
-            if board
-            else {}
-        )
+        names = (*RANK_SCORES, *BUDGET_SCORES)
+        means = [score.evenly("category") for score in scores if score.name in names]
+        return {"mean of categories": means} if means and golds_of(run) == LMEB else {}
 
     @classmethod
     def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:
         """What a question costs on average, and building the memories in all."""
         if variant == _RANKING:
             return {}
-        times = [timing for timing in run.timings if timing["variant"] == variant]
+        times = [row for row in run.timings if row["variant"] == variant]
         spent = {name: sum(row[name] + row[f"memory_{name}"] for row in rows) for name in COUNTS}
         building_cost = building(run) or dict.fromkeys(COUNTS, 0)
         return {
             "context tokens": fmean(row["tokens"] for row in rows),
             "context words": fmean(row["words"] for row in rows),
             **{name.replace("_", " "): float(total) or None for name, total in spent.items()},
-            "recall ms": fmean(timing["recall_ms"] for timing in times) if times else None,
-            "reader s": fmean(timing["reader_seconds"] for timing in times) or None
-            if times
-            else None,
+            "recall ms": fmean(row["recall_ms"] for row in times) if times else None,
+            "reader s": fmean(row["reader_seconds"] for row in times) or None if times else None,
             "build calls": float(building_cost["calls"]) or None,
             "build tokens": float(building_cost["tokens_in"] + building_cost["tokens_out"]) or None,
             "build s": building_cost.get("seconds"),
@@ -368,8 +360,8 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     @classmethod
     def evidence(cls, row: Row, corpus: Corpus | None) -> list[str]:
         """A line per message of the evidence, the published and the audit's."""
-        chats = () if corpus is None else corpus.chats
-        chat = next((candidate for candidate in chats if candidate.id == row["group"]), None)
+        chats = {chat.id: chat for chat in corpus.chats} if corpus else {}
+        messages = chats[row["group"]].by_id if row["group"] in chats else {}
         shown_ids, ranked = set(row["message_ids"]), row["ranked"] or []
         audited = row["audit_evidence"] or []
         lines = []
@@ -379,10 +371,8 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
                 marks.append(f"rank {ranked.index(id_) + 1}")
             if audited and (id_ in audited) != (id_ in row["evidence"]):
                 marks.append("by the audit alone" if id_ in audited else "not by the audit")
-            message = None if chat is None else chat.by_id.get(id_)
-            text = (
-                "" if message is None else f" {message.speaker}: {' '.join(message.text.split())}"
-            )
+            message = messages.get(id_)
+            text = f" {message.speaker}: {' '.join(message.text.split())}" if message else ""
             lines.append(f"evidence {id_} ({', '.join(marks)}){text}")
         return lines
 

@@ -30,6 +30,7 @@ Table 3 of arXiv:2502.13270: partial-match F1 and accuracy by gpt-4o-mini as jud
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -225,9 +226,6 @@ def learned_lines(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[str]
     ]
 
 
-_CATEGORIES = ("multi_hop", "temporal", "commonsense")
-
-
 class PublishedLine(NamedTuple):
     """One line of the table. `memory` is our name for its input: C is whole, E is events."""
 
@@ -237,19 +235,8 @@ class PublishedLine(NamedTuple):
     accuracy: Mapping[str, float]
 
 
-def _line(
-    model: str, memory: str, f1: tuple[float, ...], accuracy: tuple[float, ...]
-) -> PublishedLine:
-    figures = (dict(zip(_CATEGORIES, column, strict=True)) for column in (f1, accuracy))
-    return PublishedLine(model, memory, *figures)
-
-
-TABLE_3 = (
-    _line("gpt-4o-mini", "whole", (0.301, 0.355, 0.190), (0.528, 0.549, 0.599)),
-    _line("gpt-4o-mini", "events", (0.177, 0.266, 0.142), (0.253, 0.424, 0.400)),
-    _line("gpt-4o", "whole", (0.348, 0.437, 0.221), (0.519, 0.737, 0.621)),
-    _line("gpt-4o", "events", (0.186, 0.271, 0.138), (0.266, 0.501, 0.348)),
-)
+_FILE = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
+TABLE_3 = tuple(PublishedLine(**row) for row in _FILE["table_3"])
 
 
 def are_published(chats: Iterable[str]) -> bool:

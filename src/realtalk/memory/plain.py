@@ -27,7 +27,6 @@ from typing import Literal, TypeAlias, get_args
 
 from realtalk.chat import Chat, Event, EventKind, Question, Session
 from realtalk.errors import RealtalkError
-from realtalk.files.progress import Progress, silent
 from realtalk.memory.showing import (
     Filling,
     Lines,
@@ -59,7 +58,7 @@ class Whole(ConfiguredMemory):
     def __post_init__(self) -> None:
         choice("protocol", self.protocol, get_args(WholeProtocol))
 
-    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+    def build(self, chat: Chat) -> Recalling:
         sessions = [session for session in chat.sessions if session.messages]
         if self.protocol == "released":
             sessions = [session for session in reversed(sessions) for _ in range(2)]
@@ -83,7 +82,7 @@ class Nothing(ConfiguredMemory):
 
     name = "none"
 
-    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+    def build(self, chat: Chat) -> Recalling:  # noqa: ARG002
         return Recalling(lambda question, budget: Context("", (), 0, 0))  # noqa: ARG005
 
 
@@ -100,7 +99,7 @@ class Recent(ConfiguredMemory):
     def __post_init__(self) -> None:
         choice("unit", self.unit, get_args(Unit))
 
-    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+    def build(self, chat: Chat) -> Recalling:
         costs = MessageCosts(chat)
         newest_first, sessions = costs.ids[::-1], costs.blocks[::-1]
 
@@ -169,7 +168,7 @@ class Events(ConfiguredMemory):
     def __post_init__(self) -> None:
         self.kinds = check_kinds(self.kinds)
 
-    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+    def build(self, chat: Chat) -> Recalling:
         sheet = EventLines(chat, self.kinds)
 
         def recall(question: Question, budget: Budget) -> Context:  # noqa: ARG001
@@ -198,7 +197,7 @@ class Oracle(ConfiguredMemory):
         oracle._evidence = evidence
         return oracle
 
-    def build(self, chat: Chat, progress: Progress = silent) -> Recalling:  # noqa: ARG002
+    def build(self, chat: Chat) -> Recalling:
         evidence = self._evidence
         if evidence is None:
             raise RealtalkError("the oracle was not told the evidence", fix="use it in `probe`")

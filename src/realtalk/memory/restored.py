@@ -26,7 +26,6 @@ import numpy.typing as npt
 
 from realtalk.chat import Chat, Event, Question
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
-from realtalk.files.progress import Progress, silent
 from realtalk.memory.plain import EventLines, check_kinds
 from realtalk.memory.showing import MessageCosts, lines_then_messages
 from realtalk.memory.values import Budget, ConfiguredMemory, Context, at_least
@@ -55,7 +54,7 @@ class Restored(ConfiguredMemory):
         at_least(1, top=self.top, anchors=self.anchors)
         self.kinds = check_kinds(self.kinds)
 
-    def build(self, chat: Chat, progress: Progress = silent) -> BuiltRestored:  # noqa: ARG002
+    def build(self, chat: Chat) -> BuiltRestored:
         return BuiltRestored(chat, self)
 
 

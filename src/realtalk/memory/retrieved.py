@@ -15,6 +15,7 @@ what is left, as far as what would fill it twice.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -49,66 +50,58 @@ _WEIGHTS: Mapping[str, Weights] = MappingProxyType(
 )
 
 
+@dataclass(kw_only=True, eq=False)
 class Retrieved(ConfiguredMemory):
     """Retrieval as a memory.
 
     `window` shows so many messages around each hit; `hops` searches so often again with what
     was found; `top` ends after so many hits (0: as many as the budget holds). `aliases` replaces
     other names of the speakers in the question, `dates` reads the days that it names. `device` is
-    where the encoder runs: cpu or cuda.
+    where the encoder runs, cpu or cuda: its version tells.
     """
 
     name = "retrieved"
     recorded = ("way", "window", "hops", "top", "aliases", "dates")
 
-    def __init__(
-        self,
-        *,
-        way: Way = "fused",
-        window: int = 0,
-        hops: int = 0,
-        top: int = 0,
-        aliases: bool = True,
-        dates: bool = True,
-        device: str = "cpu",
-        encoder: TextEncoder | None = None,
-        cache: Path | None = None,
-    ) -> None:
-        at_least(0, window=window, hops=hops, top=top)
-        if hops and way == "bm25":
-            raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
-        if device != "cpu" and way == "bm25":
-            raise RealtalkError(
-                "words alone are searched without an encoder", fix="leave `device=` out"
-            )
-        choice("way", way, get_args(Way))
-        self.way = way
-        self.window = window
-        self.hops = hops
-        self.top = top
-        self.aliases = aliases
-        self.dates = dates
-        self._device = device  # told by the encoder's version, which has a say in what is kept
-        self._encoder = encoder
-        self._cache = cache
+    way: Way = "fused"
+    window: int = 0
+    hops: int = 0
+    top: int = 0
+    aliases: bool = True
+    dates: bool = True
+    device: str = "cpu"
+    encoder: TextEncoder | None = None
+    cache: Path | None = None
 
-    @property
-    def encoder(self) -> TextEncoder | None:
+    def __post_init__(self) -> None:
+        at_least(0, window=self.window, hops=self.hops, top=self.top)
+        choice("way", self.way, get_args(Way))
+        if self.way == "bm25":
+            if self.hops:
+                raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
+            if self.device != "cpu":
+                raise RealtalkError(
+                    "words alone are searched without an encoder", fix="leave `device=` out"
+                )
+
+    def load_encoder(self) -> TextEncoder | None:
         """The encoder, loaded when first needed; None where only words are searched."""
-        if self._encoder is None and self.way != "bm25":
-            self._encoder = SentenceEncoder(device=self._device)
-        return self._encoder if self.way != "bm25" else None
+        if self.way == "bm25":
+            return None
+        self.encoder = self.encoder or SentenceEncoder(device=self.device)
+        return self.encoder
 
     @property
     def version(self) -> str:
         """Ours, with the encoder's where it has a say."""
-        return "1" if self.encoder is None else f"1+{self.encoder.version}"
+        encoder = self.load_encoder()
+        return "1" if encoder is None else f"1+{encoder.version}"
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRetrieved:
         plain = ChatIndex.around(chat, None)
         if self.by_words(plain):
             return BuiltRetrieved(self, plain)
-        index = ChatIndex.of(chat, self.encoder, cache=self._cache, progress=progress)
+        index = ChatIndex.of(chat, self.load_encoder(), cache=self.cache, progress=progress)
         return BuiltRetrieved(self, index)
 
     def by_words(self, index: ChatIndex) -> bool:
@@ -145,7 +138,7 @@ class BuiltRetrieved:
             dates=memory.dates,
             is_english=index.is_english,
         )
-        encoder = None if memory.by_words(index) else memory.encoder
+        encoder = None if memory.by_words(index) else memory.load_encoder()
         values = scores(index, searched, encoder, memory.weights(index))
         for _ in range(memory.hops):
             values = again(index, values)

@@ -26,7 +26,6 @@ from realtalk.chat import Chat, Question
 from realtalk.encoders.tokens import count_tokens, count_words
 from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.evals.values import Cost
-from realtalk.files.progress import Progress, silent
 from realtalk.registry import suggest
 
 _UNCOUNTED = -1
@@ -100,7 +99,10 @@ class BuiltMemory(Protocol):
 
 
 class Memory(Protocol):
-    """A way to remember. `settings` and `version` go into every run made with it."""
+    """A way to remember. `settings` and `version` go into every run made with it.
+
+    A `build` that takes `progress` as well is handed one.
+    """
 
     name: str
 
@@ -110,7 +112,7 @@ class Memory(Protocol):
     @property
     def settings(self) -> dict[str, str | int | float | bool]: ...
 
-    def build(self, chat: Chat, progress: Progress = silent) -> BuiltMemory: ...
+    def build(self, chat: Chat) -> BuiltMemory: ...
 
 
 @dataclass(frozen=True)

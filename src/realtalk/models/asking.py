@@ -126,8 +126,8 @@ class ModelConfig:
 
 def patience(timeout: int | None, retries: int | None) -> dict[str, Any]:
     """Those of the two that are given, as arguments of `ModelConfig`."""
-    options = {"timeout": timeout, "retries": retries}
-    return {name: value for name, value in options.items() if value is not None}
+    pairs = (("timeout", timeout), ("retries", retries))
+    return {name: value for name, value in pairs if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
     from huggingface_hub.utils.tqdm import tqdm
 
-    class ProgressBar(tqdm):
+    class Bar(tqdm):
         """Tells our progress instead of drawing a bar."""
 
         def update(self, n: float | None = 1) -> bool | None:
@@ -188,11 +188,7 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
         with tempfile.TemporaryDirectory(prefix=_HUB, dir=path.parent) as place:
             # No token: nothing is sent but the request.
             arrived = hf_hub_download(
-                model.repository,
-                model.file_name,
-                local_dir=place,
-                token=False,
-                tqdm_class=ProgressBar,
+                model.repository, model.file_name, local_dir=place, token=False, tqdm_class=Bar
             )
             if file_state(Path(arrived), model.size, model.sha256) != "verified":
                 raise _wrong(
