@@ -20,10 +20,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from realtalk.evals import running
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.similarity import Rows, Similarity, shipped_encoder
-from realtalk.persona.benchmark import run_persona, share
+from realtalk.persona.benchmark import PersonaBenchmark, share
 from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.turns import choices_of, tasks_of
 from realtalk.persona.values import PersonaTask, Simulator, make_simulator
@@ -57,7 +58,8 @@ def main() -> None:
         chosen = [each for each in choices if not speakers or each.speaker in speakers]
         tasks: list[PersonaTask] = tasks_of(corpus, chosen, **context)
         scored = given.scored / given.name / name
-        found = run_persona(corpus, tasks, simulator, scored, scorer=scorer, limit=given.limit)
+        benchmark = PersonaBenchmark(corpus, tasks, scorer, given.limit)
+        found = running.run(benchmark, corpus, simulator, scored)
         out = given.out / given.name / name
         shutil.rmtree(out, ignore_errors=True)
         share(scored, out)

@@ -12,12 +12,13 @@ import pytest
 from persona_chats import RuleLabeller, ines, light_scorer
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.errors import RealtalkError
+from realtalk.evals import running
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
-from realtalk.persona.benchmark import KIND, READING, PersonaBenchmark, run_persona
+from realtalk.persona.benchmark import KIND, READING, PersonaBenchmark
 from realtalk.persona.choosing import (
     PUBLISHED_SCORES,
     TABLE_2,
@@ -169,7 +170,8 @@ def test_a_sweep_is_drawn(tmp_path: Path) -> None:
     for sessions in (1, 3):
         asked = tasks(corpus, speaker="Ines", labels=labels, context_sessions=sessions)
         folder = tmp_path / str(sessions)
-        run_persona(corpus, asked, make_simulator("copy"), folder, scorer=light_scorer(corpus))
+        benchmark = PersonaBenchmark(corpus, asked, light_scorer(corpus))
+        running.run(benchmark, corpus, make_simulator("copy"), folder)
     found = figure_7(tmp_path)
     assert "sessions" in found.verdict.line
     (_, grid) = found.grids[0]

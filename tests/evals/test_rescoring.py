@@ -13,11 +13,12 @@ import pytest
 from persona_chats import ines, ines_choice, light_scorer
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
+from realtalk.evals import running
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from realtalk.persona.benchmark import rescore_persona, run_persona
+from realtalk.persona.benchmark import PersonaBenchmark, rescore_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.threads.benchmark import ThreadTask, rescore_threads, run_threads
@@ -29,9 +30,8 @@ CORPUS = ines(4)
 
 
 def as_ines(folder: Path) -> None:
-    run_persona(
-        CORPUS, tasks_of(CORPUS, [ines_choice()]), Constant(), folder, scorer=light_scorer(CORPUS)
-    )
+    benchmark = PersonaBenchmark(CORPUS, tasks_of(CORPUS, [ines_choice()]), light_scorer(CORPUS))
+    running.run(benchmark, CORPUS, Constant(), folder)
 
 
 def rewrite(folder: Path, table: str, changes: Mapping[int, Mapping[str, Any]]) -> None:

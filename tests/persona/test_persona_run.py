@@ -14,12 +14,13 @@ import pytest
 from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
 from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
+from realtalk.evals import running
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run, join_runs
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
-from realtalk.persona.benchmark import run_persona
+from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.scoring import COLUMNS
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
@@ -36,7 +37,8 @@ def run_task(
     simulator: Simulator, folder: Path, task: PersonaTask | None = None, limit: int | None = None
 ) -> Run:
     scorer = light_scorer(CORPUS)
-    return run_persona(CORPUS, [task or the_task()], simulator, folder, scorer=scorer, limit=limit)
+    benchmark = PersonaBenchmark(CORPUS, [task or the_task()], scorer, limit)
+    return running.run(benchmark, CORPUS, simulator, folder)
 
 
 class Stopping(Constant):

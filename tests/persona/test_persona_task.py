@@ -17,7 +17,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmGuesser, LlmSimulator
-from realtalk.persona.benchmark import run_persona
+from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import tasks
 
@@ -102,7 +102,7 @@ def test_inspect_sends_what_the_command_sends(
             seed=3,
             prompts=own,
         )
-        run = run_persona(corpus, found, model, limit=5)
+        run = running.run(PersonaBenchmark(corpus, found, limit=5), corpus, model)
         asked = bodies(server.calls)
     assert len(asked) == 5 and asked == bodies(calls)
     assert any("Be Mara." in body for body in asked) is not style

@@ -15,10 +15,11 @@ from realtalk.ei.labels import LABELS, MEASURES, Label, turn_inputs
 from realtalk.ei.values import FACETS
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
+from realtalk.evals import running
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona import turns
-from realtalk.persona.benchmark import run_persona
+from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.choosing import (
     Choice,
     as_published,
@@ -85,7 +86,7 @@ class Spy(Constant):
 
 def test_nothing_that_is_learned_from_holds_a_tested_turn(tmp_path: Any) -> None:
     spy, task = Spy(), the_task()
-    run_persona(ines(), [task], spy, tmp_path, scorer=light_scorer())
+    running.run(PersonaBenchmark(ines(), [task], light_scorer()), ines(), spy, tmp_path)
     reached = "\n".join(strings(spy.learned))
     tested = [message.text for message in task.test.messages if message.speaker == "Ines"]
     assert tested and all("boatx" in text for text in tested)

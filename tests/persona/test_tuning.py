@@ -97,11 +97,15 @@ def test_an_adapter_that_makes_it_worse_is_told(
     loaded = SimpleNamespace(device="cpu", precision="float32")
     monkeypatch.setattr("realtalk.persona.pretrained.load", lambda *_, **__: loaded)
     monkeypatch.setattr("realtalk.persona.tuned.training_set", lambda *_: ([], {}))
+    words = ("persona", "tune", "sample", "--speaker", "Mara", "--whole")
     for made, is_told in ((worse, True), (replace(worse, untuned=8.0), False)):
         monkeypatch.setattr(tuning, "tune", lambda *_, made=made, **__: made)
-        status, _, err = run("persona tune sample --speaker Mara --whole")
+        status, _, err = run(*words)
         assert status == 0, err
         assert ("less likely with this adapter" in err) is is_told
+        status, out, err = run(*words, "--json")
+        assert status == 0, err
+        assert json.loads(out)["folder"] == str(tmp_path)
 
 
 def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -451,9 +455,9 @@ def test_a_large_model_keeps_less_and_learns_the_same(
     tune(fresh(), TURNS, tmp_path / "plain", OWN)
     monkeypatch.setattr(trainer, "_LARGE", 1000)
     base = fresh()
-    assert not base.model.is_gradient_checkpointing
+    assert not base.model.is_activation_checkpointing
     tune(base, TURNS, tmp_path / "large", OWN, say=str)
-    assert base.model.is_gradient_checkpointing
+    assert base.model.is_activation_checkpointing
     assert gap(tmp_path / "plain", tmp_path / "large") < 1e-6
 
 

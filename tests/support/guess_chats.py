@@ -8,8 +8,9 @@ from pathlib import Path
 
 from persona_chats import chat, ines, ines_choice, light_scorer
 from realtalk.chat import Corpus
+from realtalk.evals import running
 from realtalk.evals.run import Run
-from realtalk.persona.benchmark import run_persona
+from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, make_simulator
 
@@ -41,4 +42,5 @@ def persona_run(folder: Path | None, says: str = "haha yes, the boat") -> Run:
     """What a constant wrote at Ines's turns."""
     corpus = guessable()
     simulator = make_simulator("constant", {"says": says})
-    return run_persona(corpus, [guess_task()], simulator, folder, scorer=light_scorer(corpus))
+    benchmark = PersonaBenchmark(corpus, [guess_task()], light_scorer(corpus))
+    return running.run(benchmark, corpus, simulator, folder)

@@ -14,6 +14,7 @@ from persona_chats import ines, ines_choice, light_scorer
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.ei.label_files import store_labels
+from realtalk.evals import running
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
@@ -22,7 +23,7 @@ from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent, Whole
 from realtalk.memory.values import Budget
 from realtalk.pages.report import PageReport, make_report
-from realtalk.persona.benchmark import run_persona
+from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.threads.benchmark import ThreadTask, run_threads
@@ -112,7 +113,8 @@ def write_runs(folder: Path) -> Path:
     talk = ines(4)
     choice = ines_choice()
     task = tasks_of(talk, [choice])
-    run_persona(talk, task, Constant(), folder / "persona", scorer=light_scorer(talk))
+    benchmark = PersonaBenchmark(talk, task, light_scorer(talk))
+    running.run(benchmark, talk, Constant(), folder / "persona")
     threads = open_reading("sample-threads").reading.corpus
     run_threads(
         threads,

@@ -176,7 +176,8 @@ def simulate(
     """
     from realtalk.api.choices import semantics_of, simulator_of
     from realtalk.evals import refuse_other_folder
-    from realtalk.persona.benchmark import run_persona
+    from realtalk.evals.running import run
+    from realtalk.persona.benchmark import PersonaBenchmark
     from realtalk.persona.scoring import TurnScorer
     from realtalk.persona.turns import tasks_of
     from realtalk.persona.values import make_simulator
@@ -195,9 +196,8 @@ def simulate(
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     tasks = tasks_of(chats, choices, **context)
     scorer = TurnScorer(chats, bertscore=semantics)
-    return run_persona(
-        chats, tasks, writer, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
-    )
+    benchmark = PersonaBenchmark(chats, tasks, scorer, limit)
+    return run(benchmark, chats, writer, place, fresh=fresh, progress=progress)
 
 
 def predict(

@@ -395,10 +395,8 @@ def show_tuned(tuned: TuningResult, *, json: bool = False) -> None:
     Args:
         json: Print JSON.
     """
-    from dataclasses import asdict
-
     if json:
-        print_json(asdict(tuned))
+        print_json(tuned.to_json())
         return
     rows: list[tuple[int, float | None, float | None, bool]] = [(0, None, tuned.untuned, False)]
     rows += [

@@ -1,7 +1,7 @@
 """Persona simulation as a benchmark: one stage and one group per speaker, one sample per turn.
 
-    run_persona(corpus, tasks, simulator, Path("out"))    → Run
-    run_persona(corpus, tasks, simulator)                 → the same, and nothing is written
+    benchmark = PersonaBenchmark(corpus, tasks)
+    running.run(benchmark, corpus, simulator, Path("out"))    → Run; without a folder it is not kept
     rescore_persona(Path("out"), corpus)                  → what today's formulas changed
     Run.load(Path("out")).variants[""].overall["empathy"] → Average(1.02, sd=0.11, n=10, …)
 
@@ -24,7 +24,6 @@ from realtalk.chat import Corpus
 from realtalk.ei.grades import is_usable
 from realtalk.ei.languages import Languages, language_notes, languages_json, merge_chats
 from realtalk.errors import RealtalkError
-from realtalk.evals import running
 from realtalk.evals.estimating import average, paired_lines
 from realtalk.evals.rescoring import RescoringReport, rescore
 from realtalk.evals.run import Run
@@ -35,7 +34,7 @@ from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, published_choice, published_speaker
 from realtalk.persona.scoring import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE, TurnScorer
 from realtalk.persona.turns import stored_tasks, tasks_record
-from realtalk.persona.values import PersonaTask, PersonaTurn, Simulator, TurnPrompt
+from realtalk.persona.values import PersonaTask, PersonaTurn, TurnPrompt
 
 KIND = "persona simulation"
 READING = (
@@ -321,28 +320,6 @@ def _gain_line(r: Estimate) -> str:
     return (
         f"gain over the six EI scores and difference between a speaker's chats: r = "
         f"{r.value:+.2f}{interval}, {r.n} speakers (below zero: the more alike, the more is gained)"
-    )
-
-
-def run_persona(
-    corpus: Corpus,
-    tasks: Sequence[PersonaTask],
-    simulator: Simulator,
-    folder: Path | None = None,
-    *,
-    scorer: TurnScorer | None = None,
-    fresh: bool = False,
-    limit: int | None = None,
-    progress: Progress = silent,
-) -> Run:
-    """Simulates and scores what the folder does not have yet. `limit` takes a speaker's first."""
-    return running.run(
-        PersonaBenchmark(corpus, tasks, scorer, limit),
-        corpus,
-        simulator,
-        folder,
-        fresh=fresh,
-        progress=progress,
     )
 
 

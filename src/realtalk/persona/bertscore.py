@@ -80,22 +80,17 @@ class BertScore:
             part = pairs[start : start + _AT_ONCE]
             texts = list(dict.fromkeys(text.strip() for pair in part for text in pair))
             vectors = dict(zip(texts, self._vectors(texts), strict=True))
-            scores += [
-                _f1(vectors[prediction.strip()], vectors[truth.strip()])
-                for prediction, truth in part
-            ]
+            scores += [_f1(*(vectors[text.strip()] for text in pair)) for pair in part]
             progress(len(scores), len(pairs), "BERTScore")
         return scores
 
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
-            transformers, hub_model = library("transformers", _ROLE), self._found
-            with quiet(transformers), load_errors(_ROLE, hub_model.place), hub_model.reach():
-                tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    hub_model.place, **hub_model.where
-                )
+            transformers, source = library("transformers", _ROLE), self._found
+            with quiet(transformers), load_errors(_ROLE, source.place), source.reach():
+                tokenizer = transformers.AutoTokenizer.from_pretrained(source.place, **source.where)
                 model = transformers.AutoModel.from_pretrained(
-                    hub_model.place, dtype=library("torch", _ROLE).float32, **hub_model.where
+                    source.place, dtype=library("torch", _ROLE).float32, **source.where
                 )
             self._loaded = model.to(self._device).eval(), tokenizer
         return self._loaded
@@ -126,10 +121,10 @@ class BertScore:
 
 
 def _f1(prediction: tuple[Any, Any], truth: tuple[Any, Any]) -> float | None:
-    (answer_vectors, own), (real, its_own) = prediction, truth
+    (tokens, own), (real, its_own) = prediction, truth
     if not (own.any() and its_own.any()):
         return None
-    near = answer_vectors @ real.T
+    near = tokens @ real.T
     precision = float(near.max(dim=1).values[own].mean())
     recall = float(near.max(dim=0).values[its_own].mean())
     total = precision + recall

@@ -11,7 +11,7 @@ eleven are averaged. `sure` is the share of resamples in which the tested chat s
 one with most turns of the speaker is learned from.
 
     TABLE_2["with fine-tuning"].mean["empathy"]    → 1.24
-    TABLE_8[0]    → PublishedSpeaker("Emi", 0.21, learn=("Emi", "Paola"), test=("Emi", "Elise"), …)
+    TABLE_8[0]    → PublishedSpeaker("Emi", 0.21, learn=["Emi", "Paola"], test=["Emi", "Elise"], …)
 
 What the paper reports, Tables 2 and 8 of arXiv:2502.13270, stands in published.toml. Lexical is
 ROUGE (which one is not said), semantic BERTScore; agreement of the four categories is raw accuracy,
@@ -25,7 +25,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -38,9 +37,6 @@ from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import Array, Estimate
-
-_FILE = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
-PUBLISHED_SCORES: tuple[str, ...] = tuple(_FILE["scores"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +53,16 @@ class PublishedSpeaker:
 
     speaker: str
     consistency: float
-    learn: tuple[str, str]
-    test: tuple[str, str]
+    learn: Sequence[str]
+    test: Sequence[str]
     without: Mapping[str, float]
     tuned: Mapping[str, float]
 
 
-def _by_score(values: Sequence[float]) -> Mapping[str, float]:
-    return MappingProxyType(dict(zip(PUBLISHED_SCORES, values, strict=True)))
-
-
-TABLE_2: Mapping[str, PublishedRow] = MappingProxyType(
-    {
-        title: PublishedRow(_by_score(row["mean"]), _by_score(row["sd"]))
-        for title, row in _FILE["table_2"].items()
-    }
-)
-TABLE_8 = tuple(
-    PublishedSpeaker(
-        speaker=row["speaker"],
-        consistency=row["consistency"],
-        learn=tuple(row["learn"]),
-        test=tuple(row["test"]),
-        without=_by_score(row["without"]),
-        tuned=_by_score(row["tuned"]),
-    )
-    for row in _FILE["table_8"]
-)
+_FILE = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
+TABLE_2 = {title: PublishedRow(**row) for title, row in _FILE["table_2"].items()}
+TABLE_8 = tuple(PublishedSpeaker(**row) for row in _FILE["table_8"])
+PUBLISHED_SCORES = tuple(TABLE_8[0].tuned)
 
 
 def published_choice(speaker: str, chats: Sequence[str]) -> tuple[str, str] | None:

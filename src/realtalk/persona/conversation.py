@@ -54,7 +54,7 @@ from realtalk.files.progress import Progress, silent, within
 from realtalk.files.writing import refuse_strangers
 from realtalk.formats.store import is_stored, load, load_about
 from realtalk.persona.cast import PlannedTurn, Role
-from realtalk.persona.talking import Consent, keep_corpus
+from realtalk.persona.talking import Consent, keep_corpus, unmark
 from realtalk.persona.values import ContextTurn, Simulator, TurnPrompt
 
 # What was said lately, and when → ids of earlier messages, oldest first.
@@ -122,15 +122,12 @@ class SimulatedChat:
         turn = self._planned[self.at]
         present: list[ContextTurn] = []
         words = PRESENT_WORDS
-        for context_turn in reversed(self._turns(turn.session)):
-            words -= count_words(context_turn.text)
+        for earlier in reversed(self._turns(turn.session)):
+            words -= count_words(earlier.text)
             if words < 0 and present:
                 break
             present.insert(
-                0,
-                ContextTurn(
-                    turn.session, context_turn.time, context_turn.speaker, context_turn.text
-                ),
+                0, ContextTurn(turn.session, earlier.time, earlier.speaker, earlier.text)
             )
         return TurnPrompt(
             id=f"{self.id}#{self.at}",
@@ -236,10 +233,8 @@ def messages_of(text: str, count: int | None = None) -> list[str]:
             break
         size, at = max(parted)
         # In two, between the sentences that are nearest to its middle.
-        break_place = min(
-            _SENTENCE.finditer(lines[at]), key=lambda gap: abs(gap.start() - size / 2)
-        )
-        lines[at : at + 1] = [lines[at][: break_place.start()], lines[at][break_place.end() :]]
+        pause = min(_SENTENCE.finditer(lines[at]), key=lambda gap: abs(gap.start() - size / 2))
+        lines[at : at + 1] = [lines[at][: pause.start()], lines[at][pause.end() :]]
     return lines
 
 
@@ -255,21 +250,15 @@ def marked_chat(chat: Chat, by: tuple[str, str], about: Mapping[str, Any]) -> Ch
         return replace(said, speaker=said.speaker + MARK, extra=extra)
 
     return replace(
-        _each_message(chat, message),
+        change_messages(chat, message),
         speakers=tuple(name + MARK for name in chat.speakers),
         events=tuple(replace(event, speaker=f"{event.speaker}{MARK}") for event in chat.events),
         extra=pack_extra({"simulated": about}),
     )
 
 
-def plain_chat(chat: Chat) -> Chat:
-    """What was said without the marks, as simulators are shown it."""
-    return _each_message(
-        chat, lambda said: replace(said, speaker=said.speaker.removesuffix(MARK), extra="")
-    )
-
-
-def _each_message(chat: Chat, change: Callable[[Message], Message]) -> Chat:
+def change_messages(chat: Chat, change: Callable[[Message], Message]) -> Chat:
+    """The chat with every message changed."""
     sessions = (
         replace(session, messages=tuple(map(change, session.messages))) for session in chat.sessions
     )
@@ -294,23 +283,23 @@ class SimulatedChats:
 
     @property
     def corpus(self) -> Corpus:
-        return Corpus(NAME, "jsonl", tuple(self._mark(conversation) for conversation in self.each))
+        return Corpus(NAME, "jsonl", tuple(self._mark(talk) for talk in self.each))
 
     @property
     def done(self) -> int:
-        return sum(conversation.at for conversation in self.each)
+        return sum(talk.at for talk in self.each)
 
     @property
     def total(self) -> int:
-        return sum(conversation.total for conversation in self.each)
+        return sum(talk.total for talk in self.each)
 
     def restore(self, folder: Path) -> None:
         """Takes over what an earlier call has stored, if it was to make the same chats."""
         stored_chats = {chat.id: chat for chat in load(folder).corpus.chats}
-        if list(stored_chats) != [conversation.id for conversation in self.each]:
+        if list(stored_chats) != [talk.id for talk in self.each]:
             raise RealtalkError("holds other chats", where=str(folder), fix=_ELSEWHERE)
-        for conversation in self.each:
-            about = unpack_extra(stored_chats[conversation.id].extra).get("simulated", {})
+        for talk in self.each:
+            about = unpack_extra(stored_chats[talk.id].extra).get("simulated", {})
             before = about.get("settings", {})
             for name in {**before, **self._settings}:
                 if before.get(name) != self._settings.get(name):
@@ -318,9 +307,7 @@ class SimulatedChats:
                         f"was made with another {name}", where=str(folder), fix=_ELSEWHERE
                     )
             quiet = {int(turn): reason for turn, reason in about["silent"].items()}
-            conversation.restore(
-                plain_chat(stored_chats[conversation.id]), int(about["turns"]), quiet
-            )
+            talk.restore(change_messages(stored_chats[talk.id], unmark), int(about["turns"]), quiet)
 
     def _mark(self, each: SimulatedChat) -> Chat:
         about = {
@@ -347,19 +334,17 @@ def converse(
     stored = time.monotonic()
     progress(chats.done, chats.total, "turns")
     try:
-        while waiting := [conversation for conversation in chats.each if not conversation.done]:
-            # Whoever waits for the same simulator, together; each conversation once.
+        while waiting := [talk for talk in chats.each if not talk.done]:
+            # Whoever waits for the same simulator, together; each talk once.
             groups: dict[int, list[SimulatedChat]] = {id(simulator): [] for simulator in simulators}
-            for conversation in waiting:
-                groups[id(simulators[conversation.side])].append(conversation)
+            for talk in waiting:
+                groups[id(simulators[talk.side])].append(talk)
             for group in filter(None, groups.values()):
                 telling = within(progress, chats.done, chats.total, "turns")
                 simulator = simulators[group[0].side]
-                answers = simulator.solve(
-                    [conversation.prompt() for conversation in group], telling
-                )
-                for conversation, answer in zip(group, answers, strict=True):
-                    conversation.add(answer)
+                answers = simulator.solve([talk.prompt() for talk in group], telling)
+                for talk, answer in zip(group, answers, strict=True):
+                    talk.add(answer)
             progress(chats.done, chats.total, "turns")
             if out is not None and time.monotonic() - stored > _EVERY:
                 keep_corpus(chats.corpus, out)

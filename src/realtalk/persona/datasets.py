@@ -139,19 +139,17 @@ def _sessions(
         own = turn.speaker == speaker
         if is_group and not own:
             text = f"{turn.speaker}: {text}"
-        session_texts = by_session.setdefault(turn.session, [])
+        parts = by_session.setdefault(turn.session, [])
         # Others after each other are one user, and so is the speaker around a wordless picture.
-        if session_texts and session_texts[-1][0] == own:
-            session_texts[-1] = (own, f"{session_texts[-1][1]}\n{text}")
+        if parts and parts[-1][0] == own:
+            parts[-1] = (own, f"{parts[-1][1]}\n{text}")
         else:
-            session_texts.append((own, text))
-    for session_texts in by_session.values():
-        opens, ends_open = session_texts[0][0], not session_texts[-1][0]
+            parts.append((own, text))
+    for parts in by_session.values():
+        opens, ends_open = parts[0][0], not parts[-1][0]
         left["own turns that answer nothing"] += opens
         left["turns of others without a reply"] += ends_open
-        texts = [
-            text for _, text in session_texts[int(opens) : len(session_texts) - int(ends_open)]
-        ]
+        texts = [text for _, text in parts[int(opens) : len(parts) - int(ends_open)]]
         if texts:
             yield list(zip(texts[::2], texts[1::2], strict=True))
 
@@ -162,9 +160,7 @@ def _parts(
     """As many exchanges as a row may hold, each text beside who says it."""
     size = most or len(found)
     for at in range(0, len(found), size):
-        pairs = (
-            pair for exchange in found[at : at + size] for pair in zip(who, exchange, strict=True)
-        )
+        pairs = (pair for texts in found[at : at + size] for pair in zip(who, texts, strict=True))
         yield [dict(zip(keys, pair, strict=True)) for pair in pairs]
 
 

@@ -421,15 +421,8 @@ def people_figures(rows: Sequence[Row]) -> PeopleFigures:
     writers = []
     for origin, writer in sorted(by_writer, key=lambda key: (_ORDER.index(key[0]), key[1])):
         own = by_writer[origin, writer]
-        acquainted, strange = (
-            [row for row in own if row["knows"] is side] for side in (True, False)
-        )
-        shares = [
-            _share(own),
-            _share(acquainted),
-            _share(strange),
-            _difference(acquainted, strange),
-        ]
+        sides = [[row for row in own if row["knows"] is side] for side in (True, False)]
+        shares = [_share(own), *map(_share, sides), _difference(*sides)]
         writers.append(TakenForReal(writer, origin, _chance(own), *shares))
     records = [
         JudgeRecord(judge, own[-1]["knows"], _share(own), _chance(own))
@@ -473,9 +466,7 @@ def _agreement(
         JudgesAgree(
             f"{first} and {second}",
             "Cohen's kappa",
-            cohen_kappa(
-                *([picks[judge].get(round_id) for round_id in rounds] for judge in (first, second))
-            ),
+            cohen_kappa(*(list(map(picks[judge].get, rounds)) for judge in (first, second))),
         )
         for first, second in islice(combinations(picks, 2), _MOST_PAIRS)
     ]
@@ -489,15 +480,12 @@ def people_tables(found: PeopleFigures) -> dict[str, Lines]:
     """
     both = any(writer.difference.value is not None for writer in found.taken)
     sides = ("who know the chat", "who do not", "difference") if both else ()
-    writer_rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for writer in found.taken:
-        cells = [
-            writer.all,
-            *((writer.acquainted, writer.strangers, writer.difference) if both else ()),
-        ]
-        writer_rows.append(
-            (writer.writer, writer.all.n, f"{writer.chance:.2f}", *map(_cell, cells))
-        )
+        cells = [writer.all]
+        if both:
+            cells += [writer.acquainted, writer.strangers, writer.difference]
+        rows.append((writer.writer, writer.all.n, f"{writer.chance:.2f}", *map(_cell, cells)))
     knows = {None: "–", True: "yes", False: "no"}
     judges: list[tuple[Any, ...]] = [
         (judge.judge, knows[judge.knows], judge.right.n, figure(judge.right), f"{judge.chance:.2f}")
@@ -508,7 +496,7 @@ def people_tables(found: PeopleFigures) -> dict[str, Lines]:
         for measurement in found.agreement
     ]
     tables: dict[str, Lines] = {
-        "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), writer_rows),
+        "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), rows),
         "judges": (("judge", "knows the chat", "guesses", "right", "chance"), judges),
         "agreement between judges": (("judges", "measure", "agreement", "rounds"), agreement),
     }

@@ -113,11 +113,8 @@ class LineupDraw:
             return None
         speaker = turn.prompt.speaker
         chance = random.Random(f"{self._seed}/{speaker}/{turn.id}")
-        context_turns = turn.prompt.context if context is None else turn.prompt.context[-context:]
-        used_texts = {
-            plain_text(text)
-            for text in (turn.text, *(context_turn.text for context_turn in context_turns))
-        }
+        shown = turn.prompt.context if context is None else turn.prompt.context[-context:]
+        used = {plain_text(text) for text in (turn.text, *(line.text for line in shown))}
         simulated = [
             LineupReply(text, "simulated", name)
             for name, texts in self._simulated.items()
@@ -129,23 +126,16 @@ class LineupDraw:
 
         def draw(origin: Origin) -> LineupReply | None:
             if origin == "simulated":
-                fitting = (reply for reply in simulated if plain_text(reply.text) not in used_texts)
+                fitting = (reply for reply in simulated if plain_text(reply.text) not in used)
                 return next(fitting, None)
             size = about * math.exp(chance.gauss(0, _SPREAD))
             if origin == "partner":
-                earlier = [
-                    turn_input
-                    for turn_input in pools["before"]
-                    if turn_input.turn < turn.prompt.place
-                ]
-                near = [
-                    *_nearest(earlier, size, used_texts),
-                    *_nearest(pools["partner"], size, used_texts),
-                ]
+                earlier = [line for line in pools["before"] if line.turn < turn.prompt.place]
+                near = [*_nearest(earlier, size, used), *_nearest(pools["partner"], size, used)]
                 near = sorted(near, key=partial(_distance, size))[:_NEAREST]
             else:
-                near = _nearest(pools["other"], size, used_texts)
-                near = near or _nearest(pools["learned"], size, used_texts)
+                near = _nearest(pools["other"], size, used)
+                near = near or _nearest(pools["learned"], size, used)
             if not near:
                 return None
             neighbour = chance.choice(near)
@@ -156,7 +146,7 @@ class LineupDraw:
             reply = next(filter(None, map(draw, (kind, *_STAND_IN))), None)
             if reply is None:
                 return None
-            used_texts.add(plain_text(reply.text))
+            used.add(plain_text(reply.text))
             replies.append(reply)
         chance.shuffle(replies)
         return TurnLineup(turn, tuple(replies))
@@ -168,12 +158,12 @@ class LineupDraw:
         key = (test.id, speaker, learn)
         if key not in self._pools:
             pools = self._pools[key] = defaultdict(list)
-            for turn_input in self._spoken:
-                inside = turn_input.speaker in test.speakers
-                if turn_input.speaker != speaker and inside and turn_input.chat != learn:
-                    pools["before" if turn_input.chat == test.id else "partner"].append(turn_input)
-                elif not inside and turn_input.chat != test.id:
-                    pools["learned" if turn_input.chat == learn else "other"].append(turn_input)
+            for line in self._spoken:
+                inside = line.speaker in test.speakers
+                if line.speaker != speaker and inside and line.chat != learn:
+                    pools["before" if line.chat == test.id else "partner"].append(line)
+                elif not inside and line.chat != test.id:
+                    pools["learned" if line.chat == learn else "other"].append(line)
         return self._pools[key]
 
 
@@ -190,9 +180,9 @@ def _nearest(pool: Sequence[TurnInput], size: float, taken: Collection[str]) -> 
     at = bisect_left(pool, size, key=_length)
     near = heapq.merge(pool[at:], reversed(pool[:at]), key=partial(_distance, size))
     texts: dict[str, TurnInput] = {}
-    for turn_input in near:
-        if (text := plain_text(turn_input.text)) not in taken:
-            texts.setdefault(text, turn_input)
+    for line in near:
+        if (text := plain_text(line.text)) not in taken:
+            texts.setdefault(text, line)
         if len(texts) == _NEAREST:
             break
     return list(texts.values())

@@ -11,7 +11,9 @@ Needs the extra `train`. Weights that would have to be unpickled are refused.
 from __future__ import annotations
 
 import hashlib
-from contextlib import AbstractContextManager, redirect_stderr
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, replace
 from importlib import import_module
 from io import StringIO
@@ -175,6 +177,9 @@ def with_adapter(base: PretrainedModel, folder: Path) -> PretrainedModel:
     return replace(base, model=merged.eval())
 
 
-def quiet() -> AbstractContextManager[None]:
-    """transformers without its bars and warnings, which are not meant for our user."""
-    return quietly(library("transformers"))
+@contextmanager
+def quiet() -> Iterator[None]:
+    """The libraries without their bars and warnings, which are not meant for our user."""
+    with quietly(library("transformers")), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by an old name
+        yield

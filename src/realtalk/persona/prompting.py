@@ -19,7 +19,7 @@ from pathlib import Path
 from realtalk.evals.prompts import Prompts, written_day
 from realtalk.evals.prompts import load_prompts as load
 from realtalk.evals.values import Answer
-from realtalk.persona.values import ContextTurn, TurnPrompt
+from realtalk.persona.values import TurnPrompt
 
 PROMPT_VERSION = "1"
 # What each wording must show.
@@ -35,20 +35,13 @@ _DAY = re.compile(r"\A\[[^\]]*\]\Z")
 _QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
 
 
-def session_head(turn: ContextTurn) -> str:
-    """What stands over a session: its day, or its number where the source has no dates."""
-    if turn.time is None:
-        return f"[session {turn.session}]"
-    return f"[{written_day(turn.time)}]"
-
-
 def context_text(prompt: TurnPrompt) -> str:
     """The context as text: turns under the dates of their sessions, sessions set apart."""
     lines: list[str] = []
     session: int | None = None
     for turn in prompt.context:
         if turn.session != session:
-            lines += ([""] if lines else []) + [session_head(turn)]
+            lines += ([""] if lines else []) + [turn.session_head]
             session = turn.session
         lines.append(f"{turn.speaker}: {turn.text}")
     if session is not None and session != prompt.session and prompt.time is not None:

@@ -319,10 +319,11 @@ class TurnScorer:
                 # BERTScore stands instead of the shipped encoder's token matching.
                 "semantic": (similar and similar.f1) if matched is None else matched[at],
             }
-            reasons = dict.fromkeys(("rouge_1", "rouge_l", "length_ratio"), "no word")
-            if matched is None:
-                reasons["semantic"] = reason
-            reasons |= {"cosine": reason, "semantic": reasons.get("semantic", "no token")}
+            reasons = {
+                **dict.fromkeys(("rouge_1", "rouge_l", "length_ratio"), "no word"),
+                "semantic": reason if matched is None else "no token",
+                "cosine": reason,
+            }
             row["left_out"] += [f"{it}: {why}" for it, why in reasons.items() if row[it] is None]
 
     def _trial(self, task: PersonaTask) -> Trial:

@@ -123,9 +123,8 @@ def _with_talk(folder: Path | None) -> Iterator[Mapping[str, str]]:
     if folder is not None and is_stored(folder):
         for chat in load(folder).corpus.chats:
             entries = unpack_extra(chat.extra).get("simulated", {}).get("consent", [])
-            yield from (
-                entries if isinstance(entries, list) else [entries]
-            )  # a list: both are simulated
+            # A list, where both are simulated.
+            yield from entries if isinstance(entries, list) else [entries]
 
 
 Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
@@ -133,18 +132,15 @@ Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
 
 def chat_of(corpus: Corpus, speaker: str, chat: str | None = None) -> Chat:
     """The chat that is gone on with: the one named, else the speaker's most recent one."""
-    own = {
-        candidate.id: candidate
-        for candidate in corpus.chats
-        if speaker in candidate.speakers and candidate.messages
-    }
+    own = [other for other in corpus.chats if speaker in other.speakers and other.messages]
     if chat is None and own:
-        return max(own.values(), key=lambda each: each.messages[-1].time or datetime.min)
+        return max(own, key=lambda other: other.messages[-1].time or datetime.min)
     if chat is None:
         raise RealtalkError(f"{speaker} wrote nothing", where=corpus.name)
-    if chat not in own:
-        raise suggest(f"chat of {speaker}", chat, list(own))
-    return own[chat]
+    by_id = {other.id: other for other in own}
+    if chat not in by_id:
+        raise suggest(f"chat of {speaker}", chat, list(by_id))
+    return by_id[chat]
 
 
 def partner_of(chat: Chat, speaker: str, partner: str | None = None) -> str:
@@ -257,7 +253,7 @@ class Talk:
         open_turn = Message("T:open", self.speaker, present.messages[-1].time, "…")
         present = replace(present, messages=(*present.messages, open_turn))
         here = (
-            replace(session, number=at, messages=tuple(map(_plain, session.messages)))
+            replace(session, number=at, messages=tuple(map(unmark, session.messages)))
             for at, session in enumerate((*past, present), number + 1)
         )
         sessions, tokens = self._context
@@ -279,5 +275,6 @@ class Talk:
         return stored_chats[0].sessions
 
 
-def _plain(message: Message) -> Message:
-    return replace(message, speaker=message.speaker.removesuffix(MARK))
+def unmark(message: Message) -> Message:
+    """A message without the marks, as simulators are shown it."""
+    return replace(message, speaker=message.speaker.removesuffix(MARK), extra="")

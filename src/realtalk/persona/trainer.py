@@ -87,7 +87,9 @@ def train(
     )
     arguments._n_gpu = min(1, arguments.n_gpu)  # a batch is not spread over several
     if base.device == "cpu" and base.model.num_parameters() > _LARGE:
-        base.model.gradient_checkpointing_enable({"use_reentrant": False})
+        model = base.model  # the method has two names: the second one is gone in transformers 6
+        enable = getattr(model, "activation_checkpointing_enable", None)
+        (enable or model.gradient_checkpointing_enable)({"use_reentrant": False})
     torch.manual_seed(settings.seed)
     config = peft.LoraConfig(
         r=settings.rank,

@@ -70,12 +70,9 @@ class _InProcess:
         self._guide: Guide | None = None
 
     def _writing(self) -> Settings:
-        sampling = asdict(self._sampling)
-        return {
-            "max_tokens": sampling.pop("max_new_tokens"),
-            **sampling,
-            "precision": self._precision,
-        }
+        chances = asdict(self._sampling)
+        size = chances.pop("max_new_tokens")
+        return {"max_tokens": size, **chances, "precision": self._precision}
 
     def stream(self, prompt: TurnPrompt, show: Callable[[str], Any]) -> Answer[str]:
         """As `solve`, one prompt; `show` is handed the message piece by piece as it is written."""

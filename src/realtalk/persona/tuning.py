@@ -91,6 +91,9 @@ class TuningResult:
         loss = next((epoch.held_out for epoch in self.epochs if epoch.number == self.kept), None)
         return None if loss is None or self.untuned is None else loss < self.untuned
 
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"folder": str(self.folder)}
+
     @property
     def tokens_per_second(self) -> float:
         return self.tokens / self.seconds if self.seconds else 0.0

@@ -29,7 +29,6 @@ from realtalk.encoders.tokens import count_each
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent, within
 from realtalk.persona.choosing import Choice, as_published, choose
-from realtalk.persona.prompting import session_head
 from realtalk.persona.values import (
     ContextTurn,
     Learning,
@@ -249,7 +248,7 @@ def speaker_turns(
         for turn, turn_input in zip(chat.turns, inputs, strict=True)
     ]
     costs = count_each([f"{turn.speaker}: {turn.text}" for turn in context_turns])
-    heads = count_each([session_head(turn) for turn in context_turns])
+    heads = count_each([turn.session_head for turn in context_turns])
     own_turns = []
     for at, turn_input in enumerate(inputs):
         if turn_input.speaker != speaker:

@@ -22,6 +22,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from realtalk.chat import Chat
+from realtalk.evals.prompts import written_day
 from realtalk.evals.values import Solver
 from realtalk.registry import Registry, make, within
 
@@ -36,6 +37,11 @@ class ContextTurn:
     time: datetime | None
     speaker: str
     text: str
+
+    @property
+    def session_head(self) -> str:
+        """What stands over its session: the day, or its number where the source has no dates."""
+        return f"[session {self.session}]" if self.time is None else f"[{written_day(self.time)}]"
 
 
 @dataclass(frozen=True, slots=True)
