@@ -133,9 +133,13 @@ def test_comparisons_have_one_shape(recent: rt.Run, whole: rt.Run, majority: rt.
     assert row["second"] == 1.0  # the whole chat shows all evidence
     assert row["difference"] == pytest.approx(row["second"] - row["first"])
     assert (row["groups"], row["p"]) == (2, None)  # two chats cannot tell
-    assert "from 5 chats on" in repr(found)
+    assert "(needs 5 chats)" in repr(found)
     mean = rt.predict("sample-threads", setting="p-conv", predictor="mean", limit=60)
     threads = majority.compare(mean)
+    headings, lines = threads.lines
+    assert headings[:5] == ("score", "replies", "users", "majority", "mean")
+    assert headings[5:] == ("difference", "relative", "p", "p (Holm)", "better")
+    assert len(lines) == len(threads) and all(len(line) == len(headings) for line in lines)
     assert threads.frame["variant"].unique().to_list() == ["p-conv"]
     assert threads.frame["p"].null_count() == 0
 

@@ -221,7 +221,7 @@ def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
         what = "a style" if settings.get("style") else f"the simulator {name}"
         raise RealtalkError(
             f"{what} is learned from somebody",
-            fix="name a speaker of a corpus, or a model that writes as an invented person",
+            fix="give a corpus and `speaker=NAME`, or `model=realtalk/smollm2`",
         )
     return _Writer(name, settings, speaker, given.get("consent") or "", corpus)
 

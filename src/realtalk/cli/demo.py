@@ -225,7 +225,6 @@ def _continue(demo: _Demo) -> None:
 def _discuss(demo: _Demo) -> None:
     from realtalk.api.benchmarks import predict
     from realtalk.cli.printing import progress
-    from realtalk.evals.tables import compared_table
 
     predictors: dict[str, dict[str, Any]] = {
         "majority": {},
@@ -246,10 +245,9 @@ def _discuss(demo: _Demo) -> None:
             for name, settings in predictors.items()
         ]
     demo.tables("threads", runs)
-    gain = runs[-1].compare_variants("p-nonconv", "p-conv")
-    lines = compared_table(gain, runs[-1].scores, samples="replies", groups="users")
-    demo.table("threads-gain", "what the conversation is worth", *lines)
-    for line in gain.further["notes"]:
+    gain = runs[-1].compare(variant="p-nonconv,p-conv")
+    demo.table("threads-gain", "what the conversation is worth", *gain.lines)
+    for line in gain.notes:
         demo.note(line)
 
 

@@ -12,7 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.cli.printing import end_unscored, notes, print_json, print_text, say, show, warn
+from realtalk.cli.printing import (
+    cell,
+    end_unscored,
+    notes,
+    print_json,
+    print_text,
+    say,
+    show,
+    warn,
+)
 
 if TYPE_CHECKING:
     from realtalk.api.batch import BatchResult
@@ -72,7 +81,11 @@ def show_stats(described: CorpusStats, *, json: bool = False) -> None:
         return
     headings, rows = chat_rows(described)
     show(f"{described.name}: every chat", headings, rows, 50, "; --json has them all")
-    show(f"{described.name}: the corpus", *corpus_rows(described))
+    figures = [
+        (figure, value, None if low is None else f"[{cell(low)}, {cell(high)}]", f"{n:,} {of}")
+        for figure, value, low, high, n, of in corpus_rows(described).rows
+    ]
+    show(f"{described.name}: the corpus", ("figure", "value", "95 % interval", "n"), figures)
 
 
 def show_findings(
@@ -181,7 +194,8 @@ def show_table(table: ResultTable, *, json: bool = False) -> None:
             at = columns.index("bytes")
             columns = (*columns[:at], "size", *columns[at + 1 :])
             rows = [(*row[:at], size(row[at]), *row[at + 1 :]) for row in rows]
-        show(table.title, columns, rows)
+        if rows or not table.notes:  # else a note says why there is nothing
+            show(table.title, columns, rows)
     for note in table.notes:
         warn(note)
 

@@ -19,6 +19,8 @@ def show_talk(talking: Talk, *, out: Any = None) -> None:
 
     say(talking.consent.meaning)
     say(f"you are {talking.partner}; {talking.speaker} is simulated. Ctrl-D ends it.")
+    if talking.quotes:
+        say(f"the answers are sentences that {talking.speaker} wrote; `model=NAME` writes new ones")
     count = _converse(talking)
     place = f"; kept in {out}" if count and out is not None else ""
     say(f"{count:,} message{'s' if count != 1 else ''} of yours{place}")

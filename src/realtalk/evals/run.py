@@ -44,7 +44,14 @@ from realtalk.evals.folder import RunFolder, refuse_other_folder
 from realtalk.evals.prices import Usage, cost_json, read_prices, usage_of
 from realtalk.evals.rows import FACTS_KEY, JUDGED_KEY, KEY, STAGE_KEY, run_schema
 from realtalk.evals.summaries import VariantScores, summarise
-from realtalk.evals.tables import ResultTable, estimate_figure, frame_of, run_tables
+from realtalk.evals.tables import (
+    Lines,
+    ResultTable,
+    compared_table,
+    estimate_figure,
+    frame_of,
+    run_tables,
+)
 from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Row, Score, by_variant
 from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
@@ -347,8 +354,8 @@ class Run:
         ]
         groups = plural(self.benchmark.group)
         paired = (
-            f"paired by {self.benchmark.sample}; intervals draw whole {groups}, p swaps them, "
-            f"from {FEWEST_GROUPS} {groups} on"
+            f"paired by {self.benchmark.sample}; 95 % intervals by bootstrap over {groups}, "
+            f"p by permutation (needs {FEWEST_GROUPS} {groups})"
         )
         notes = (line for compared in comparisons.values() for line in compared.further["notes"])
         return ResultTable(
@@ -356,7 +363,25 @@ class Run:
             frame_of(("variant", "score", *_SIDES, *_DIFFERENCE, *_TEST), rows),
             tuple(dict.fromkeys((paired, *notes, *cautions))),
             {"details": {name: compared.to_json() for name, compared in comparisons.items()}},
+            self._compared_lines(comparisons),
         )
+
+    def _compared_lines(self, comparisons: Mapping[str, RunComparison]) -> Lines:
+        """The lines of every variant, which is named where there are several."""
+        names = {"samples": plural(self.benchmark.sample), "groups": plural(self.benchmark.group)}
+        tables = {
+            variant: compared_table(compared, self.scores, **names)
+            for variant, compared in comparisons.items()
+        }
+        headings = max((headings for headings, _ in tables.values()), key=len)
+        rows = [
+            (variant, *row, *[None] * (len(headings) - len(row)))
+            for variant, (_, lines) in tables.items()
+            for row in lines
+        ]
+        if len(tables) > 1:
+            return ("variant", *headings), rows
+        return headings, [row[1:] for row in rows]
 
     def changes(
         self, other: Run, variant: str | None = None, names: tuple[str, str] = ("first", "second")

@@ -45,19 +45,21 @@ class ResultTable:
         frame: pl.DataFrame,
         notes: Sequence[str] = (),
         details: Mapping[str, Any] | None = None,
+        lines: Lines | None = None,
     ) -> None:
         self.title = title
         self.frame = frame
         self.notes = tuple(notes)
         self._details = details
+        self._lines = lines
 
     def __len__(self) -> int:
         return self.frame.height
 
     @property
     def lines(self) -> Lines:
-        """Headings and rows."""
-        return tuple(self.frame.columns), self.frame.rows()
+        """Headings and rows as they are printed: those of the frame, or fewer and rounded."""
+        return self._lines or (tuple(self.frame.columns), self.frame.rows())
 
     def to_json(self) -> dict[str, Any]:
         """The title, every row, the notes, and whatever else is known of the figures."""

@@ -199,6 +199,11 @@ class Talk:
         self._earlier = self._load_earlier()
         self._said: list[Message] = []
 
+    @property
+    def quotes(self) -> bool:
+        """Whether the simulator only repeats what the speaker once wrote."""
+        return self._simulator.name == "retrieve"
+
     def say(self, text: str, show: Show | None = None, *, progress: Progress = silent) -> str:
         """What the simulator answers. What the person said is kept before it is asked."""
         if not text.strip():
