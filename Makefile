@@ -36,8 +36,8 @@ bench: $(VENV)/.bench
 
 # The pages that the package's own code writes: references, outputs of examples, pictures.
 docs: $(VENV)/.dev
-	$(BIN)/python -m realtalk.cli.reference > docs/reference.md
-	$(BIN)/python -m realtalk.api.reference > docs/reference-python.md
+	$(BIN)/python -m research.results.command_reference > docs/reference.md
+	$(BIN)/python -m research.results.python_reference > docs/reference-python.md
 	$(BIN)/python -m research.results.run_pages
 	$(BIN)/python -m research.results.pictures
 	$(BIN)/python -m research.results.screenshots

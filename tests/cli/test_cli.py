@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from realtalk.cli.demo import _Demo
-from realtalk.cli.reference import reference
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
+from research.results.command_reference import reference
 
 REPO = Path(__file__).parents[2]
 

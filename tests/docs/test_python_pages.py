@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from realtalk.api.reference import reference
 from research.results import run_pages
+from research.results.python_reference import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_reference_is_what_the_code_says() -> None:
     written = (DOCS / "reference-python.md").read_text("utf-8")
-    assert written == reference(), "run: python -m realtalk.api.reference"
+    assert written == reference(), "run: python -m research.results.python_reference"
     assert " at 0x" not in written
 
 

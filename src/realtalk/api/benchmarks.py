@@ -105,7 +105,7 @@ def probe(
         chats,
         remembering,
         answerer,
-        budgets_of(memory_name, answerer.name, None if budget is None else str(budget)),
+        budgets_of(memory_name, answerer.name, budget),
         tuple(dict.fromkeys(categories)) or None,
         limit,
         golds_named(str(golds)),

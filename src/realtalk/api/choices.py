@@ -141,21 +141,20 @@ def memory_of(
     return checked
 
 
-def budgets_of(
-    memory: str, reader: str, text: str | None, words: bool = False, *, shared: bool = False
-) -> tuple[Budget, ...]:
-    """The budgets that are asked for; `shared` with other memories, of which some take none."""
+def budgets_of(memory: str, reader: str, budget: str | int | None) -> tuple[Budget, ...]:
+    """The budgets that are asked for."""
     from realtalk.memory.registry import BUDGETLESS
     from realtalk.memory.values import Budget, parse_budgets
 
     if memory in BUDGETLESS:
-        if text is not None and not shared and parse_budgets(text) != (Budget(),):
+        if budget is not None and parse_budgets(str(budget)) != (Budget(),):
             raise RealtalkError(
                 f"the memory {memory} takes no budget",
                 fix="leave `budget=` out, or use the memory 'recent'",
             )
         return (Budget(),)
-    return parse_budgets(text or (_BUDGETS if reader == "none" else ONE_BUDGET), words=words)
+    usual = _BUDGETS if reader == "none" else ONE_BUDGET
+    return parse_budgets(usual if budget in (None, "") else str(budget))
 
 
 def make_reader(

@@ -384,7 +384,7 @@ def contexts(
         as_corpus(corpus, reading, progress),
         memory_of(memory, settings, protocol),
         NoReader(),
-        budgets_of(memory, "llm", None if budget is None else str(budget)),
+        budgets_of(memory, "llm", budget),
         tuple(dict.fromkeys(categories)) or None,
         limit,
     )

@@ -1,4 +1,4 @@
-"""The command's help as one Markdown page: `python -m realtalk.cli.reference`.
+"""The command's help as one Markdown page: `python -m research.results.command_reference`.
 
 Made from the commands themselves, so the page cannot say what they do not do; a test keeps
 docs/reference.md equal to it. The settings of the Inspect tasks are read from the source of their
@@ -25,7 +25,7 @@ def reference() -> str:
 
     parts = [
         "# Command reference\n",
-        "Made by `python -m realtalk.cli.reference`; do not edit by hand.\n",
+        "Made by `python -m research.results.command_reference`; do not edit by hand.\n",
     ]
     groups: set[str] = set()
     for command in COMMANDS:

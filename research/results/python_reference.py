@@ -1,4 +1,4 @@
-"""What Python is offered, as one Markdown page: `python -m realtalk.api.reference`.
+"""What Python is offered, as one Markdown page: `python -m research.results.python_reference`.
 
     reference()    → "# Python reference\n…## `realtalk.read`\n```python\nread(path: Readable, …"
 
@@ -19,7 +19,7 @@ from typing import Any
 _WIDTH = 88  # letters, from which a signature is written one parameter per line
 _HEAD = """# Python reference
 
-Made by `python -m realtalk.api.reference`; do not edit by hand. [python.md](python.md)
+Made by `python -m research.results.python_reference`; do not edit by hand. [python.md](python.md)
 explains it with examples. `Readable` is whatever holds chats: a path, a sample's name, a Corpus, a
 `ReadCorpus` or a stored folder.
 """
