@@ -332,24 +332,24 @@ def compare(
     )
 
 
-def _load(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
+def _load(source: Labels | Run | str | PathLike[str]) -> Labels | Run:
     from realtalk.api.labels import labels_of
     from realtalk.api.runs import load_named
     from realtalk.ei.label_files import is_labels
     from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
 
-    if isinstance(given, Labels | Run):
-        return given
-    if not isinstance(given, str) and not hasattr(given, "__fspath__"):
+    if isinstance(source, Labels | Run):
+        return source
+    if not isinstance(source, str) and not hasattr(source, "__fspath__"):
         raise RealtalkError(
-            f"{type(given).__name__} cannot be compared", fix="compare labels, runs or folders"
+            f"{type(source).__name__} cannot be compared", fix="compare labels, runs or folders"
         )
-    name, _, folders = str(given).rpartition("=")
+    name, _, folders = str(source).rpartition("=")
     parts = [folders] if Path(folders).exists() else folders.split(",")
     if not is_labels(Path(folders)) and all((Path(part) / "run.json").is_file() for part in parts):
         return load_named([f"{name or folders}={part}" for part in parts])[0]
-    return labels_of(given)
+    return labels_of(source)
 
 
 def chosen_chats(

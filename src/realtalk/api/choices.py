@@ -234,10 +234,10 @@ def make_judge(
 
 
 def simulator_of(
-    simulator: str | None, settings: Mapping[str, Any] | None = None, **asked: Any
+    simulator: str | None, settings: Mapping[str, Any] | None = None, **options: Any
 ) -> tuple[str, dict[str, Any]]:
     """The simulator's name and its settings; `asked` are those with options of their own."""
-    set_options = {key: value for key, value in asked.items() if value not in (None, False)}
+    set_options = {key: value for key, value in options.items() if value not in (None, False)}
     name = simulator or ("llm" if "model" in set_options else "retrieve")
     solver_settings: dict[str, Any] = {**(settings or {}), **set_options}
     if name == "llm" and "model" not in solver_settings:
@@ -246,22 +246,22 @@ def simulator_of(
 
 
 def predictor_of(
-    predictor: str | None, settings: Mapping[str, Any] | None, asked: Mapping[str, Any]
+    predictor: str | None, settings: Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """The predictor's name and its settings; `asked` are those of a language model."""
-    return _solver_of("predictor", predictor, "majority", settings, asked)
+    return _solver_of("predictor", predictor, "majority", settings, options)
 
 
 def _solver_of(
     what: str,
-    given: str | None,
+    solver: str | None,
     plain: str,
     settings: Mapping[str, Any] | None,
-    asked: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> tuple[str, dict[str, Any]]:
     """A solver's name and its settings; without a name the `plain` one, or llm with a model."""
-    set_options = {key: value for key, value in asked.items() if value is not None}
-    name = given or ("llm" if "model" in set_options else plain)
+    set_options = {key: value for key, value in options.items() if value is not None}
+    name = solver or ("llm" if "model" in set_options else plain)
     solver_settings: dict[str, Any] = dict(settings or {})
     if name == "llm":
         solver_settings |= set_options
@@ -276,10 +276,10 @@ def _solver_of(
 
 
 def guesser_of(
-    guesser: str | None, settings: Mapping[str, Any] | None, asked: Mapping[str, Any]
+    guesser: str | None, settings: Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """The guesser's name and its settings; `asked` are those of a language model."""
-    return _solver_of("guesser", guesser, "classifier", settings, asked)
+    return _solver_of("guesser", guesser, "classifier", settings, options)
 
 
 def settings_named(text: str) -> tuple[Setting, ...]:

@@ -185,34 +185,34 @@ def _refuse_counts(**counts: int) -> None:
             raise RealtalkError(f"{name} must be 1 or more, not {value}")
 
 
-def _word_budget(given: str | int) -> Any:
+def _word_budget(budget: str | int) -> Any:
     from realtalk.memory.values import parse_budgets
 
-    budgets = parse_budgets(str(given), words=True)
+    budgets = parse_budgets(str(budget), words=True)
     if len(budgets) > 1 or budgets[0].words is None:
-        raise RealtalkError(f"'{given}' is no budget of words", fix="write 300w")
+        raise RealtalkError(f"'{budget}' is no budget of words", fix="write 300w")
     return budgets[0]
 
 
-def _check_options(other: Mapping[str, Any]) -> dict[str, Any]:
+def _check_options(side: Mapping[str, Any]) -> dict[str, Any]:
     from realtalk.registry import suggest
 
-    for name in other:
+    for name in side:
         if name not in _OTHER:
             raise suggest("word for the other side", name, list(_OTHER))
-    options = dict(other)
+    options = dict(side)
     if options.get("simulator") is not None or options.get("model") is not None:
         # Another simulator has settings of its own.
         options = {"simulator": None, "settings": None, **dict.fromkeys(_ASKED), **options}
     return {**options, "consent": options.get("consent", "")} if "speaker" in options else options
 
 
-def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
+def _writer(side: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
     from realtalk.persona.turns import named_speaker
 
-    model_settings = {name: given.get(name) for name in _ASKED}
-    name, settings = simulator_of(given.get("simulator"), given.get("settings"), **model_settings)
-    speaker = given.get("speaker")
+    model_settings = {name: side.get(name) for name in _ASKED}
+    name, settings = simulator_of(side.get("simulator"), side.get("settings"), **model_settings)
+    speaker = side.get("speaker")
     if speaker is not None:
         if corpus is None:
             raise RealtalkError(f"no chats of {speaker} are given", fix="name their corpus")
@@ -223,7 +223,7 @@ def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
             f"{what} is learned from somebody",
             fix="give a corpus and `speaker=NAME`, or `model=realtalk/smollm2`",
         )
-    return _Writer(name, settings, speaker, given.get("consent") or "", corpus)
+    return _Writer(name, settings, speaker, side.get("consent") or "", corpus)
 
 
 def _ask_consent(writer: _Writer, out: Path | None) -> None:

@@ -106,13 +106,13 @@ def who_wrote_it(
     return run(benchmark, chats, solver, place, fresh=fresh, progress=progress)
 
 
-def named_runs(given: Simulated | Sequence[Simulated]) -> dict[str, list[Run]]:
+def named_runs(runs: Simulated | Sequence[Simulated]) -> dict[str, list[Run]]:
     """Persona runs by simulator: by the name that is given, else by their own."""
     from realtalk.evals.run import Run
 
-    single = isinstance(given, str | Run) or hasattr(given, "__fspath__")
+    single = isinstance(runs, str | Run) or hasattr(runs, "__fspath__")
     runs_by_name: dict[str, list[Run]] = {}
-    for entry in [cast("Simulated", given)] if single else cast("Sequence[Simulated]", given):
+    for entry in [cast("Simulated", runs)] if single else cast("Sequence[Simulated]", runs):
         name = ""
         if isinstance(entry, Run):
             run = entry

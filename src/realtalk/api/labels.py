@@ -112,19 +112,19 @@ def label(
     return labels
 
 
-def labels_of(given: Labels | Readable, protocol: str | None = None) -> Labels:
+def labels_of(source: Labels | Readable, protocol: str | None = None) -> Labels:
     """Labels, their folder, or a corpus, which is labelled now."""
     from realtalk.ei.label_files import is_labels
     from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
 
-    if isinstance(given, Labels):
-        return given
-    if isinstance(given, Run):
+    if isinstance(source, Labels):
+        return source
+    if isinstance(source, Run):
         raise RealtalkError("expected Labels, got a Run", fix="give labels or a corpus")
-    if (isinstance(given, str) or hasattr(given, "__fspath__")) and is_labels(Path(given)):
-        return Labels.load(given, protocol)
-    return label(given, protocol=protocol or "turns")
+    if (isinstance(source, str) or hasattr(source, "__fspath__")) and is_labels(Path(source)):
+        return Labels.load(source, protocol)
+    return label(source, protocol=protocol or "turns")
 
 
 def speaker_consistency(

@@ -127,20 +127,20 @@ def as_path(place: str | PathLike[str] | None) -> Path | None:
     return None if place is None else Path(place)
 
 
-def value_object(kind: type[Value], given: Value | str | None) -> Value:
+def value_object(kind: type[Value], value: Value | str | None) -> Value:
     """A value of this kind; a plain text is its first field, and nothing all its defaults.
 
     Args:
         kind: Reading, Model or Engine.
-        given: What the caller gave.
+        value: A value of this kind, its first field, or None.
     """
     make: Any = kind
-    if given is None or isinstance(given, str):
-        options: Value = make() if given is None else make(given)
+    if value is None or isinstance(value, str):
+        options: Value = make() if value is None else make(value)
         return options
-    if not isinstance(given, kind):
+    if not isinstance(value, kind):
         name = kind.__name__
         raise RealtalkError(
-            f"{type(given).__name__} is no {name}", fix=f"give a text or a realtalk {name}"
+            f"{type(value).__name__} is no {name}", fix=f"give a text or a realtalk {name}"
         )
-    return given
+    return value

@@ -282,7 +282,7 @@ def talk_room(
     simulator: str | None = None,
     *,
     out: str | PathLike[str] | None = None,
-    **given: Any,
+    **options: Any,
 ) -> TalkRoom:
     """The same talk for the studio, which asks for consent on its page; kept in talks/NAME."""
     from realtalk.files.writing import file_stem
@@ -293,14 +293,14 @@ def talk_room(
 
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)
-    me = partner_of(chat_of(chats, who, given.get("chat")), who, given.get("partner"))
-    model_settings = value_object(Model, given.get("model")).overrides()
-    name, _ = simulator_of(simulator, given.get("settings"), **model_settings)
+    me = partner_of(chat_of(chats, who, options.get("chat")), who, options.get("partner"))
+    model_settings = value_object(Model, options.get("model")).overrides()
+    name, _ = simulator_of(simulator, options.get("settings"), **model_settings)
     _ = SIMULATORS[name]  # a name that is wrong is said now, not on the page
     place = Path("talks", file_stem(who.casefold())) if out is None else Path(out)
 
     def begin(answer: str) -> Talk:
-        return talk(chats, speaker=who, simulator=simulator, consent=answer, out=place, **given)
+        return talk(chats, speaker=who, simulator=simulator, consent=answer, out=place, **options)
 
     return TalkRoom(who, me, begin)
 

@@ -178,16 +178,18 @@ def _values(axis: Any) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(axis))
 
 
-def folder_name(chosen: Mapping[str, Any]) -> str:
+def folder_name(combination: Mapping[str, Any]) -> str:
     """`{"budget": 500, "model": "openai/gpt"}` as budget-500+model-openai-gpt."""
-    return "+".join(_UNSAFE.sub("-", f"{key}-{value}").strip("-") for key, value in chosen.items())
+    return "+".join(
+        _UNSAFE.sub("-", f"{key}-{value}").strip("-") for key, value in combination.items()
+    )
 
 
-def _apart(name: str, known: Mapping[str, Any]) -> str:
+def _apart(name: str, names: Mapping[str, Any]) -> str:
     """Values that differ only in what a folder cannot be called are numbered."""
     numbered = (f"{name}-{number}" for number in itertools.count(2))
     return next(
-        candidate for candidate in itertools.chain([name], numbered) if candidate not in known
+        candidate for candidate in itertools.chain([name], numbered) if candidate not in names
     )
 
 
@@ -211,21 +213,21 @@ def _convert(parameters: Mapping[str, inspect.Parameter], key: str, value: Any) 
 
 def _arguments(
     parameters: Mapping[str, inspect.Parameter],
-    chosen: Mapping[str, Any],
+    combination: Mapping[str, Any],
     fixed: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The arguments of one run: parameters by name, all else among its settings."""
     arguments = {key: value for key, value in fixed.items() if key != "settings"}
     settings = dict(fixed.get("settings") or {})
-    for key, value in chosen.items():
+    for key, value in combination.items():
         name = _ALIASES.get(key, key)
         (arguments if name in parameters else settings)[name] = value
-    filled = {key: _fill(value, chosen) for key, value in settings.items()}
+    filled = {key: _fill(value, combination) for key, value in settings.items()}
     return {**arguments, "settings": filled}
 
 
-def _fill(value: Any, chosen: Mapping[str, Any]) -> Any:
+def _fill(value: Any, combination: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
-        for key, choice in chosen.items():
+        for key, choice in combination.items():
             value = value.replace(f"{{{key}}}", str(choice))
     return value

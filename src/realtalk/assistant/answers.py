@@ -66,7 +66,7 @@ def page(
 def _shorten(row: Mapping[str, Any], room: int) -> dict[str, Any]:
     """One row that fills an answer alone: its longest text is cut."""
     texts = {name: value for name, value in row.items() if isinstance(value, str)}
-    name = max(texts, key=lambda each: len(texts[each]))
+    name = max(texts, key=lambda field: len(texts[field]))
     text, rest = texts[name], len(encode({**row, name: "", "cut": True}))
     while len(encode({name: text})) + rest > room and text:  # a letter takes up to six signs
         text = text[: len(text) * 9 // 10]

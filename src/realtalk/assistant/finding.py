@@ -163,7 +163,7 @@ def nearest(
         for message in chat.messages:
             first.setdefault(message.message.id, message)
         scored += zip(memory.scores(question).tolist(), first.values(), strict=True)
-    scored.sort(key=lambda each: -each[0])
+    scored.sort(key=lambda pair: -pair[0])
     return [message for _, message in scored if _is_meant(message, person, period)]
 
 
@@ -172,8 +172,8 @@ def question_of(text: str) -> Question:
     return Question("", text, None, "", asked=datetime.now())
 
 
-def _is_meant(found: ListedMessage, person: str, period: Period) -> bool:
-    return (not person or found.message.speaker == person) and period.holds(found.time)
+def _is_meant(message: ListedMessage, person: str, period: Period) -> bool:
+    return (not person or message.message.speaker == person) and period.holds(message.time)
 
 
 def parse_budget(text: str) -> Budget:
@@ -239,11 +239,11 @@ def _only(chat: ListedChat, ranked: Sequence[ListedMessage]) -> Chat:
     return replace(chat.display, sessions=tuple(sessions))
 
 
-def _day(found: ListedMessage) -> str:
-    return day_line(found.session, None if found.time is None else found.time.date())
+def _day(message: ListedMessage) -> str:
+    return day_line(message.session, None if message.time is None else message.time.date())
 
 
-def _line(found: ListedMessage) -> str:
+def _line(message: ListedMessage) -> str:
     """A message as a line that can be cited and found again."""
-    clock = "" if found.time is None else f", {found.time:%H:%M}"
-    return f"({found.message.id}{clock}) {message_line(found.message)}"
+    clock = "" if message.time is None else f", {message.time:%H:%M}"
+    return f"({message.message.id}{clock}) {message_line(message.message)}"

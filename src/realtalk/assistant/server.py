@@ -92,10 +92,10 @@ def _answering(
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import CallToolResult, TextContent
 
-    def ask(given: dict[str, Any]) -> str:
+    def ask(arguments: dict[str, Any]) -> str:
         try:
             with lock:
-                return encode(tool(**given))
+                return encode(tool(**arguments))
         except RealtalkError as error:
             raise ToolError(str(error)) from None
         except Exception as error:
@@ -107,9 +107,9 @@ def _answering(
             raise ToolError(f"this failed ({kind}); it is an error of ours") from None
 
     @functools.wraps(tool)
-    async def answer(**given: Any) -> CallToolResult:
+    async def answer(**arguments: Any) -> CallToolResult:
         # Left behind where the assistant takes its question back, or goes.
-        text = await anyio.to_thread.run_sync(ask, given, abandon_on_cancel=True)
+        text = await anyio.to_thread.run_sync(ask, arguments, abandon_on_cancel=True)
         return CallToolResult(
             content=[TextContent(type="text", text=text)], structured_content=json.loads(text)
         )
@@ -131,7 +131,7 @@ def mend_line(line: bytes) -> bytes:
     protocol cannot read such a line and leaves its question without an answer, for which an
     assistant waits.
     """
-    return _ESCAPE.sub(lambda found: found[1] or found[2] or rb"\ufffd", line)
+    return _ESCAPE.sub(lambda match: match[1] or match[2] or rb"\ufffd", line)
 
 
 class MendedLines(io.RawIOBase):

@@ -125,8 +125,8 @@ class Tools:
         else:
             messages = self._words.find(text, chats, person, period)
 
-        def row(each: ListedMessage) -> dict[str, Any]:
-            return {"chat": each.chat.id, **each.row(_EXCERPT)}
+        def row(message: ListedMessage) -> dict[str, Any]:
+            return {"chat": message.chat.id, **message.row(_EXCERPT)}
 
         return page(head, "messages", messages, row, offset, limit)
 

@@ -121,17 +121,17 @@ class Option:
             annotation=Annotated[kind if required or several else kind | None, about],
         )
 
-    def value(self, given: Any) -> Any:
+    def value(self, words: Any) -> Any:
         """What the function takes, of what was written."""
         if self.is_mapping:
-            return dict(self._pairs(given))
+            return dict(self._pairs(words))
         if self.is_sequence and self.keywords:
-            return [part.strip() for text in given for part in text.split(",") if part.strip()]
-        return given
+            return [part.strip() for text in words for part in text.split(",") if part.strip()]
+        return words
 
-    def _pairs(self, given: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _pairs(self, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
         keys: set[str] = set()
-        for text in given:
+        for text in texts:
             key, equals, value = (part.strip() for part in text.partition("="))
             if not (key and equals and value):
                 raise RealtalkError(
@@ -151,9 +151,9 @@ class Docstring:
     sections: Mapping[str, str]
 
     @classmethod
-    def of(cls, thing: Any) -> Docstring:
+    def of(cls, source: Any) -> Docstring:
         """The docstring of a function or class."""
-        parts = re.split(r"^(\w+):\n(?=    )", inspect.getdoc(thing) or "", flags=re.MULTILINE)
+        parts = re.split(r"^(\w+):\n(?=    )", inspect.getdoc(source) or "", flags=re.MULTILINE)
         return cls(parts[0].strip(), dict(zip(parts[1::2], parts[2::2], strict=True)))
 
     def entries(self, *names: str) -> dict[str, str]:
@@ -224,16 +224,16 @@ class Command:
             option.name: (option.keywords or (option.name.upper(),))[0] for option in self.options
         }
 
-    def __call__(self, *arguments: Any, **named: Any) -> int | None:
+    def __call__(self, *arguments: Any, **options: Any) -> int | None:
         """Calls the function with what was written, and prints what it returns."""
         from realtalk.cli.printing import running
 
         positional = [option for option in self.options if not option.keywords]
         arguments = tuple("-" if argument == PIPE else argument for argument in arguments)
         values = {
-            option.name: option.value(named[option.name])
+            option.name: option.value(options[option.name])
             for option in self.options
-            if option.name in named
+            if option.name in options
         }
         if positional and positional[-1].is_sequence:
             at = len(positional) - 1
@@ -288,7 +288,7 @@ class Command:
     def help(self) -> str:
         """What the docstring says, with parameters spelled as options."""
         names = self.option_names
-        text = re.sub(r"`(\w+)`", lambda found: names.get(found[1], found[0]), self._about.text)
+        text = re.sub(r"`(\w+)`", lambda match: names.get(match[1], match[0]), self._about.text)
         return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
     @property
@@ -359,11 +359,11 @@ class Command:
     def make_callable(self) -> Callable[..., Any]:
         """The function that the command-line library registers."""
 
-        def call(*arguments: Any, **named: Any) -> int | None:
-            return self(*arguments, **named)
+        def call(*arguments: Any, **options: Any) -> int | None:
+            return self(*arguments, **options)
 
         parameters = sorted(
-            (option.parameter() for option in self.options), key=lambda each: each.kind
+            (option.parameter() for option in self.options), key=lambda parameter: parameter.kind
         )
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -49,8 +49,8 @@ def _batch(function: Callable[..., Any]) -> Command:
     shared = inspect.signature(batch.batch).parameters
     more = [own[option] for option in batch.OPTIONS[name] if option in own]
 
-    def call(**given: Any) -> batch.BatchResult:
-        return batch.batch(function, **given)
+    def call(**options: Any) -> batch.BatchResult:
+        return batch.batch(function, **options)
 
     parameters = [
         parameter for parameter in shared.values() if parameter.name not in ("function", "options")

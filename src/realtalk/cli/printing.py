@@ -214,7 +214,7 @@ def print_json(value: Any) -> None:
     except TypeError:  # a file's name that is no text
         text = json.dumps(value, indent=2)
     # JSON leaves the C1 block and the marks of direction as they are; escaped they mean the same.
-    text = _BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = _BEYOND_ASCII.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     sys.stdout.write(f"{text}\n")
 
 

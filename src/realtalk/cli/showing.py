@@ -89,7 +89,7 @@ def show_stats(described: CorpusStats, *, json: bool = False) -> None:
 
 
 def show_findings(
-    found: Findings, *, fail_on: str = "warning", all: bool = False, json: bool = False
+    findings: Findings, *, fail_on: str = "warning", all: bool = False, json: bool = False
 ) -> int:
     """Prints what is odd, the first of each kind.
 
@@ -105,16 +105,16 @@ def show_findings(
     if fail_on not in levels:
         raise suggest("level", fail_on, list(levels))
     if json:
-        print_json(found.to_json())
-        return int(found.reaches(fail_on))
-    say(str(found.ledger))
+        print_json(findings.to_json())
+        return int(findings.reaches(fail_on))
+    say(str(findings.ledger))
     if all:
-        rows = [(f.severity, f.rule, f.chat, f.where, f.detail) for f in found.findings]
+        rows = [(f.severity, f.rule, f.chat, f.where, f.detail) for f in findings.findings]
         show("findings", ("level", "rule", "chat", "where", "detail"), rows)
-    elif found.findings:
-        first = {finding.rule: finding for finding in reversed(found.findings)}
+    elif findings.findings:
+        first = {finding.rule: finding for finding in reversed(findings.findings)}
         summary = []
-        for rule, count in found.counts().items():
+        for rule, count in findings.counts().items():
             example = first[rule]
             place = " ".join(part for part in (example.chat, example.where) if part)
             text = f"{place}: {example.detail}" if example.detail else place
@@ -122,23 +122,23 @@ def show_findings(
         show("findings", ("rule", "level", "count", "meaning", "first"), summary)
     else:
         say("nothing odd found")
-    return int(found.reaches(fail_on))
+    return int(findings.reaches(fail_on))
 
 
-def show_exported(written: ExportResult, *, json: bool = False) -> None:
+def show_exported(result: ExportResult, *, json: bool = False) -> None:
     """Says what was written, and what the format could not keep.
 
     Args:
         json: Print JSON.
     """
     if json:
-        print_json(written.to_json())
+        print_json(result.to_json())
         return
-    count = len(written.files)
-    say(f"wrote {count:,} file{'s' if count != 1 else ''} to {written.folder}")
-    if written.lost:
-        lost = ", ".join(f"{name} {count:,}" for name, count in written.lost.items())
-        warn(f"{written.format} could not keep: {lost} (jsonl keeps everything)")
+    count = len(result.files)
+    say(f"wrote {count:,} file{'s' if count != 1 else ''} to {result.folder}")
+    if result.lost:
+        lost = ", ".join(f"{name} {count:,}" for name, count in result.lost.items())
+        warn(f"{result.format} could not keep: {lost} (jsonl keeps everything)")
 
 
 def show_redaction(
@@ -219,41 +219,41 @@ def show_cleared(table: ResultTable, *, json: bool = False) -> int:
     return int(bool(row["left"]))
 
 
-def show_stored(shown: RunsView, *, prices: str | None = None, json: bool = False) -> None:
+def show_stored(view: RunsView, *, prices: str | None = None, json: bool = False) -> None:
     """Prints a run, and what it cost.
 
     Args:
         prices: JSON file of prices per million tokens.
         json: Print JSON.
     """
-    (run,) = shown.runs
-    if shown.rows is None:
-        _print_run(run, shown.tables, prices, json)
+    (run,) = view.runs
+    if view.rows is None:
+        _print_run(run, view.tables, prices, json)
     else:
-        show_runs(shown, json=json)
+        show_runs(view, json=json)
 
 
-def show_runs(shown: RunsView, *, json: bool = False) -> None:
+def show_runs(view: RunsView, *, json: bool = False) -> None:
     """Prints tables, or rows one below the other, then what has to be said of them.
 
     Args:
         json: Print JSON.
     """
     if json:
-        print_json(shown.to_json())
+        print_json(view.to_json())
         return
-    for table in shown.tables:
+    for table in view.tables:
         show(table.title, *table.lines)
-    for at, row in enumerate(shown.rows or ()):
+    for at, row in enumerate(view.rows or ()):
         filled = {name: value for name, value in row.items() if value not in (None, "", [])}
         lines = [
             f"{name}: {'; '.join(map(str, value)) if isinstance(value, list) else value}"
             for name, value in filled.items()
         ]
-        print_text("\n".join([*lines, *(shown.evidence[at] if shown.evidence else ())]) + "\n")
-    if shown.rows == []:
+        print_text("\n".join([*lines, *(view.evidence[at] if view.evidence else ())]) + "\n")
+    if view.rows == []:
         say("nothing failed")
-    for line in filter(None, shown.notes):
+    for line in filter(None, view.notes):
         warn(line)
 
 
@@ -429,17 +429,17 @@ def show_tuned(tuned: TuningResult, *, json: bool = False) -> None:
         )
 
 
-def show_dataset(made: TuningSet, *, out: Any = None, json: bool = False) -> None:
+def show_dataset(dataset: TuningSet, *, out: Any = None, json: bool = False) -> None:
     """Says how many rows there are, and what was left out.
 
     Args:
         json: Print JSON.
     """
-    about = made.to_json()
+    about = dataset.to_json()
     if json:
         print_json({**about, "file": None if out is None else str(out)})
         return
-    for what, count in made.left_out.items():
+    for what, count in dataset.left_out.items():
         if count:
             say(f"left out: {count:,} {what}")
     where = f"wrote {out}" if out is not None else "nothing is written without --out"

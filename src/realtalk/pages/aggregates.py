@@ -164,13 +164,13 @@ class Aggregates:
         )
         return {"row": _steps(replies["row"]), "values": replies["values"].to_list()}
 
-    def _sparse(self, counted: WordCounts, row_of: pl.DataFrame) -> dict[str, Any]:
+    def _sparse(self, counts: WordCounts, row_of: pl.DataFrame) -> dict[str, Any]:
         summed = (
-            self._add_numbers(counted.counts)
+            self._add_numbers(counts.counts)
             .group_by(*_KEY, "item", maintain_order=True)
             .agg(pl.col("count").sum())
         )
-        return {"items": list(counted.items)} | _entries(summed, row_of)
+        return {"items": list(counts.items)} | _entries(summed, row_of)
 
     def _emotions(self, row_of: pl.DataFrame) -> dict[str, Any]:
         assert self.feelings is not None

@@ -71,10 +71,10 @@ def _of_all(aggregates: Aggregates, words: str) -> str:
     return words.format(count) if count > 1 else ""
 
 
-def _holders(shown: Mapping[str, str]) -> tuple[str, str]:
+def _holders(figures: Mapping[str, str]) -> tuple[str, str]:
     """The first figure and who has it; those who share it, as far as it is shown, together."""
-    figure = next(iter(shown.values()))
-    equal = [name for name, time in shown.items() if time == figure]
+    figure = next(iter(figures.values()))
+    equal = [name for name, time in figures.items() if time == figure]
     if len(equal) == 1:
         return figure, equal[0]
     names = (

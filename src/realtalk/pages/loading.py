@@ -208,7 +208,7 @@ def load(
     runs: list[StoredRun] = []
     # Corpora first: labels are called by the corpus that they belong to.
     order = [place for place in places if place.kind in kinds]
-    order.sort(key=lambda each: each.kind != CORPUS)
+    order.sort(key=lambda place: place.kind != CORPUS)
     for done, folder in enumerate(order):
         progress(done, len(order), f"reading {folder.name}")
         try:
@@ -235,12 +235,12 @@ def load(
     labels.sort(key=_by_models)
     # Those that ship in their order, then others.
     ranks = {kind: rank for rank, kind in enumerate(SHIPPED)}
-    runs.sort(key=lambda each: (ranks.get(each.run.kind, len(ranks)), _by_models(each)))
+    runs.sort(key=lambda stored: (ranks.get(stored.run.kind, len(ranks)), _by_models(stored)))
     return LoadedRuns(tuple(corpora), tuple(labels), tuple(runs), tuple(left_out))
 
 
-def _by_models(each: CorpusRun | LabelsRun | StoredRun) -> bool:
-    return each.writer.is_simulated
+def _by_models(run: CorpusRun | LabelsRun | StoredRun) -> bool:
+    return run.writer.is_simulated
 
 
 @contextmanager
@@ -268,7 +268,7 @@ def _corpus(folder: RunPlace, authors: AuthorOverrides) -> CorpusRun:
 
     tables = load_corpus(folder.path).tables
     about = orjson.loads((folder.path / "corpus.json").read_bytes())
-    _need(len(about["source"]), about["ledger"]["in_messages"])
+    _validate(len(about["source"]), about["ledger"]["in_messages"])
     by = writer_of(_names(folder, tables.name), tables.format, authors)
     return CorpusRun(folder, describe(tables), about, by)
 
@@ -319,12 +319,12 @@ def _run(folder: RunPlace, corpora: Sequence[CorpusRun], authors: AuthorOverride
             names += _names(corpus.folder, corpus.corpus)
     by = writer_of(names, about.get("format"), authors)
     # Scored here, where a run that cannot be scored can still be left out.
-    _need(run.name, run.variants, run.cautions, about["sha256"])
+    _validate(run.name, run.variants, run.cautions, about["sha256"])
     return StoredRun(folder, run, by)
 
 
-def _need(*_values: object) -> None:
-    """Does nothing: its arguments raise where a run lacks what they are made from."""
+def _validate(*_values: object) -> None:
+    """Its arguments raise where a run lacks what they are made from."""
 
 
 def _speakers(path: Path) -> pl.DataFrame | None:

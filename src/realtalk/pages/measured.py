@@ -98,19 +98,19 @@ def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) ->
     return Section("unscored", "Unscored", lead, (view,))
 
 
-def _unlabelled_rows(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
+def _unlabelled_rows(labels: LabelsRun) -> Iterator[tuple[Cell, ...]]:
     from realtalk.ei.label_files import unscored_reasons
 
-    for measure, reason, count in unscored_reasons([each.frame]):
-        yield (f"{each.name}, labels", str(measure), count, each.frame.height, reason)
+    for measure, reason, count in unscored_reasons([labels.frame]):
+        yield (f"{labels.name}, labels", str(measure), count, labels.frame.height, reason)
     facets = Counter(
         (facet.title, estimate.unscored)
-        for who in each.speakers
+        for who in labels.speakers
         for facet, estimate in who.items()
         if estimate.unscored is not None
     )
     for (title, reason), count in facets.items():
-        yield (f"{each.name}, speakers", title.lower(), count, len(each.speakers), reason)
+        yield (f"{labels.name}, speakers", title.lower(), count, len(labels.speakers), reason)
 
 
 def _unscored_rows(group: RunGroup) -> Iterator[tuple[Cell, ...]]:

@@ -79,7 +79,7 @@ def make_report(
     authors: AuthorOverrides | None = None,
     progress: Progress = silent,
 ) -> PageReport:
-    """Every section that the runs can fill; `told` is who wrote what, as far as the user says."""
+    """Every section that the runs can fill; `authors` is who wrote what, as far as the user says."""
     loaded = load(folders, progress, authors)
     pairs = compare_labels(loaded.labels)
     groups = groups_of(loaded.runs)
@@ -176,7 +176,7 @@ def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
         clear = [facet for facet in tested if (facet.p_shift_holm or 0.0) < _ALPHA]
         if not tested:
             continue
-        best = max(clear or tested, key=lambda each: abs(each.delta.value or 0.0))
+        best = max(clear or tested, key=lambda facet: abs(facet.delta.value or 0.0))
         value, low, high = best.delta.value, best.delta.low, best.delta.high
         if value is None or low is None or high is None:
             continue
@@ -240,7 +240,9 @@ def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
 
 def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
     """How much people write per chat."""
-    for corpus in sorted(loaded.corpora, key=lambda each: -each.stats.total("messages")):
+    for corpus in sorted(
+        loaded.corpora, key=lambda corpus_run: -corpus_run.stats.total("messages")
+    ):
         mean = corpus.stats.messages_per_chat
         interval = corpus.stats.intervals["messages_per_chat"]
         if mean is None or interval is None:

@@ -53,50 +53,57 @@ def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     return [*sections, *(_speakers(run) for run in labels)]
 
 
-def _speakers(each: LabelsRun) -> Section:
+def _speakers(labels: LabelsRun) -> Section:
     from realtalk.ei import speaker_rows
     from realtalk.ei.figures import draw_timelines
 
-    charts = [_intervals(each)] if each.speakers else []
-    if each.frame["chat"].n_unique() <= _MOST_TIMELINES:
-        timelines = draw_timelines(each.frame, each.speakers).charts
+    charts = [_intervals(labels)] if labels.speakers else []
+    if labels.frame["chat"].n_unique() <= _MOST_TIMELINES:
+        timelines = draw_timelines(labels.frame, labels.speakers).charts
         charts += [view(chart, name.partition("_")[2]) for name, chart in timelines.items()]
     ways = ", ".join(
         f"{way} (version {version})"
-        for way, version in each.frame.select("measure", "version").unique().sort("measure").rows()
+        for way, version in labels.frame.select("measure", "version")
+        .unique()
+        .sort("measure")
+        .rows()
     )
-    lead = f"{each.frame.height:,} {each.unit}, labelled by {ways}; protocol “{each.protocol}”."
-    rows = table(f"{each.name}: every speaker", *speaker_rows(each.speakers), note=_INTERVALS)
-    notes = tuple(language_notes(chat_languages(each.frame)))
-    return Section(f"ei-{each.folder.name}", each.name, lead, (rows,), tuple(charts), notes, 1)
+    lead = (
+        f"{labels.frame.height:,} {labels.unit}, labelled by {ways}; protocol “{labels.protocol}”."
+    )
+    rows = table(f"{labels.name}: every speaker", *speaker_rows(labels.speakers), note=_INTERVALS)
+    notes = tuple(language_notes(chat_languages(labels.frame)))
+    return Section(f"ei-{labels.folder.name}", labels.name, lead, (rows,), tuple(charts), notes, 1)
 
 
-def _intervals(each: LabelsRun) -> ChartView:
+def _intervals(labels: LabelsRun) -> ChartView:
     from realtalk.ei import FACETS
     from realtalk.ei.figures import HEADLINE
     from realtalk.ei.values import unit_of as counted_units
 
-    speakers = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
+    speakers = sorted(labels.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
     speakers.sort(key=lambda who: (who.speaker.casefold(), who.chat))
     panels = []
     for facet in (FACETS[name] for name in HEADLINE):
         points = [
             (_who_and_where(who, speakers), who[facet.name].times(facet.scale)) for who in speakers
         ]
-        of = counted_units(facet, each.protocol)
+        of = counted_units(facet, labels.protocol)
         unit = {"share": f"share of {of}", "score": "mean score, 0 to 6"}.get(
             facet.unit, "1e-3 per session" if facet.unit == "per session" else facet.unit
         )
         panels.append(Panel(facet.title, unit, points))
-    lines = [f"{each.name}: {len(each.speakers):,} speakers in a chat; dots with 95 % intervals"]
-    if len(speakers) < len(each.speakers):
+    lines = [
+        f"{labels.name}: {len(labels.speakers):,} speakers in a chat; dots with 95 % intervals"
+    ]
+    if len(speakers) < len(labels.speakers):
         lines.append(f"Shown: the {len(speakers)} who wrote most")
     return interval_panels("Emotional intelligence, speaker by speaker", lines, panels)
 
 
-def _who_and_where(who: SpeakerFacets, shown: Sequence[SpeakerFacets]) -> str:
+def _who_and_where(who: SpeakerFacets, speakers: Sequence[SpeakerFacets]) -> str:
     """Somebody in two chats needs the chat's number; its place among theirs is short."""
-    chats = sorted({speaker.chat for speaker in shown if speaker.speaker == who.speaker})
+    chats = sorted({speaker.chat for speaker in speakers if speaker.speaker == who.speaker})
     return who.speaker if len(chats) == 1 else f"{who.speaker} · {_short(who.chat)}"
 
 

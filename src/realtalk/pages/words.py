@@ -106,10 +106,10 @@ def count_words_used(lines: MessageLines, names: Collection[str]) -> PortraitWor
     )
 
 
-def _tokens(said: pl.DataFrame) -> pl.DataFrame:
+def _tokens(texts: pl.DataFrame) -> pl.DataFrame:
     """One row per word used: chat | date | speaker | session | time | item."""
     return (
-        said.select(*_KEY, "session", "time", pl.col("clean").str.extract_all(_WORD).alias("item"))
+        texts.select(*_KEY, "session", "time", pl.col("clean").str.extract_all(_WORD).alias("item"))
         .explode("item")
         .drop_nulls("item")
         .with_columns(pl.col("item").str.replace_all("’", "'", literal=True))
@@ -197,14 +197,14 @@ def _shareable_words(tokens: pl.DataFrame, names: Collection[str], *, parts: boo
     )
 
 
-def _typical(kept: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
+def _typical(telling: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
     """The words that set somebody apart, over the whole time or in a part of it."""
     background = tokens.group_by("item").len("all")
     total = tokens.height
-    frames = [_most_typical(kept, tokens, background, total, _WORDS)]
+    frames = [_most_typical(telling, tokens, background, total, _WORDS)]
     part = _part_numbers(tokens["time"])
     numbered = tokens.with_columns(part.alias("part"))
-    allowed = kept.select("item").unique()
+    allowed = telling.select("item").unique()
     for piece in numbered.drop_nulls("part").partition_by("part"):
         some = piece.join(allowed, on="item", how="semi")
         frames.append(_most_typical(some, piece, background, total, _PART_WORDS))
@@ -223,11 +223,11 @@ def _part_numbers(times: pl.Series) -> pl.Series:
 
 
 def _most_typical(
-    kept: pl.DataFrame, tokens: pl.DataFrame, background: pl.DataFrame, total: int, most: int
+    telling: pl.DataFrame, tokens: pl.DataFrame, background: pl.DataFrame, total: int, most: int
 ) -> pl.DataFrame:
-    own = kept.group_by("speaker", "item").len("y")
+    own = telling.group_by("speaker", "item").len("y")
     sizes = tokens.group_by("speaker").len("n")
-    everybody = kept.group_by("item").len("together")
+    everybody = telling.group_by("item").len("together")
     scored = (
         own.join(sizes, on="speaker")
         .join(everybody, on="item")
@@ -264,9 +264,9 @@ def log_odds(
     return (first - second) / (1 / own + 1 / others).sqrt()
 
 
-def _emoji(said: pl.DataFrame) -> pl.DataFrame:
+def _emoji(texts: pl.DataFrame) -> pl.DataFrame:
     return (
-        said.select(*_KEY, pl.col("text").str.extract_all(EMOJI).alias("item"))
+        texts.select(*_KEY, pl.col("text").str.extract_all(EMOJI).alias("item"))
         .explode("item")
         .drop_nulls("item")
         .with_columns(pl.col("item").str.replace_all("\ufe0f", "", literal=True))
@@ -291,11 +291,11 @@ def _laughs(tokens: pl.DataFrame) -> pl.DataFrame:
     return tokens.join(laughs, on="item").select(*_KEY, pl.col("laugh").alias("item"))
 
 
-def _openings(said: pl.DataFrame) -> pl.DataFrame:
+def _openings(texts: pl.DataFrame) -> pl.DataFrame:
     """The first word that somebody writes on a day, drawn-out letters made short."""
     first = pl.col("clean").str.extract(rf"^\P{{L}}*({_WORD})")
     return (
-        said.filter(pl.col("date").is_not_null())
+        texts.filter(pl.col("date").is_not_null())
         .unique(list(_KEY), keep="first", maintain_order=True)
         .select(*_KEY, first.str.replace_all("’", "'", literal=True).alias("item"))
         .drop_nulls("item")

@@ -293,10 +293,10 @@ class Guard:
         await self._serve(PlainTextResponse(line, status), scope, b"", receive, send)
 
     async def _serve(
-        self, app: App, scope: Scope, read: bytes, receive: Receive, send: Send
+        self, app: App, scope: Scope, content: bytes, receive: Receive, send: Send
     ) -> None:
         """The application's answer with the headers that every answer has."""
-        bodies = iter([{"type": "http.request", "body": read, "more_body": False}])
+        bodies = iter([{"type": "http.request", "body": content, "more_body": False}])
         started = False
 
         async def replay() -> AsgiMessage:
@@ -323,8 +323,8 @@ class Guard:
                 await self._answer(scope, receive, send, 500, line)
 
 
-def _same(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(), other.encode())
+def _same(first: str, second: str) -> bool:
+    return hmac.compare_digest(first.encode(), second.encode())
 
 
 def _cookie(headers: dict[bytes, bytes], name: str) -> str:

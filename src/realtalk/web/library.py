@@ -154,11 +154,11 @@ def _wanted_anywhere(query: str) -> list[str]:
     return list(filter(None, map(fold, query.split()))) if _ANYWHERE.search(query) else []
 
 
-def _mark_folded(text: str, wanted: Sequence[str]) -> str:
+def _mark_folded(text: str, terms: Sequence[str]) -> str:
     """The text with marks around the first place of each word that was found folded."""
     folded, places = fold_with_places(text)
     spans = []
-    for word in wanted:
+    for word in terms:
         at = folded.find(word)
         if at >= 0:
             spans.append((places[at][0], places[at + len(word) - 1][1]))
@@ -175,10 +175,10 @@ def _match(query: str) -> str:
     return " ".join(f'"{word}"*' for word in plain_words(query))
 
 
-def _mark(text: str, wanted: str) -> str:
+def _mark(text: str, query: str) -> str:
     # Folding may change the length of a text; then the hit is shown without marks.
-    at = text.casefold().find(wanted) if len(text.casefold()) == len(text) else -1
-    end = at + len(wanted)
+    at = text.casefold().find(query) if len(text.casefold()) == len(text) else -1
+    end = at + len(query)
     return text if at < 0 else f"{text[:at]}{MARKS[0]}{text[at:end]}{MARKS[1]}{text[end:]}"
 
 
@@ -319,7 +319,7 @@ class ChatLibrary:
         """Makes the indexes of long chats, the longest first, while nobody waits for them yet."""
 
         def make() -> None:
-            for open_chat in sorted(self.open_chats, key=lambda each: -len(each.messages)):
+            for open_chat in sorted(self.open_chats, key=lambda chat: -len(chat.messages)):
                 if len(open_chat.messages) >= _LONG:
                     open_chat.search("")
 

@@ -114,28 +114,28 @@ def _pair(
     return (*matches, *(Match(None, item) for item in alone.values()))
 
 
-def _question_likeness(one: StudioItem, two: StudioItem) -> float:
-    evidence = _jaccard(one, two)
-    return _words(one, two) if evidence is None else (_words(one, two) + evidence) / 2
+def _question_likeness(first: StudioItem, two: StudioItem) -> float:
+    evidence = _jaccard(first, two)
+    return _words(first, two) if evidence is None else (_words(first, two) + evidence) / 2
 
 
-def _event_likeness(one: StudioItem, two: StudioItem) -> float:
-    same = all(one.body.get(name) == two.body.get(name) for name in ("session", "speaker"))
-    return _words(one, two) if same else 0.0
+def _event_likeness(first: StudioItem, two: StudioItem) -> float:
+    same = all(first.body.get(name) == two.body.get(name) for name in ("session", "speaker"))
+    return _words(first, two) if same else 0.0
 
 
-def _words(one: StudioItem, two: StudioItem) -> float:
-    a, b = str(one.body.get("text", "")), str(two.body.get("text", ""))
+def _words(first: StudioItem, two: StudioItem) -> float:
+    a, b = str(first.body.get("text", "")), str(two.body.get("text", ""))
     return 1.0 if a == b else token_f1(a, b)  # also where there is no word to count
 
 
-def _jaccard(one: StudioItem, two: StudioItem) -> float | None:
-    a, b = set(one.body.get("evidence", ())), set(two.body.get("evidence", ()))
+def _jaccard(first: StudioItem, two: StudioItem) -> float | None:
+    a, b = set(first.body.get("evidence", ())), set(two.body.get("evidence", ()))
     return len(a & b) / len(a | b) if a | b else None
 
 
-def _answers(one: StudioItem, two: StudioItem) -> float | None:
-    a, b = one.body.get("answer"), two.body.get("answer")
+def _answers(first: StudioItem, two: StudioItem) -> float | None:
+    a, b = first.body.get("answer"), two.body.get("answer")
     return token_f1(str(a), str(b)) if a and b else None
 
 
@@ -155,14 +155,14 @@ def _cells(open_chat: OpenChat, items: Sequence[StudioItem]) -> list[bool]:
     ]
 
 
-def _kappa(one: list[bool], two: list[bool]) -> Estimate:
+def _kappa(first: list[bool], two: list[bool]) -> Estimate:
     # Who has noted nothing has not disagreed with anybody.
-    if not any(one) or not any(two):
-        return Estimate(None, n=len(one), unscored=_NOTHING)
+    if not any(first) or not any(two):
+        return Estimate(None, n=len(first), unscored=_NOTHING)
     # Beside somebody who marks everything kappa is zero whatever the other does.
-    if all(one) or all(two):
-        return Estimate(None, n=len(one), unscored="one of the two has noted all")
-    return cohen_kappa(one, two)
+    if all(first) or all(two):
+        return Estimate(None, n=len(first), unscored="one of the two has noted all")
+    return cohen_kappa(first, two)
 
 
 def _mean(

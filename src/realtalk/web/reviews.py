@@ -73,10 +73,10 @@ class AuditDecision:
 class AuditReviews:
     """The reviews of an audit, kept in one file; several pages may write at once."""
 
-    def __init__(self, path: Path, audit: Audit, said: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, path: Path, audit: Audit, decisions: dict[str, dict[str, Any]]) -> None:
         self.path = path
         self.audit = audit
-        self._said = said  # "chat question" → reviewer → decision
+        self._said = decisions  # "chat question" → reviewer → decision
         self._lock = threading.Lock()
 
     @classmethod

@@ -101,11 +101,11 @@ class StudioSession:
                 self._turn_labels[open_chat.number] = labels
             return self._turn_labels[open_chat.number]
 
-    def author_to_show(self, open_chat: OpenChat, me: str, asked: str) -> str:
+    def author_to_show(self, open_chat: OpenChat, me: str, author: str) -> str:
         """Whose items to show: as asked, else mine, else what came with the chat."""
         there = self.store.authors(open_chat.chat.id)
-        if asked and (asked in there or asked in (me, FINAL)):
-            return asked
+        if author and (author in there or author in (me, FINAL)):
+            return author
         return CORPUS if me not in there and CORPUS in there else me
 
     def owner(self, item: StudioItem, me: str) -> str:

@@ -36,9 +36,9 @@ class TurnLabels:
     """Strips of one chat by message id, growing while they are made."""
 
     def __init__(
-        self, found: Mapping[str, Label] | None = None, languages: Iterable[Languages] = ()
+        self, labels: Mapping[str, Label] | None = None, languages: Iterable[Languages] = ()
     ) -> None:
-        self._found: dict[str, Label] = dict(found or {})
+        self._found: dict[str, Label] = dict(labels or {})
         # Of this one chat, whose name stands above the page anyway.
         self.doubt = "; ".join(
             as_options(line.removeprefix(f"{language.chat}: "))
