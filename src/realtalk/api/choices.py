@@ -236,7 +236,7 @@ def make_judge(
 def simulator_of(
     simulator: str | None, settings: Mapping[str, Any] | None = None, **options: Any
 ) -> tuple[str, dict[str, Any]]:
-    """The simulator's name and its settings; `asked` are those with options of their own."""
+    """The simulator's name and its settings; `options` are those with options of their own."""
     set_options = {key: value for key, value in options.items() if value not in (None, False)}
     name = simulator or ("llm" if "model" in set_options else "retrieve")
     solver_settings: dict[str, Any] = {**(settings or {}), **set_options}
@@ -248,7 +248,7 @@ def simulator_of(
 def predictor_of(
     predictor: str | None, settings: Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The predictor's name and its settings; `asked` are those of a language model."""
+    """The predictor's name and its settings; `options` are those of a language model."""
     return _solver_of("predictor", predictor, "majority", settings, options)
 
 
@@ -278,7 +278,7 @@ def _solver_of(
 def guesser_of(
     guesser: str | None, settings: Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The guesser's name and its settings; `asked` are those of a language model."""
+    """The guesser's name and its settings; `options` are those of a language model."""
     return _solver_of("guesser", guesser, "classifier", settings, options)
 
 

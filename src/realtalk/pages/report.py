@@ -79,7 +79,7 @@ def make_report(
     authors: AuthorOverrides | None = None,
     progress: Progress = silent,
 ) -> PageReport:
-    """Every section that the runs can fill; `authors` is who wrote what, as far as the user says."""
+    """Every section that the runs can fill; `authors` is who wrote what, as the user says."""
     loaded = load(folders, progress, authors)
     pairs = compare_labels(loaded.labels)
     groups = groups_of(loaded.runs)
