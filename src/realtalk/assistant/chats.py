@@ -2,9 +2,9 @@
 
     chats = Collection.of([corpus, other])
     chats.chat("Chat_1_Mara_Theo").display    → the chat as answers show it
-    chats.chosen(chat="", person="Mara")      → the chats in which Mara speaks
+    chats.choose(chat="", person="Mara")      → the chats in which Mara speaks
     Collection.of([corpus], redact=True)      → "Chat_1_Person1_Person2"; Mara is unknown
-    Prepared(lambda: Collection.of(corpora))  made in the background: `get` waits some seconds
+    BackgroundValue(lambda: Collection.of(corpora))  made in the background; `get` waits
     labels_beside("mara.zip", corpus)         → Path("mara-labels"), or None
 
 Several corpora may hold chats of one id: the later ones get a number. Redacted, every answer is

@@ -1,6 +1,6 @@
 """A collection of chats → a server of the Model Context Protocol: six tools that only read.
 
-    serve(Prepared(lambda: collection))     answers on standard input and output until that ends
+    serve(BackgroundValue(lambda: collection))   answers on standard input and output
 
 Nothing but the protocol goes to standard output, there is no socket, and what goes wrong is told
 to the assistant in one line; standard error gets the kind of an unexpected error and its place in

@@ -1,6 +1,6 @@
 """What an assistant may ask: six functions, whose names, types and texts are what it is told.
 
-    tools = Tools(Prepared(lambda: collection))
+    tools = Tools(BackgroundValue(lambda: collection))
     tools.search_messages("bicycle", person="Mara", since="2026-03")
     → {"messages": [{"chat": …, "id": "D1:4", "text": …}], "total": 3}
 

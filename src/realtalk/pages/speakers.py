@@ -2,7 +2,7 @@
 
 speaker_sections(loaded.labels)      → a section, and one per set of labels
 consistency_sections(loaded.labels)  → where somebody appears in two chats
-compared(loaded.labels)              → SideBySide values, people first
+compare_labels(loaded.labels)        → SideBySide values, people first
 comparison_sections(pairs)           → facet by facet, and which of the paper's findings hold
 """
 

@@ -1,7 +1,7 @@
 """Annotations out to REALTALK JSON and the XLSX sheet, and in from them.
 
-    exported(open_chat, items, "sheet")       → ("Chat_1.xlsx", b"PK…")
-    imported(open_chat, "other.json", b"{…}") → UploadContent(bodies=(("event", {…}, …), …), notes)
+    export_file(open_chat, items, "sheet")       → ("Chat_1.xlsx", b"PK…")
+    import_file(open_chat, "other.json", b"{…}") → UploadContent(bodies=(("event", {…}), …), …)
 
 The corpora's own writers and readers do the work: what is exported is the chat with the chosen
 annotator's events and questions in place of its own.

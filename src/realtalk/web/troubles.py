@@ -1,7 +1,7 @@
 """What goes wrong on this machine, not in the request, as one line and a status.
 
-    unsaved(sqlite3.OperationalError("database or disk is full"), "notes.sqlite")
-    → Unsaved("notes.sqlite: the disk is full, nothing can be saved; …"), status 507
+    save_error(sqlite3.OperationalError("database or disk is full"), "notes.sqlite")
+    → SaveError("notes.sqlite: the disk is full, nothing can be saved; …"), status 507
 
 A page asks again after such an answer (5xx): what was typed waits there. What is wrong with the
 request itself stays a RealtalkError (400), or an Unknown (404).

@@ -3,15 +3,15 @@
     StudioItem("q3f9", "Chat_1", "question", "Ana", 2,
                {"text": "Where did Mara move?", "answer": "Porto", "category": "multi_hop",
                 "evidence": ["D1:2"]})
-    cleaned("event", {"session": 3, "speaker": "Mara", "text": "Mara moves."}, chat, categories)
+    clean_fields("event", {"session": 3, "speaker": "Mara", "text": "She moves."}, chat, categories)
     → the same, checked: sessions, speakers, categories and evidence exist, lengths are bounded
 
 An item's body is plain JSON. It keeps what the chat's own file said beyond the form
 (`stated`, `unresolved`, `extra`), so that an export gives it back.
 
-    dumped("event", {"text": "Mara moves."})     raises; what cannot be read back is never stored
+    dump_body("event", {"text": "Mara moves."})     raises; what cannot be read back is never stored
 
-Everything that is stored goes through `dumped`.
+Everything that is stored goes through `dump_body`.
 """
 
 from __future__ import annotations
