@@ -5,6 +5,15 @@ Results go to standard output, everything else to standard error, so that
 
 Names of people, chats and files come from others: whatever would steer the terminal or turn
 the line around is shown as what it is (`printable`), and nothing of it is markup.
+
+A table is printed in parts that fit the screen, with no word and no figure torn in two:
+
+    _parts(("score", "figure", "n"), [("f1", "0.844 [0.684, 1.000]", 51)], 80)
+    → [_Part((0, 1, 2), (5, 20, 2))]         columns side by side, and how wide each is
+    _parts(columns, rows, 40)                → two parts, each headed by the first column
+
+A cell of many words may be wrapped between them; a figure with its interval is never wrapped. A
+table of which even two columns do not fit has no parts: its rows are written one cell per line.
 """
 
 from __future__ import annotations
@@ -15,7 +24,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from realtalk.errors import PARAMETER, as_options
 from realtalk.files.progress import Trouble
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from realtalk.cli.building import Command
-    from realtalk.cli.layout import Part
     from realtalk.files.progress import Progress
 
 # Control characters (ESC and the C1 block among them), and what turns the order of a line around.
@@ -32,6 +40,10 @@ _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u202
 _BEYOND_ASCII = re.compile(_STEERING.pattern.replace("\x00-\x1f", ""))
 _ROW_FILES = ("rows", "labels", "parts")  # tables that grow while a command runs
 _LINES_KEPT = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_BETWEEN = 3  # letters from one column to the next
+_EDGE = 2  # at the left and the right of a table
+_PROSE = 28  # letters, from which a cell may be wrapped
+_FIGURE = re.compile(r"[+\-–<]?\s?[\d.,]+%?(\s(±|of)\s[\d.,]+)?(\s\[[^\]]*\])?(\s\w+)?")
 
 
 # The command whose messages are printed, and what its function was called with.
@@ -168,11 +180,10 @@ def _tables(
     from rich.text import Text
 
     from realtalk.cells import Grid
-    from realtalk.cli.layout import parts
 
-    def layout(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Part]:
+    def layout(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[_Part]:
         texts = [[cell(value) for value in row] for row in rows]
-        return parts([printable(name) for name in columns], texts, width)
+        return _parts([printable(name) for name in columns], texts, width)
 
     groups = layout(columns, rows)
     if len(groups) > 1 and len(rows) == 1:  # a single row reads better from top to bottom
@@ -201,6 +212,60 @@ def _tables(
             yield Text(
                 "\n".join(f"{printable(name)}: {cell(value)}" for name, value in cells) + "\n"
             )
+
+
+class _Part(NamedTuple):
+    """Columns that stand side by side, and their widths."""
+
+    columns: tuple[int, ...]
+    widths: tuple[int, ...]
+
+
+class _Column(NamedTuple):
+    least: int  # letters that it needs
+    whole: int  # letters with which nothing is wrapped
+
+
+def _parts(headings: Sequence[str], rows: Sequence[Sequence[str]], screen: int) -> list[_Part]:
+    """The parts of a table whose cells are written already; none where two columns do not fit."""
+    columns = [
+        _column([heading, *(row[at] for row in rows)]) for at, heading in enumerate(headings)
+    ]
+    groups: list[list[int]] = [[0]]
+    for at in range(1, len(columns)):
+        if len(groups[-1]) > 1 and _least(columns, [*groups[-1], at]) > screen:
+            groups.append([0])
+        groups[-1].append(at)
+    if any(_least(columns, group) > screen for group in groups):
+        return []
+    return [_Part(tuple(group), _widths(columns, group, screen)) for group in groups]
+
+
+def _column(cells: Sequence[str]) -> _Column:
+    from rich.cells import cell_len
+
+    whole = max(map(cell_len, cells))
+    least = 0
+    for text in cells:
+        wrapped = len(text) > _PROSE and not _FIGURE.fullmatch(text)
+        words = [*text.split(), " " * _PROSE] if wrapped else [text]
+        least = max(least, *map(cell_len, words))
+    return _Column(least, whole)
+
+
+def _least(columns: Sequence[_Column], group: Sequence[int]) -> int:
+    return sum(columns[at].least + _BETWEEN for at in group) - _BETWEEN + _EDGE
+
+
+def _widths(columns: Sequence[_Column], group: Sequence[int], screen: int) -> tuple[int, ...]:
+    """What each column needs; what is left goes to those that would be wrapped, in turn."""
+    widths = {at: columns[at].least for at in group}
+    spare = screen - _least(columns, group)
+    while spare > 0 and (short := [at for at in group if widths[at] < columns[at].whole]):
+        for at in short[:spare]:
+            widths[at] += 1
+            spare -= 1
+    return tuple(widths[at] for at in group)
 
 
 def print_json(value: Any) -> None:
