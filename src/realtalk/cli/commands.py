@@ -23,7 +23,6 @@ from realtalk.api import (
     runs,
     sources,
     sweeping,
-    telling,
     threads,
 )
 from realtalk.cli import demo, showing, talking
@@ -82,7 +81,7 @@ COMMANDS = (
     Command("demo", demo.demo, showing.show_nothing),
     Command("ei", labels.label, showing.show_labels, "label"),
     Command("ei consistency", labels.speaker_consistency, showing.show_table),
-    Command("ei distinguishability", telling.distinguishability, showing.show_table),
+    Command("ei distinguishability", labels.distinguishability, showing.show_table),
     Command("probe", benchmarks.probe, showing.show_run),
     Command("probe contexts", runs.contexts, showing.show_value),
     Command("probe score", runs.score, showing.show_run),

@@ -68,13 +68,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from realtalk.api.labels import speaker_consistency
-    from realtalk.api.telling import distinguishability
+    from realtalk.api.labels import distinguishability, speaker_consistency
 else:
     __getattr__, __dir__ = offer(
         __name__,
         {
-            "realtalk.api.labels": "speaker_consistency",
-            "realtalk.api.telling": "distinguishability",
+            "realtalk.api.labels": "distinguishability speaker_consistency",
         },
     )
