@@ -32,7 +32,6 @@ from realtalk.files.stores import Place, child, children, kind_of, name_of, plac
 from realtalk.files.writing import private_folder
 
 if TYPE_CHECKING:
-    from realtalk.formats.check import CheckReport
     from realtalk.formats.opening import OpenedSource
     from realtalk.formats.reading import ReadOptions
     from realtalk.pages.chat_page import PortraitOptions
@@ -149,12 +148,11 @@ class CorpusChecker(InputWork):
     suffix: ClassVar[str] = ".json"
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from realtalk.api.chats import check
         from realtalk.files.writing import write_json
-        from realtalk.formats.check import check
 
         opened = self.way.open(source)
-        reading = opened.reading
-        findings = report_json(check(reading.corpus, reading.ledger), opened)
+        findings = check(opened.reading).to_json()
         write_json(place, findings)
         levels = {name: findings[name] for name in ("severity", "errors", "warnings")}
         # "notes" are what the reader assumed, in every job's table.
@@ -174,13 +172,6 @@ class CorpusChecker(InputWork):
             return
         with home.scratch() as folder:
             home.put(write_parquet(folder / "table", frame), _FINDINGS)
-
-
-def report_json(report: CheckReport, opened: OpenedSource) -> dict[str, Any]:
-    """A report with what it is of, as `realtalk check --json` prints it."""
-    reading = opened.reading
-    about = {"name": reading.tables.name, "format": opened.format}
-    return report.to_json() | about | {"ledger": reading.ledger.to_json()}
 
 
 def _findings(report: JobReport) -> Iterator[dict[str, Any]]:
@@ -269,14 +260,6 @@ class PageWriter(InputWork):
 _Options = Mapping[str, Any]
 
 
-def _read(way: InputReading, _: Place, __: _Options) -> InputWork:
-    return ExportReader(way)
-
-
-def _check(way: InputReading, _: Place, __: _Options) -> InputWork:
-    return CorpusChecker(way)
-
-
 def _redact(way: InputReading, out: Place, options: _Options) -> InputWork:
     from realtalk.redaction.redact import refuse_unknown_kinds
 
@@ -318,8 +301,8 @@ def _key_folder(keys: Path, out: Place) -> Path:
 
 
 _WORKS: Mapping[str, Callable[[InputReading, Place, _Options], InputWork]] = {
-    "read": _read,
-    "check": _check,
+    "read": lambda way, _, __: ExportReader(way),
+    "check": lambda way, _, __: CorpusChecker(way),
     "redact": _redact,
     "report": _report,
 }
