@@ -231,7 +231,7 @@ class CorpusRedactor(InputWork):
             raise RealtalkError(
                 f"has no key of {lost[0]}" + (f" and {len(lost) - 1:,} more" if lost[1:] else ""),
                 where=str(self.keys),
-                fix="name the folder of before, or start anew with `fresh=True`",
+                fix="name the earlier folder, or start over with `fresh=True`",
             )
 
 

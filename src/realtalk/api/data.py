@@ -115,7 +115,7 @@ def get_model(
 
     Args:
         name: Model: smollm2, qwen2.5-0.5b or qwen2.5-1.5b.
-        file: Its .gguf file or wheel, where at hand.
+        file: Its .gguf file or wheel, if downloaded already.
         cache: Cache folder.
 
     Example:
