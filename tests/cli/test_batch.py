@@ -105,7 +105,7 @@ def test_keys_lie_apart_from_what_is_shared(run: Any, tmp_path: Path, exports: P
     assert open_to_others(tmp_path / "keys") == {}
     (tmp_path / "keys" / "corpus-2.json").unlink()
     status, _, error = run(*words, "--key", "keys")
-    assert status == 2 and "keys: has no key of corpus-2; name the folder of before" in error
+    assert status == 2 and "keys: has no key of corpus-2; name the earlier folder" in error
     assert run(*words)[0] == 2, "other settings"
 
 
