@@ -150,15 +150,14 @@ def _tried(numbers: range, folder: Path) -> None:
     assert len(numbers) * 0.1 < read < len(numbers)
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_damaged_files_are_read_or_refused(part: int, tmp_path: Path) -> None:
-    _tried(range(100 * part, 100 * (part + 1)), tmp_path)
+def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
+    _tried(range(60), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
 def test_many_damaged_files_are_read_or_refused(part: int, tmp_path: Path) -> None:
-    _tried(range(200 + 1000 * part, 200 + 1000 * (part + 1)), tmp_path)
+    _tried(range(60 + 1000 * part, 60 + 1000 * (part + 1)), tmp_path)
 
 
 def test_a_blank_name_has_no_first_part() -> None:

@@ -96,7 +96,10 @@ def as_html(number: int, thread: Thread) -> tuple[str, Any]:
 
 
 Write = Callable[[int, Thread], tuple[str, Any]]
-each_way = pytest.mark.parametrize("write", [as_json, as_html])
+# How pages are read is tried by one of the tests below, and by all of them in `make slow`.
+each_way = pytest.mark.parametrize(
+    "write", [as_json, pytest.param(as_html, marks=pytest.mark.slow)]
+)
 
 
 def read(folder: Path, threads: list[Thread], write: Write) -> ReadCorpus:
@@ -135,7 +138,7 @@ def test_reactions_in_any_language(tmp_path: Path, sentence: str, write: Write) 
     assert reading.ledger.system == sum(map(len, told)) - sum(map(len, said)) > 100
 
 
-@each_way
+@pytest.mark.parametrize("write", [as_json, as_html])
 @pytest.mark.parametrize("sentence", [LANGUAGES["Filipino"], LANGUAGES["Swahili"]])
 def test_reactions_of_one_person(tmp_path: Path, sentence: str, write: Write) -> None:
     said = small_talk("ann.b", 30, 7)

@@ -198,6 +198,7 @@ def test_published_counts(data: Path) -> None:
     assert sum(len(text.split()) for text in texts) / 10 == 13377.2
 
 
+@pytest.mark.slow
 def test_the_official_file_is_written_back_equal(data: Path, tmp_path: Path) -> None:
     official = data / "locomo" / "locomo10.json"
     reading = _read(official)
