@@ -72,7 +72,7 @@ def test_every_turn_of_a_chat_has_its_encoder() -> None:
 def test_an_encoder_that_is_not_there_is_said_in_one_line(run: Any) -> None:
     with pytest.raises(RealtalkError, match="did you mean 'multilingual'"):
         EmbeddedLabeller(encoder="multilingal")
-    status, _, err = run("ei", "sample", "--measures", "hub", "--encoder", "english")
+    status, _, err = run("ei sample --measures hub --encoder english")
     assert status == 2 and "--encoder is not for --measures hub" in err
 
 
@@ -162,11 +162,11 @@ def test_engines_write_the_same_run_of_several_languages(tmp_path: Path) -> None
 def test_the_command_says_who_labelled_and_how_good_it_is(run: Any, tmp_path: Path) -> None:
     corpus = corpus_of({"playa": CHATS["es"]})
     store(ReadCorpus(corpus=corpus, ledger=Ledger("messages", 12, 12)), tmp_path / "corpus")
-    status, out, err = run("ei", "corpus", "--out", "labels")
+    status, out, err = run("ei corpus --out labels")
     assert status == 0 and "(embedded, multilingual 1)" in out
     assert "playa: Spanish in 12 turns, labelled by the multilingual encoder, whose grade" in err
     assert "language, grade" in " ".join(out.split()) or "Spanish" in out
-    status, out, _ = run("ei", "corpus", "--json")
+    status, out, _ = run("ei corpus --json")
     found = json.loads(out)
     assert found["version"] == ["multilingual 1"]
     (chat,) = found["languages"]["chats"]
@@ -174,5 +174,5 @@ def test_the_command_says_who_labelled_and_how_good_it_is(run: Any, tmp_path: Pa
     assert chat["grade"] in ("none", "rough", "usable", "good")
     facet = found["speakers"][0]["facets"]["empathy"]
     assert facet["grade"] == chat["grades"]["empathy"] and found["speakers"][0]["languages"]
-    status, out, _ = run("ei", "corpus", "--encoder", "english", "--json")
+    status, out, _ = run("ei corpus --encoder english --json")
     assert json.loads(out)["version"] == ["2"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import hashlib
 import json
@@ -11,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,21 +31,12 @@ from realtalk.ei.labels import (
 from realtalk.errors import MissingExtraError, RealtalkError
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-# The engine leaves memory streams to the garbage collector and calls a library the old way:
-# neither is ours to mend.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
-
 MODEL = "openai-api/local/tiny"
 
 
 @pytest.fixture(autouse=True)
-def _collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCAL_API_KEY", raising=False)
-    yield
-    gc.collect()  # here, where the warnings about those streams are silenced
 
 
 def turns(count: int) -> list[TurnInput]:
