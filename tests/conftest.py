@@ -7,18 +7,24 @@ import itertools
 import os
 import signal
 from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
 
 from command import Result, run_command
+from realtalk.encoders import model
+from tries import tries
+
+pytest_plugins = ["page_browser"]
 
 # On a CI machine the property-based tests try the same examples every time: a red run must
 # mean a change, not luck. At home they go on looking for new ones.
 # No example has a deadline: a busy machine is no fault.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("home", deadline=None)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=tries(100))
+settings.register_profile("home", deadline=None, max_examples=tries(100))
 settings.load_profile("ci" if os.environ.get("CI") else "home")
 
 # A shell that starts a job in the background lets it ignore Ctrl-C, and so would every command
@@ -72,10 +78,49 @@ def no_own_cache(
     monkeypatch.setenv("REALTALK_CACHE", str(shared_cache / name))
 
 
+class RememberedSession:
+    """A model's session that runs no row twice: rows are run alone, and many tests share samples.
+
+    `tests/encoders` and `tests/ei/test_embedded.py` hold that, and run each row anew.
+    """
+
+    remembers = True
+    _outputs: ClassVar[dict[Any, Any]] = {}
+
+    def __init__(self, *file: Any) -> None:
+        self._file, self._session = file, _load_session(*file)
+        self.get_providers = self._session.get_providers
+
+    def run(self, names: None, inputs: dict[str, Any]) -> Any:
+        if not self.remembers:
+            return self._session.run(names, inputs)
+        rows = b"".join(str(row.shape).encode() + row.tobytes() for row in inputs.values())
+        asked = self._file, blake2b(rows).digest()
+        if asked not in self._outputs:
+            self._outputs[asked] = self._session.run(names, inputs)
+        return self._outputs[asked]
+
+
+_load_session = model._onnx_session
+model._onnx_session = RememberedSession  # type: ignore[assignment]
+
+
+@pytest.fixture(autouse=True)
+def rows_are_run_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    anew = {"encoders", "test_embedded.py"} & {*request.path.parts}
+    monkeypatch.setattr(RememberedSession, "remembers", not anew)
+
+
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts to reach a model follow each other at once."""
     monkeypatch.setenv("REALTALK_RETRY_WAIT", "0")
+
+
+@pytest.fixture
+def quick_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Charts without the library of their pages, which takes seconds; tests/describe has it."""
+    monkeypatch.setattr("vl_convert.vegalite_to_html", lambda *_, **__: "<html></html>")
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ from realtalk.pages.runs import failures_page
 from realtalk.pages.sections import render
 from report_runs import HOSTILE
 
-pytest_plugins = ["page_browser"]
-
 LONG_NAME = "retrieved, read by some-provider/A-Model-With-A-Long-Name-2026-11-01, audited golds"
 TABLE = "#s-multi-hop .table"
 

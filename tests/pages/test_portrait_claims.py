@@ -21,8 +21,6 @@ from realtalk.formats.tables import from_corpus
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.chat_page import Portrait, PortraitOptions, make_portrait, render
 
-pytest_plugins = ["page_browser"]
-
 Said = tuple[str, datetime]
 
 

@@ -12,8 +12,6 @@ from portrait_chats import ODD, SAID_BY_TWO, chat, corpus, english, reading, two
 from realtalk.chat import Corpus
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
-pytest_plugins = ["page_browser"]
-
 
 def portrait(made: Corpus) -> Any:
     return make_portrait(reading(made), PortraitOptions(labels=False))

@@ -21,8 +21,6 @@ from realtalk.chat import Corpus, Message
 from realtalk.ei.labelling import labels_for
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 
-pytest_plugins = ["page_browser"]
-
 MADE = {"english": english, "spanish": spanish, "japanese": japanese, "arabic": arabic_group}
 
 

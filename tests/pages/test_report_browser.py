@@ -15,8 +15,6 @@ from realtalk.pages.sections import render
 from realtalk.pages.values import KeyFigure, Section, TableView
 from report_runs import FORMULA, HOSTILE, report
 
-pytest_plugins = ["page_browser"]
-
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -147,14 +145,14 @@ def test_a_phone_scrolls_no_page_sideways(page: Any) -> None:
 LONG = "x" * 200
 
 
-def test_a_long_name_pushes_no_button_away(file_browser: Any, tmp_path: Path) -> None:
+def test_a_long_name_pushes_no_button_away(browser: Any, tmp_path: Path) -> None:
     table = TableView(LONG, ("name", "n"), ((LONG, 1),), LONG)
     section = Section("a", LONG, LONG, (table,), notes=(LONG,))
     key = KeyFigure("1", LONG, LONG, "a", LONG)
     path = tmp_path / "long.html"
     path.write_text(render(LONG, [section], made={LONG: LONG}, lead=LONG, key_figures=[key]))
     for width in (1200, 360):
-        made = file_browser.new_page(viewport={"width": width, "height": 740})
+        made = browser.new_page(viewport={"width": width, "height": 740})
         made.goto(path.as_uri())
         assert made.evaluate("document.documentElement.scrollWidth") <= width
         for button in made.locator("button[data-save], .bar button").all():
@@ -169,7 +167,10 @@ def test_a_long_name_pushes_no_button_away(file_browser: Any, tmp_path: Path) ->
         made.close()
 
 
-@pytest.mark.parametrize("width", [1500, 1200, 700])
+@pytest.mark.parametrize(
+    "width",
+    [*(pytest.param(each, marks=pytest.mark.slow) for each in (1500, 700)), 1200],
+)
 def test_names_stand_at_the_left_of_every_line_of_panels(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.reload()

@@ -222,6 +222,6 @@ def test_the_command_writes_a_page_and_its_figures(run: Any, runs: Path, tmp_pat
 
 
 def test_the_command_says_what_is_wrong(run: Any, tmp_path: Path) -> None:
-    assert run("report", "nowhere")[0] == 2
+    assert run("report nowhere")[0] == 2
     status, _, err = run("report", str(tmp_path), "--out", str(tmp_path))
     assert status == 2 and err.startswith("error: ") and "is a folder" in err

@@ -166,17 +166,15 @@ def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--simulated", "ona"), "unknown corpus or run 'ona'; did you mean 'one'?"),
-        (("--human", "three"), "unknown corpus or run 'three'"),
-        (("--simulated", "one", "--human", "one"), "named as simulated and as human"),
+        ("--simulated ona", "unknown corpus or run 'ona'; did you mean 'one'?"),
+        ("--human three", "unknown corpus or run 'three'"),
+        ("--simulated one --human one", "named as simulated and as human"),
     ],
 )
-def test_a_mistyped_name_is_one_line(
-    run: Any, tmp_path: Path, words: tuple[str, ...], why: str
-) -> None:
+def test_a_mistyped_name_is_one_line(run: Any, tmp_path: Path, words: str, why: str) -> None:
     labels(tmp_path / "runs" / "one", "one", wide=True)
     labels(tmp_path / "runs" / "two", "two", wide=False)
-    status, _, err = run("report", "runs", *words)
+    status, _, err = run(f"report runs {words}")
     assert status == 2 and why in err and not (tmp_path / "report.html").exists()
 
 

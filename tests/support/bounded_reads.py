@@ -21,8 +21,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Case", "Cost", "costs"]
-
 _ADDRESSES = 24 << 30  # of the process: threads reserve much that they never touch
 AFTER = ("check", "stats", "store", "redact")
 

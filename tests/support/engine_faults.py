@@ -16,17 +16,6 @@ from pathlib import Path
 
 from engine_work import SECRET, tree
 
-__all__ = [
-    "COMMANDS",
-    "ON_RAY",
-    "SEVERAL",
-    "Command",
-    "kill_driver",
-    "kill_workers",
-    "workers_of",
-    "write_exports",
-]
-
 SEVERAL = ("--engine", "processes", "--workers", "2")
 ON_RAY = ("--engine", "ray", "--workers", "2")
 _CHAT = """13/02/2024, 10:01 - Mara: the tulips are behind the shed {0}

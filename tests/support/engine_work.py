@@ -16,17 +16,6 @@ from realtalk.errors import RealtalkError
 from realtalk.files.stores import Place
 from realtalk.files.writing import write_bytes
 
-__all__ = [
-    "SECRET",
-    "Shout",
-    "heavy",
-    "no_work",
-    "shouting",
-    "tree",
-    "write_exports",
-    "write_inputs",
-]
-
 SECRET = "the tulips are behind the shed"
 
 

@@ -15,8 +15,6 @@ from realtalk.chat import Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 
-__all__ = ["messages", "read", "texts", "write"]
-
 
 def write(folder: Path, files: Mapping[str, Any]) -> Path:
     """Writes texts, bytes, or values as JSON; the only file, or the folder of several."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-__all__ = ["mode", "open_to_others"]
-
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)

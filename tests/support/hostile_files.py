@@ -15,8 +15,6 @@ from pathlib import Path
 
 from written_chats import Said
 
-__all__ = ["LONG", "RAW", "TALK", "archive", "packed", "repeated", "zipped"]
-
 _DAY = 86_400
 _LAST = 200_000_000_000  # seconds after the start: the year 8361
 

@@ -9,8 +9,6 @@ import pytest
 
 from judge_server import Call, JudgeServer, Rule
 
-__all__ = ["evaluated", "evaluated_task"]
-
 
 def evaluated(
     name: str,

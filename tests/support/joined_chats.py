@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from realtalk.formats.sessions import cut_frame
 from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 
-__all__ = ["GAP", "START", "Bubble", "frame", "tables", "wholes"]
-
 GAP = timedelta(hours=6)
 START = datetime(2024, 5, 1, 7, 30)
 

@@ -11,8 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-__all__ = ["kill_at", "started"]
-
 _HALT = """
 import sys, time
 from pathlib import Path

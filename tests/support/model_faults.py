@@ -13,8 +13,6 @@ from typing import Any
 
 from judge_server import Call, Reply, Rule, completion
 
-__all__ = ["FAULTS", "NO_REPLY", "SOON", "Fault", "raw_answer"]
-
 SOON = {"Retry-After-Ms": "5"}
 PAGE = b"<!DOCTYPE html><html><body><h1>Welcome to Hotel Wi-Fi</h1>Please sign in</body></html>"
 TOO_LONG = "the answer is too long to be one"

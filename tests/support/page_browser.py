@@ -1,40 +1,53 @@
-"""Pages opened from their files in a real browser, for tests: they must not complain or reach out.
-
-A test file has the fixtures by `pytest_plugins = ["page_browser"]`.
-"""
+"""A real browser for tests; pages opened from their files must not complain or reach out."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def file_browser() -> Iterator[Any]:
-    """Not `browser`: that is the studio's, and plugins share their names."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+PATIENCE = 60_000  # milliseconds; for a machine that is busy with other tests
+_RUNNING: dict[str, Any] = {}
+_ENDS = ExitStack()
 
 
 @pytest.fixture
-def open_file(file_browser: Any) -> Iterator[Callable[..., Any]]:
+def browser() -> Any:
+    """One for all tests of a folder that follow each other: to start it takes seconds."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine")
+    if not _RUNNING:
+        playwright.expect.set_options(timeout=PATIENCE)
+        driver = _ENDS.enter_context(playwright.sync_playwright()).chromium
+        made = driver.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        _ENDS.callback(made.close)
+        _RUNNING["browser"] = made
+    return _RUNNING["browser"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Not for longer: where Playwright runs, no other loop of asyncio can."""
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        _RUNNING.clear()
+        _ENDS.close()
+
+
+@pytest.fixture
+def open_file(browser: Any) -> Iterator[Callable[..., Any]]:
     """Opens a page in a context of its own; whatever must not happen on it is a failure."""
     wrong: list[str] = []
     contexts: list[Any] = []
 
     def opened(file: Path, width: int = 1200, height: int = 900, locale: str = "en-US") -> Any:
-        context = file_browser.new_context(
+        context = browser.new_context(
             viewport={"width": width, "height": height},
             accept_downloads=True,
             color_scheme="light",

@@ -11,8 +11,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Files", "Form", "Said", "as_json", "by_chat", "given", "json_lines", "put", "table"]
-
 START = datetime(2024, 5, 1, 7, 30)
 EPOCH = datetime(1970, 1, 1)
 Files = dict[str, bytes]

@@ -20,8 +20,6 @@ from textwrap import wrap
 from realtalk.chat import Chat, Message
 from realtalk.formats.reading import ReadCorpus
 
-__all__ = ["check", "check_chat", "renamed"]
-
 
 def check(reading: ReadCorpus, expected: str) -> None:
     """Every field of a reading, its ledger and its notes."""

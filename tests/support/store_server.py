@@ -16,8 +16,6 @@ from xml.sax.saxutils import escape
 from loopback import QuietHandler, serving
 from realtalk.files.environment import environment
 
-__all__ = ["BUCKET", "s3_server"]
-
 BUCKET = "chats"
 _MOMENT = "2026-05-04T09:00:00.000Z"
 

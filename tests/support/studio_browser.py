@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from page_browser import CHROMIUM
 from realtalk.chat import Chat, Message, Session
 from realtalk.web.serving import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NEEDED = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 CHAT = "Chat_1_Ilse_Omar"
 
@@ -53,10 +52,9 @@ def opened(context: BrowserContext, server: Server, trouble: list[str], chat: in
 
 
 def watched(context: BrowserContext, url: str, trouble: list[str]) -> Page:
-    """A page of another kind, when nothing of it is still to come."""
+    """A page of another kind, whose scripts have run: modules do before a page counts as loaded."""
     page = _listening(context, trouble)
     page.goto(url)
-    page.wait_for_load_state("networkidle")
     return page
 
 

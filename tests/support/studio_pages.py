@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from page_browser import PATIENCE
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Label
 from realtalk.web.library import ChatLibrary
@@ -18,24 +19,11 @@ from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
 from realtalk.web.turn_labels import TurnLabels
-from studio_browser import CHAT, CHROMIUM, long_chat, opened
+from studio_browser import CHAT, long_chat, opened
 from studio_server import small_corpus
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
-
-_PATIENCE = 60_000  # milliseconds; for a machine that is busy with other tests
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import expect, sync_playwright
-
-    expect.set_options(timeout=_PATIENCE)
-    with sync_playwright() as driver:
-        made = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield made
-        made.close()
 
 
 @pytest.fixture
@@ -58,7 +46,7 @@ def server(studio: StudioSession) -> Iterator[Server]:
 @pytest.fixture
 def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport={"width": 1300, "height": 800}, accept_downloads=True)
-    made.set_default_timeout(_PATIENCE)
+    made.set_default_timeout(PATIENCE)
     page = made.new_page()
     page.goto(server.url)
     page.wait_for_selector(".book")

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["lines", "rows", "unescaped"]
-
 
 def lines(table: str) -> list[str]:
     """The lines that hold something, without comments."""

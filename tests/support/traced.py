@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["COMMANDS", "Done", "World", "why_not"]
-
 COMMAND = (sys.executable, "-c", "from realtalk.cli.main import main; main()")
 # Several commands in one process, each argument a command line: libraries are imported once.
 COMMANDS = (

@@ -17,8 +17,6 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["lines_run", "within"]
-
 
 def lines_run(call: Callable[[], object]) -> int:
     """The lines of Python that a call runs, in everything that it calls."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from said import Files, Form, Said, by_chat
 
-__all__ = ["APPLE", "SCHEMA", "database", "styled"]
-
 SCHEMA = """
 CREATE TABLE handle (ROWID INTEGER PRIMARY KEY, id TEXT, service TEXT);
 CREATE TABLE chat (ROWID INTEGER PRIMARY KEY, guid TEXT, chat_identifier TEXT, display_name TEXT);

@@ -8,8 +8,6 @@ from typing import Any
 
 from said import Files, Form, Said, as_json, by_chat, given, json_lines
 
-__all__ = ["DOWNLOADS"]
-
 
 def _chatlab_parts(name: str, chat: list[tuple[int, Said]]) -> tuple[Any, list[Any], list[Any]]:
     meta = {"name": name, "platform": "wechat", "type": "group", "groupId": name}

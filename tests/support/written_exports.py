@@ -8,8 +8,6 @@ from typing import Any
 
 from said import Files, Form, Said, as_json, by_chat, given, json_lines, table
 
-__all__ = ["EXPORTS"]
-
 
 def _number(place: int, one: Said) -> int:
     """What tells messages of one second apart: the same in every export that has the message."""

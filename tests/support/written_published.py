@@ -9,8 +9,6 @@ from typing import Any
 
 from said import Files, Form, Said, as_json, by_chat, json_lines, table
 
-__all__ = ["PUBLISHED"]
-
 
 def _realtalk_chat(said: list[Said]) -> dict[str, Any]:
     people = list(dict.fromkeys(one.who for one in said))

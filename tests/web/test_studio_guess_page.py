@@ -31,7 +31,9 @@ def studio(tmp_path: Path) -> Iterator[StudioSession]:
 
 @pytest.fixture
 def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
-    yield watched(context, f"{base_of(server)}chat/1/guess", trouble)
+    made = watched(context, f"{base_of(server)}chat/1/guess", trouble)
+    expect(made.locator(".guess[data-ready]")).to_be_visible()  # keys and clicks are heard
+    yield made
     assert trouble == []
 
 
@@ -56,6 +58,7 @@ def test_replies_are_picked_by_keyboard_alone(page: Page, tmp_path: Path) -> Non
     expect(guessed).to_have_text("2 of 12 guessed")
     assert SECRET not in page.content()
     page.reload()  # goes on where it was, and asks nobody again
+    expect(page.locator(".guess[data-ready]")).to_be_visible()
     expect(guessed).to_have_text("2 of 12 guessed")
     for number in range(3, 13):
         press("1")
