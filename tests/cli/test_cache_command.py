@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -40,39 +39,37 @@ ALL = {ANSWER, INDEX, CORPUS, "memory/mine.txt"}
 
 
 def test_list_tells_what_is_there_and_what_it_holds(run: Any, cache: Path) -> None:
-    told = json.loads(run("cache", "list", "--json")[1])
+    told = json.loads(run("cache list --json")[1])
     assert told["folder"] == str(cache)
     kinds = {each["kind"]: each for each in told["rows"]}
     assert (kinds["answers"]["files"], kinds["answers"]["bytes"]) == (1, 1000)
     assert (kinds["answers"]["holds"], kinds["indexes"]["holds"]) == ("words", "vectors")
     assert (kinds["judge"]["files"], kinds["judge"]["last_used"]) == (0, None)
     assert kinds["indexes"]["last_used"] < kinds["answers"]["last_used"]
-    status, out, err = run("cache", "list")
+    status, out, err = run("cache list")
     assert status == 0 and "what models answered" in out and "1.0 kB" in out
     assert str(cache) in err
 
 
 def test_listing_is_no_use(run: Any, cache: Path) -> None:
-    before = run("cache", "list", "--json")[1]
-    assert run("cache", "list", "--json")[1] == before
+    before = run("cache list --json")[1]
+    assert run("cache list --json")[1] == before
 
 
 @pytest.mark.parametrize(
     ("words", "left"),
     [
-        ((), {"memory/mine.txt"}),
-        (("indexes",), ALL - {INDEX}),
-        (("indexes", "answers"), ALL - {INDEX, ANSWER}),
-        (("--from-chats",), {CORPUS, "memory/mine.txt"}),
-        (("--older-than", "30"), {ANSWER, "memory/mine.txt"}),
-        (("corpora", "--from-chats"), ALL),
-        (("--older-than", "100"), ALL),
+        ("", {"memory/mine.txt"}),
+        ("indexes", ALL - {INDEX}),
+        ("indexes answers", ALL - {INDEX, ANSWER}),
+        ("--from-chats", {CORPUS, "memory/mine.txt"}),
+        ("--older-than 30", {ANSWER, "memory/mine.txt"}),
+        ("corpora --from-chats", ALL),
+        ("--older-than 100", ALL),
     ],
 )
-def test_clear_removes_what_was_named(
-    run: Any, cache: Path, words: tuple[str, ...], left: set[str]
-) -> None:
-    status, out, err = run("cache", "clear", *words, "--yes")
+def test_clear_removes_what_was_named(run: Any, cache: Path, words: str, left: set[str]) -> None:
+    status, out, err = run(f"cache clear {words} --yes")
     gone = len(ALL) - len(left)
     assert (status, out, held(cache)) == (0, "", left)
     freed = f"{gone} file{'s' if gone > 1 else ''}, {gone}.0 kB freed"
@@ -80,7 +77,7 @@ def test_clear_removes_what_was_named(
 
 
 def test_clear_as_json(run: Any, cache: Path) -> None:
-    told = json.loads(run("cache", "clear", "--yes", "--json")[1])
+    told = json.loads(run("cache clear --yes --json")[1])
     assert (told["folder"], told["files"], told["bytes"]) == (str(cache), 3, 3000)
     assert told["left"] == []
 
@@ -88,7 +85,7 @@ def test_clear_as_json(run: Any, cache: Path) -> None:
 def test_what_must_stay_is_named_and_the_status_says_so(run: Any, cache: Path) -> None:
     with (cache / INDEX).open("ab") as locked:
         fcntl.flock(locked, fcntl.LOCK_EX)
-        status, _, err = run("cache", "clear", "--yes")
+        status, _, err = run("cache clear --yes")
     assert status == 1 and held(cache) == {INDEX, "memory/mine.txt"}
     assert f"{INDEX} stays: being written" in err
 
@@ -96,42 +93,39 @@ def test_what_must_stay_is_named_and_the_status_says_so(run: Any, cache: Path) -
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("clear", "indxes", "--yes"), "unknown kind of cache 'indxes'; did you mean 'indexes'?"),
-        (("clear", "--older-than", "-1", "--yes"), "--older-than must be 0 days or more"),
-        (("clear", "--older-than", "nan", "--yes"), "--older-than must be 0 days or more"),
-        (("clear",), "nothing was removed, for there is nobody to ask; add --yes"),
-        (("clear", "--cache", "file", "--yes"), "cannot be read"),
+        ("clear indxes --yes", "unknown kind of cache 'indxes'; did you mean 'indexes'?"),
+        ("clear --older-than -1 --yes", "--older-than must be 0 days or more"),
+        ("clear --older-than nan --yes", "--older-than must be 0 days or more"),
+        ("clear", "nothing was removed, for there is nobody to ask; add --yes"),
+        ("clear --cache file --yes", "cannot be read"),
     ],
 )
 def test_a_wrong_call_removes_nothing(
-    run: Any, cache: Path, words: tuple[str, ...], line: str, monkeypatch: pytest.MonkeyPatch
+    run: Any, cache: Path, words: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (cache.parent / "file").write_text("", "utf-8")
     with Path(os.devnull).open() as nobody:
         monkeypatch.setattr(sys, "stdin", nobody)
-        status, _, err = run("cache", *words)
+        status, _, err = run(f"cache {words}")
     assert status == 2 and line in err and err.count("\n") == 1
     assert held(cache) == ALL
 
 
 @pytest.mark.parametrize("answer", ["y", "n", ""])
-def test_a_person_is_asked(cache: Path, answer: str) -> None:
+def test_a_person_is_asked(
+    run: Any, cache: Path, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import pty
 
     master, terminal = pty.openpty()
     os.write(master, f"{answer}\n".encode())
-    done = subprocess.run(
-        [sys.executable, "-m", "realtalk", "cache", "clear", "answers"],
-        stdin=terminal,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with os.fdopen(terminal) as typed:
+        monkeypatch.setattr(sys, "stdin", typed)
+        status, out, err = run("cache clear answers")
     os.close(master)
-    os.close(terminal)
-    assert f"Remove 1 file (answers) from {cache}? [y/N]:" in done.stderr
+    assert f"Remove 1 file (answers) from {cache}? [y/N]:" in err
     assert (held(cache) == ALL) == (answer != "y")
-    assert (done.returncode, done.stdout.strip()) == (0, "")
+    assert (status, out) == (0, "")
 
 
 def test_an_empty_cache_is_no_error(run: Any, tmp_path: Path) -> None:

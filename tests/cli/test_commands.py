@@ -180,7 +180,7 @@ def test_words_become_values() -> None:
 def test_a_message_names_parameters_and_the_command_shows_options(run: Any) -> None:
     with pytest.raises(rt.RealtalkError, match="`chat=` names a chat of a stored corpus"):
         rt.read("sample", chat="x")
-    status, _, err = run("read", "sample", "--chat", "x")
+    status, _, err = run("read sample --chat x")
     assert status == 2
     assert err == "error: --chat names a chat of a stored corpus; give --into too\n"
 
@@ -191,7 +191,10 @@ def test_no_message_below_the_command_spells_an_option() -> None:
     for path in ROOT.rglob("*.py"):
         if path.parts[len(ROOT.parts)] == "cli":
             continue
-        tree = ast.parse(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        if _OPTION.search(text) is None:
+            continue
+        tree = ast.parse(text)
         docs = {
             id(node.body[0].value)
             for node in ast.walk(tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from command import run_command
 from multilingual_chats import needs_multilingual
 from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
@@ -47,15 +49,27 @@ class ByLength:
         )
 
 
-@pytest.fixture
-def labelled(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
-    for name, folder in (("sample", "people"), ("sample-simulated", "models")):
-        status, out, err = run("ei", name, "--measures", "hub", "--out", folder)
-        assert status == 0
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Labels of people and of models, made once."""
+    place = tmp_path_factory.mktemp("labelled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
+        patch.setenv("REALTALK_CACHE", str(place / "cache"))
+        for name, folder in (("sample", "people"), ("sample-simulated", "models")):
+            status, out, err = run_command(
+                "ei", name, "--measures", "hub", "--out", str(place / "runs" / folder)
+            )
+            assert status == 0
     assert "speakers (length, 1)" in out
     assert "unscored: emotion for" not in out and "wrote labels.parquet" in err
-    return tmp_path
+    return place / "runs"
+
+
+@pytest.fixture
+def labelled(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, both: Path) -> Path:
+    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
+    return shutil.copytree(both, tmp_path, dirs_exist_ok=True)
 
 
 def test_labels_are_written_and_the_same_again(run: Any, labelled: Path) -> None:
@@ -65,47 +79,45 @@ def test_labels_are_written_and_the_same_again(run: Any, labelled: Path) -> None
     assert frame.height == 487
     assert frame.drop(LABELS.names()).row(-1) == ("238", "Chat_2_Mara_Juno", "turns")
     before = path.read_bytes()
-    _, out, _ = run("ei", "sample", "--measures", "hub", "--out", "people", "--json")
+    _, out, _ = run("ei sample --measures hub --out people --json")
     assert path.read_bytes() == before
     assert {entry["speaker"] for entry in json.loads(out)["speakers"]} == {"Mara", "Theo", "Juno"}
 
 
 def test_unscored_turns_are_counted(run: Any, labelled: Path) -> None:
-    _, _, err = run("ei", "sample", "--measures", "hub", "--out", "again")
+    _, _, err = run("ei sample --measures hub --out again")
     short = pl.read_parquet(labelled / "people" / "labels.parquet")["emotion"].null_count()
     assert short > 0
     assert f"unscored: emotion for {short} of 487 turns (too short)" in err
 
 
-def test_agree_consistency_compare(run: Any, labelled: Path) -> None:
-    same = json.loads(run("runs", "compare", "people", "people", "--json")[1])
+def test_agree_consistency_compare(run: Any, labelled: Path, quick_charts: None) -> None:
+    same = json.loads(run("runs compare people people --json")[1])
     kappa = {row["measure"]: row for row in same["rows"] if row["score"] == "kappa"}
     assert kappa["sentiment"]["estimate"] == 1
-    status, out, _ = run("ei", "consistency", "people", "--figures", "pictures")
+    status, out, _ = run("ei consistency people --figures pictures")
     assert status == 0 and "Mara" in out
     assert list((labelled / "pictures").glob("*.png"))
-    status, _, err = run("runs", "compare", "people", "models")
+    status, _, err = run("runs compare people models")
     assert status == 0 and "what holds" in err
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("sample", "--measures", "jugde", "--out", "x"), "did you mean 'judge'?"),
-        (("sample", "--measures", "judge", "--out", "x"), "the judge needs a model"),
-        (("sample", "--model", "openai/gpt-4o-mini"), "--model is not for --measures embedded"),
-        (("sample", "--measures", "hub", "--prompts", "x"), "--prompts is not for --measures hub"),
-        (("sample", "--base-url", "http://x"), "--base-url is not for --measures embedded"),
-        (("consistency", "broken.parquet"), "not a readable Parquet file"),
-        (("consistency", "other.parquet"), "has other columns than labels"),
+        ("sample --measures jugde --out x", "did you mean 'judge'?"),
+        ("sample --measures judge --out x", "the judge needs a model"),
+        ("sample --model openai/gpt-4o-mini", "--model is not for --measures embedded"),
+        ("sample --measures hub --prompts x", "--prompts is not for --measures hub"),
+        ("sample --base-url http://x", "--base-url is not for --measures embedded"),
+        ("consistency broken.parquet", "not a readable Parquet file"),
+        ("consistency other.parquet", "has other columns than labels"),
     ],
 )
-def test_a_wrong_call_is_one_line(
-    run: Any, tmp_path: Path, words: tuple[str, ...], line: str
-) -> None:
+def test_a_wrong_call_is_one_line(run: Any, tmp_path: Path, words: str, line: str) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     pl.DataFrame({"chat": [1]}).write_parquet(tmp_path / "other.parquet")
-    status, _, err = run("ei", *words)
+    status, _, err = run(f"ei {words}")
     assert status == 2
     assert err.startswith("error: ") and err.count("\n") == 1
     assert line in err
@@ -122,33 +134,33 @@ def test_other_labels_are_not_written_over(
         status, _, err = run("ei", *words, "--measures", "hub", "--out", "people")
         assert status == 2 and line in err and err.count("\n") == 1
     monkeypatch.setattr(ByLength, "version", "2")
-    status, _, err = run("ei", "sample", "--measures", "hub", "--out", "people")
+    status, _, err = run("ei sample --measures hub --out people")
     assert status == 2 and "solver.version is 1 there, 2 now" in err
     assert (labelled / "people" / "labels.parquet").read_bytes() == before
 
 
 def test_labels_of_messages_do_not_pass_for_turns(run: Any, labelled: Path) -> None:
-    run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
-    status, _, err = run("ei", "consistency", "single", "--protocol", "turns")
+    run("ei sample --measures hub --protocol released --out single")
+    status, _, err = run("ei consistency single --protocol turns")
     assert status == 2 and "labels are of single messages" in err
-    assert run("ei", "consistency", "single", "--protocol", "released")[0] == 0
+    assert run("ei consistency single --protocol released")[0] == 0
 
 
 def test_labels_remember_their_protocol(run: Any, labelled: Path) -> None:
-    run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
-    run("ei", "sample", "--measures", "hub", "--protocol", "paper", "--out", "paper")
+    run("ei sample --measures hub --protocol released --out single")
+    run("ei sample --measures hub --protocol paper --out paper")
     for folder, protocol in (("people", "turns"), ("paper", "paper"), ("single", "released")):
         found = json.loads(run("ei", "consistency", folder, "--json")[1])
         assert found["protocol"] == [protocol]
-    status, _, err = run("runs", "compare", "models", "paper")
+    status, _, err = run("runs compare models paper")
     assert status == 2 and err.count("\n") == 1
     assert "labelled by the protocol 'turns', sample by 'paper'" in err
     # Joined turns are joined turns: one asks for the reading of the paper's text by its name.
     ours, theirs = (
         {who["speaker"]: who["facets"] for who in json.loads(text)["speakers"]}
         for text in (
-            run("ei", "consistency", "people", "--json")[1],
-            run("ei", "consistency", "people", "--protocol", "paper", "--json")[1],
+            run("ei consistency people --json")[1],
+            run("ei consistency people --protocol paper --json")[1],
         )
     )
     differing = {name for who in ours for name in ours[who] if ours[who][name] != theirs[who][name]}
@@ -156,10 +168,10 @@ def test_labels_remember_their_protocol(run: Any, labelled: Path) -> None:
 
 
 def test_agree_says_which_turns_it_is_about(run: Any, labelled: Path) -> None:
-    run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
-    found = json.loads(run("runs", "compare", "people", "single", "--json")[1])
+    run("ei sample --measures hub --protocol released --out single")
+    found = json.loads(run("runs compare people single --json")[1])
     assert found["only_first"] > 0 and found["only_second"] > 0
-    err = run("runs", "compare", "people", "single")[2]
+    err = run("runs compare people single")[2]
     assert (
         f"{found['turns']} turns are in both, {found['only_first']} in the first only, "
         f"{found['only_second']} in the second only"
@@ -167,7 +179,7 @@ def test_agree_says_which_turns_it_is_about(run: Any, labelled: Path) -> None:
 
 
 def test_a_person_in_two_chats_is_told_apart_in_every_part(run: Any, labelled: Path) -> None:
-    _, out, _ = run("ei", "sample", "--measures", "hub", "--out", "again")
+    _, out, _ = run("ei sample --measures hub --out again")
     assert out.count("Mara, Chat_2_Mara_Juno") == out.count("speaker, chat") > 1
 
 
@@ -178,7 +190,7 @@ def test_labels_do_not_go_into_the_folder_of_a_run(run: Any, labelled: Path) -> 
         ('{"kind": "thread tasks", "settings": {}, "versions": []}', "kind is thread tasks there"),
     ):
         (labelled / "run" / "run.json").write_text(text, "utf-8")
-        status, _, err = run("ei", "sample", "--measures", "hub", "--out", "run")
+        status, _, err = run("ei sample --measures hub --out run")
         assert status == 2 and line in err and err.count("\n") == 1
         assert [path.name for path in (labelled / "run").iterdir()] == ["run.json"]
         assert (labelled / "run" / "run.json").read_text("utf-8") == text
@@ -192,9 +204,17 @@ SPANISH = (
 )
 
 
-def spanish_chat(path: Path) -> Path:
+ENGLISH = (
+    "hey, yesterday we went to the beach with the children and had fish",
+    "lovely, and was the water cold or can one swim a little already",
+    "it was very good, next Sunday we go there again if the sun is out",
+    "tell me in time and I will bring the large umbrella of my mother",
+)
+
+
+def written_chat(path: Path, said: Sequence[str] = SPANISH) -> Path:
     lines = [
-        f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: {SPANISH[at % 4]}"
+        f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: {said[at % len(said)]}"
         for at in range(12)
     ]
     path.write_text("\n".join(lines) + "\n", "utf-8")
@@ -204,9 +224,9 @@ def spanish_chat(path: Path) -> Path:
 def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
     run: Any, tmp_path: Path
 ) -> None:
-    spanish_chat(tmp_path / "chat.txt")
+    written_chat(tmp_path / "chat.txt")
     line = "chat: hardly any English in 12 turns; the English encoder labelled them, whose grade"
-    status, out, err = run("ei", "chat.txt", "--encoder", "english", "--out", "labels", "--json")
+    status, out, err = run("ei chat.txt --encoder english --out labels --json")
     assert status == 0 and f"note: {line}" in err
     found = json.loads(out)
     (told,) = found["languages"]["chats"]
@@ -216,17 +236,18 @@ def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
     assert [who["english"] for who in found["speakers"]] == [0.0, 0.0]
     # The labels carry it: what is said of them needs the chat no more.
     (tmp_path / "chat.txt").unlink()
-    _, out, err = run("runs", "compare", "labels", "labels", "--json")
+    _, out, err = run("runs compare labels labels --json")
     assert err.count(f"note: {line}") == 1
     assert {side["notes"][0][: len(line)] for side in json.loads(out)["languages"].values()} == {
         line
     }
-    _, out, err = run("runs", "compare", "sample", "labels", "--json")
-    assert err.count(f"note: {line}") == 1 and "note: sample:" not in err
-    assert "sample is in English, chat in Spanish: what differs may be the language's" in err
+    written_chat(tmp_path / "english.txt", ENGLISH)
+    _, out, err = run("runs compare english.txt labels --json")
+    assert err.count(f"note: {line}") == 1 and "note: english:" not in err
+    assert "english is in English, chat in Spanish: what differs may be the language's" in err
     languages = json.loads(out)["languages"]
     assert languages["first"]["notes"] == [] and languages["second"]["notes"][0].startswith(line)
-    assert run("report", "labels", "--out", "page.html")[0] == 0
+    assert run("report labels --out page.html")[0] == 0
     assert "hardly any English in 12 turns" in (tmp_path / "page.html").read_text("utf-8")
 
 
@@ -235,8 +256,8 @@ def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
 def test_one_person_in_two_spanish_chats(run: Any, tmp_path: Path) -> None:
     (tmp_path / "chats").mkdir()
     for name in ("uno", "dos"):
-        spanish_chat(tmp_path / "chats" / f"{name}.txt")
-    _, out, err = run("ei", "consistency", "chats", "--json")
+        written_chat(tmp_path / "chats" / f"{name}.txt")
+    _, out, err = run("ei consistency chats --json")
     assert "Spanish in 24 turns, labelled by the multilingual encoder, whose grade there is" in err
     found = json.loads(out)
     assert found["speakers"][0]["english"] == [0.0, 0.0] and len(found["languages"]["notes"]) == 1
@@ -248,9 +269,8 @@ def test_one_person_in_two_spanish_chats(run: Any, tmp_path: Path) -> None:
 
 
 def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:
-    lines = [f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: 🇫🇷" for at in range(8)]
-    (tmp_path / "chat.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    status, _, err = run("ei", "chat.txt", "--figures", "pictures")
+    written_chat(tmp_path / "chat.txt", ["🇫🇷"])
+    status, _, err = run("ei chat.txt --figures pictures")
     assert status == 1 and "nothing to draw: no turn has a score" in err
     assert err.splitlines()[-1].startswith("error: nothing was scored: ")
 
@@ -258,10 +278,10 @@ def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:
 def test_labels_made_otherwise_are_compared_with_a_warning(
     run: Any, labelled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "labelled by" not in run("runs", "compare", "people", "models")[2]
+    assert "labelled by" not in run("runs compare people models")[2]
     monkeypatch.setattr(ByLength, "version", "2")
-    run("ei", "sample-simulated", "--measures", "hub", "--out", "later")
-    status, out, err = run("runs", "compare", "people", "later", "--json")
+    run("ei sample-simulated --measures hub --out later")
+    status, out, err = run("runs compare people later --json")
     assert status == 0 and json.loads(out)
     assert "note: labelled by length 1 and by length 2" in err
 
@@ -276,6 +296,6 @@ def test_chats_that_the_encoder_learned_from_are_named(
     monkeypatch.setattr(LearnedTexts, "of", staticmethod(lambda model: learned))
     monkeypatch.setattr(ByLength, "name", "embedded")
     monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
-    said = run("ei", "sample")[2]
+    said = run("ei sample")[2]
     assert f"{first.id}: in-sample, the encoder learned from Harbour" in said
     assert f"{second.id}: in-sample" not in said

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,6 @@ import pytest
 from judge_server import Call, JudgeServer
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
-
 CHAT = [
     {"speaker": "Wren", "text": "I keep thinking about the ferry we missed", "session": 1},
     {"speaker": "Oke", "text": "did you sleep at all?", "session": 1},
@@ -27,12 +20,9 @@ WORDS = ("ei", "chat.jsonl", "--measures", "judge", "--model", "openai-api/local
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCAL_API_KEY", raising=False)
     (tmp_path / "chat.jsonl").write_text("\n".join(map(json.dumps, CHAT)) + "\n", "utf-8")
-    yield
-    gc.collect()  # here, where the engine's warnings are silenced
 
 
 def reflects(call: Call) -> str:
@@ -49,7 +39,7 @@ def test_the_named_server_is_asked_and_named(run: Any, tmp_path: Path) -> None:
         frame = pl.read_parquet(tmp_path / "judged" / "labels.parquet")
         assert frame["reflective"].to_list() == [True, False]
         assert frame["version"][0].endswith(f"tiny at {server.url}")
-        told = json.loads(run("cache", "list", "--json")[1])
+        told = json.loads(run("cache list --json")[1])
     kept = {each["kind"]: each["files"] for each in told["rows"] if each["files"]}
     assert kept == {"judge": 2, "labels": 1}
 

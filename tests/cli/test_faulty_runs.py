@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,12 @@ from model_faults import FAULTS, NO_REPLY, raw_answer
 from realtalk.models import asking
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
-]
-
 MODEL = "openai-api/local/tiny"
 EMPATHY = '{"emotional_reaction": 1, "interpretation": 0, "exploration": 2}'
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REALTALK_RETRIES", "0")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     monkeypatch.setattr(asking, "_heard", set())
@@ -40,8 +33,6 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, rows in (("chat", chat), ("two", two)):
         path = tmp_path / f"{name}.jsonl"
         path.write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
-    yield
-    gc.collect()  # here, where the engine's warnings are silenced
 
 
 def notes(_: Call) -> str:

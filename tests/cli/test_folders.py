@@ -40,7 +40,7 @@ def test_nothing_is_written_into_something_else(
     (tmp_path / "answers.jsonl").write_text(answer, "utf-8")
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "to-mara.txt").write_text("mine", "utf-8")
-    assert run("read", "sample", "--out", "corpus")[0] == 0
+    assert run("read sample --out corpus")[0] == 0
     more = ["--fresh"] if fresh else []
     for place, what in (("corpus", "corpus"), ("letters", "to-mara.txt")):
         before = listed(tmp_path / place)
@@ -55,24 +55,24 @@ def _not_labelled(*_: Any, **__: Any) -> Any:
 
 
 def test_a_report_replaces_pages_only(run: Any, tmp_path: Path) -> None:
-    assert run("read", "sample", "--out", "corpus")[0] == 0
+    assert run("read sample --out corpus")[0] == 0
     (tmp_path / "mine.txt").write_text("mine", "utf-8")
-    status, _, err = run("report", "corpus", "--out", "mine.txt")
+    status, _, err = run("report corpus --out mine.txt")
     assert status == 2 and "mine.txt: is a file, but not a page" in err
     assert (tmp_path / "mine.txt").read_text("utf-8") == "mine"
     before = listed(tmp_path / "corpus")
-    status, _, err = run("report", "corpus", "--out", "corpus/report.html")
+    status, _, err = run("report corpus --out corpus/report.html")
     assert status == 2 and "corpus: holds a stored corpus" in err
     assert listed(tmp_path / "corpus") == before
     for _ in range(2):
-        assert run("report", "corpus", "--out", "page.html")[0] == 0
+        assert run("report corpus --no-labels --out page.html")[0] == 0
 
 
 def test_reading_again_spares_what_lies_beside_a_corpus(run: Any, tmp_path: Path) -> None:
     for _ in range(2):
-        assert run("read", "sample", "--out", "corpus")[0] == 0
+        assert run("read sample --out corpus")[0] == 0
     (tmp_path / "corpus" / "notes.txt").write_text("mine", "utf-8")
-    status, _, err = run("read", "sample", "--out", "corpus")
+    status, _, err = run("read sample --out corpus")
     assert status == 2 and "corpus: holds notes.txt beside its corpus" in err
     assert (tmp_path / "corpus" / "notes.txt").read_text("utf-8") == "mine"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ from judge_server import JudgeServer
 PRICES = {"openai-api/local/tiny": {"input": 1000, "output": 2000, "currency": "EUR"}}
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 def test_a_run_says_what_it_cost(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     (tmp_path / "prices.json").write_text(json.dumps(PRICES))
@@ -38,7 +35,6 @@ def test_a_run_says_what_it_cost(run: Any, tmp_path: Path) -> None:
     assert costs["amount"] == pytest.approx(amount) and costs["currency"] == "EUR"
     unknown = rt.Run.load("kept-run").costs({}).frame.row(0, named=True)
     assert unknown["amount"] is None and "no price is given" in unknown["unpriced"]
-    gc.collect()  # here, where the warnings about the engine's streams are silenced
 
 
 def test_a_run_without_a_model_costs_nothing(run: Any, tmp_path: Path) -> None:

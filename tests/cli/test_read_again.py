@@ -27,23 +27,23 @@ def exports(tmp_path: Path) -> Path:
 
 
 def test_again_next_month(run: Any, exports: Path) -> None:
-    assert run("read", "first.txt", "--out", "anna")[0] == 0
-    status, out, err = run("read", "second.txt", "--into", "anna")
+    assert run("read first.txt --out anna")[0] == 0
+    status, out, err = run("read second.txt --into anna")
     assert status == 0
     assert "joined 8, new 8, edited 0, deleted 0\nstored in anna\n" in err
     assert "24" in out
     before = {path.name: path.read_bytes() for path in (exports / "anna").iterdir()}
-    status, _, err = run("read", "second.txt", "first.txt", "--into", "anna")
+    status, _, err = run("read second.txt first.txt --into anna")
     assert "joined 32, new 0, edited 0, deleted 0\nnothing new: anna is as it was" in err
     assert before == {path.name: path.read_bytes() for path in (exports / "anna").iterdir()}
-    status, out, err = run("read", "second.txt", "--into", "anna", "--json")
+    status, out, err = run("read second.txt --into anna --json")
     about = json.loads(out)
     assert (about["folder"], about["messages"]) == ("anna", 24)
     assert "joined 16, new 0" in err
 
 
 def test_two_people_two_files(run: Any, exports: Path) -> None:
-    status, _, err = run("read", "first.txt", "hers.txt", "--out", "both")
+    status, _, err = run("read first.txt hers.txt --out both")
     assert status == 2
     assert err == (
         "error: chat 'first': 'Mum' is called 'Anna' in the other file; "
@@ -56,14 +56,14 @@ def test_two_people_two_files(run: Any, exports: Path) -> None:
         assert "taken once: 8" in err
         assert "32 lines = 32 in messages + 0 system + 0 left over" in err
         assert "Theo, Anna" in out
-    status, _, err = run("read", "hers.txt", "--into", "both")
+    status, _, err = run("read hers.txt --into both")
     assert "joined 16, new 0" in err
 
 
 def test_a_name_is_remembered_where_nothing_is_new(run: Any, exports: Path) -> None:
-    run("read", "first.txt", "second.txt", "--out", "anna")
-    assert run("read", "hers.txt", "--into", "anna")[0] == 2
-    assert "new 0" in run("read", "hers.txt", "--into", "anna", "--same", "Mum=Anna")[2]
+    run("read first.txt second.txt --out anna")
+    assert run("read hers.txt --into anna")[0] == 2
+    assert "new 0" in run("read hers.txt --into anna --same Mum=Anna")[2]
     before = (exports / "anna" / "corpus.json").read_bytes()
     for more in ((), ("--same", "Mum=Anna")):
         assert "nothing new" in run("read", "hers.txt", "--into", "anna", *more)[2]
@@ -83,10 +83,10 @@ def test_somebody_at_the_terminal_is_asked(
     terminal = SimpleNamespace(isatty=lambda: True)
     streams = SimpleNamespace(stdin=terminal, stderr=terminal)
     monkeypatch.setattr("realtalk.cli.talking.sys", streams)  # `run` has streams of its own
-    run("read", "first.txt", "--out", "anna")
-    status, _, err = run("read", "hers.txt", "--into", "anna")
+    run("read first.txt --out anna")
+    status, _, err = run("read hers.txt --into anna")
     assert status == 2 and '--same "Mum=Anna"' in err
-    status, _, err = run("read", "hers.txt", "--into", "anna")
+    status, _, err = run("read hers.txt --into anna")
     assert status == 0 and "joined 8, new 8" in err, err
     assert asked == ["Is Mum the same person as Anna?"] * 2
 
@@ -111,8 +111,8 @@ def test_one_line_says_what_is_wrong(
 
 
 def test_a_corpus_that_is_replaced_says_how_to_add_to_one(run: Any, exports: Path) -> None:
-    assert "--into" not in run("read", "first.txt", "--out", "anna")[2]
-    _, _, err = run("read", "second.txt", "--out", "anna")
+    assert "--into" not in run("read first.txt --out anna")[2]
+    _, _, err = run("read second.txt --out anna")
     assert err.endswith(
         "stored in anna\nin place of the corpus that was there; --into anna adds to one\n"
     )

@@ -19,7 +19,7 @@ EXPORT = "\n".join(
 
 def test_one_command_from_an_export_to_a_page(run: Any, tmp_path: Path) -> None:
     (tmp_path / "chat.txt").write_text(EXPORT, "utf-8")
-    status, _, err = run("report", "chat.txt", "--no-labels", "--out", "page.html")
+    status, _, err = run("report chat.txt --no-labels --out page.html")
     assert status == 0, err
     assert "180 messages" in err and "67% of the messages are from Mara Lind" in err
     assert "wrote page.html" in err
@@ -29,7 +29,7 @@ def test_one_command_from_an_export_to_a_page(run: Any, tmp_path: Path) -> None:
 
 def test_options_reach_the_page(run: Any, tmp_path: Path) -> None:
     (tmp_path / "chat.txt").write_text(EXPORT, "utf-8")
-    status, out, _ = run("report", "chat.txt", "--no-labels", "--no-words", "--anonymous", "--json")
+    status, out, _ = run("report chat.txt --no-labels --no-words --anonymous --json")
     assert status == 0
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Mara" not in page and '"words":{' not in page
@@ -39,17 +39,17 @@ def test_options_reach_the_page(run: Any, tmp_path: Path) -> None:
 
 def test_a_stored_corpus_alone_is_a_chat(run: Any, tmp_path: Path) -> None:
     (tmp_path / "chat.txt").write_text(EXPORT, "utf-8")
-    assert run("read", "chat.txt", "--out", "mara")[0] == 0
-    status, _, err = run("report", "mara", "--no-labels")
+    assert run("read chat.txt --out mara")[0] == 0
+    status, _, err = run("report mara --no-labels")
     assert status == 0, err
     assert "180 messages" in err
-    status, _, err = run("report", "mara", "--no-labels", "--chat", "nobody")
+    status, _, err = run("report mara --no-labels --chat nobody")
     assert status == 2 and "unknown chat 'nobody'" in err
 
 
 def test_what_cannot_be_read_says_so(run: Any, tmp_path: Path) -> None:
-    status, _, err = run("report", "missing.txt")
+    status, _, err = run("report missing.txt")
     assert status == 2 and "missing.txt" in err
     (tmp_path / "mine.txt").write_text("mine", "utf-8")
-    status, _, err = run("report", "sample", "--out", "mine.txt")
+    status, _, err = run("report sample --out mine.txt")
     assert status == 2 and "is a file, but not a page" in err

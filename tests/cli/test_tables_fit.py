@@ -94,7 +94,6 @@ def test_every_table_of_the_commands_is_whole(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
     tables: list[tuple[str, Shown]] = []
     show = printing.show
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_samples_are_counted_and_no_text_is_shown(run: Any) -> None:
-    status, out, err = run("threads", "samples", "sample-threads")
+    status, out, err = run("threads samples sample-threads")
     assert status == 0
     assert "class weight, negative" in out and "test replies" in out
     assert "cutoff" in err
@@ -43,16 +42,16 @@ def test_samples_are_counted_and_no_text_is_shown(run: Any) -> None:
         if len(message.text) > 20
     }
     assert not any(text in out + err for text in words)
-    status, out, _ = run("threads", "samples", "sample-threads", "--json", "--limit", "20")
+    status, out, _ = run("threads samples sample-threads --json --limit 20")
     told = json.loads(out)
     assert (told["test"], told["protocol"]["protocol"]) == (20, "clean")
 
 
 def test_one_prompt_is_shown_on_demand(run: Any) -> None:
-    status, out, _ = run("threads", "prompt", "sample-threads", "1")
+    status, out, _ = run("threads prompt sample-threads 1")
     assert status == 0
     assert "Answer with one word" in out
-    status, _, err = run("threads", "prompt", "sample-threads", "999999")
+    status, _, err = run("threads prompt sample-threads 999999")
     assert status == 2
     assert "no reply '999999'" in err and err.count("\n") == 1
 
@@ -77,23 +76,23 @@ def test_a_run_is_printed_and_kept(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--task", "sentimant"), "did you mean 'sentiment'"),
-        (("--setting", "p-con"), "did you mean 'p-conv'"),
-        (("--setting", ","), "no setting is named"),
-        (("-p", "regresion"), "did you mean 'regression'"),
-        (("-p", "parent"), "--with-scores"),
-        (("-p", "mean", "-t", "next_text"), "does not do next_text"),
-        (("-p", "llm"), "needs a model"),
-        (("-p", "mean", "--model", "a/b"), "asks no model"),
-        (("--protocol", "cleen"), "did you mean 'clean'"),
-        (("--leak", "sign-show"), "did you mean 'sign-shown'"),
-        (("--split", "users"), "did you mean 'user'"),
-        (("--history", "newest"), "known: recent, near"),
-        (("--limit", "0"), "must be 1 or more"),
+        ("--task sentimant", "did you mean 'sentiment'"),
+        ("--setting p-con", "did you mean 'p-conv'"),
+        ("--setting ,", "no setting is named"),
+        ("-p regresion", "did you mean 'regression'"),
+        ("-p parent", "--with-scores"),
+        ("-p mean -t next_text", "does not do next_text"),
+        ("-p llm", "needs a model"),
+        ("-p mean --model a/b", "asks no model"),
+        ("--protocol cleen", "did you mean 'clean'"),
+        ("--leak sign-show", "did you mean 'sign-shown'"),
+        ("--split users", "did you mean 'user'"),
+        ("--history newest", "known: recent, near"),
+        ("--limit 0", "must be 1 or more"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
-    status, out, err = run("threads", "run", "sample-threads", *words)
+def test_what_is_wrong_is_said_in_one_line(run: Any, words: str, said: str) -> None:
+    status, out, err = run(f"threads run sample-threads {words}")
     assert status == 2
     assert said in err
     assert err.startswith("error: ") and err.count("\n") == 1
@@ -101,7 +100,7 @@ def test_what_is_wrong_is_said_in_one_line(run: Any, words: tuple[str, ...], sai
 
 
 def test_a_chat_of_two_is_no_forum_but_gives_a_result_or_one_line(run: Any) -> None:
-    status, _, err = run("threads", "run", "sample", "-p", "majority")
+    status, _, err = run("threads run sample -p majority")
     assert status == 2
     assert err.splitlines()[-1].startswith("error: ")
 
@@ -120,7 +119,7 @@ def test_runs_side_by_side(run: Any, runs: Path, tmp_path: Path) -> None:
     assert status == 0
     assert {path.suffix for path in (tmp_path / "pictures").iterdir()} == {".png", ".svg", ".html"}
     assert (tmp_path / "pictures" / "sentiment-mcc.png").stat().st_size > 5000
-    status, _, err = run("runs", "table", "nowhere")
+    status, _, err = run("runs table nowhere")
     assert (status, "no run here" in err) == (2, True)
     mixed = (str(runs / "mean"), str(runs / "impact"))
     status, _, err = run("runs", "table", *mixed, "--best-of")
@@ -143,8 +142,6 @@ def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:
     assert (status, "compare one task" in err) == (2, True)
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 def test_a_server_of_ones_own_is_named_by_an_option(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     words = ("threads", "sample-threads", "--setting", "p-conv", "--limit", "5", "--json")
@@ -156,4 +153,3 @@ def test_a_server_of_ones_own_is_named_by_an_option(run: Any, tmp_path: Path) ->
     assert json.loads(out)["variants"]["p-conv"]["scored"] == 5
     status, _, err = run(*words, "-p", "mean", "--base-url", server.url)
     assert status == 2 and "leave --base-url or --predictor out" in err
-    gc.collect()  # here, where the warnings about the engine's streams are silenced
