@@ -23,9 +23,10 @@ test: $(VENV)/.dev
 types:
 	$(BIN)/mypy
 
-# Five workers on two cores: tests wait two fifths of the time, for servers, browsers and locks.
+# Four workers on two cores: tests wait a good part of the time, for servers, browsers and locks;
+# each further worker loads everything once more, which takes it twenty seconds.
 suite:
-	$(BIN)/pytest -n 5 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 4 --dist worksteal -m "not slow"
 
 # Every test, the long ones too, and all examples of the property-based ones.
 slow: $(VENV)/.dev
@@ -63,8 +64,10 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) -e .
 	@touch $@
 
+# What tests import is compiled once here, and not by all workers at the same time.
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) -e '.[dev,llm,mcp,studio]'
+	-@$(BIN)/pytest --collect-only -qq > /dev/null
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.site: $(BIN)/python constraints.txt

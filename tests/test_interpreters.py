@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "tests", "bench", "examples", "research")
 OLDEST = (3, 11)
+pytestmark = pytest.mark.slow  # minutes; ruff holds the syntax of the oldest in `make test`
 
 # Read and compiled in memory: nothing is written, and a warning (an unknown escape) is an error.
 COMPILE = """
