@@ -4,7 +4,7 @@
     python bench/names.py --held         (the chats in training/ that the tagger did not learn from)
     python bench/names.py --public ../shared/data/names --tools realtalk,rules,presidio,scrubadub
     python bench/names.py --time
-    python bench/names.py --guide        (the guide's table: how much is left, by language)
+    python bench/names.py --guide        (the table of docs/redact/how-well.md)
     python bench/names.py --words        (people who are called like words: `names_words`)
 
 Left is the share of marked mentions of which a letter or digit is still there; precision the share
@@ -406,7 +406,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
     parser.add_argument("--time", action="store_true")
-    parser.add_argument("--guide", action="store_true", help="print the guide's table")
+    parser.add_argument("--guide", action="store_true", help="print the table of docs/redact/how-well.md")
     parser.add_argument("--words", action="store_true", help="people called like words")
     parser.add_argument("--part", default="[0-9]", help="which of those chats, as a pattern: 1")
     parser.add_argument("--shown", action="store_true", help="with --words: name every fault")
