@@ -406,7 +406,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
     parser.add_argument("--time", action="store_true")
-    parser.add_argument("--guide", action="store_true", help="print the table of docs/redact/how-well.md")
+    parser.add_argument("--guide", action="store_true", help="print how-well.md's table")
     parser.add_argument("--words", action="store_true", help="people called like words")
     parser.add_argument("--part", default="[0-9]", help="which of those chats, as a pattern: 1")
     parser.add_argument("--shown", action="store_true", help="with --words: name every fault")
