@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 import vl_convert
 
-from realtalk.describe.figures import styled
+from realtalk.describe.figures import style_chart
 from realtalk.metrics.statistics import Estimate
 
 Point = tuple[str, str, Estimate]
@@ -22,13 +22,13 @@ def draw_estimates(
     path: Path, title: str, points: Sequence[Point], notes: Sequence[str] = ()
 ) -> None:
     """One row per label in the order given, one colour per group, whiskers for 95 % intervals."""
+    scored = [point for point in points if point[2].value is not None]
     rows = [
         {"label": label, "group": group, "value": one.value, "low": one.low, "high": one.high}
-        for label, group, one in points
-        if one.value is not None
+        for label, group, one in scored
     ]
-    labels = list(dict.fromkeys(row["label"] for row in rows))
-    groups = list(dict.fromkeys(row["group"] for row in rows))
+    labels = list(dict.fromkeys(label for label, _, _ in scored))
+    groups = list(dict.fromkeys(group for _, group, _ in scored))
     colour = alt.Color(
         "group:N", title=None, sort=groups, legend=alt.Legend() if len(groups) > 1 else None
     )
@@ -40,7 +40,7 @@ def draw_estimates(
     whisker = plain.mark_rule().encode(x=alt.X("low:Q", title=None), x2="high:Q")
     dot = plain.mark_point(filled=True, size=60).encode(x=alt.X("value:Q", title=None))
     height = max(60, 24 * len(labels) if len(groups) == 1 else 30 * len(labels))
-    chart = styled((whisker + dot).properties(width=480, height=height), title, list(notes))
+    chart = style_chart((whisker + dot).properties(width=480, height=height), title, list(notes))
     path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), "utf-8")
 
 
@@ -68,10 +68,10 @@ def draw_budgets(
         y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
     )
     lines = band + plain.mark_line(point=True).encode(y=alt.Y("value:Q", title=None, scale=scale))
-    chart = styled(
+    chart = style_chart(
         lines.properties(width=300, height=220).facet(
             column=alt.Column(
-                "set:N", title=None, sort=list(dict.fromkeys(row["set"] for row in rows))
+                "set:N", title=None, sort=list(dict.fromkeys(facet for facet, _, _, _ in points))
             )
         ),
         title,

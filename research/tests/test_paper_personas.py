@@ -40,7 +40,7 @@ OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
 def chats(row: PublishedSpeaker) -> tuple[str, str]:
     """The published files that a row of Table 8 learns from and is tested on."""
 
-    def named(pair: tuple[str, str]) -> str:
+    def named(pair: Sequence[str]) -> str:
         wanted = {name.casefold() for name in pair}
         return next(chat for chat in CHATS if wanted <= set(chat.casefold().split("_")))
 

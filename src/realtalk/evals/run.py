@@ -45,14 +45,13 @@ from realtalk.evals.prices import Usage, cost_json, read_prices, usage_of
 from realtalk.evals.rows import FACTS_KEY, JUDGED_KEY, KEY, STAGE_KEY, run_schema
 from realtalk.evals.summaries import VariantScores, summarise
 from realtalk.evals.tables import (
-    Lines,
     ResultTable,
     compared_table,
     estimate_figure,
     frame_of,
     run_tables,
 )
-from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Row, Score, by_variant
+from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Lines, Row, Score, by_variant
 from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
