@@ -100,7 +100,7 @@ def test_findings_are_a_frame_and_tell_no_text(export: Path) -> None:
     assert SECRET not in repr(odd) + odd._repr_html_() + str(odd.to_json())
 
 
-def test_stats_are_a_value_with_a_frame(tmp_path: Path) -> None:
+def test_stats_are_a_value_with_a_frame(quick_charts: None, tmp_path: Path) -> None:
     made = rt.stats("sample")
     assert made.frame.height == 2
     assert made.frame["messages"].to_list() == [348, 301]

@@ -119,7 +119,9 @@ def test_names_are_escaped(by_length: None) -> None:
         assert "<img" not in value._repr_html_()
 
 
-def test_figures_are_charts_and_files(labels: rt.Labels, tmp_path: Path) -> None:
+def test_figures_are_charts_and_files(
+    labels: rt.Labels, quick_charts: None, tmp_path: Path
+) -> None:
     charts = labels.figures(tmp_path)
     assert "emotions_Chat_1_Mara_Theo" in charts
     assert (tmp_path / "emotions_Chat_1_Mara_Theo.svg").is_file()

@@ -18,7 +18,7 @@ from surface_labels import ByLength, majority_run, recent_run
 @pytest.fixture
 def by_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels cost nothing in these tests."""
-    monkeypatch.setattr("realtalk.api.choices.make_labeller", lambda *given: ByLength())
+    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
 
 
 @pytest.fixture
