@@ -62,7 +62,7 @@ def table7(folder: Path, data: Path) -> Figures:
     )
     (folder / "data").mkdir()  # other corpora would be labelled too, for nothing
     (folder / "data" / "realtalk").symlink_to(data / "realtalk")
-    options = ["--data", str(folder / "data"), "--only", "table-7"]
+    options = ["--data", str(folder / "data"), "--only", "speakers"]
     options += ["--out", str(folder / "reproduced")]
     return cells(run([*command, *options], folder / "reproduced" / "tables").glob("table-7*.csv"))
 

@@ -19,8 +19,8 @@ import polars as pl
 from realtalk.cells import Grid
 from realtalk.ei.formulas import latest_of_others
 from realtalk.metrics.statistics import Array
-from research.papers.judging import near, printed_column
-from research.papers.published import TABLE_7
+from research.papers.intimacy import concordance
+from research.papers.published import TABLE_7, printed_column
 
 _PAIRED = {
     "the partner's latest": False,
@@ -28,7 +28,6 @@ _PAIRED = {
 }
 _DIVIDED = ("pairs", "all messages of the speaker (§4.3)")
 _MEASURES = ("sentiment", "emotion")
-_SHOWN = {"concordance": 2, "error": 3}  # with so many digits
 
 
 def alignment_rows(labels: pl.DataFrame) -> Grid | None:
@@ -37,16 +36,18 @@ def alignment_rows(labels: pl.DataFrame) -> Grid | None:
     if not all(key in known for key in TABLE_7):
         return None
     headings = ["a message is paired with", "divided by"]
-    headings += [f"{measure}: {name}" for measure in _MEASURES for name in ("mean", *_SHOWN)]
+    headings += [
+        f"{measure}: {name}" for measure in _MEASURES for name in ("mean", "concordance", "error")
+    ]
     rows: list[list[Any]] = []
     for paired, direct in _PAIRED.items():
         shares = {measure: _shares(labels, measure, direct) for measure in _MEASURES}
         for place, divided in enumerate(_DIVIDED):
             cells: list[Any] = []
             for measure in _MEASURES:
-                closeness = near(shares[measure][place], f"{measure}_alignment")
-                cells.append(f"{shares[measure][place].mean():.2f}")
-                cells += [f"{closeness[name].value or 0:.{at}f}" for name, at in _SHOWN.items()]
+                ours, printed = shares[measure][place], printed_column(f"{measure}_alignment")
+                error = float(np.abs(ours - printed).mean())
+                cells += [f"{ours.mean():.2f}", f"{concordance(printed, ours):.2f}", f"{error:.3f}"]
             rows.append([paired, divided, *cells])
     means = [f"{printed_column(f'{measure}_alignment').mean():.2f}" for measure in _MEASURES]
     rows.append(["Table 7", None, means[0], None, None, means[1], None, None])

@@ -1,196 +1,215 @@
-"""Statistics of corpora → Table 1, §5.1, Tables 5 and 6, Figures 4 and 5.
+"""Statistics of the corpora → rows of Table 1, §3, §5.1, Tables 5 and 6.
 
-    table_1({"REALTALK": stats, "LoCoMo": stats}).verdict   → exact: 6 of 6 figures are as printed
-    table_6(stats).figures[22]   → PaperFigure("Chat_6_…", "commonsense", published=12, measured=10)
+    corpus_rows({"REALTALK": stats, "LoCoMo": stats}, corpora, days)[0].word    → "agrees"
 
 No model is involved: these come out exactly or the reader of the corpus is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, median
 
-from realtalk.describe.figures import response_gaps, runs
-from realtalk.describe.values import ChatStats, CorpusStats
-from realtalk.metrics.statistics import Estimate
-from research.papers.published import CHATS, SECTION_5_1, TABLE_1, TABLE_5, TABLE_6
-from research.papers.values import (
-    Exhibit,
-    PaperFigure,
-    Parity,
-    Verdict,
-    judged,
+from realtalk.chat import Chat, Corpus
+from realtalk.describe.values import CorpusStats
+from realtalk.evals.tables import p_value
+from realtalk.text.words import words_and_emoji
+from research.papers.guidelines import MESSAGES_A_DAY, Day
+from research.papers.published import (
+    ABBREVIATIONS,
+    CHATS,
+    SECTION_5_1,
+    TABLE_1,
+    TABLE_5,
+    TABLE_6,
+    TEXT_QUESTIONS,
+    TEXT_TOTAL,
+)
+from research.papers.rule import (
+    ALPHA,
+    Effect,
+    ResultRow,
+    compare_numbers,
+    compare_sentence,
+    count_row,
+    not_comparable,
+    still_dummy,
 )
 
 _LOCOMO = 10  # chats that are published
-_ALIKE = 0.01  # words that differ by less come from the same text, counted otherwise
-# The one of Table 6's forty figures that is not what the published files hold: see `statements`.
-_AT_ODDS = ("Chat_6_Vanessa_Nicolas", "commonsense")
+_TARGET = 16_000  # words per chat, Appendix A.2
+_COLUMNS = {"turns": "messages", "sessions": "sessions", "tokens": "words"}  # Table 1's: ours
 
 
-def whole(stats: CorpusStats) -> bool:
+def is_whole(stats: CorpusStats) -> bool:
     """Whether all ten published chats are there: figures over the corpus need them all."""
     return {chat.id for chat in stats.per_chat} == set(CHATS)
 
 
-def _partial(stats: CorpusStats) -> Verdict:
-    here = sum(chat.id in CHATS for chat in stats.per_chat)
-    return Verdict.not_comparable(f"{here} of the paper's {len(CHATS)} chats are here")
-
-
-def table_1(corpora: Mapping[str, CorpusStats]) -> Exhibit:
-    """The rows of the corpora at hand, by their names in the table."""
-    rows = {
-        name: _row(name, stats)
-        for name, stats in corpora.items()
-        if (name == "LoCoMo" and len(stats.per_chat) == _LOCOMO)
-        or (name == "REALTALK" and whole(stats))
-    }
-    figures = [figure for row in rows.values() for figure in row]
-    notes = ["the paper's turns are messages per chat, its tokens are words per chat"]
-    for name, stats in corpora.items():
-        multimodal = "with" if stats.table1["multimodal"] else "without"
-        notes.append(f"{name}: {multimodal} pictures or sound, {len(stats.per_chat)} chats")
-        if name not in rows and name == "REALTALK":
-            notes.append(f"{name}: {_partial(stats)}")
-        elif name not in rows:
-            here = stats.table1
-            notes.append(
-                f"{name}: {here['turns']:.1f} messages, {here['sessions']:.1f} sessions and "
-                f"{here['tokens']:.1f} words per chat in what is at hand; the paper prints "
-                f"{', '.join(map(str, TABLE_1[name].values()))}: not compared, as this is a part "
-                "or another form of the corpus"
+def corpus_rows(
+    stats: Mapping[str, CorpusStats], corpora: Mapping[str, Corpus], days: Sequence[Day]
+) -> list[ResultRow]:
+    """Every result of the corpus itself; by the names of Table 1."""
+    here = stats["REALTALK"]
+    if not is_whole(here):
+        known = sum(chat.id in CHATS for chat in here.per_chat)
+        reason = f"{known} of the paper's {len(CHATS)} chats are here"
+        return [not_comparable("Tables 1, 5, 6, §3, §5.1", "figures of ten chats", reason)]
+    return [
+        *_table_1(stats),
+        *_section_5_1(here),
+        _noise(corpora),
+        *_section_3(here, days),
+        *_table_5(here),
+        *_table_6(here),
+        *(
+            not_comparable(
+                where, what, "drawn without numbers; `realtalk stats --figures` has ours"
             )
-    notes.append("the other seven corpora are quoted in the paper and are not read here")
-    parities = [_as_printed(f"Table 1, {name}", row) for name, row in rows.items()]
-    verdict = Verdict.not_made("neither REALTALK nor LoCoMo is here whole")
-    if figures:
-        verdict = judged(figures)
-    return Exhibit("table-1", verdict, figures, notes=notes, parities=parities)
+            for where, what in (
+                ("Figure 4", "gaps between speakers"),
+                ("Figure 5", "messages in a row"),
+            )
+        ),
+        not_comparable("Table 4", "who took part", "not in the published files"),
+    ]
 
 
-def _as_printed(name: str, figures: Sequence[PaperFigure], tested: bool = True) -> Parity:
-    exact = sum(figure.state == "exact" for figure in figures)
-    reached = f"{exact} of {len(figures)} as printed"
-    return Parity(name, "exact", reached, exact == len(figures) if tested else None)
+def _table_1(stats: Mapping[str, CorpusStats]) -> Iterator[ResultRow]:
+    for name, other in (("REALTALK", "LoCoMo"), ("LoCoMo", "REALTALK")):
+        printed, theirs = ([*TABLE_1[key].values()] for key in (name, other))
+        where, says = f"Table 1, {name}", _per_chat(printed)
+        own = stats.get(name)
+        if own is None or (name == "LoCoMo" and len(own.per_chat) != _LOCOMO):
+            yield not_comparable(where, says, "its chats are not here whole")
+            continue
+        means = [own.mean(column) or 0.0 for column in _COLUMNS.values()]
+        ours = compare_numbers(printed, means, 1, _per_chat(means))
+        yield ResultRow(where, says, ours, compare_numbers(printed, theirs, 1, _per_chat(theirs)))
+    yield not_comparable("Table 1, the rest", "eight other corpora", "not read here, or in part")
 
 
-def _row(name: str, stats: CorpusStats) -> list[PaperFigure]:
-    figures = []
-    for column, ours in (("turns", "messages"), ("sessions", "sessions"), ("tokens", "words")):
-        low, high = stats.intervals[f"{ours}_per_chat"] or (None, None)
-        estimate = Estimate(stats.mean(ours), low, high, len(stats.per_chat))
-        figures.append(PaperFigure.of(name, column, TABLE_1[name][column], estimate, 1))
-    return figures
+def _per_chat(numbers: Sequence[float]) -> str:
+    messages, sessions, words = numbers
+    return f"{messages:,.1f} messages, {sessions:.1f} sessions, {words:,.1f} words per chat"
 
 
-def section_5_1(stats: CorpusStats) -> Exhibit:
-    """Gaps between speakers and messages in a row."""
-    if not whole(stats):
-        return Exhibit("section-5.1", _partial(stats))
-    gaps, rows = stats.response_gaps, stats.runs
-    measured = (
-        (gaps.mean, gaps.n, stats.intervals["response_gap_minutes"]),
-        (gaps.median, gaps.n, None),
-        (None if gaps.max is None else gaps.max / 60, gaps.n, None),
-        (rows.mean, rows.n, stats.intervals["consecutive_messages"]),
-        (rows.median, rows.n, None),
-        (rows.max, rows.n, None),
-    )
-    figures = []
-    for (name, (published, digits)), (value, n, interval) in zip(
-        SECTION_5_1.items(), measured, strict=True
+def _section_5_1(stats: CorpusStats) -> Iterator[ResultRow]:
+    gaps, runs = stats.response_gaps, stats.runs
+    longest = None if gaps.max is None else gaps.max / 60
+    for title, names, values in (
+        ("answers", [*SECTION_5_1][:3], (gaps.mean, gaps.median, longest)),
+        ("messages in a row", [*SECTION_5_1][3:], (runs.mean, runs.median, runs.max)),
     ):
-        low, high = interval or (None, None)
-        figures.append(PaperFigure("REALTALK", name, published, value, digits, low, high, n))
-    notes = ["gaps are between different speakers, rows of messages by one, both within sessions"]
-    if stats.gaps_backwards:
-        notes.append(f"{stats.gaps_backwards} answers stamped before what they answer are left out")
-    parities = [_as_printed("§5.1", figures)]
-    return Exhibit("section-5.1", judged(figures), figures, notes=notes, parities=parities)
-
-
-def table_5(stats: CorpusStats) -> Exhibit:
-    """Chat by chat: days, words, words per day, images. Topics were counted by people."""
-    figures: list[PaperFigure] = []
-    for chat in _known(stats):
-        printed = TABLE_5[chat.id]
-        figures += [
-            PaperFigure(chat.id, "days", printed["days"], chat.days),
-            PaperFigure(chat.id, "words", printed["words"], chat.words),
-            PaperFigure(chat.id, "words per day", printed["words per day"], chat.words_per_day, 0),
-            PaperFigure(chat.id, "images", printed["images"], chat.images),
-        ]
-    if not figures:
-        return Exhibit("table-5", _partial(stats))
-    words = [figure for figure in figures if figure.column == "words"]
-    near = [f for f in words if abs(f.difference or 0.0) <= _ALIKE * f.published]
-    verdict = judged(figures)
-    line = f"{verdict.line}; words within 1 % in {len(near)} of {len(words)} chats"
-    notes = [
-        "days are those with a message; the paper divides words by 16 or 21 days, whatever the "
-        "days with a message",
-        "topics were counted by people and are not in the data",
-        "images are those that the published files hold, which the paper counts more of",
-    ]
-    for figure in words:
-        if figure not in near:
-            notes.append(
-                f"{figure.row}: the paper prints {figure.shown(figure.published)} words, its "
-                f"published file holds {figure.shown(figure.measured or 0)}"
-            )
-    return Exhibit("table-5", Verdict(verdict.kind, line), figures, notes=notes)
-
-
-def table_6(stats: CorpusStats) -> Exhibit:
-    """Questions by category and events, chat by chat."""
-    figures: list[PaperFigure] = []
-    for chat in _known(stats):
-        here = dict(chat.questions) | {"events": chat.events}
-        figures += [
-            PaperFigure(chat.id, column, printed, here.get(column, 0))
-            for column, printed in TABLE_6[chat.id].items()
-        ]
-    if not figures:
-        return Exhibit("table-6", _partial(stats))
-    at_odds = [figure for figure in figures if (figure.row, figure.column) == _AT_ODDS]
-    others = [figure for figure in figures if figure not in at_odds]
-    parities = [
-        _as_printed("Table 6", others, whole(stats)),
-        _as_printed(f"Table 6, {_AT_ODDS[1]} of {_AT_ODDS[0]}", at_odds, whole(stats)),
-    ]
-    notes = [
-        f"{figure.row}, {figure.column}: the paper prints {figure.published:g}, its published "
-        f"file holds {figure.measured:g}"
-        for figure in figures
-        if figure.state == "differs"
-    ]
-    notes.append("events include those whose text is empty, as the table does")
-    return Exhibit("table-6", judged(figures), figures, notes=notes, parities=parities)
-
-
-def _known(stats: CorpusStats) -> list[ChatStats]:
-    """The paper's chats in its order."""
-    here = {chat.id: chat for chat in stats.per_chat}
-    return [here[name] for name in CHATS if name in here]
-
-
-def figure_4(stats: CorpusStats) -> Exhibit:
-    """The distribution of gaps between speakers; the paper prints no numbers with it."""
-    if stats.response_gaps.n < 2:
-        return Exhibit("figure-4", Verdict.not_made("fewer than two answers have a time"))
-    return Exhibit("figure-4", _drawn("gap"), chart=response_gaps(stats))
-
-
-def figure_5(stats: CorpusStats) -> Exhibit:
-    """The distribution of messages in a row."""
-    if stats.runs.n < 2 or stats.runs.max == 1:
-        return Exhibit("figure-5", Verdict.not_made("every turn is one message"))
-    return Exhibit("figure-5", _drawn("run"), chart=runs(stats))
-
-
-def _drawn(longest: str) -> Verdict:
-    return Verdict.not_comparable(
-        "the paper draws it and prints no numbers; "
-        f"§5.1 holds its mean, median and longest {longest}"
+        printed = [SECTION_5_1[name][0] for name in names]
+        text = _three(values) if all(value is not None for value in values) else ""
+        ours = compare_numbers(printed, values, 2, text)
+        unit = " (minutes, minutes, hours)" if title == "answers" else ""
+        yield ResultRow(f"§5.1, {title}", f"{_three(printed)}{unit}", ours)
+    days = [chat.days or 0 for chat in stats.per_chat]
+    printed_days = [row["days"] for row in TABLE_5.values()]
+    ends, ours_ends = ((min(some), max(some)) for some in (printed_days, days))
+    text = f"{ours_ends[0]} to {ours_ends[1]} days have a message"
+    yield ResultRow(
+        "§5.1, days", f"{ends[0]} to {ends[1]}", compare_numbers(ends, ours_ends, None, text)
     )
+
+
+def _three(values: Sequence[float | None]) -> str:
+    mean, middle, most = (value or 0.0 for value in values)
+    return f"mean {mean:.2f}, median {middle:.2f}, most {most:.4g}"
+
+
+def _noise(corpora: Mapping[str, Corpus]) -> ResultRow:
+    """Abbreviations of chat per hundred words, people's chats beside LoCoMo's."""
+    from scipy import stats
+
+    where, says = "§5.1, noise", "people write typos, abbreviations, slang; models do not"
+    if "LoCoMo" not in corpora:
+        return not_comparable(where, says, "LoCoMo is not here")
+    people, models = (
+        [_short_words(chat) for chat in corpora[name].chats] for name in ("REALTALK", "LoCoMo")
+    )
+    p = float(stats.mannwhitneyu(people, models).pvalue)
+    text = (
+        f"{fmean(people):.2f} abbreviations in 100 words, LoCoMo {fmean(models):.2f} (p "
+        f"{p_value(p)}); typos are not measured"
+    )
+    effect = Effect(fmean(people) - fmean(models), clear=p < ALPHA)
+    return ResultRow(where, says, compare_sentence([effect], text), still_dummy())
+
+
+def _short_words(chat: Chat) -> float:
+    words = [
+        word.casefold()
+        for message in chat.messages
+        for word in words_and_emoji(message.text)
+        if word[0].isalnum()
+    ]
+    return 100 * sum(word in ABBREVIATIONS for word in words) / max(len(words), 1)
+
+
+def _section_3(stats: CorpusStats, days: Sequence[Day]) -> Iterator[ResultRow]:
+    sent = [count for day in days for count in day.messages.values()]
+    enough = sum(count >= MESSAGES_A_DAY for count in sent)
+    text = f"on {enough} of {len(sent)} days of a speaker; the median day has {median(sent):g}"
+    yield ResultRow(
+        "§3.1",
+        f"at least {MESSAGES_A_DAY} messages by each speaker each day",
+        compare_numbers([len(sent)], [enough], None, text),
+    )
+    here = dict(stats.questions)
+    printed = [*TEXT_QUESTIONS.values()]
+    ours = [here.get(name, 0) for name in TEXT_QUESTIONS]
+    yield ResultRow(
+        "§3.2, A.3",
+        f"{_sum(printed)} questions, {TEXT_TOTAL} in all",
+        compare_numbers(
+            printed, ours, None, f"{_sum(ours)}; the printed three add up to {sum(printed)}"
+        ),
+    )
+    reached = sum(chat.words >= _TARGET for chat in stats.per_chat)
+    text = f"{reached} of {len(stats.per_chat)}"
+    yield ResultRow(
+        "A.2",
+        f"8 of 10 chats have {_TARGET:,} words",
+        compare_numbers([8], [reached], None, text),
+    )
+
+
+def _sum(counts: Sequence[int]) -> str:
+    return f"{' + '.join(map(str, counts))} = {sum(counts)}"
+
+
+def _table_5(stats: CorpusStats) -> Iterator[ResultRow]:
+    """Days are those with a message; images those that the published files hold."""
+    chats = {chat.id: chat for chat in stats.per_chat}
+    for column, ours in {
+        "days": [chats[name].days or 0 for name in CHATS],
+        "words": [chats[name].words for name in CHATS],
+        "words per day": [round(chats[name].words_per_day or 0.0) for name in CHATS],
+        "images": [chats[name].images or 0 for name in CHATS],
+    }.items():
+        printed = [TABLE_5[name][column] for name in CHATS]
+        yield count_row(f"Table 5, {column}", _range(printed), printed, ours)
+    yield not_comparable("Table 5, topics", "6 to 8", "people counted them; not in the files")
+    mean, tokens = fmean(row["words"] for row in TABLE_5.values()), TABLE_1["REALTALK"]["tokens"]
+    text = f"Table 1 has {tokens:,.1f}, and so have the files"
+    yield ResultRow(
+        "Table 5 beside Table 1",
+        f"{mean:,.1f} words per chat",
+        compare_numbers([mean], [tokens], 1, text),
+    )
+
+
+def _table_6(stats: CorpusStats) -> Iterator[ResultRow]:
+    """Events include those whose text is empty, as the table does."""
+    chats = {chat.id: dict(chat.questions) | {"events": chat.events} for chat in stats.per_chat}
+    for column in TABLE_6[CHATS[0]]:
+        printed = [TABLE_6[name][column] for name in CHATS]
+        ours = [chats[name].get(column, 0) for name in CHATS]
+        yield count_row(f"Table 6, {column.replace('_', '-')}", _range(printed), printed, ours)
+
+
+def _range(printed: Sequence[int]) -> str:
+    return f"{min(printed):,} to {max(printed):,} in {len(printed)} chats"

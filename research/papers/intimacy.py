@@ -33,14 +33,14 @@ from realtalk.cells import Grid
 from realtalk.ei.formulas import fit_exponential, slopes
 from realtalk.ei.values import FACETS
 from realtalk.metrics.statistics import Array
-from research.papers.judging import SpeakerKey, near, printed_column
-from research.papers.published import TABLE_7
+from research.papers.published import TABLE_7, SpeakerKey, printed_column
+from research.papers.rule import correlation
 
 LINEAR, EXPONENTIAL = "intimacy_linear", "intimacy_exponential"
 SCALE_NOTE = (
-    "intimacy is set beside the table after one sigmoid more than our labels have. Of the 16 units "
-    "and scales in the table above this one was picked by its fit to Table 7 and to the released "
-    "code, which counts sessions; that the paper's scores went through it is a conjecture, and its "
+    "intimacy is set beside the table after one sigmoid more than our labels have. Of 16 units and "
+    "scales (`research.papers.intimacy_courses`) this one was picked by its fit to Table 7 and to "
+    "the released code, which counts sessions; that the paper's scores went through it is a conjecture, and its "
     "classifier's card, which reads the plain score as a sigmoid already, speaks against it"
 )
 
@@ -205,6 +205,13 @@ def _ratio(linear: Array, exponential: Array) -> float:
 def _beside(ours: Array | None, facet: str) -> list[str | None]:
     if ours is None:
         return [None, "no curve settles", None]
-    closeness = near(ours, facet)
-    values = (closeness[name].value for name in ("r", "concordance"))
-    return [_level(ours), *(None if value is None else f"{value:.2f}" for value in values)]
+    printed = printed_column(facet)
+    r = correlation(printed, ours)
+    return [_level(ours), None if r is None else f"{r:.2f}", f"{concordance(printed, ours):.2f}"]
+
+
+def concordance(printed: Array, ours: Array) -> float:
+    """Lin's: r, lowered by how far levels and widths are apart."""
+    together = float(((printed - printed.mean()) * (ours - ours.mean())).mean())
+    apart = float(printed.var() + ours.var() + (printed.mean() - ours.mean()) ** 2)
+    return 2 * together / apart

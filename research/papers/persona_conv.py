@@ -1,81 +1,83 @@
-"""Predictions of thread tasks → PersonaConvBench's main table beside them, claim by claim.
+"""Predictions of thread tasks → rows of PersonaConvBench's main table and abstract.
 
-    main_table(load_predictions([Path("threads-model-rows.parquet")]))
-    → Exhibit("personaconvbench", "differs: 3 of 14 claims hold by clean rules, 5 by the released")
+    thread_rows(load_predictions([Path("threads-model-rows.parquet")]))[0].word    → "differs"
 
-Its data and models are not at hand: figures stand beside each other for orientation, and what is
-compared is what its table says, that the conversation helps, and its abstract, that the person's
-history does. Each claim is judged by the rules `clean`, beside `released`, which repeat its public
-code. Of several predictors the first that is a language model is taken, with as few solved
-examples as there are.
+Its data and models are not at hand, so levels are not compared. What is compared is what its table
+says, that the conversation helps, and its abstract, that the person's history does: by the rules
+`clean` and `released`, which repeat its public code. Of several predictors the first that is a
+language model is taken, with as few solved examples as there are. The dummies of next texts copy:
+the message that is answered where the conversation is shown (the commonest reply where it is not),
+or the nearest entry of whoever's history is shown. That of the other tasks gives one answer to
+everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from realtalk.cells import Grid
-from realtalk.evals.run import Run
-from realtalk.evals.tables import run_tables, share
+from realtalk.evals.tables import better_side, share
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import Estimate
-from realtalk.threads.benchmark import predictions
 from realtalk.threads.predictors import BASELINES
-from realtalk.threads.published import TABLE
-from realtalk.threads.scoring import SCORES, scores_of
-from realtalk.threads.values import TASKS, Task, known_task
+from realtalk.threads.scoring import SCORES
+from realtalk.threads.values import Task
 from research.papers.claims import (
     CLAIMS,
+    PERSON,
+    TALK,
     Changes,
     Claim,
-    JudgedClaim,
     Pair,
-    gained_more,
-    judge_claim,
     printed,
     settings_compared,
 )
-from research.papers.shared_rows import PredictionKey, Predictions
-from research.papers.values import Exhibit, PaperFigure, Verdict
-
-ID = "personaconvbench"
-_RULES = ("clean", "released")
-_BESIDE = "GPT-4o-mini"  # the smallest of its models
-_NO_RUN = "no predictions of threads were given: name them with --threads"
-_NOTES = (
-    "other threads and another model than the paper's, whose GPT rows are the best of ten answers: "
-    "the claims are compared, not the levels",
-    "a claim holds where the interval, which draws whole users, and the test, corrected over all "
-    "settings and scores of a task, leave no difference out",
-    f"figures stand beside the rows of {_BESIDE}, the smallest of its models",
+from research.papers.rule import (
+    Effect,
+    Outcome,
+    ResultRow,
+    compare_sentence,
+    not_comparable,
+    still_dummy,
 )
+from research.papers.shared_rows import PredictionKey, Predictions
+
+_RULES = ("clean", "released")
+_COPY, _COMMONEST, _NEAREST = "parent", "majority", "nearest"  # baselines of `threads`
+Compared = Mapping[Pair, Changes]
 
 
-def main_table(predictions: Predictions) -> Exhibit:
-    """The paper's table and claims beside one predictor's figures."""
-    chosen = _chosen(predictions)
-    if not chosen:
-        return Exhibit(ID, Verdict.not_made(_NO_RUN))
-    rows = {place: predictions[key] for place, key in chosen.items()}
-    compared = {place: settings_compared(each, place[1]) for place, each in rows.items()}
-    judged = {
-        rules: [judge_claim(claim, compared.get((rules, claim.task))) for claim in CLAIMS]
-        for rules in _RULES
-    }
-    leaks = {
-        (task, pair): gained_more(rows["clean", task], rows["released", task], task, pair)
-        for task in TASKS
-        for pair in dict.fromkeys(claim.pair for claim in CLAIMS)
-        if all(pair in compared.get((rules, task), {}) for rules in _RULES)
-    }
-    who = next(iter(chosen.values()))
-    summaries = {place: _run(place, each, who.predictor) for place, each in rows.items()}
-    grids = [("claims", _claims(judged, leaks)), *_tables(summaries)]
-    notes = (*_NOTES, f"predicted by {who.predictor}, {_told(chosen)}")
-    return Exhibit(ID, _verdict(judged), _figures(summaries), grids, notes)
+def thread_rows(predictions: Predictions) -> Iterator[ResultRow]:
+    """Every claim of the paper beside one predictor's figures."""
+    rows = _first_model(predictions)
+    compared = {place: settings_compared(some, place[1]) for place, some in rows.items()}
+    dummies = _copying(predictions)
+    for claim in CLAIMS:
+        where, says = _titles(claim)
+        sides = {rules: compared.get((rules, claim.task)) for rules in _RULES}
+        known = {rules: side for rules, side in sides.items() if side and side.get(claim.pair)}
+        if not known:
+            yield not_comparable(where, says, "no predictions of its settings are here")
+            continue
+        trivial = {rules: dummies[rules] for rules in known if claim.pair in dummies.get(rules, {})}
+        dummy = still_dummy("one answer to everything")
+        if trivial and claim.task == "next_text":
+            dummy = _judge(claim, trivial)
+        yield ResultRow(where, says, _judge(claim, known), dummy)
+    reason = "other threads and a model of 1.5B here, not its data and models"
+    yield not_comparable("Main table, levels", "five models, two settings", reason)
+    reason = "eight forums for students here, not its ten domains"
+    yield not_comparable("By domain", "figures of ten domains", reason)
 
 
-def _chosen(predictions: Predictions) -> dict[tuple[str, Task], PredictionKey]:
+def _titles(claim: Claim) -> tuple[str, str]:
+    task = claim.task.replace("_", " ").capitalize()
+    if claim.pair != TALK:
+        return f"{task}, own history", f"the person's own history helps: {printed(claim)}"
+    score = SCORES[claim.scores[0]].title + (", size" if claim.gain is not None else "")
+    return f"{task}, {score}", f"better with the conversation: {printed(claim)}"
+
+
+def _first_model(predictions: Predictions) -> dict[tuple[str, Task], Sequence[Row]]:
     """By rules and task: one predictor on one corpus, with the fewest examples."""
     keys = [key for key in predictions if key.rules in _RULES]
     models = [key for key in keys if key.predictor.split(maxsplit=1)[0] not in BASELINES]
@@ -84,121 +86,67 @@ def _chosen(predictions: Predictions) -> dict[tuple[str, Task], PredictionKey]:
     first = (models or keys)[0]
     own = [key for key in keys if (key.corpus, key.predictor) == (first.corpus, first.predictor)]
     own.sort(key=lambda key: (key.shots, key.history != "recent"))
-    chosen: dict[tuple[str, Task], PredictionKey] = {}
+    rows: dict[tuple[str, Task], Sequence[Row]] = {}
     for key in own:
-        chosen.setdefault((key.rules, known_task(key.task)), key)
-    order = [(rules, task) for rules in _RULES for task in TASKS]
-    return {place: chosen[place] for place in order if place in chosen}
+        rows.setdefault((key.rules, _task(key)), predictions[key])
+    return rows
 
 
-def _told(chosen: Mapping[tuple[str, Task], PredictionKey]) -> str:
-    """How, where all is alike; otherwise rules by rules."""
-    lines = {
-        f"{rules}: {key.shots} examples, {key.history} history"
-        for (rules, _), key in chosen.items()
-    }
-    return "; ".join(sorted(lines))
+def _task(key: PredictionKey) -> Task:
+    return next(claim.task for claim in CLAIMS if claim.task == key.task)
 
 
-def _verdict(judged: Mapping[str, Sequence[JudgedClaim]]) -> Verdict:
-    made = {
-        rules: [each.verdict for each in claims if each.verdict != "not made"]
-        for rules, claims in judged.items()
-    }
-    counted = [
-        f"{verdicts.count('holds')} of {len(verdicts)} claims hold by {rules} rules"
-        for rules, verdicts in made.items()
-        if verdicts
-    ]
-    if not counted:
-        return Verdict.not_made("no two settings of a task that can be compared were given")
-    clean = made["clean"]
-    holds = bool(clean) and clean.count("holds") == len(clean)
-    return Verdict("holds" if holds else "differs", ", ".join(counted))
+def _copying(predictions: Predictions) -> dict[str, Compared]:
+    """The dummies of next texts, by rules: they copy what the one setting shows."""
+    sides: dict[str, dict[str, Sequence[Row]]] = {}
+    for key, rows in predictions.items():
+        if key.task == "next_text" and key.rules in _RULES:
+            sides.setdefault(key.rules, {}).setdefault(key.predictor, rows)
+    found: dict[str, Compared] = {}
+    for rules, by_name in sides.items():
+        both = zip(TALK, (_COMMONEST, _COPY), strict=True)
+        talk = [row | {"variant": name} for name, who in both for row in by_name.get(who, ())]
+        person = [row for row in by_name.get(_NEAREST, ()) if row["variant"] in PERSON]
+        found[rules] = {
+            **settings_compared(talk, "next_text"),
+            **settings_compared(person, "next_text"),
+        }
+    return found
 
 
-def _claims(
-    judged: Mapping[str, Sequence[JudgedClaim]],
-    leaks: Mapping[tuple[Task, Pair], Mapping[str, Estimate]],
-) -> Grid:
-    rows = []
-    for clean, released in zip(judged["clean"], judged["released"], strict=True):
-        claim = clean.claim
-        more = leaks.get((claim.task, claim.pair), {})
-        rows.append(
-            {
-                "the paper says": claim.says,
-                "it prints": printed(claim),
-                "clean": _difference(claim, clean.changes),
-                "released": _difference(claim, released.changes),
-                "by the leaks": _more(claim, more),
-                "clean, released": f"{clean.verdict}; {released.verdict}",
-            }
-        )
-    return Grid.of(rows)
+def _judge(claim: Claim, compared: Mapping[str, Compared]) -> Outcome:
+    """Every score that the claim names, by every set of rules."""
+    effects, parts = [], []
+    for rules, side in compared.items():
+        changes = {
+            name: side[claim.pair][name] for name in claim.scores if name in side[claim.pair]
+        }
+        for name, change in changes.items():
+            score = SCORES[name]
+            clear = better_side(score, change, claim.pair) is not None
+            high = change.relative.high
+            fits = claim.gain is None or (high is not None and high >= claim.gain)
+            effects.append(Effect(score.better * (change.difference.value or 0.0), clear, fits))
+        parts.append(f"{rules}: {_text(claim, changes)}")
+    return compare_sentence(effects, "; ".join(parts))
 
 
-def _more(claim: Claim, more: Mapping[str, Estimate]) -> str | None:
-    """How much more is gained by released rules; of claims that are one difference."""
-    if len(claim.scores) > 1 or claim.gain is not None:
-        return None
-    (name,) = claim.scores
-    return signed(more.get(name), SCORES[name].digits)
-
-
-def _difference(claim: Claim, changes: Changes) -> str | None:
-    """What was measured: one difference, one relative gain, or each score's difference."""
-    known = {name: each for name, each in changes.items() if each.difference.value is not None}
-    if not known:
-        return None
+def _text(claim: Claim, changes: Changes) -> str:
     if claim.gain is not None:
-        return share(known[claim.scores[0]].relative) or "no share: 0 or below without"
-    if len(claim.scores) == 1:
-        return signed(known[claim.scores[0]].difference, SCORES[claim.scores[0]].digits)
+        return share(changes[claim.scores[0]].relative) or "no share: 0 or below without"
     return ", ".join(
-        f"{SCORES[name].title} {each.difference.value:+.{SCORES[name].digits}f}"
-        for name, each in known.items()
+        f"{SCORES[name].title} {_signed(change.difference, SCORES[name].digits)}"
+        if len(changes) > 1
+        else _signed(change.difference, SCORES[name].digits)
+        for name, change in changes.items()
     )
 
 
-def signed(found: Estimate | None, digits: int = 3) -> str | None:
-    """A difference with its interval: "+0.012 [-0.003, +0.027]"."""
-    if found is None or found.value is None:
-        return None
-    if found.low is None or found.high is None:
-        return f"{found.value:+.{digits}f}"
-    return f"{found.value:+.{digits}f} [{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
-
-
-def _run(place: tuple[str, Task], rows: Sequence[Row], who: str) -> Run:
-    rules, task = place
-    return predictions(f"{who}, {rules}", task, rows)
-
-
-def _tables(summaries: Mapping[tuple[str, Task], Run]) -> list[tuple[str, Grid]]:
-    """The columns that the paper prints, ours above its models."""
-    grids = []
-    for task in TASKS:
-        own = [summary for (_, of), summary in summaries.items() if of == task]
-        if own:
-            lines_of = run_tables({run.name: run for run in own}, groups=False)[0].lines
-            headings, lines = lines_of
-            titles = [score.title for score in scores_of(task) if score.published]
-            places = [headings.index(name) for name in ("predictor", "setting", *titles)]
-            kept = [[line[place] for place in places] for line in lines]
-            grid = Grid([headings[place] for place in places], kept)
-            grids.append((f"{task.replace('_', ' ')}, ours above the paper's", grid))
-    return grids
-
-
-def _figures(summaries: Mapping[tuple[str, Task], Run]) -> list[PaperFigure]:
-    figures = []
-    for (rules, task), summary in summaries.items():
-        if rules != "clean":
-            continue
-        for setting in (name for name in TABLE[_BESIDE] if name in summary.variants):
-            for score in (each for each in scores_of(task) if each.published):
-                theirs = TABLE[_BESIDE][setting][score.published]
-                ours = summary.variants[setting].overall[score.name]
-                figures.append(PaperFigure.of(setting, score.title, theirs, ours, score.digits))
-    return figures
+def _signed(difference: Estimate, digits: int) -> str:
+    """ "+0.012 [-0.003, +0.027]"."""
+    if difference.value is None:
+        return "–"
+    text = f"{difference.value:+.{digits}f}"
+    if difference.low is None or difference.high is None:
+        return text
+    return f"{text} [{difference.low:+.{digits}f}, {difference.high:+.{digits}f}]"

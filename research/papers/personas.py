@@ -1,318 +1,275 @@
-"""Stored persona runs → Tables 2 and 8.
+"""Stored persona runs → rows of Tables 2 and 8 and of Figure 7.
 
-    table_2([untuned, tuned])     → Exhibit("table-2", ..., style is better for 1 of 5 scores; ...)
-    table_8([untuned, tuned], readings)
+    persona_rows(runs, sweep)[0]    → ResultRow("Table 2, lexical", "does not change: …", …)
 
 The paper simulates with GPT-4o-mini and labels with it; whoever was simulated here has another
-model and other labels. So means stand beside each other for orientation, and what is compared is
-what fine-tuning changes (style gets better, content stays, intimacy does not gain: each tested over
-speakers, in print as here) and who is easy (order of speakers).
-Only speakers who were tested on the chat that Table 8 tests are set beside it; of the others
-the tables say that they are not comparable.
+model and other labels. So what is compared is what fine-tuning changes (style gets better, content
+stays, intimacy does not gain), who is easy (order of speakers), and that more context does not
+help. The dummy is the program `constant`, which always gives the same answer and knows nobody.
+Only speakers who were tested on the chat that Table 8 tests are set beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from realtalk.cells import Grid
+from realtalk.errors import RealtalkError
+from realtalk.evals.comparing import match_rows
 from realtalk.evals.run import Run
-from realtalk.evals.tables import p_value, run_tables
-from realtalk.metrics.grouped import grouped_changes, ratio
+from realtalk.evals.tables import p_value
+from realtalk.evals.values import Row
+from realtalk.metrics.grouped import Change, grouped_changes, ratio
 from realtalk.metrics.statistics import Estimate, holm, pearson
-from realtalk.persona.benchmark import READING
-from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
+from realtalk.persona.benchmark import KIND
+from realtalk.persona.choosing import (
+    PUBLISHED_SCORES,
+    TABLE_2,
+    TABLE_8,
+    PublishedSpeaker,
+    published_choice,
+)
 from realtalk.persona.scoring import SCORES
-from research.papers.judging import best_split, circle_of
-from research.papers.speakers import Readings, apart, together
-from research.papers.values import (
-    Exhibit,
-    PaperFigure,
-    Verdict,
-    estimate_text,
+from research.papers.published import CIRCLES
+from research.papers.rule import (
+    ALPHA,
+    NO_CHANGE,
+    Effect,
+    Outcome,
+    ResultRow,
+    column_row,
+    compare_absence,
+    compare_numbers,
+    compare_sentence,
+    not_comparable,
 )
 
 _OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
-_LINES = {False: "without fine-tuning", True: "with fine-tuning"}
-_SAME, _BETTER, _NO_GAIN = "does not change", "gets better", "does not get better"
+_EI = PUBLISHED_SCORES[2:]
+_SAME, _BETTER, _NO_GAIN = "does not change", "gets better", "does not gain"
 _KINDS = {
-    name: _SAME if name in ("lexical", "semantic") else _NO_GAIN if name == "intimacy" else _BETTER
+    name: _SAME if name not in _EI else _NO_GAIN if name == "intimacy" else _BETTER
     for name in PUBLISHED_SCORES
 }
-_ALPHA = 0.05
-_NO_RUN = "no persona run was given: name stored ones with --persona"
+_CLAIMED_P = 0.02
+_FOLDER = re.compile(r"(?:sweep)?(\d+)(?:-(.+))?")
 
 
-def _tuned(simulation: Run) -> bool:
-    """Runs of an adapter are called tuned, by `persona run` and in its examples."""
-    name = simulation.name.casefold()
-    return "tuned" in name and "untuned" not in name
+@dataclass(frozen=True)
+class Simulations:
+    """Runs without and with fine-tuning, and of the dummy."""
+
+    untuned: Run
+    tuned: Run
+    dummy: Run
 
 
-def _grid(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Grid:
-    return Grid(list(headings), [list(row) for row in rows])
+def persona_rows(simulations: Simulations | None, sweep: Path | None) -> list[ResultRow]:
+    """Tables 2 and 8 and Figure 7, and the paper beside its own Table 8."""
+    missing = "no persona runs were given"
+    rows = [*_own_tables()]
+    if simulations is None:
+        rows.append(not_comparable("Tables 2 and 8", "what fine-tuning changes", missing))
+    else:
+        rows += [*_table_2(simulations), *_table_8(simulations)]
+    if sweep is None:
+        rows.append(not_comparable("Figure 7", "more context does not help", missing))
+    else:
+        rows += _figure_7(sweep)
+    return rows
 
 
-def _elsewhere(simulation: Run) -> dict[str, str]:
-    """Speakers who were tested on another chat than Table 8's, with that other chat."""
-    others = {}
-    for fact in simulation.facts:
+def _speakers(run: Run) -> dict[str, Mapping[str, Estimate]]:
+    """The scores of those who were tested on Table 8's chats, by speaker."""
+    own = set()
+    for fact in run.facts:
         printed = published_choice(fact["group"], (fact["learn"], fact["test"]))
-        if printed is None or printed[1] != fact["test"]:
-            others[fact["group"]] = fact["test"]
-    return others
+        if printed is not None and printed[1] == fact["test"]:
+            own.add(fact["group"])
+    return {who.casefold(): scores for who, scores in run.variants[""].slices.items() if who in own}
 
 
-def _comparable(simulation: Run) -> Run:
-    """The simulation of those who were tested on Table 8's chats."""
-    left = _elsewhere(simulation)
-    return replace(
-        simulation,
-        rows=[row for row in simulation.rows if row["group"] not in left],
-        facts=[fact for fact in simulation.facts if fact["group"] not in left],
+def _table_2(simulations: Simulations) -> Iterator[ResultRow]:
+    """What §6.1 says of fine-tuning, each column tested over speakers."""
+    before, after, constant = map(
+        _speakers, (simulations.untuned, simulations.tuned, simulations.dummy)
     )
-
-
-def _left_out(simulations: Sequence[Run]) -> tuple[str, ...]:
-    """A note on whom the tables leave out, the same for runs that leave out the same."""
-    lines: dict[str, list[str]] = {}
-    for each in simulations:
-        left = _elsewhere(each)
-        if left:
-            who = ", ".join(f"{name} ({chat})" for name, chat in left.items())
-            kept = len(each.groups) - len(left)
-            line = f"{kept} of {len(each.groups)} speakers are compared; not comparable: {who}"
-            line += ", tested on another chat than in Table 8"
-            lines.setdefault(line, []).append(each.name)
-    return tuple(f"{', '.join(names)}: {line}" for line, names in lines.items())
-
-
-def _printed(speakers: Collection[str], tuned: bool, name: str) -> float | None:
-    """Table 2's mean; over fewer than its speakers the mean of their rows in Table 8."""
-    known = {who.casefold() for who in speakers}
-    rows = [row for row in TABLE_8 if row.speaker.casefold() in known]
-    if len(rows) == len(TABLE_8):
-        return TABLE_2[_LINES[tuned]].mean[name]
-    return fmean((row.tuned if tuned else row.without)[name] for row in rows) if rows else None
-
-
-def table_2(simulations: Sequence[Run]) -> Exhibit:
-    """Averages over speakers beside the paper's two rows."""
-    if not simulations:
-        return Exhibit("table-2", Verdict.not_made(_NO_RUN))
-    kept = [run for each in simulations if (run := _comparable(each)).rows]
-    notes = _left_out(simulations)
-    if not kept:
-        because = "nobody was tested on the chat that Table 8 tests"
-        return Exhibit("table-2", Verdict.not_comparable(because), notes=notes)
-    figures: list[PaperFigure] = []
-    for each in kept:
-        for name in PUBLISHED_SCORES:
-            printed = _printed(each.groups, _tuned(each), name)
-            if printed is not None:
-                ours = each.variants[""].overall[_OURS[name]]
-                reason = None if ours.value is not None else "no speaker has this score"
-                estimate = Estimate(ours.value, ours.low, ours.high, ours.n, unscored=reason)
-                figures.append(PaperFigure.of(each.name, name, printed, estimate, 2))
-    verdict, claims = _claimed(kept)
-    grids = [
-        *claims,
-        (
-            "Ours above the paper's",
-            _grid(*run_tables({e.name: e for e in kept}, groups=False)[0].lines),
-        ),
-    ]
-    if notes:
-        notes += (
-            "set beside them are the means of the same speakers in Table 8, whose means over all "
-            "ten Table 2 prints",
+    shared = [row.speaker.casefold() for row in TABLE_8]
+    shared = [who for who in shared if all(who in side for side in (before, after, constant))]
+    changes, trivial = (
+        compare_sides(
+            {
+                name: [
+                    (before[who][_OURS[name]].value, side[who][_OURS[name]].value, who)
+                    for who in shared
+                ]
+                for name in PUBLISHED_SCORES
+            }
         )
-    return Exhibit("table-2", verdict, figures, grids, (*notes, READING))
-
-
-def _claimed(simulations: Sequence[Run]) -> tuple[Verdict, list[tuple[str, Grid]]]:
-    """What §6.1 says of fine-tuning, each column tested over speakers, here and in Table 8."""
-    sides = {tuned: [each for each in simulations if _tuned(each) == tuned] for tuned in _LINES}
-    if not (sides[False] and sides[True]):
-        because = (
-            "another model and other labels are at work, and only the change by fine-tuning could "
-            "be compared: name an untuned and a tuned run"
-        )
-        return Verdict.not_comparable(because), []
-    before, after = (sides[tuned][0].variants[""].slices for tuned in (False, True))
-    shared = [who for who in before if who in after]
-    printed = {row.speaker.casefold(): row for row in TABLE_8}
-    rows = [printed[who.casefold()] for who in shared]
-    ours = _tested(
-        {
-            name: [
-                (before[who][_OURS[name]].value, after[who][_OURS[name]].value) for who in shared
-            ]
-            for name in PUBLISHED_SCORES
-        }
+        for side in (after, constant)
     )
-    theirs = _tested(
-        {name: [(row.without[name], row.tuned[name]) for row in rows] for name in PUBLISHED_SCORES}
-    )
-    if any(each.p_holm is None for each in ours.values()):
-        return Verdict.not_comparable("too few speakers were simulated both ways to test it"), []
-    lines: list[dict[str, Any]] = []
-    kept: dict[str, list[str]] = {}
-    worse = False
     for name, kind in _KINDS.items():
-        here, there = _holds(ours[name], kind), _holds(theirs[name], kind)
-        kept.setdefault(kind, []).extend([name] * here)
-        worse = worse or (there and not here)
-        lines.append(
-            {
-                "score": name,
-                "the paper says": kind,
-                "Table 8: change": theirs[name].text,
-                "here: change": ours[name].text,
-                "speakers better / worse": f"{ours[name].better} / {ours[name].worse}",
-                "holds here": "yes" if here else "no",
-                "holds in Table 8": "yes" if there else "no",
-            }
-        )
-    moved = [
-        f"{name} is {'better' if ours[name].toward > 0 else 'worse'} for "
-        f"{max(ours[name].better, ours[name].worse)} of {len(shared)}"
-        for name, kind in _KINDS.items()
-        if kind == _SAME and name not in kept[kind]
-    ]
-    style = [name for name, kind in _KINDS.items() if kind == _BETTER]
-    line = (
-        f"style is better beyond chance for {len(kept[_BETTER])} of {len(style)} scores"
-        + (f" ({', '.join(kept[_BETTER])})" if kept[_BETTER] else "")
-        + f", by Table 8's own figures for {sum(_holds(theirs[name], _BETTER) for name in style)}"
-        + ("; content changes, where the paper's does not: " if moved else "; content does not")
-        + (" and ".join(moved) if moved else " change")
-        + f"; intimacy {'does not gain' if kept[_NO_GAIN] else 'gains'}"
-        + f"; over {len(shared)} of its {len(TABLE_8)} speakers"
-    )
-    title = "What fine-tuning changes: p by swapping speakers, Holm within content and EI"
-    return Verdict("differs" if worse else "holds", line), [(title, Grid.of(lines))]
+        first, second = (row.mean[name] for row in TABLE_2.values())
+        outcomes = (judge_change(name, some[name]) for some in (changes, trivial))
+        yield ResultRow(f"Table 2, {name}", f"{kind}: {first:.2f} → {second:.2f}", *outcomes)
+    reason = "a model of 1.5B and our labels here, not GPT-4o-mini"
+    yield not_comparable("Table 2, levels", "sixteen means over ten speakers", reason)
 
 
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """What fine-tuning does to one score; `toward` is above 0 where it gets better."""
-
-    change: float
-    toward: float
-    better: int
-    worse: int
-    p_holm: float | None
-
-    @property
-    def text(self) -> str:
-        return f"{self.change:+.2f}, p {p_value(self.p_holm) or 'not tested'}"
-
-    @property
-    def clear(self) -> bool:
-        return self.p_holm is not None and self.p_holm < _ALPHA
+Pair: TypeAlias = tuple[float | None, float | None, str]  # both sides of a unit, and its group
 
 
-def _holds(moved: _Moved, kind: str) -> bool:
-    if kind == _SAME:
-        return not moved.clear
-    gains = moved.clear and moved.toward > 0
-    return gains if kind == _BETTER else not gains
-
-
-def _tested(
-    columns: Mapping[str, Sequence[tuple[float | None, float | None]]],
-) -> dict[str, _Moved]:
-    """Both sides of every speaker swapped in every way, for each score."""
-    found: dict[str, _Moved] = {}
+def compare_sides(columns: Mapping[str, Sequence[Pair]]) -> dict[str, Change]:
+    """Both sides of whole groups swapped in every way; Holm within content and within EI."""
+    changes: dict[str, Change] = {}
     for name, pairs in columns.items():
-        known = [(one, two) for one, two in pairs if one is not None and two is not None]
-        one, other = (np.array([[pair[at], 1.0] for pair in known]).reshape(-1, 2) for at in (0, 1))
-        groups = [str(at) for at in range(len(known))]
-        change = grouped_changes(one, other, groups, {name: ratio})[name]
-        sign = SCORES[_OURS[name]].better
-        moves = np.sign([round(sign * (two - one), 9) for one, two in known])
-        value = change.difference.value or 0.0
-        better, worse = int((moves > 0).sum()), int((moves < 0).sum())
-        found[name] = _Moved(value, sign * value, better, worse, change.p)
-    for family in ("content", "EI"):
-        own = [name for name in found if SCORES[_OURS[name]].family == family]
-        for name, p in zip(own, holm([found[name].p_holm for name in own]), strict=True):
-            found[name] = replace(found[name], p_holm=p)
-    return found
+        known = [pair for pair in pairs if pair[0] is not None and pair[1] is not None]
+        sides = [np.array([[pair[at], 1.0] for pair in known], np.float64) for at in (0, 1)]
+        if known:
+            groups = [group for _, _, group in known]
+            changes[name] = grouped_changes(*sides, groups, {name: ratio})[name]
+    for content in (True, False):
+        own = [name for name in changes if (name in _EI) != content]
+        for name, p in zip(own, holm([changes[name].p for name in own]), strict=True):
+            changes[name] = replace(changes[name], p_holm=p)
+    return changes
 
 
-def table_8(simulations: Sequence[Run], readings: Readings | None) -> Exhibit:
-    """Speaker by speaker; the column of persona consistency needs no simulation."""
-    figures = list(apart(readings)) if readings is not None else []
-    grids = []
-    lines: list[str] = []
-    kind = together(figures, "for persona consistency")
-    if kind is not None:
-        lines.append(kind.line)
-    for each in simulations:
-        kept = _comparable(each)
-        if kept.rows:
-            lines_8 = run_tables({each.name: kept})[2].lines
-            grids.append((f"{each.name}, every speaker", _grid(*lines_8)))
-        own = _speakers(each)
-        figures += own
-        grids.append((f"{each.name}: order of speakers", _orders(own)))
-    if not simulations:
-        lines.append(f"its scores are not made ({_NO_RUN})")
-    if not figures:
-        return Exhibit("table-8", Verdict.not_made(_NO_RUN))
-    verdict = Verdict(kind.kind if kind else "not comparable", "; ".join(lines))
-    notes = (*_left_out(simulations), READING) if simulations else ()
-    return Exhibit("table-8", verdict, figures, grids, notes)
+def _effect(name: str, change: Change) -> Effect:
+    toward = SCORES[_OURS[name]].better * (change.difference.value or 0.0)
+    return Effect(toward, clear=change.p_holm is not None and change.p_holm < ALPHA)
 
 
-def _speakers(simulation: Run) -> list[PaperFigure]:
-    printed = {row.speaker.casefold(): row for row in TABLE_8}
-    left = _elsewhere(simulation)
-    figures = []
-    for who, scores in simulation.variants[""].slices.items():
-        row = printed.get(who.casefold())
-        if row is None:
-            continue
-        values: Mapping[str, float] = row.tuned if _tuned(simulation) else row.without
+def judge_change(name: str, change: Change) -> Outcome:
+    """What fine-tuning does to a score, by what the paper says of it."""
+    text = f"{change.first:.2f} → {change.second:.2f} (p {p_value(change.p_holm) or 'not tested'})"
+    effects = [_effect(name, change)]
+    if _KINDS[name] == _BETTER:
+        return compare_sentence(effects, text)
+    return compare_absence(effects, text, gains_only=_KINDS[name] == _NO_GAIN)
+
+
+def _table_8(simulations: Simulations) -> Iterator[ResultRow]:
+    """Whether speakers who are easy in print are easy here, score by score."""
+    for title, run in (("untuned", simulations.untuned), ("tuned", simulations.tuned)):
+        ours = _speakers(run)
         for name in PUBLISHED_SCORES:
-            score = scores[_OURS[name]]
-            if who in left:
-                reason = f"not comparable: tested on another chat ({left[who]})"
-                score = Estimate(None, unscored=reason)
-            title = f"{row.speaker}, {simulation.name}"
-            figures.append(PaperFigure.of(title, name, values[name], score, 2))
-    return figures
+            lines = [
+                (row, value)
+                for row in TABLE_8
+                if (own := ours.get(row.speaker.casefold())) is not None
+                and (value := own[_OURS[name]].value) is not None
+            ]
+            where, says = f"Table 8, {name}, {title}", "who is easy to continue"
+            if len(lines) < len(TABLE_8):
+                reason = f"{len(lines)} of its {len(TABLE_8)} speakers were tested on its chats"
+                yield not_comparable(where, says, reason)
+                continue
+            printed = [_scores(row, title)[name] for row, _ in lines]
+            circles = [str(CIRCLES[row.speaker.casefold()]) for row, _ in lines]
+            yield column_row(where, says, printed, [value for _, value in lines], circles)
 
 
-def _orders(figures: Sequence[PaperFigure]) -> Grid:
-    """How our order of speakers goes with the printed one, and how a dummy's by circle does."""
-    rows = []
-    for name in PUBLISHED_SCORES:
-        own = [each for each in figures if each.column == name and each.measured is not None]
-        r = pearson([each.measured for each in own], [each.published for each in own])
-        rows.append(
-            {
-                "score": name,
-                "r with the printed column [95 %]": estimate_text(r),
-                "a dummy by circle": _dummy(own),
-                "speakers": r.n,
-            }
+def _scores(row: PublishedSpeaker, title: str) -> Mapping[str, float]:
+    return row.tuned if title == "tuned" else row.without
+
+
+def _figure_7(folder: Path) -> Iterator[ResultRow]:
+    """The most sessions of context against the fewest, swapping whole sessions of the test chat."""
+    runs: dict[str, dict[int, Run]] = {}
+    for place in sorted(folder.glob("*")):
+        match = _FOLDER.fullmatch(place.name)
+        if match is not None and place.is_dir():
+            run = Run.load(place, KIND)
+            runs.setdefault(match[2] or run.name, {})[int(match[1])] = run
+    if not runs:
+        raise RealtalkError(
+            "no sweep here", where=str(folder), fix="make one with: realtalk sweep simulate"
         )
-    return Grid.of(rows)
+    for title, ways in sorted(runs.items(), reverse=True):  # untuned first, as in the paper
+        few, many = min(ways), max(ways)
+        where, says = f"Figure 7, {title}", "more context does not improve message-level EI"
+        if few == many:
+            yield not_comparable(where, says, "it takes two numbers of sessions to compare")
+            continue
+        pairs = match_rows(ways[few].rows, ways[many].rows)
+        changes = compare_sides({name: _paired_sessions(name, pairs) for name in _EI})
+        effects = [_effect(name, change) for name, change in changes.items()]
+        better = sum(effect.clear and effect.toward > 0 for effect in effects)
+        smallest = min(
+            (change.p for change in changes.values() if change.p is not None), default=None
+        )
+        text = (
+            f"{many} sessions against {few}: {better} of {len(effects)} scores better (smallest p "
+            f"{p_value(smallest) or 'not tested'}, {len(pairs)} turns)"
+        )
+        yield ResultRow(
+            where,
+            says,
+            compare_absence(effects, text, gains_only=True),
+            compare_absence([NO_CHANGE], "the same whatever the context"),
+        )
 
 
-def _dummy(own: Sequence[PaperFigure]) -> str | None:
-    """The r of the two values that know only a speaker's circle of friends."""
-    if not own:
-        return None
-    printed = np.array([each.published for each in own])
-    places = np.array([float(circle_of(each.row.partition(",")[0])) for each in own])
-    r = pearson(best_split(printed, places)[1].tolist(), printed.tolist())
-    return None if r.value is None else f"{r.value:.2f}"
+def _paired_sessions(name: str, pairs: Sequence[tuple[Row, Row]]) -> list[Pair]:
+    score = _OURS[name]
+    return [
+        (first[score], second[score], f"{first['chat']} {first['session']}")
+        for first, second in pairs
+    ]
+
+
+def _own_tables() -> Iterator[ResultRow]:
+    """The paper beside its own Table 8."""
+    means = [
+        (TABLE_2[line].mean[name], fmean(_scores(row, title)[name] for row in TABLE_8))
+        for line, title in zip(TABLE_2, ("untuned", "tuned"), strict=True)
+        for name in PUBLISHED_SCORES
+    ]
+    yield ResultRow(
+        "Table 2 beside Table 8",
+        "averages over ten speakers",
+        compare_numbers([first for first, _ in means], [second for _, second in means], 2),
+    )
+    yield _caption()
+    consistency = [row.consistency for row in TABLE_8]
+    levels = {
+        title: [fmean(_scores(row, title)[name] for name in _EI[:4]) for row in TABLE_8]
+        for title in ("untuned", "tuned")
+    }
+    gain = [after - before for before, after in zip(*levels.values(), strict=True)]
+    says = "who differs little between chats is continued better"
+    for where, columns in (("E.2, as a level", levels), ("E.2, as a gain", {"gain": gain})):
+        agreements = {title: pearson(consistency, column) for title, column in columns.items()}
+        effects = [
+            Effect(-(r.value or 0.0), clear=not (r.low or 0.0) <= 0 <= (r.high or 0.0))
+            for r in agreements.values()
+        ]
+        text = ", ".join(
+            f"{title} r {r.value:.2f} [{r.low:.2f}, {r.high:.2f}]"
+            for title, r in agreements.items()
+        )
+        yield ResultRow(where, says, compare_sentence(effects, f"Table 8: {text}"))
+
+
+def _caption() -> ResultRow:
+    """Wilcoxon and a paired t test over Table 8's ten speakers, as printed to two digits."""
+    from scipy import stats
+
+    parts, clear = [], 0
+    for name in _EI:
+        sides = [[_scores(row, title)[name] for row in TABLE_8] for title in ("untuned", "tuned")]
+        tests = [float(test(*sides).pvalue) for test in (stats.wilcoxon, stats.ttest_rel)]
+        parts.append(f"{name} {' / '.join(p_value(p) or '' for p in tests)}")
+        clear += min(tests) < _CLAIMED_P
+    return ResultRow(
+        "Table 2, caption",
+        "fine-tuning changes every EI score with p < .02",
+        compare_numbers([len(_EI)], [clear], None, f"Table 8, Wilcoxon / t: {', '.join(parts)}"),
+    )

@@ -1,53 +1,48 @@
-"""The papers in one command: every published table and figure beside what this machine measures.
+"""The papers in one command: every printed result beside ours and a dummy's, in one of four words.
 
-    python -m research.papers.reproduce --data DATA --only table-1,table-7
-    → reproduced/tables/*.csv, figures/*, reproduced.json, reproduced.md, reproduced.html
+    python -m research.papers.reproduce --data DATA
+    → reproduced/reproduced.md, reproduced.json, tables/*.csv, figures/*
 
-What takes long (labels, answers) is kept in the folder: a run that was stopped goes on where it
-was. Every parity has a recorded verdict. Known failures are printed as failures, each with its
-reason; the exit status is 1 if a parity fails that is not recorded as failing.
+Labels, which take minutes, are kept in the folder: a run that was stopped goes on where it was.
+The exit status is 1 if a row's word is not the committed one (research/results/rows/reproduced.json);
+`--record` commits the rows of this run instead, and makes the page and its picture from them.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from realtalk.api.choices import make_judge, make_reader
-from realtalk.api.options import Model
 from realtalk.api.runs import load_named
-from realtalk.chat import Corpus
-from realtalk.cli.printing import print_json, printable, progress, say, show
+from realtalk.cells import Grid
+from realtalk.cli.printing import print_json, progress, say
+from realtalk.describe.figures import save_figures
 from realtalk.errors import RealtalkError
-from realtalk.evals.run import Run
 from realtalk.files.naming import named_run
-from realtalk.files.writing import write_text
+from realtalk.files.writing import write_json, write_text
 from realtalk.persona.benchmark import are_published
 from research.command import call
-from research.papers.markdown import markdown
+from research.papers.personas import Simulations
 from research.papers.shared_rows import load_predictions
-from research.papers.showing import (
-    figure_grid,
-    parity_grid,
-    statement_grid,
-    verdict_grid,
-    write,
-    write_pictures,
-)
 from research.papers.study import Reproduction, StudyPlan, reproduce
-from research.papers.values import Exhibit
+from research.results import PAGES, ROWS
+from research.results.reproduced_results import STORED, page, terminal
 
-# Wider tables are in the files: a terminal would break them into many parts.
-_SHOWN_COLUMNS, _SHOWN_FIGURES = 6, 9
+_PERSONA = ROWS / "persona" / "qwen2.5-1.5b"
+_SIDES = {"untuned": "untuned-greedy", "tuned": "tuned-greedy", "dummy": "constant"}
 
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m research.papers.reproduce",
-        description="Set every published table and figure beside what is measured here. Nothing "
-        "leaves this machine unless --model or --judge names a model elsewhere.",
+        description="Set every printed result of both papers beside ours and a dummy's. Nothing "
+        "leaves this machine.",
     )
     add = parser.add_argument
     add(
@@ -57,25 +52,20 @@ def _options() -> argparse.ArgumentParser:
         help="a folder that holds realtalk/ and locomo/; default: what `realtalk data get` fetched",
     )
     add("--out", "-o", type=Path, default=Path("reproduced"), metavar="DIR", help="where to write")
-    add(
-        "--only",
-        default="",
-        metavar="A,B",
-        help="only these: table-1, section-5.1, figure-2, table-7 …",
-    )
+    add("--only", default="", metavar="A,B", help="corpus, speakers, personas, memories, threads")
     add(
         "--persona",
         action="append",
         default=[],
-        metavar="RUN",
-        help="Tables 2 and 8: a folder that `persona run` wrote; NAME=RUN gives a name, runs of "
-        "one name are joined, 'tuned' in a name says so; may be repeated",
+        metavar="SIDE=RUN",
+        help="Tables 2 and 8: a persona run; SIDE is untuned, tuned or dummy (default: committed)",
     )
     add(
         "--sweep",
         type=Path,
+        default=_PERSONA,
         metavar="DIR",
-        help="Figure 7: what `sweep simulate` wrote, or a folder of shared runs sweepN-NAME",
+        help="Figure 7: what `sweep simulate` wrote (default: committed)",
     )
     add(
         "--threads",
@@ -83,108 +73,96 @@ def _options() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="RUN",
-        help="PersonaConvBench: a folder that `threads run` wrote, or a table of shared rows "
-        "(.parquet); may be repeated: a run is of one task and one protocol",
+        help="PersonaConvBench: a run of threads, or shared rows (.parquet; default: committed)",
     )
-    add(
-        "--model",
-        metavar="NAME",
-        help="Table 3: provider/model, which is sent the chats; without it nobody answers",
-    )
-    add("--base-url", metavar="URL", help="where the model is served")
-    add("--judge", metavar="MODEL", help="who judges answers")
-    add("--connections", type=int, default=10, metavar="N", help="calls at a time")
-    add("--rate", metavar="N/min", help="requests at most: 300/min, 5/s, 1000/h")
-    add("--fresh", action="store_true", help="make kept stages again")
+    add("--fresh", action="store_true", help="label anew")
+    add("--record", action="store_true", help="commit the rows, and make page and picture")
     add("--json", action="store_true", help="print JSON")
     return parser
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """Reproduces what the options ask for, writes it and prints it."""
-    chosen = _options().parse_args(words)
-    # REALTALK has no question without an answer, so the reader need not see the corpus first.
-    model = Model(chosen.model, chosen.base_url, chosen.rate, chosen.connections)
-    reader = make_reader(None, model, Corpus("", ""), judged=chosen.judge is not None)
+    options = _options().parse_args(words)
     plan = StudyPlan(
-        data=chosen.data,
-        simulations=_simulations(chosen.persona),
-        sweep=chosen.sweep,
-        threads=load_predictions(chosen.threads),
-        reader=reader,
-        judge=make_judge(chosen.judge, reader.settings, model),
-        only=tuple(part.strip() for part in chosen.only.split(",") if part.strip()),
+        data=options.data,
+        simulations=_simulations(options.persona),
+        sweep=options.sweep,
+        threads=load_predictions(options.threads or [ROWS / "threads-model-rows.parquet"]),
+        only=tuple(part.strip() for part in options.only.split(",") if part.strip()),
     )
-    out: Path = chosen.out
+    out: Path = options.out
     with progress("reproducing") as advance:
-        study = reproduce(plan, out, fresh=chosen.fresh, progress=advance)
-        advance(0, 0, "drawing")
-        write_pictures(study, out)
-        write(study, out)
-        write_text(out / "reproduced.md", markdown(study, _command(chosen)))
-    if chosen.json:
+        study = reproduce(plan, out, fresh=options.fresh, progress=advance)
+    _write(study, out)
+    if options.record:
+        write_text(STORED, json.dumps(study.to_json(), indent=1, ensure_ascii=False) + "\n")
+        write_text(PAGES / "reproduced.md", page(study.to_json()))
+        (PAGES / "reproduced.svg").write_bytes((out / "figures" / "table-7.svg").read_bytes())
+    if options.json:
         print_json(study.to_json())
     else:
-        _print(study, out)
-    say(f"{sum(study.seconds.values()):.0f} s; tables, figures and the page are in {out}/")
-    for parity in study.mended:
-        say(f"holds, though recorded as failing: {parity.name}, {parity.reached}")
-    answered = study["table-3"] if "table-3" in plan.wanted else None
-    if chosen.model and answered and all(figure.measured is None for figure in answered.figures):
-        reason = answered.notes[0] if answered.notes else "no question was answered"
-        sys.exit(f"error: nothing was scored: {printable(reason)}")
-    for parity in study.broken:
-        say(f"BROKEN: {parity.name} has to be {parity.wanted}, is {parity.reached}")
-    if study.broken:
+        for title, rows in study.papers.items():
+            if rows:
+                print(f"\n{title}\n\n{terminal([row.to_json() for row in rows])}\n")
+    say(f"{sum(study.seconds.values()):.0f} s for labels; tables and page are in {out}/")
+    changed = _changed(study)
+    for line in changed:
+        say(f"CHANGED: {line}")
+    if changed:
         sys.exit(1)
 
 
-def _simulations(texts: Sequence[str]) -> tuple[Run, ...]:
-    """Persona runs by name, those of one name joined; only of the paper's speakers and chats."""
-    named = [(name or Path(folder).name, folder) for name, folder in map(named_run, texts)]
-    loaded = load_named([f"{name}={folder}" for name, folder in named])
-    if not all(map(are_published, loaded)):
+def _simulations(texts: Sequence[str]) -> Simulations:
+    """Persona runs by side; only of the paper's speakers and chats."""
+    places = {side: str(_PERSONA / folder) for side, folder in _SIDES.items()}
+    for name, place in map(named_run, texts):
+        if name not in _SIDES:
+            raise RealtalkError(
+                f"'{name}' is no side", fix="write untuned=RUN, tuned=RUN, dummy=RUN"
+            )
+        places[name] = place
+    runs = load_named([f"{side}={place}" for side, place in places.items()])
+    if not all(map(are_published, runs)):
         raise RealtalkError(
             "a persona run is not of the paper's speakers and chats",
-            fix="make it with: realtalk persona run DATA/realtalk --choice paper",
+            fix="make it with: realtalk simulate DATA/realtalk --choice paper",
         )
-    return tuple(loaded)
+    return Simulations(**dict(zip(places, runs, strict=True)))
 
 
-def _command(chosen: argparse.Namespace) -> str:
-    """What was called, as far as it decides what comes out; DATA stands for a folder."""
-    words = ["python -m research.papers.reproduce --data DATA"]
-    words += [f"--only {chosen.only}"] if chosen.only else []
-    words += [f"--persona {run}" for run in chosen.persona]
-    words += [f"--sweep {chosen.sweep}"] if chosen.sweep else []
-    return " ".join([*words, *(f"--threads {run}" for run in chosen.threads)])
+def _write(study: Reproduction, out: Path) -> None:
+    write_json(out / "reproduced.json", study.to_json())
+    write_text(out / "reproduced.md", page(study.to_json()))
+    for name, grid in study.grids.items():
+        _csv(out / "tables" / f"{name}.csv", grid)
+    if study.picture is not None:
+        save_figures({"table-7": study.picture}, out / "figures")
 
 
-def _print(study: Reproduction, out: Path) -> None:
-    for exhibit in study.exhibits:
-        _print_exhibit(exhibit, out)
-    show("the paper beside its own tables and data", *statement_grid(study))
-    if study.parities:
-        show("what has to hold", *parity_grid(study))
-    show("verdicts", *verdict_grid(study))
+def _csv(path: Path, grid: Grid) -> None:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([grid.headings, *grid.rows])
+    write_text(path, buffer.getvalue())
 
 
-def _print_exhibit(exhibit: Exhibit, out: Path) -> None:
-    say("")
-    say(f"── {exhibit.title}: {exhibit.verdict}")
-    if exhibit.figures:
-        grid = figure_grid(exhibit.figures, intervals=False)
-        if len(grid.headings) <= _SHOWN_FIGURES:
-            show(f"{exhibit.title}: printed and measured", *grid)
-        else:
-            say(f"{len(exhibit.figures)} figures, with intervals, in {out}/tables/{exhibit.id}.csv")
-    for number, (title, grid) in enumerate(exhibit.grids, 1):
-        if len(grid.headings) <= _SHOWN_COLUMNS:
-            show(f"{exhibit.title.partition(':')[0]}: {title}", *grid)
-        else:
-            say(f"{title}: in {out}/tables/{exhibit.id}-more-{number}.csv")
-    for note in exhibit.notes:
-        say(f"· {note}")
+def _changed(study: Reproduction) -> list[str]:
+    """Rows whose word is not the committed one; rows that could not be made here do not count."""
+    stored: Mapping[str, Any] = (
+        json.loads(STORED.read_text("utf-8"))["papers"] if STORED.is_file() else {}
+    )
+    before = {
+        (paper, row["where"], row["paper"]): row["word"]
+        for paper, rows in stored.items()
+        for row in rows
+    }
+    lines = []
+    for paper, rows in study.papers.items():
+        for row in rows:
+            word = before.get((paper, row.where, row.says))
+            if word is not None and word != row.word and row.ours.text != "–":
+                lines.append(f"{row.where}: {word} before, {row.word} now")
+    return lines
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ RULE = (
     "**That nothing changes** *differs* where something changes beyond chance, else it *agrees*; a "
     "dummy that never changes gets that too.",
     f"A row that the dummy passes as well *cannot be compared*: {DUMMY_TOO}. So does what needs "
-    "a model or data that we do not have. A dash is no dummy: the row is a single number, or holds "
-    "the paper against its own tables.",
+    "a model or data that we do not have. A dash is no dummy: the row is of single numbers of the "
+    "corpus, or holds the paper against its own tables.",
 )
 
 
@@ -199,7 +199,9 @@ def compare_absence(effects: Sequence[Effect], text: str, *, gains_only: bool = 
     moved = [effect for effect in effects if effect.clear]
     if gains_only:
         moved = [effect for effect in moved if effect.toward > 0]
-    return Outcome(text, "differs" if moved else "agrees")
+    if not moved:
+        return Outcome(text, "agrees")
+    return Outcome(text, "differs", "here it gains" if gains_only else "here it changes")
 
 
 NO_CHANGE = Effect(0.0, clear=False)

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from paper_chats import write_data
 from realtalk.threads.values import TASKS
 from research.papers.claims import CLAIMS
-from research.papers.persona_conv import main_table
+from research.papers.persona_conv import thread_rows
+from research.papers.rule import DUMMY_TOO, ResultRow
 from research.papers.shared_rows import Predictions, shared_frame, write_shared
-from research.papers.values import Exhibit
 from research.tests.predicted_threads import key, predicted
 
 HELPED = {"p-conv": 0.95, "p-nonconv": 0.6, "np-conv": 0.6, "np-nonconv": 0.6}
@@ -32,59 +30,44 @@ def invented(clean: dict[str, float], released: dict[str, float]) -> Predictions
     return found
 
 
-@pytest.fixture(scope="module")
-def leaky() -> Exhibit:
-    """The conversation helps by released rules alone."""
-    return main_table(invented(ALIKE, HELPED))
+def rows(predictions: Predictions) -> dict[str, ResultRow]:
+    return {row.where: row for row in thread_rows(predictions)}
 
 
-def test_without_predictions_nothing_is_made() -> None:
-    found = main_table({})
-    assert (found.id, found.verdict.kind) == ("personaconvbench", "not made")
-    assert "--threads" in found.verdict.line
+def test_without_predictions_nothing_is_compared() -> None:
+    assert {row.word for row in thread_rows({})} == {"cannot be compared"}
 
 
-def test_every_claim_has_a_verdict_by_both_rules(leaky: Exhibit) -> None:
-    found = leaky
-    assert found.verdict.kind == "differs"
-    assert found.verdict.line.startswith(f"0 of {len(CLAIMS)} claims hold by clean rules, ")
-    grid = dict(found.grids)["claims"]
-    assert [row[0] for row in grid.rows] == [claim.says for claim in CLAIMS]
-    mcc = next(row for row in grid.rows if str(row[0]).startswith("sentiment: MCC"))
-    assert mcc[1] == "5 of 5 models, +21% to +199%"
-    assert mcc[5] == "not beyond chance; holds"
-    # All that is gained comes with the leaks, and the interval says so.
-    low = float(str(mcc[4]).partition("[")[2].partition(",")[0])
-    assert low > 0
-    assert any("tiny-llm" in note for note in found.notes)
+def test_every_claim_has_a_row() -> None:
+    """The conversation helps by released rules alone: on the paper's side, not beyond chance."""
+    found = rows(invented(ALIKE, HELPED))
+    assert len(found) == len(CLAIMS) + 2
+    mcc = found["Sentiment, MCC"]
+    assert mcc.says == "better with the conversation: 5 of 5 models, +21% to +199%"
+    assert "clean: " in mcc.ours.text and "released: +" in mcc.ours.text
+    assert mcc.word in ("agrees in order", "differs")
+    assert found["Main table, levels"].word == "cannot be compared"
 
 
-def test_all_may_hold() -> None:
+def test_all_may_agree_unless_a_copy_does() -> None:
     every = invented(HELPED, HELPED)
-    found = main_table({each: every[each] for each in every if each.task == "next_text"})
-    assert str(found.verdict) == (
-        "holds: 6 of 6 claims hold by clean rules, 6 of 6 claims hold by released rules"
-    )
+    found = rows(every)
+    assert found["Next text, ROUGE-1"].word == found["Next text, own history"].word == "agrees"
+    # A program that copies what it answers gains as much.
+    for rules in ("clean", "released"):
+        for name, right in (("majority", ALIKE), ("parent", HELPED)):
+            own = [row for row in predicted("next_text", right) if row["variant"] == "p-conv"]
+            every = {**every, key("next_text", rules, name): own}
+    found = rows(every)
+    assert found["Next text, ROUGE-1"].reason == DUMMY_TOO
+    assert found["Sentiment, accuracy"].word == "agrees"
 
 
-def test_printed_rows_stand_below_ours(leaky: Exhibit) -> None:
-    found = leaky
-    grid = dict(found.grids)["sentiment, ours above the paper's"]
-    assert grid.headings == ["predictor", "setting", "accuracy", "positive F1", "MCC"]
-    assert [row[0] for row in grid.rows[:8]] == ["tiny-llm, clean"] * 4 + ["tiny-llm, released"] * 4
-    assert grid.rows[8] == ["paper: GPT-4.1", "p-conv", "0.9122", "0.9481", "0.677"]
-    figure = next(each for each in found.figures if (each.row, each.column) == ("p-conv", "MCC"))
-    assert figure.published == 0.2268
-    assert figure.measured is not None and figure.low is not None
-
-
-def test_some_tasks_alone_leave_the_others_not_made() -> None:
+def test_some_tasks_alone_leave_the_others_out() -> None:
     every = invented(ALIKE, HELPED)
-    some = {each: every[each] for each in every if each.task == "impact"}
-    found = main_table(some)
-    assert "of 3 claims hold by clean rules" in found.verdict.line
-    kinds = {row[0]: row[5] for row in dict(found.grids)["claims"].rows}
-    assert kinds["sentiment: by 198 % in MCC"] == "not made; not made"
+    found = rows({each: every[each] for each in every if each.task == "impact"})
+    assert found["Sentiment, MCC"].reason == "no predictions of its settings are here"
+    assert found["Impact, RMSE"].ours.text != "–"
 
 
 def test_the_command_takes_shared_rows(research: Any, tmp_path: Path) -> None:
@@ -92,15 +75,14 @@ def test_the_command_takes_shared_rows(research: Any, tmp_path: Path) -> None:
     every = invented(ALIKE, HELPED)
     made = {each: every[each] for each in every if each.task == "sentiment"}
     write_shared([shared_frame(each, made[each]) for each in made], tmp_path / "rows.parquet")
-    words = ("papers.reproduce", "--data", str(data), "--out", "out", "--only", "personaconvbench")
-    status, out, err = research(*words, "--threads", "rows.parquet", "--json")
-    assert status == 0, err
-    (exhibit,) = json.loads(out)["exhibits"]
-    assert exhibit["verdict"] == "differs"
-    assert len(exhibit["tables"][0]["rows"]) == len(CLAIMS)
-    page = (tmp_path / "out" / "reproduced.md").read_text("utf-8")
-    assert "--threads rows.parquet" in page
-    assert "| sentiment: MCC is better with the conversation | 5 of 5 models" in page
+    words = ("papers.reproduce", "--data", str(data), "--out", "out", "--only", "threads")
+    _, out, err = research(*words, "--threads", "rows.parquet", "--json")
+    found = json.loads(out)["papers"]["PersonaConvBench"]
+    assert [row["where"] for row in found][:3] == [
+        "Sentiment, accuracy",
+        "Sentiment, positive F1",
+        "Sentiment, MCC",
+    ], err
     status, _, err = research(*words, "--threads", "nothing.parquet")
     assert status == 2
     assert "cannot be read as Parquet" in err

@@ -9,8 +9,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from persona_chats import RuleLabeller, ines, light_scorer
-from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rows import run_schema
@@ -18,7 +16,7 @@ from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
-from realtalk.persona.benchmark import KIND, READING, PersonaBenchmark
+from realtalk.persona.benchmark import KIND, PersonaBenchmark
 from realtalk.persona.choosing import (
     PUBLISHED_SCORES,
     TABLE_2,
@@ -27,11 +25,9 @@ from realtalk.persona.choosing import (
     published_choice,
 )
 from realtalk.persona.scoring import COLUMNS, SCORES
-from realtalk.persona.turns import tasks
-from realtalk.persona.values import make_simulator
-from research.papers.contexts import figure_7
-from research.papers.personas import table_2, table_8
+from research.papers.personas import Simulations, persona_rows
 from research.papers.published import CHATS
+from research.papers.rule import DUMMY_TOO, ResultRow
 from research.results import ROWS
 
 OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
@@ -49,7 +45,7 @@ def chats(row: PublishedSpeaker) -> tuple[str, str]:
 
 def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Run:
     """A run that came out as Table 8 has it; of some the two chats are swapped."""
-    rows: list[Row] = []
+    turns: list[Row] = []
     facts: list[Row] = []
     nothing = Estimate(None, unscored="invented").to_json()
     for row in TABLE_8:
@@ -57,7 +53,7 @@ def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Run:
         turn: Row = dict.fromkeys(run_schema(COLUMNS)) | {"group": row.speaker, "variant": ""}
         turn |= {OURS[score]: values[score] for score in PUBLISHED_SCORES}
         turn |= {"left_out": [], "calls": 0, "tokens_in": 0, "tokens_out": 0}
-        rows += [turn | {"sample": f"{at}"} for at in range(9)]
+        turns += [turn | {"sample": f"{at}"} for at in range(9)]
         learn, test = chats(row) if row.speaker not in swapped else chats(row)[::-1]
         about: Row = {"group": row.speaker, "learn": learn, "test": test}
         about |= {"measure": "rules", "version": "1", "by_language": []}
@@ -68,147 +64,89 @@ def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Run:
         )
     settings = {"solver": {"name": name, "settings": {}}, "scoring": {}}
     settings["chats"] = {fact["group"]: [fact["learn"], fact["test"]] for fact in facts}
-    return Run(PersonaBenchmark, settings, rows, facts=facts, title=name)
+    return Run(PersonaBenchmark, settings, turns, facts=facts, title=name)
 
 
-def test_without_runs_nothing_is_made() -> None:
-    assert table_2(()).verdict.kind == "not made"
-    assert table_8((), None).verdict.kind == "not made"
-    assert figure_7(None).verdict.kind == "not made"
+def rows(untuned: Run, tuned: Run, dummy: Run | None = None) -> dict[str, ResultRow]:
+    simulations = Simulations(untuned, tuned, dummy or untuned)
+    return {row.where: row for row in persona_rows(simulations, None)}
 
 
-def test_fine_tuning_goes_the_papers_way() -> None:
-    found = table_2([printed("untuned", False), printed("tuned", True)])
+def words(found: dict[str, ResultRow], *names: str) -> list[str]:
+    return [found[f"Table 2, {name}"].word for name in names]
+
+
+def test_without_runs_nothing_is_compared() -> None:
+    found = {row.where: row for row in persona_rows(None, None)}
+    assert found["Tables 2 and 8"].word == found["Figure 7"].word == "cannot be compared"
+
+
+def test_the_paper_beside_its_own_table() -> None:
+    found = {row.where: row for row in persona_rows(None, None)}
+    assert found["Table 2 beside Table 8"].verdict == "agrees"
+    assert found["Table 2, caption"].word == "differs"
+    assert "emotion 0.055 / 0.061" in found["Table 2, caption"].ours.text
+    # Both readings of one sentence: the level says no, the gain by fine-tuning yes.
+    assert (found["E.2, as a level"].word, found["E.2, as a gain"].word) == ("differs", "agrees")
+
+
+def test_a_copy_of_the_table_agrees_where_its_own_figures_do() -> None:
+    untuned, tuned = printed("untuned", False), printed("tuned", True)
+    found = rows(untuned, tuned)
+    assert words(found, "reflective", "grounding", "sentiment") == ["agrees"] * 3
     # Emotion and, corrected for six scores, empathy are not beyond chance in Table 8 itself.
-    assert str(found.verdict) == (
-        "holds: style is better beyond chance for 3 of 5 scores (reflective, grounding, "
-        "sentiment), by Table 8's own figures for 3; content does not change; intimacy does not "
-        "gain; over 10 of its 10 speakers"
-    )
-    assert found.notes == (READING,)
-    assert {figure.state for figure in found.figures} <= {"exact", "within rounding"}
-    assert len(found.figures) == 2 * len(PUBLISHED_SCORES)
+    assert found["Table 2, emotion"].reason == "not beyond chance here"
+    assert found["Table 2, empathy"].reason == "not beyond chance here"
+    # Content stays and intimacy does not gain, which a side that never changes gets too.
+    for name in ("lexical", "semantic", "intimacy"):
+        assert found[f"Table 2, {name}"].reason == DUMMY_TOO
+    # A dummy that changes does not.
+    assert words(rows(untuned, tuned, tuned), "reflective") == ["cannot be compared"]
+    eight = [row for where, row in found.items() if where.startswith("Table 8, ")]
+    assert [row.word for row in eight] == ["agrees"] * 2 * len(PUBLISHED_SCORES)
 
 
 def test_the_other_way_is_said() -> None:
-    found = table_2([printed("untuned", True), printed("tuned", False)])
-    assert found.verdict.kind == "differs"
-    assert "style is better beyond chance for 0 of 5 scores," in found.verdict.line
-    assert "intimacy gains" in found.verdict.line
-    assert table_2([printed("llm", False)]).verdict.kind == "not comparable"
+    found = rows(printed("untuned", True), printed("tuned", False))
+    assert words(found, "reflective", "grounding", "sentiment") == ["differs"] * 3
+    assert found["Table 2, intimacy"].verdict == "differs: here it gains"
+
+
+def test_another_chat_is_not_compared() -> None:
+    """Three are tested on the chat that Table 8 learns from."""
+    three = ("Elise", "Nebraas", "Akib")
+    found = rows(printed("untuned", False, three), printed("tuned", True, three))
+    assert (
+        found["Table 8, lexical, tuned"].reason == "7 of its 10 speakers were tested on its chats"
+    )
 
 
 def test_committed_runs_change_content_where_the_papers_do_not() -> None:
     """What the page says of content and intimacy follows from the committed rows."""
     place = ROWS / "persona" / "qwen2.5-1.5b"
-    runs = [
-        Run.load(place / f"{name}-greedy", KIND).with_name(name) for name in ("untuned", "tuned")
-    ]
-    found = table_2(runs)
-    assert found.verdict.kind == "differs"
-    assert "better beyond chance for 1 of 5 scores (empathy)" in found.verdict.line
-    assert (
-        "content changes, where the paper's does not: lexical is better for" in found.verdict.line
-    )
-    assert "semantic is better for 10 of 10" in found.verdict.line
-    assert "intimacy does not gain" in found.verdict.line
-    rows = {row[0]: row for row in found.grids[0][1].rows}
-    assert [rows[name][1] for name in ("lexical", "semantic")] == ["does not change"] * 2
-    assert [rows[name][-2:] for name in ("semantic", "emotion")] == [["no", "yes"], ["no", "no"]]
-
-
-def test_another_chat_is_not_comparable() -> None:
-    """Three are tested on the chat that Table 8 learns from, as in the committed runs."""
-    three = ("Elise", "Nebraas", "Akib")
-    runs = [printed("untuned", False, three), printed("tuned", True, three)]
-    found = table_8(runs, None)
-    left = [each for each in found.figures if each.row.partition(",")[0] in three]
-    assert len(left) == 2 * 3 * len(PUBLISHED_SCORES)
-    assert {each.measured for each in left} == {None}
-    assert all("tested on another chat" in (each.unscored or "") for each in left)
-    orders = dict(found.grids)["tuned: order of speakers"]
-    assert {row[3] for row in orders.rows} == {7}
-    assert len(dict(found.grids)["tuned, every speaker"].rows) < len(
-        dict(table_8([printed("tuned", True)], None).grids)["tuned, every speaker"].rows
-    )
-    (note, _) = found.notes
-    assert "untuned, tuned: 7 of 10 speakers are compared" in note
-    assert "Akib (Chat_9_Fahim_Akib)" in note
-    averages = table_2(runs)
-    # The printed means are of the same seven, so that they come out.
-    assert {each.n for each in averages.figures} == {7}
-    assert {each.state for each in averages.figures} == {"exact"}
-    kept = [row.without["empathy"] for row in TABLE_8 if row.speaker not in three]
-    empathy = next(each for each in averages.figures if each.column == "empathy")
-    assert empathy.published == pytest.approx(sum(kept) / 7)
-    assert averages.verdict.line.endswith("over 7 of its 10 speakers")
-    nobody = [printed("tuned", True, [row.speaker for row in TABLE_8])]
-    assert table_2(nobody).verdict.kind == "not comparable"
-    assert {each.measured for each in table_8(nobody, None).figures} == {None}
-
-
-def test_a_dummy_by_circle_stands_beside_the_order() -> None:
-    orders = dict(table_8([printed("tuned", True)], None).grids)["tuned: order of speakers"]
-    dummies = {row[0]: float(str(row[2])) for row in orders.rows}
-    assert dummies["sentiment"] > 0.9
-    assert all(0 < each < 1 for each in dummies.values())
-
-
-def test_speakers_stand_beside_table_8() -> None:
-    found = table_8([printed("tuned", True)], None)
-    assert {figure.state for figure in found.figures} == {"exact"}
-    assert len(found.figures) == len(TABLE_8) * len(PUBLISHED_SCORES)
-    orders = dict(found.grids)["tuned: order of speakers"]
-    assert [str(row[1])[:4] for row in orders.rows] == ["1.00"] * len(PUBLISHED_SCORES)
-
-
-def test_a_sweep_is_drawn(tmp_path: Path) -> None:
-    corpus = ines()
-    labeller = RuleLabeller()
-    inputs = turn_inputs(corpus)
-    labels = label_frame(inputs, labeller.label(inputs), labeller)
-    for sessions in (1, 3):
-        asked = tasks(corpus, speaker="Ines", labels=labels, context_sessions=sessions)
-        folder = tmp_path / str(sessions)
-        benchmark = PersonaBenchmark(corpus, asked, light_scorer(corpus))
-        running.run(benchmark, corpus, make_simulator("copy"), folder)
-    found = figure_7(tmp_path)
-    assert "sessions" in found.verdict.line
-    (_, grid) = found.grids[0]
-    assert [row[1] for row in grid.rows] == [1, 3]
-    assert len(grid.headings) == 9  # fits a page
-    assert found.to_json()["charts"] == ["figure-7"]
-    assert found.chart.to_dict()["facet"]
-    assert "Ines is tested on" in found.notes[1]
-    with pytest.raises(RealtalkError, match="no sweep here"):
-        figure_7(tmp_path / "1")
-
-
-def test_the_committed_sweep_is_drawn() -> None:
-    """Both ways of continuing, from the rows beside the documents."""
-    found = figure_7(ROWS / "persona")
-    (_, grid), (_, tested) = found.grids
-    assert [(row[0], row[1]) for row in grid.rows] == [
-        (name, sessions) for name in ("untuned", "tuned") for sessions in (1, 2, 5, 10)
-    ]
-    assert (
-        found.notes[1]
-        == "Akib is tested on Chat_9_Fahim_Akib, in the paper on Chat_8_Akib_Muhhamed"
-    )
-    assert found.verdict.kind == "holds"
-    assert "10 sessions against 1: no EI score is better beyond chance" in found.verdict.line
-    assert len(tested.rows) == 2 * len(PUBLISHED_SCORES)
+    runs = (Run.load(place / name, KIND) for name in ("untuned-greedy", "tuned-greedy", "constant"))
+    found = rows(*runs)
+    assert [found[f"Table 2, {name}"].verdict for name in ("lexical", "semantic")] == [
+        "differs: here it changes"
+    ] * 2
+    assert words(found, "empathy", "emotion") == ["agrees", "cannot be compared"]
+    assert found["Table 2, intimacy"].reason == DUMMY_TOO
 
 
 def test_more_context_that_helps_is_seen(tmp_path: Path) -> None:
     """With the most sessions every turn of the committed sweep agrees: the claim fails."""
     place = ROWS / "persona" / "qwen2.5-1.5b"
+    found = {row.where: row for row in persona_rows(None, place)}
+    assert found["Figure 7, untuned"].reason == found["Figure 7, tuned"].reason == DUMMY_TOO
+    assert "10 sessions against 1: 0 of 6 scores better" in found["Figure 7, tuned"].ours.text
     for sessions in (1, 10):
         shutil.copytree(place / f"sweep{sessions}-tuned", tmp_path / f"sweep{sessions}-tuned")
-    rows = tmp_path / "sweep10-tuned" / "rows.parquet"
-    pl.read_parquet(rows).with_columns(pl.lit(1.0).alias("emotion")).write_parquet(rows)
-    found = figure_7(tmp_path)
-    assert str(found.verdict) == "differs: 10 sessions against 1: better with more: emotion (tuned)"
+    table = tmp_path / "sweep10-tuned" / "rows.parquet"
+    pl.read_parquet(table).with_columns(pl.lit(1.0).alias("emotion")).write_parquet(table)
+    (better,) = (row for row in persona_rows(None, tmp_path) if row.where == "Figure 7, tuned")
+    assert better.verdict == "differs: here it gains"
+    with pytest.raises(RealtalkError, match="no sweep here"):
+        persona_rows(None, tmp_path / "sweep1-tuned")
 
 
 def test_the_published_average_is_that_of_the_published_speakers() -> None:

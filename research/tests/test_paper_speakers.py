@@ -1,8 +1,8 @@
-"""Table 7's parities, Table 8's column, and what the paper's own tables say."""
+"""Table 7's rows, the findings about speakers, and counts of the corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -20,13 +20,19 @@ from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.metrics.statistics import Estimate
+from research.papers.counts import corpus_rows
 from research.papers.guidelines import check_guidelines
 from research.papers.labelling import UNITS, label_corpus
 from research.papers.published import CHATS, TABLE_7
-from research.papers.recorded import KNOWN_FAILURES
-from research.papers.speakers import PRINTED, PRINTED_TURNS, Readings, figure_2, figure_3
-from research.papers.statements import statements
-from research.papers.table_7 import table_7
+from research.papers.rule import ResultRow
+from research.papers.speakers import (
+    PRINTED,
+    PRINTED_TURNS,
+    Readings,
+    figure_2_rows,
+    figure_3_rows,
+)
+from research.papers.table_7 import draw_table_7, table_7_grids, table_7_rows
 
 ALL = ("released", "turns", PRINTED, PRINTED_TURNS)
 
@@ -50,43 +56,29 @@ def readings(change: Mapping[str, float] = {}) -> Readings:
     return Readings(dict.fromkeys(ALL, made))
 
 
-def test_the_papers_own_table_keeps_every_parity() -> None:
-    found = table_7(readings())
-    assert found.verdict.kind == "holds"
-    said = "order of speakers holds for 11 of 11 facets, scale for 11, both for 11"
-    assert said in found.verdict.line
-    assert "is as printed in 84 of 84 cases" in found.verdict.line
-    assert {figure.state for figure in found.figures} == {"exact"}
-    # All eleven facets are asked, by order and by scale, over all and within chats.
-    assert [parity.held for parity in found.parities] == [True] * len(FACETS) * 4
-    # Those that are known to fail would be told, and nothing would be broken.
-    assert not any(parity.broken for parity in found.parities)
-    assert {parity.name for parity in found.parities if parity.mended} == {
-        name for name in KNOWN_FAILURES if name.startswith("Table 7, ")
-    }
+def facets(found: Iterable[ResultRow]) -> list[ResultRow]:
+    return [row for row in found if "partners" not in row.where]
 
 
-def test_a_parity_can_break() -> None:
-    found = table_7(readings({"sentiment_diversity": 3.0}))
-    fails = [parity for parity in found.parities if not parity.held]
-    assert {parity.name.rsplit(", ", 1)[0] for parity in fails} == {"Table 7, sentiment_diversity"}
-    assert [parity.name.rsplit(", ", 1)[1] for parity in fails] == [
-        *("order of speakers over all", "order of speakers within chats"),
-        *("scale over all", "scale within chats"),
-    ]
-    # Of the four one is recorded as failing; the others are news.
-    assert [parity.broken for parity in fails] == [True, True, False, True]
-    assert found.verdict.kind == "differs"
-    assert "order of speakers holds for 10 of 11 facets" in found.verdict.line
+def test_the_papers_own_table_agrees() -> None:
+    *found, partners = table_7_rows(readings())
+    assert [row.verdict for row in found] == ["agrees"] * len(FACETS)
+    assert partners.word == "agrees in order"
+    assert partners.ours.text.startswith("84 of 84 as printed")
 
 
-def test_who_knows_only_the_chats_is_told_so() -> None:
-    """Each chat's printed mean for both partners: no parity says that speakers are ordered."""
+def test_a_facet_of_noise_differs() -> None:
+    found = facets(table_7_rows(readings({"sentiment_diversity": 3.0})))
+    assert [row.where for row in found if row.word != "agrees"] == ["Table 7, sentiment diversity"]
+
+
+def test_who_knows_only_the_chats_agrees_nowhere() -> None:
+    """Each chat's printed mean for both partners: no row says that speakers are ordered."""
     rows = {
         key: {name: fmean(TABLE_7[k][name] for k in TABLE_7 if k[0] == key[0]) for name in row}
         for key, row in TABLE_7.items()
     }
-    made = tuple(
+    speakers = tuple(
         replace(
             each,
             speaker=replace(
@@ -99,58 +91,41 @@ def test_who_knows_only_the_chats_is_told_so() -> None:
         )
         for each in readings().measured["released"]
     )
-    found = table_7(Readings(dict.fromkeys(ALL, made)))
-    assert {parity.held for parity in found.parities} == {False}
-    assert "order of speakers holds for 0 of 11 facets" in found.verdict.line
-    assert "as printed in 0 of 84 cases" in found.verdict.line
-    assert any("r is 1.00 to 1.00" in note and "chats" in note for note in found.notes)
+    found = [*table_7_rows(Readings(dict.fromkeys(ALL, speakers)))]
+    assert {row.word for row in found} == {"differs"}
+    assert found[-1].ours.text.startswith("0 of 84")
 
 
-def test_without_all_its_speakers_nothing_is_tested() -> None:
-    some = readings().measured["released"][:5]
-    found = table_7(Readings(dict.fromkeys(ALL, some)))
-    assert {parity.held for parity in found.parities} == {None}
-    assert found.verdict.kind == "not comparable"
-    assert len(found.figures) == 5 * len(FACETS)
-    nobody = table_7(Readings(dict.fromkeys(ALL, ())))
-    assert nobody.verdict.kind == "not made"
+def test_without_all_its_speakers_nothing_is_compared() -> None:
+    some = Readings(dict.fromkeys(ALL, readings().measured["released"][:5]))
+    assert {row.word for row in table_7_rows(some)} == {"cannot be compared"}
+    assert len(table_7_grids(some)["table-7"].rows) == 5 * len(FACETS)
+    # Six of Table 8's ten speakers are in two of Table 7's chats.
+    (row,) = figure_3_rows(readings())
+    assert row.reason == "6 of its 10 speakers are here"
 
 
-def test_consistency_is_table_8s_column() -> None:
-    found = figure_3(readings())
-    # Six speakers of Table 7 are in two of its chats.
-    assert len(found.figures) == 6
-    assert found.verdict.kind == "correlated"
-    assert "0.99" in found.verdict.line or "1.00" in found.verdict.line
-    assert "with r = 1.00" in found.notes[-1]  # the same by print alone
+def test_the_picture_has_every_speaker() -> None:
+    chart = draw_table_7(readings()).to_dict()
+    assert chart["facet"]["field"] == "facet"
+    assert draw_table_7(Readings(dict.fromkeys(ALL, ()))) is None
 
 
 def test_findings_need_both_corpora() -> None:
-    assert figure_2(readings(), None).verdict.kind == "not made"
-    same = figure_2(readings(), readings())
-    assert same.verdict.kind == "differs"
-    assert [parity.held for parity in same.parities] == [False] * 6
-    assert [parity.broken for parity in same.parities] == [
-        "finding 2, messages" in parity.name or "finding 3, turns" in parity.name
-        for parity in same.parities
-    ]
-    assert same.verdict.line.startswith(
-        "0 of 3 findings of §5.2 from joined turns, the paper's unit"
-    )
+    assert {row.reason for row in figure_2_rows(readings(), None)} == {"LoCoMo is not here"}
+    *same, drawn = figure_2_rows(readings(), readings())
+    assert [row.reason for row in same] == ["not beyond chance here"] * 3
+    assert drawn.where == "Figure 6"
 
 
-def test_a_finding_of_single_messages_alone_does_not_hold() -> None:
-    """The verdict is by both units: REALTALK's bubbles stand beside whole turns of LoCoMo."""
+def test_a_finding_of_single_messages_alone_does_not_agree() -> None:
+    """The word is by both units: REALTALK's bubbles stand beside whole turns of LoCoMo."""
     people, models = (shifted(lift) for lift in (9.0, 0.0))
-    apart = {"released": people, "turns": models}
-    found = figure_2(
-        Readings({**dict.fromkeys(ALL, people), **apart}), Readings(dict.fromkeys(ALL, models))
-    )
-    held = {parity.name: parity.held for parity in found.parities}
-    assert held["Figure 2, finding 1, messages"] and not held["Figure 2, finding 1, turns"]
-    assert found.verdict.kind == "differs"
-    assert "0 of 3 findings of §5.2 from joined turns" in found.verdict.line
-    assert "1 (finding 1) from single messages, 0 from both" in found.verdict.line
+    simulated = Readings(dict.fromkeys(ALL, models))
+    both = figure_2_rows(Readings(dict.fromkeys(ALL, people)), simulated)
+    alone = {**dict.fromkeys(ALL, people), "turns": models}
+    found = [next(iter(rows)) for rows in (both, figure_2_rows(Readings(alone), simulated))]
+    assert [row.word for row in found] == ["agrees", "differs"]
 
 
 def shifted(lift: float) -> tuple[ResampledFacets, ...]:
@@ -168,25 +143,18 @@ def shifted(lift: float) -> tuple[ResampledFacets, ...]:
     )
 
 
-def test_the_paper_beside_its_own_tables() -> None:
+def test_counts_of_the_corpus() -> None:
     corpus = Corpus("realtalk", "realtalk", tuple(invented(name) for name in CHATS))
     tables = ReadCorpus(corpus=corpus, ledger=Ledger("entries", 0, 0)).tables
-    said = {
-        each.where: each
-        for each in statements(describe(tables), check_guidelines(corpus).days, readings())
+    days = check_guidelines(corpus).days
+    found = {
+        row.where: row
+        for row in corpus_rows({"REALTALK": describe(tables)}, {"REALTALK": corpus}, days)
     }
-    assert "add up to 734" in said["§3.2, A.3"].found
-    assert "15,943.0" in said["Table 5"].says
-    assert said["Table 2"].agrees
-    assert "not so for emotion" in said["Table 2, caption"].found
-    # Both readings of one sentence: the level says no, the gain by fine-tuning yes.
-    level, gain = (said[name] for name in said if name.startswith("E.2, read as"))
-    assert (level.agrees, gain.agrees) == (False, True)
-    assert "without r = 0.83" in level.found and "the gain r = -0.80" in gain.found
-    assert said["§6.2"].agrees
-    assert not said["§3.1"].agrees
-    # Equal readings: nothing says that single messages are nearer.
-    assert said["§4.1"].agrees
+    assert "add up to 734" in found["§3.2, A.3"].ours.text
+    assert found["Table 5 beside Table 1"].says == "15,943.0 words per chat"
+    assert found["§3.1"].word == "differs"
+    assert found["§5.1, noise"].reason == "LoCoMo is not here"
 
 
 class Stops:
