@@ -130,10 +130,10 @@ def compare_sides(columns: Mapping[str, Sequence[Pair]]) -> dict[str, Change]:
     changes: dict[str, Change] = {}
     for name, pairs in columns.items():
         known = [pair for pair in pairs if pair[0] is not None and pair[1] is not None]
-        sides = [np.array([[pair[at], 1.0] for pair in known], np.float64) for at in (0, 1)]
+        first, second = (np.array([[pair[at], 1.0] for pair in known], np.float64) for at in (0, 1))
         if known:
             groups = [group for _, _, group in known]
-            changes[name] = grouped_changes(*sides, groups, {name: ratio})[name]
+            changes[name] = grouped_changes(first, second, groups, {name: ratio})[name]
     for content in (True, False):
         own = [name for name in changes if (name in _EI) != content]
         for name, p in zip(own, holm([changes[name].p for name in own]), strict=True):

@@ -16,6 +16,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +86,13 @@ def main(words: Sequence[str] | None = None) -> None:
     """Reproduces what the options ask for, writes it and prints it."""
     options = _options().parse_args(words)
     plan = StudyPlan(
-        data=options.data,
-        simulations=_simulations(options.persona),
-        sweep=options.sweep,
-        threads=load_predictions(options.threads or [ROWS / "threads-model-rows.parquet"]),
-        only=tuple(part.strip() for part in options.only.split(",") if part.strip()),
+        options.data, only=tuple(part.strip() for part in options.only.split(",") if part.strip())
     )
+    if plan.has("personas"):
+        plan = replace(plan, simulations=_simulations(options.persona), sweep=options.sweep)
+    if plan.has("threads"):
+        places = options.threads or [ROWS / "threads-model-rows.parquet"]
+        plan = replace(plan, threads=load_predictions(places))
     out: Path = options.out
     with progress("reproducing") as advance:
         study = reproduce(plan, out, fresh=options.fresh, progress=advance)

@@ -8,7 +8,7 @@ from GPT-4o-mini and RoBERTa.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -41,16 +41,20 @@ def table_7_rows(readings: Readings) -> Iterator[ResultRow]:
             yield column_row(where, says, printed, column, _CHATS, FACETS[facet].digits)
     known = {facet: column for facet, column in columns.items() if column is not None}
     if known:
-        printed_sides, sides = (
-            np.array([np.sign(np.diff(np.reshape(column, (-1, 2)))[:, 0]) for column in some])
-            for some in ([printed_column(facet) for facet in known], [*known.values()])
-        )
+        printed_sides = _sides([printed_column(facet) for facet in known])
+        sides = _sides([np.array(column) for column in known.values()])
         yield ResultRow(
             "Table 7, partners",
             "which of the two partners of a chat has more",
             _compare_partners(printed_sides, sides),
             _compare_partners(printed_sides, np.zeros_like(sides)),
         )
+
+
+def _sides(columns: Sequence[Array]) -> Array:
+    """By facet and chat, which partner has more; Table 7 lists both partners together."""
+    sides: Array = np.sign([column[1::2] - column[::2] for column in columns])
+    return sides
 
 
 def _compare_partners(printed: Array, ours: Array) -> Outcome:
