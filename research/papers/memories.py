@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from realtalk.evals.tables import p_value, share
-from realtalk.memory.golds import TABLE_3, Published
+from realtalk.memory.golds import TABLE_3, PublishedLine
 from research.papers.rule import (
     ALPHA,
     Effect,
@@ -75,7 +75,7 @@ def memory_rows() -> Iterator[ResultRow]:
     yield not_comparable("Table 3, accuracy", "twelve accuracies by a judge", reason)
 
 
-def _line(model: str, memory: str) -> Published:
+def _line(model: str, memory: str) -> PublishedLine:
     return next(line for line in TABLE_3 if (line.model, line.memory) == (model, memory))
 
 

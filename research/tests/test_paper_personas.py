@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from realtalk.errors import RealtalkError
-from realtalk.evals import running
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
