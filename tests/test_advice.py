@@ -10,6 +10,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,12 @@ _READERS = {"read", "stats", "check", "export", "redact", "studio", "ei", "probe
 _READERS |= {"turns", "samples", "contexts", "tune", "threads", "run", "label"}
 
 
-def pages() -> Iterator[tuple[str, str]]:
+@cache
+def pages() -> list[tuple[str, str]]:
+    return [*_pages()]
+
+
+def _pages() -> Iterator[tuple[str, str]]:
     """Every text in which a command may be advised: documents, and strings of the code."""
     for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("docs/*/*.md")):
         if path.name != "CHANGELOG.md":  # tells of commands as they were
@@ -251,7 +257,7 @@ def test_no_page_advises_an_index() -> None:
 
 def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")  # paths are of any length: no cell is to be wrapped
-    status, out, _ = run("models", "list", "--json")
+    status, out, _ = run("models list --json")
     listed = {each["name"]: each for each in json.loads(out)["rows"]}
     fetched = {f"realtalk/{name}" for name in MODELS}
     names = {each.name for each in shipped_models()}
@@ -263,8 +269,8 @@ def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.Mo
         assert run("models", "card", each.name)[1].strip() == each.card.read_text("utf-8").strip()
     status, out, _ = run("models")
     assert status == 0 and "trained in part on" in " ".join(out.split())
-    assert "Apache-2.0" in run("models", "card", "smollm2")[1]
-    assert run("models", "card", "eii")[0] == 2
+    assert "Apache-2.0" in run("models card smollm2")[1]
+    assert run("models card eii")[0] == 2
 
 
 def test_the_wheel_carries_the_terms() -> None:
@@ -345,6 +351,6 @@ def test_a_fetched_model_says_which_extras_are_missing(
 ) -> None:
     monkeypatch.setattr("realtalk.models.files.get", lambda *_a, **_k: tmp_path / "model.gguf")
     monkeypatch.setattr("realtalk.api.data._NEEDED", {"llm": "json", "local": "not_installed_here"})
-    status, out, err = run("models", "get", "smollm2")
+    status, out, err = run("models get smollm2")
     assert (status, out.strip()) == (0, str(tmp_path / "model.gguf"))
     assert f"install the extra 'local': {cure('local')}" in " ".join(err.split())

@@ -32,11 +32,6 @@ needs_ray = pytest.mark.skipif(
 EI_ON_RAY = pytest.param("ei", ON_RAY, marks=needs_ray)
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.fixture
 def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder for temporary files, whose name is short enough for Ray's sockets."""

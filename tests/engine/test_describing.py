@@ -63,7 +63,7 @@ def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole
 
 @pytest.mark.slow
 def test_the_command_counts_by_an_engine(run: Any, parts: Path) -> None:
-    plain = run("stats", "sample-threads", "--json")
+    plain = run("stats sample-threads --json")
     assert run("stats", str(parts), "--json")[:2] == plain[:2]
     several = ("--engine", "processes", "--workers", "2")
     assert run("stats", str(parts), "--json", *several)[:2] == plain[:2]

@@ -85,11 +85,11 @@ def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
 def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Path) -> None:
     knows("ESConv", QUESTION.text)
     kept(corpus(), tmp_path / "kept")
-    status, out, err = run("probe", "kept", "--reader", "none", "--budget", "500", "--out", "seen")
+    status, out, err = run("probe kept --reader none --budget 500 --out seen")
     assert status == 0
     assert "(in-sample)" in out
     assert "in-sample: 1 of 1 questions" in " ".join(err.split())
-    told = json.loads(run("probe", "kept", "--reader", "none", "--json")[1])
+    told = json.loads(run("probe kept --reader none --json")[1])
     assert told["in_sample"]["ESConv"]["questions"] == 1
     assert "the retrieval encoder" in told["in_sample"]["ESConv"]["learned_by"]
     axes = ("--set", "memory=retrieved,recent", "--set", "budget=500", "--set", "reader=none")
@@ -103,7 +103,8 @@ def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Pa
 
 
 def test_nothing_is_said_of_new_chats(run: Any, tmp_path: Path) -> None:
-    status, out, err = run("probe", "sample", "--reader", "none", "--limit", "4", "--out", "new")
+    kept(corpus(), tmp_path / "chats")
+    status, out, err = run("probe chats --reader none --out new")
     assert status == 0 and "in-sample" not in out + err
     assert "in-sample" not in json.dumps(make_report([tmp_path / "new"]).to_json())
 

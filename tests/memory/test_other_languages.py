@@ -64,7 +64,14 @@ def mean_rank(bench: ModuleType, language: str, memory: Retrieved) -> float:
     return float(np.mean(1 / np.array(ranks)))
 
 
-@pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
+@pytest.mark.parametrize(
+    "language",
+    [
+        pytest.param(each, marks=() if each in ("de", "hi-Latn", "ja") else pytest.mark.slow)
+        for each in LANGUAGES
+        if each != "en"
+    ],
+)
 def test_questions_find_their_messages(
     bench: ModuleType, encoder: SentenceEncoder, language: str, tmp_path: Path
 ) -> None:

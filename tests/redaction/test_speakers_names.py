@@ -184,7 +184,7 @@ def test_no_export_holds_a_name(run: Any, tmp_path: Path) -> None:
             lines.append(row | {"time": f"2026-03-02T12:{number:02}:00"})
     source = tmp_path / "chats.jsonl"
     source.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
-    assert run("redact", "chats.jsonl", "--out", "shared", "--key", "key.json")[0] == 0
+    assert run("redact chats.jsonl --out shared --key key.json")[0] == 0
     told = [(tmp_path / "shared" / "corpus.json").read_text("utf-8")]
     for name in ("messages", "events", "questions"):
         told += map(str, pl.read_parquet(tmp_path / "shared" / f"{name}.parquet").rows())
