@@ -53,7 +53,7 @@ CHAINS = {
         "export {out}/stored --to jsonl --out {out}/lines.jsonl",
         "check {out}/stored --all",
         "redact {out}/stored --out {out}/shared --key {out}/key.json",
-        "stats {out}/stored --figures {out}/pictures",
+        "stats {out}/stored",
         "cache list",
         "data list",
         "models list",
@@ -87,6 +87,7 @@ CHAINS = {
 }
 LONG = (
     "demo --out {out}/demo",
+    "stats {chats} --figures {out}/activity",
     "ei sample --out {out}/labels --figures {out}/pictures",
     "probe sweep {chats} --memories recent,retrieved --budgets 20,50 --out {out}/sweep",
     "persona sweep {chats} --sessions 1,2 --limit 2 --out {out}/context",
