@@ -146,8 +146,8 @@ def compare_column(
     """A number per speaker; `groups` are the chats, or whatever else the dummy knows."""
     theirs, mine = np.array(printed, dtype=np.float64), np.array(ours, dtype=np.float64)
     overall = correlation(theirs, mine)
-    own_theirs, own_mine = (values - group_means(values, groups) for values in (theirs, mine))
-    within, p = correlation(own_theirs, own_mine), order_p(own_theirs, own_mine, groups)
+    their_inside, my_inside = (values - group_means(values, groups) for values in (theirs, mine))
+    within, p = correlation(their_inside, my_inside), order_p(their_inside, my_inside, groups)
     off, dummy_off = (
         float(np.abs(values - theirs).mean()) for values in (mine, group_means(theirs, groups))
     )
