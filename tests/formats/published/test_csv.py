@@ -135,7 +135,7 @@ def test_columns_that_cannot_be_mapped_are_listed(tmp_path: Path) -> None:
         _read(path)
     reading = _read(path, columns=(("speaker", "Mara"), ("text", long)))
     assert reading.corpus.chats[0].speakers == ("Theo",)
-    for line, listed in (("Wer,,Was Ist", "Wer, column 2, Was Ist"), ("s drilled, ok", "2 col")):
+    for line, listed in (("Wer,,Was Ist", "Wer, column 2, Was Ist"), ("s drilled, ok", "2 names")):
         with pytest.raises(RealtalkError, match=f"found: {listed}"):
             _read(_saved(tmp_path / "y.csv", f"{line}\nMara,x,y\n"))
 
