@@ -58,7 +58,7 @@ def packed_calls(calls: Iterable[tuple[str, datetime | None]]) -> dict[str, list
     return packed
 
 
-def joined_calls(old: str, new: str, names: Mapping[str, str], offset: timedelta = _NOW) -> str:
+def joined_calls(old: str, new: str, names: Mapping[str, str], offset: timedelta) -> str:
     """The known chat's `extra` with the calls that the new one's tells beyond them.
 
     `names` are the known names of people, `offset` is what the new clock lacks. Exports differ

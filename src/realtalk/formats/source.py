@@ -441,28 +441,26 @@ def matching(
                 yield member
 
 
-def members_of_format(
-    source: Source,
-    suffixes: tuple[str, ...],
-    check: Callable[[Member], bool],
-    *,
-    missing: str = "",
-    fix: str = "",
-) -> tuple[Member, ...]:
-    """Every member that passes a check; a file that stands alone is taken at the user's word.
+@dataclass(frozen=True, slots=True)
+class FormatFiles:
+    """The files of a format: their endings, a check of their heads, and the error without any."""
 
-    Where there is none, the `missing` line is raised with its `fix`, if there is such a line.
-    """
-    members = tuple(matching(source, suffixes, check, limit=0))
-    members = members or (source.having(*suffixes) if len(source.members) == 1 else ())
-    if missing and not members:
-        raise RealtalkError(missing, where=str(source.path), fix=fix)
-    return members
+    suffixes: tuple[str, ...]
+    check: Callable[[Member], bool]
+    missing: str = ""
+    fix: str | None = None
 
+    def sniff(self, source: Source) -> bool:
+        """Whether a source holds one."""
+        return any(matching(source, self.suffixes, self.check))
 
-def holding(suffixes: tuple[str, ...], check: Callable[[Member], bool]) -> Callable[[Source], bool]:
-    """A format's `sniff`: whether any member with one of these endings passes the check."""
-    return lambda source: any(matching(source, suffixes, check))
+    def members(self, source: Source) -> tuple[Member, ...]:
+        """Every one; a file that stands alone is taken at the user's word."""
+        members = tuple(matching(source, self.suffixes, self.check, limit=0))
+        members = members or (source.having(*self.suffixes) if len(source.members) == 1 else ())
+        if self.missing and not members:
+            raise RealtalkError(self.missing, where=str(source.path), fix=self.fix)
+        return members
 
 
 def _plain_stem(name: str) -> str:

@@ -38,7 +38,7 @@ from realtalk.formats.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables
 #
 #     message_files(Path("mara"))       → (mara/messages.parquet,)
 #     message_files(Path("archive"))    → (archive/messages/part-00000.parquet, …)
-#     cut(messages, ["a", "b", "c"], 250_000)
+#     cut_parts(messages, ["a", "b", "c"], 250_000)
 #     → [PartSpan(240_112, 0, 2), PartSpan(90_004, 2, 3)]
 #
 # Parts are cut between chats, in the order of corpus.json. Only a chat that is larger than a part

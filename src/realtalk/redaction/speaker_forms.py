@@ -22,7 +22,7 @@ from realtalk.text.ordinary import OrdinaryWords
 from realtalk.text.unspaced import UNSPACED
 
 _KEPT_PLACES = 3  # of a form: as many as a table names
-_Taken = tuple[int, int, str | None]
+Replacement = tuple[int, int, str | None]
 
 
 def _capital_key(word: str) -> str:
@@ -53,7 +53,7 @@ class SpeakerForms:
         own.add(name.strip())
         own.update(map(_capital_key, parts(name)))
 
-    def settle(self, text: str, spans: Iterable[_Taken]) -> list[_Taken]:
+    def settle(self, text: str, spans: Iterable[Replacement]) -> list[Replacement]:
         """What is to be replaced of a text, with what may stay noted."""
         return [span for span in spans if not self._stays(text, *span)]
 

@@ -1,7 +1,7 @@
 """A redacted corpus → a stored one that tells nothing of the original; and back, by its key.
 
     fields = changed_fields(original, redacted)     what a key keeps, beside who is who
-    restored(redacted, fields) == original
+    restore(redacted, fields) == original
     store_redacted(corpus, Path("shared"))                          → 412, its messages
     store_restored(redacted, Path("key.json"), Path("again"))       → 412
 

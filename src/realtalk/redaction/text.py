@@ -19,7 +19,7 @@ import regex
 
 from realtalk.redaction.kinds import is_phone, kinds_in, without_end
 from realtalk.redaction.names import Names, NameSpan, squash
-from realtalk.redaction.speaker_forms import SpeakerForms
+from realtalk.redaction.speaker_forms import Replacement, SpeakerForms
 from realtalk.redaction.standing import follows_article, stands_like_name
 from realtalk.redaction.standins import STAND_IN, StandIns
 from realtalk.redaction.words import EVERYDAY, NO_FORM, NOBLE
@@ -46,7 +46,6 @@ _NO_WORDS = OrdinaryWords()
 _AND = regex.compile(r"[ ](?:and|&|y|e|et|und|en|i|и|та|ve|aur|और|dan|och|og|ja|és|και|و)[ ]")
 # A message's id as every reader of ours makes it; it cannot hold a name.
 _OUR_ID = re.compile(r"D\d+:\d+")
-_Taken = tuple[int, int, str | None]
 
 
 class Scanner:
@@ -88,7 +87,7 @@ class Scanner:
         tags = [tag.span(1) for tag in _TAG.finditer(text)] if "#" in text or "＃" in text else []
         if self._names_only or (is_id and not _HOLDS_MORE.search(text)):
             matches = STAND_IN.finditer(text) if digits else ()
-            kinds: list[_Taken] = [(*match.span(), None) for match in matches]
+            kinds: list[Replacement] = [(*match.span(), None) for match in matches]
         else:
             kinds, together = self._kinds(text, names, is_id)
             tags += together
@@ -115,9 +114,9 @@ class Scanner:
 
     def _kinds(
         self, text: str, names: list[Names], is_id: bool
-    ) -> tuple[list[_Taken], list[tuple[int, int]]]:
+    ) -> tuple[list[Replacement], list[tuple[int, int]]]:
         """What is replaced or held as it is, and where words may be written together."""
-        spans: list[_Taken] = []
+        spans: list[Replacement] = []
         tags: list[tuple[int, int]] = []
         for match in kinds_in(text):
             kind, token, start, end = match.lastgroup, match[0], match.start(), match.end()
@@ -180,11 +179,11 @@ class Scanner:
         self,
         text: str,
         names: list[Names],
-        kinds: list[_Taken],
+        kinds: list[Replacement],
         tags: list[tuple[int, int]],
         users: list[NameSpan],
         ordinary: OrdinaryWords,
-    ) -> list[_Taken]:
+    ) -> list[Replacement]:
         candidates = [*users, *self._words(text, names)]
         candidates += self._everyone.matches("signs", text)
         for start, end in tags:
@@ -245,7 +244,9 @@ class Scanner:
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
                         yield NameSpan(start, end, person)
 
-    def _settle(self, text: str, spans: list[NameSpan], ordinary: OrdinaryWords) -> list[_Taken]:
+    def _settle(
+        self, text: str, spans: list[NameSpan], ordinary: OrdinaryWords
+    ) -> list[Replacement]:
         """Parts of one name joined, and ordinary words judged by the place they stand at."""
         groups: list[list[NameSpan]] = []
         for span in spans:
@@ -257,7 +258,7 @@ class Scanner:
                 groups[-1].append(span)
             else:
                 groups.append([span])
-        settled: list[_Taken] = []
+        settled: list[Replacement] = []
         are_names = [self._is_named(text, group, ordinary) for group in groups]
         for at, group in enumerate(groups):
             start, end = group[0].start, group[-1].end
@@ -304,7 +305,7 @@ class Scanner:
         )
 
 
-def _without(kinds: list[_Taken], users: list[NameSpan]) -> Iterator[_Taken]:
+def _without(kinds: list[Replacement], users: list[NameSpan]) -> Iterator[Replacement]:
     """All but numbers inside a user's name, and dates that one looks like."""
     users = sorted(users, key=lambda user: user.start)
     at = 0

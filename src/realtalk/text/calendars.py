@@ -4,6 +4,7 @@ month_number("März")              → 3; 0 of a word that is no month
 rule_of("p. m.")                  → "pm"        so 3:07 p. m. is 15:07 and 12:10 p. m. is 12:10
 rule_of("at night")               → "night"     so 9:30 at night is 21:30 and 2:00 is 02:00
 hour_of_day(1, "noon")            → 13
+clock_time("3", "07", None, "pm") → 15:07
 ordinal(2563, 6, 20, "buddhist")  → that of 20 June 2020
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, time
 from functools import cache, lru_cache
 from itertools import chain
 from statistics import median_low
@@ -201,3 +202,11 @@ def hour_of_day(clock_hour: int, *words: str) -> int:
     if rule == "night":
         return clock_hour % 12 if clock_hour % 12 < 6 else clock_hour + 12
     return clock_hour % 12 + (12 if rule == "pm" else 0)
+
+
+def clock_time(hour: str, minute: str, second: str | None, *words: str) -> time | None:
+    """The time that a clock's digits state, by the words beside them; None for no such time."""
+    try:
+        return time(hour_of_day(int(hour), *words), int(minute), int(second or 0))
+    except ValueError:
+        return None

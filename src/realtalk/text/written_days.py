@@ -89,7 +89,7 @@ def _stated_day(line: str, order: DateOrder) -> date | None:
     return _day_in_order(numbers[0], order) if numbers else None
 
 
-def shares_order(lines: Iterable[str], default: DateOrder = "dmy") -> tuple[DateOrder, bool]:
+def shares_order(lines: Iterable[str]) -> tuple[DateOrder, bool]:
     """Day or month first, and whether anything in the file says so.
 
     Days that do not exist speak against an order, weekdays for or against it, and so do steps
@@ -99,7 +99,7 @@ def shares_order(lines: Iterable[str], default: DateOrder = "dmy") -> tuple[Date
     stated = [numbers for numbers in stated if len(numbers[0][0]) < 4]
     against = {order: _against(stated, order) for order in _OPEN_ORDERS}
     if len(set(against.values())) == 1:
-        return default, False
+        return "dmy", False
     return min(_OPEN_ORDERS, key=against.__getitem__), True
 
 

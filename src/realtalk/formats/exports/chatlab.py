@@ -44,9 +44,8 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source
 
-_ENDINGS = (".json", ".jsonl", ".ndjson")
 _HEAD = re.compile(r'"chatlab"\s{0,9}:\s{0,9}\{')
 _KINDS = {
     1: "image",
@@ -76,15 +75,17 @@ def _is_ours(member: Member) -> bool:
     return '"_type"' in first and _HEAD.search(first) is not None
 
 
+_FILES = FormatFiles(
+    (".json", ".jsonl", ".ndjson"),
+    _is_ours,
+    "no file in ChatLab's format found",
+    "choose the format ChatLab (JSON or JSONL) in the exporter",
+)
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
-    members = members_of_format(
-        source,
-        _ENDINGS,
-        _is_ours,
-        missing="no file in ChatLab's format found",
-        fix="choose the format ChatLab (JSON or JSONL) in the exporter",
-    )
+    members = _FILES.members(source)
     drafts: dict[tuple[str, ...], Draft] = {}
     for member in members:
         parts = _Parts()
@@ -206,4 +207,4 @@ def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
     return "", (Attachment(file, caption=caption),)
 
 
-FORMAT = Format(title="WeChat, QQ (ChatLab)", sniff=holding(_ENDINGS, _is_ours), read=_read)
+FORMAT = Format("WeChat, QQ (ChatLab)", _FILES.sniff, _read)

@@ -346,4 +346,4 @@ def _parse_date(text: str, order: DateOrder) -> datetime | None:
     return parse_spelled(text, order) if _NUMERIC.match(text) else None
 
 
-FORMAT = Format(title="Discord (DiscordChatExporter, data package)", sniff=_sniff, read=_read)
+FORMAT = Format("Discord (DiscordChatExporter, data package)", _sniff, _read)

@@ -216,7 +216,7 @@ class _DiscordPage(PageWalker[_Spot]):
     """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
+        super().__init__(_Spot())
         self.notices = 0
         self.bubbles: list[_Bubble] = []
         self._entries: list[str] = []  # of the preamble: the server, the channel, its topic
@@ -236,10 +236,9 @@ class _DiscordPage(PageWalker[_Spot]):
     def _start(self, tag: Tag) -> None:
         attributes = tag.attributes
         classes = attributes.get("class", "").split()
-        outer = self._open.here or _Spot()
         roles = (role for begins, role in _ROLES for name in classes if name.startswith(begins))
         role = next(roles, None)
-        spot = _Spot(outer.role if role is None else role)
+        spot = _Spot(self._here.role if role is None else role)
         if not _GROUPS.isdisjoint(classes):
             self._finish()
             self._author, self._stamp, self._answered = _Author(), [], ""
@@ -268,7 +267,7 @@ class _DiscordPage(PageWalker[_Spot]):
                     answered := _ANSWERED.search(attributes.get("onclick", ""))
                 ):
                     self._answered = answered[1]
-        self._open.enter(tag.name, spot)
+        self._enter(tag.name, spot)
 
     def _begin(self, number: str) -> None:
         self._finish()
@@ -339,7 +338,7 @@ class _DiscordPage(PageWalker[_Spot]):
             bubble.reactions[-1] = (emoji, (), bubble.reactions[-1][2])
 
     def _end(self, name: str) -> None:
-        for spot in self._open.leave(name):
+        for spot in self._leave(name):
             if spot.message:
                 self._finish()
 
@@ -352,7 +351,7 @@ class _DiscordPage(PageWalker[_Spot]):
         self._bubble = None
 
     def _data(self, raw: str) -> None:
-        role = (self._open.here or _Spot()).role
+        role = self._here.role
         if not raw or not role:
             return
         text = unescape(raw)

@@ -45,7 +45,7 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.written_days import parse_spelled
 
 _FILE = re.compile(r"(?:^|/)messages\.json(\.gz)?$")
@@ -63,14 +63,16 @@ def _is_ours(member: Member) -> bool:
     )
 
 
+_FILES = FormatFiles(
+    (".json",),
+    _is_ours,
+    "no Google Chat messages (Groups/*/messages.json) found",
+    "export Google Chat with Google Takeout, and give the zip or its folder",
+)
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = members_of_format(
-        source,
-        (".json",),
-        _is_ours,
-        missing="no Google Chat messages (Groups/*/messages.json) found",
-        fix="export Google Chat with Google Takeout, and give the zip or its folder",
-    )
+    members = _FILES.members(source)
     beside = [(m, _beside(m)) for m in source.having(".json") if m.stem.endswith("_info")]
     owners = {text_at(info, "user/email").lower() for m, info in beside if m.stem == "user_info"}
     infos = {m.folder: info for m, info in beside if m.stem == "group_info"}
@@ -168,4 +170,4 @@ def _attachments(item: Fields, text: str) -> Iterator[Attachment]:
             )
 
 
-FORMAT = Format(title="Google Chat (Takeout)", sniff=_sniff, read=_read)
+FORMAT = Format("Google Chat (Takeout)", _sniff, _read)

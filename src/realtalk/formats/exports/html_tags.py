@@ -15,7 +15,7 @@ import html
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -90,56 +90,16 @@ def walk(text: str) -> Iterator[Tag | str]:
         yield text[start:]
 
 
-class Nesting(Generic[T]):
-    """The tags that are open, each with what a reader keeps of it."""
+class PageWalker(ABC, Generic[T]):
+    """Walks through a page piece by piece; a subclass says what to do with each.
 
-    def __init__(self) -> None:
-        self._open: list[tuple[str, T]] = []
+    It keeps what the subclass says of every open tag; `outside` stands there before the first.
+    """
+
+    def __init__(self, outside: T) -> None:
+        self._open: list[tuple[str, T]] = [("", outside)]
         self._names: Counter[str] = Counter()
         self._deeper = 0  # tags that are open where no more are kept
-
-    def __len__(self) -> int:
-        return len(self._open)
-
-    @property
-    def here(self) -> T | None:
-        """What is kept of the innermost tag."""
-        return self._open[-1][1] if self._open else None
-
-    def enter(self, name: str, value: T) -> None:
-        if name in VOID:
-            return
-        if len(self._open) < _DEEPEST:
-            self._open.append((name, value))
-            self._names[name] += 1
-            return
-        self._deeper += 1
-        if self._deeper > scale(_MOST_DEEPER):
-            raise DeepPage(
-                f"holds more than {_DEEPEST:,} tags inside each other",
-                fix="an exporter writes no such page; export the chat again",
-            )
-
-    def leave(self, name: str) -> list[T]:
-        """Closes a tag and whatever was left open in it; none where it is not open."""
-        closed: list[T] = []
-        if self._deeper:
-            self._deeper -= 1
-            return closed
-        while self._names[name]:
-            last, value = self._open.pop()
-            self._names[last] -= 1
-            closed.append(value)
-            if last == name:
-                break
-        return closed
-
-
-class PageWalker(ABC, Generic[T]):
-    """Walks through a page piece by piece; a subclass says what to do with each."""
-
-    def __init__(self) -> None:
-        self._open: Nesting[T] = Nesting()
 
     def _walk(self, text: str) -> None:
         for piece in walk(text):
@@ -154,10 +114,43 @@ class PageWalker(ABC, Generic[T]):
     def _start(self, tag: Tag) -> None: ...
 
     def _end(self, name: str) -> None:
-        self._open.leave(name)
+        self._leave(name)
 
     @abstractmethod
     def _data(self, raw: str) -> None: ...
+
+    @property
+    def _here(self) -> T:
+        """What is kept of the innermost tag."""
+        return self._open[-1][1]
+
+    def _enter(self, name: str, value: T) -> None:
+        if name in VOID:
+            return
+        if len(self._open) <= _DEEPEST:
+            self._open.append((name, value))
+            self._names[name] += 1
+            return
+        self._deeper += 1
+        if self._deeper > scale(_MOST_DEEPER):
+            raise DeepPage(
+                f"holds more than {_DEEPEST:,} tags inside each other",
+                fix="an exporter writes no such page; export the chat again",
+            )
+
+    def _leave(self, name: str) -> list[T]:
+        """Closes a tag and whatever was left open in it; none where it is not open."""
+        closed: list[T] = []
+        if self._deeper:
+            self._deeper -= 1
+            return closed
+        while self._names[name]:
+            last, value = self._open.pop()
+            self._names[last] -= 1
+            closed.append(value)
+            if last == name:
+                break
+        return closed
 
 
 def page_of(member: Member, walk_through: Callable[[str], P]) -> P:
@@ -278,10 +271,13 @@ class _Flattening:
 
 
 def _lines(pieces: list[str]) -> str:
-    """Pieces as lines: one empty line at most between two of them, none around them."""
-    lines: list[str] = []
-    for piece in "".join(pieces).split("\n"):
-        line = piece.removeprefix(" ").rstrip(" ")
-        if line or (lines and lines[-1]):
-            lines.append(line)
-    return "\n".join(lines).strip("\n")
+    return join_lines(line.removeprefix(" ").rstrip(" ") for line in "".join(pieces).split("\n"))
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """Lines as a text: one empty line at most between two of them, none around them."""
+    paragraphs: list[str] = []
+    for line in lines:
+        if line or (paragraphs and paragraphs[-1]):
+            paragraphs.append(line)
+    return "\n".join(paragraphs).strip("\n")

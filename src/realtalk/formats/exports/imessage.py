@@ -358,6 +358,4 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     return assemble(source, "imessage", drafts, options, notes)
 
 
-FORMAT = Format(
-    title="iMessage (chat.db, imessage-exporter's text or HTML)", sniff=_sniff, read=_read
-)
+FORMAT = Format("iMessage (chat.db, imessage-exporter's text or HTML)", _sniff, _read)

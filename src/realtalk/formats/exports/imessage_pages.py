@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time
+from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from realtalk.formats.exports.text_entries import EARLY, export_lines
 from realtalk.formats.exports.values import make_attachment
 from realtalk.formats.json_input import head_text
 from realtalk.formats.source import Member
-from realtalk.text.calendars import hour_of_day
+from realtalk.text.calendars import clock_time
 from realtalk.text.written_days import month_day
 
 # What the ways of exporting iMessage share: how they write times, tapbacks and files.
@@ -58,12 +58,8 @@ def moment(text: str) -> datetime | None:
     if match is None:
         return None
     name, day, year, hour, minute, second, half = match.groups()
-    try:
-        date = month_day(year, name, day)
-        clock = time(hour_of_day(int(hour), half), int(minute), int(second))
-    except ValueError:  # no such month, or no such time
-        return None
-    return datetime.combine(date, clock) if date else None
+    date, clock = month_day(year, name, day), clock_time(hour, minute, second, half)
+    return datetime.combine(date, clock) if date and clock else None
 
 
 def tapback(words: str) -> Reaction | None:
@@ -418,7 +414,7 @@ class _ApplePage(PageWalker[_AppleSpot]):
     """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
+        super().__init__(_AppleSpot())
         self.notices = 0
         self.bubbles: list[_AppleBubble] = []
         self._walk(text)
@@ -426,7 +422,7 @@ class _ApplePage(PageWalker[_AppleSpot]):
     def _start(self, tag: Tag) -> None:
         attributes = tag.attributes
         classes = attributes.get("class", "").split()
-        part, bubble = self._open.here or _AppleSpot()
+        part, bubble = self._here
         if tag.name == "div" and "message" in classes:
             bubble = _AppleBubble(bubble)
             part = ""
@@ -437,7 +433,7 @@ class _ApplePage(PageWalker[_AppleSpot]):
         elif bubble is not None:
             part = self._inside(tag, attributes, classes, part, bubble)
         if not tag.is_alone:
-            self._open.enter(tag.name, _AppleSpot(part, bubble))
+            self._enter(tag.name, _AppleSpot(part, bubble))
 
     def _inside(
         self,
@@ -476,7 +472,7 @@ class _ApplePage(PageWalker[_AppleSpot]):
         return "attachment" if "attachment" in classes else part
 
     def _data(self, raw: str) -> None:
-        part, bubble = self._open.here or _AppleSpot()
+        part, bubble = self._here
         if bubble is None:
             return
         for audio in _AUDIO.finditer(raw):

@@ -27,13 +27,12 @@ from realtalk.formats.exports.values import from_stamp, make_attachment
 from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.json_input import head_text
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
-from realtalk.text.calendars import AFTER, BEFORE, SPACE, hour_of_day
+from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.text.calendars import AFTER, BEFORE, SPACE, clock_time
 from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
 
 _WORDING = Wording("kakaotalk", "image video sticker audio contact location")
 _HEADINGS = _WORDING.by_phrase("file contact location", "{} heading")
-_SUFFIXES = (".txt", ".csv", ".tsv")  # a title with a comma looks like columns
 _CLOCK = (
     rf"(?:(?P<before>{BEFORE}){SPACE}?)?(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
     rf"(?:{SPACE}?(?P<behind>{AFTER}))?"
@@ -92,6 +91,14 @@ def _is_ours(member: Member) -> bool:
     return count > 0 if titled else count >= max(1, min(3, len(lines)))
 
 
+_FILES = FormatFiles(
+    (".txt", ".csv", ".tsv"),  # a title with a comma looks like columns
+    _is_ours,
+    "no KakaoTalk chat found",
+    "pass the exported .txt or .csv",
+)
+
+
 def _is_table(member: Member) -> bool:
     return _TABLE.match(head_text(member)) is not None
 
@@ -108,13 +115,7 @@ def _is_said(line: str, parted: bool) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = members_of_format(
-        source,
-        _SUFFIXES,
-        _is_ours,
-        missing="no KakaoTalk chat found",
-        fix="pass the exported .txt or .csv",
-    )
+    members = _FILES.members(source)
     drafts = [
         _table(member) if _is_table(member) else _draft(member)
         for member in options.in_turn(members)
@@ -134,41 +135,38 @@ def _draft(member: Member) -> Draft:
         invited = _INVITED.fullmatch(line) if " invited " in line[:120] else None
         return _is_notice(line) or (invited is not None and invited[1] in people)
 
-    taken_lines = EntryLines(draft, member.name, _judge, is_notice)
+    entries = EntryLines(draft, member.name, _judge, is_notice)
     for number, line in enumerate(lines):
         stamped = _parse_stamped(line)
         timed = _PC.match(line) if people else _TIMED.match(line) if day else None
         if stamped is not None and stamped.name:
-            taken_lines.begin(Entry("", stamped.name, stamped.time, ""), stamped.text)
+            entries.begin(stamped.name, stamped.time, stamped.text)
         elif timed is not None and stamped is None:
             clock = _clock(timed)
             moment = datetime.combine(day, clock) if day and clock else None
-            taken_lines.begin(Entry("", timed["name"], moment, ""), timed["text"] or "")
+            entries.begin(timed["name"], moment, timed["text"] or "")
         elif is_parted(line) and (parted := day_of(line)):
             day = parted
-            taken_lines.notice()
+            entries.notice()
         elif (stamped and stamped.text) or _leads(lines, number, stamped):
-            taken_lines.notice()
+            entries.notice()
         elif not begun and _is_title(line):
             title = _TITLE.fullmatch(line)
             if title:
                 draft.name = next(filter(None, title.groups()))
-            taken_lines.title()
+            entries.title()
             continue
         else:
-            taken_lines.go_on(line)
+            entries.go_on(line)
             continue
         begun = True
-    return taken_lines.end()
+    return entries.end()
 
 
 def _clock(match: re.Match[str]) -> time | None:
     """The time of day that stands in a line."""
-    hour = hour_of_day(int(match["hour"]), match["before"] or match["behind"] or "")
-    try:
-        return time(hour, int(match["minute"]), int(match["second"] or 0))
-    except ValueError:
-        return None
+    word = match["before"] or match["behind"] or ""
+    return clock_time(match["hour"], match["minute"], match["second"], word)
 
 
 def _parse_stamped(line: str) -> StampedLine | None:
@@ -266,6 +264,4 @@ def _table(member: Member) -> Draft:
     return draft
 
 
-FORMAT = Format(
-    title="KakaoTalk (text, CSV of a Mac)", sniff=holding(_SUFFIXES, _is_ours), read=_read
-)
+FORMAT = Format("KakaoTalk (text, CSV of a Mac)", _FILES.sniff, _read)

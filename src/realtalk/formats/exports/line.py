@@ -26,15 +26,14 @@ from functools import partial
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
-from realtalk.formats.exports.text_entries import EntryLines, export_lines
+from realtalk.formats.exports.text_entries import EntryLines, day_order, export_lines
 from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
-from realtalk.text.calendars import DateOrder, hour_of_day, rule_of
-from realtalk.text.written_days import day_of, is_open, shares_order
+from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.text.calendars import DateOrder, clock_time, rule_of
+from realtalk.text.written_days import day_of
 
 _WORDING = Wording("line", "image video sticker audio file contact location media")
-_SUFFIXES = (".txt",)
 _MARK = "[LINE]"
 _HEAD_LINES = 60
 _LONGEST_NAME = 100
@@ -75,11 +74,8 @@ def _parse_timed(line: str) -> TimedLine | None:
     word = match[1] or match[4] or ""
     if match[1] and not rule_of(match[1]):
         return None
-    try:
-        clock = time(hour_of_day(int(match[2]), word), int(match[3]))
-    except ValueError:
-        return None
-    return TimedLine(clock, match[5], match[6])
+    clock = clock_time(match[2], match[3], None, word)
+    return TimedLine(clock, match[5], match[6]) if clock else None
 
 
 def _is_ours(member: Member) -> bool:
@@ -94,14 +90,11 @@ def _is_ours(member: Member) -> bool:
     return days[0] == 0 and (columns or any(letter.isalpha() for letter in lines[0]))
 
 
+_FILES = FormatFiles((".txt",), _is_ours, "no LINE chat found", "pass the exported .txt")
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = members_of_format(
-        source,
-        _SUFFIXES,
-        _is_ours,
-        missing="no LINE chat found",
-        fix="pass the exported .txt",
-    )
+    members = _FILES.members(source)
     notes: list[str] = []
     drafts = [_draft(member, options.dates, notes) for member in options.in_turn(members)]
     return assemble(source, "line", drafts, options, notes)
@@ -111,7 +104,8 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
     """The chat of one text file."""
     lines = export_lines(member)
     timed = [_parse_timed(line) for line in lines]
-    order = _order(lines, timed, dates, member, notes)
+    untimed = (line for line, head in zip(lines, timed, strict=True) if line and head is None)
+    order = day_order(untimed, dates, notes, f"{member.name}: ")
     draft = Draft(_title(member.stem) or member.stem, unit="lines")
     tabs = any(line and line.gap == "\t" for line in timed)
     narrow = [line.rest for line in timed if line and not line.has_columns]
@@ -143,7 +137,7 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
             # Without a text it is a notice, unless the text begins with an empty line.
             has_text = head.has_columns and head.gap in head.rest
             if name and (text or ((has_text or name in people) and goes_on(number))):
-                entries.begin(Entry("", name, datetime.combine(day, head.clock), ""), text)
+                entries.begin(name, datetime.combine(day, head.clock), text)
             else:
                 entries.notice()
         elif day is None and (line.startswith(_MARK) or _is_saved(lines, number)):
@@ -152,24 +146,6 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
         else:
             entries.go_on(line)
     return _recurring(entries.end())
-
-
-def _order(
-    lines: Sequence[str],
-    timed: Sequence[TimedLine | None],
-    dates: DateOrder | None,
-    member: Member,
-    notes: list[str],
-) -> DateOrder:
-    """Which number of a day is the month, for exports that write the year last."""
-    untimed = (line for line, head in zip(lines, timed, strict=True) if line and head is None)
-    days = [line for line in untimed if is_open(line)]
-    if dates is not None or not days:
-        return dates or "dmy"
-    order, certain = shares_order(days)
-    if not certain:
-        notes.append(f"{member.name}: the dates could be dmy or mdy; read as {order} (`dates=`)")
-    return order
 
 
 def _leads(
@@ -284,4 +260,4 @@ def _recurring(draft: Draft) -> Draft:
     return draft
 
 
-FORMAT = Format(title="LINE (text)", sniff=holding(_SUFFIXES, _is_ours), read=_read)
+FORMAT = Format("LINE (text)", _FILES.sniff, _read)

@@ -32,7 +32,7 @@ from typing import NamedTuple
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
-from realtalk.formats.exports.html_tags import flat
+from realtalk.formats.exports.html_tags import flat, join_lines
 from realtalk.formats.exports.values import drop_empty, make_attachment
 from realtalk.formats.json_input import Zone, zone
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
@@ -81,9 +81,9 @@ def bare(body: str) -> Bare:
         was_quoted = is_quoted
     if copied < signed:
         _drop_introduction(own)
-    text = _join_lines(own)
+    text = join_lines(own)
     if not text:
-        return Bare(_join_lines(lines))
+        return Bare(join_lines(map(str.rstrip, lines)))
     return Bare(
         text, _count_filled(lines[:signed]) - _count_filled(own), _count_filled(lines[signed:])
     )
@@ -135,15 +135,6 @@ def _drop_introduction(lines: list[str]) -> None:
         ):
             del lines[-count:]
             return
-
-
-def _join_lines(lines: list[str]) -> str:
-    """Lines with one empty line at most between two of them, none around them."""
-    paragraphs: list[str] = []
-    for line in lines:
-        if line.strip() or (paragraphs and paragraphs[-1]):
-            paragraphs.append(line.rstrip())
-    return "\n".join(paragraphs).strip("\n")
 
 
 _ENDINGS = ("", ".mbox", ".mbx", ".eml", ".txt")
@@ -396,7 +387,7 @@ def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:
 
 
 FORMAT = Format(
-    title="E-mail (mbox, eml)",
-    sniff=lambda source: any(_members(source, limit=64)),
-    read=_read,
+    "E-mail (mbox, eml)",
+    lambda source: any(_members(source, limit=64)),
+    _read,
 )

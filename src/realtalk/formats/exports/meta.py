@@ -46,7 +46,7 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import LONGEST, order_of, parse_spelled
 
@@ -219,7 +219,7 @@ class _MetaPage(PageWalker[_Element]):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__()
+        super().__init__(_Element("", 0, 0, False))
         self.messages: list[tuple[str, Entry]] = []
         self._pieces: list[str] = []
         self._ends: list[int] = [0]  # letters up to each piece
@@ -257,13 +257,13 @@ class _MetaPage(PageWalker[_Element]):
         if tag.name == "br" or tag.name in _BLOCKS:
             self._append("\n")
         element = _Element(tag.name, len(self._pieces), len(self.messages), played)
-        self._open.enter(tag.name, element)
+        self._enter(tag.name, element)
 
     def _end(self, name: str) -> None:
         if name == self._unseen:
             self._unseen = ""
             return
-        for element in self._open.leave(name):
+        for element in self._leave(name):
             span = (element.start, len(self._pieces))
             if element.name == "li":
                 self._listed.append(span)
@@ -271,9 +271,8 @@ class _MetaPage(PageWalker[_Element]):
                 self._spoken.append(span)
             if len(element.inside) == 3 and element.messages == len(self.messages):
                 self._look(*element.inside)
-            outer = self._open.here
-            if outer is not None and len(outer.inside) < 4:
-                outer.inside.append(span)
+            if len(self._here.inside) < 4:
+                self._here.inside.append(span)
         if name in _BLOCKS:
             self._append("\n")
 
@@ -372,8 +371,9 @@ _SYSTEM_TYPES = frozenset({"subscribe", "unsubscribe", "call", "plan"})
 _SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
 
 
-def repair(text: str) -> str:
+def repair(value: Any) -> str:
     """UTF-8 that was read as Latin-1, made right; any other text as it is."""
+    text = scalar(value)
     if text.isascii():
         return text
     try:
@@ -412,7 +412,7 @@ def _is_of_instagram(member: Member, source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions, *, format_name: str) -> ReadCorpus:
     """Every conversation of the source, its parts joined."""
-    members = members_of_format(source, (".json",), _is_thread)
+    members = FormatFiles((".json",), _is_thread).members(source)
     if members:
         notes, threads = [], _threads(members, zone(options.timezone))
     elif pages := list(_pages(source)):
@@ -439,7 +439,7 @@ def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
         encrypted = "threadName" in export or any(
             "senderName" in item for item in records(export["messages"])[:1]
         )
-        fix = scalar if encrypted else _repair
+        fix = scalar if encrypted else repair
         folder, number, _ = _part(member, _PART)
         is_part = bool(number and folder)
         path = text_at(export, "thread_path")
@@ -463,7 +463,7 @@ def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
 
 def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: bool) -> None:
     """Takes one entry."""
-    fix = scalar if encrypted else _repair
+    fix = scalar if encrypted else repair
     kind = text_at(item, "type").lower()
     if encrypted:
         name, stamp = fix(item.get("senderName")), item.get("timestamp")
@@ -508,10 +508,6 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
     thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != raw))
 
 
-def _repair(value: Any) -> str:
-    return repair(scalar(value))
-
-
 def _part(member: Member, pattern: re.Pattern[str]) -> tuple[str, int, str]:
     """The folder, the number and the name of a part of a conversation."""
     folder, _, name = member.name.rpartition("/")
@@ -522,12 +518,12 @@ def _part(member: Member, pattern: re.Pattern[str]) -> tuple[str, int, str]:
 def _attachments(item: Fields) -> Iterator[Attachment]:
     for key, kind in _MEDIA.items():
         for file in records(item.get(key)):
-            yield make_attachment(_repair(file.get("uri")), kind)
+            yield make_attachment(repair(file.get("uri")), kind)
     if sticker := object_at(item, "sticker"):
-        yield make_attachment(_repair(sticker.get("uri")), "sticker")
+        yield make_attachment(repair(sticker.get("uri")), "sticker")
     share = object_at(item, "share")
     title, address, caption = (
-        _repair(share.get(key)) for key in ("original_content_owner", "link", "share_text")
+        repair(share.get(key)) for key in ("original_content_owner", "link", "share_text")
     )
     if title or address or caption:
         yield Attachment("link", title, address, caption)
@@ -540,12 +536,12 @@ def _media(file: Fields) -> Attachment:
 
 
 INSTAGRAM = Format(
-    title="Instagram (JSON or HTML download)",
-    sniff=partial(_sniff, instagram=True),
-    read=partial(_read, format_name="instagram"),
+    "Instagram (JSON or HTML download)",
+    partial(_sniff, instagram=True),
+    partial(_read, format_name="instagram"),
 )
 MESSENGER = Format(
-    title="Messenger (JSON or HTML download)",
-    sniff=partial(_sniff, instagram=False),
-    read=partial(_read, format_name="messenger"),
+    "Messenger (JSON or HTML download)",
+    partial(_sniff, instagram=False),
+    partial(_read, format_name="messenger"),
 )

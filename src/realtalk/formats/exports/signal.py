@@ -28,7 +28,7 @@ from realtalk.formats.exports.text_entries import EARLY
 from realtalk.formats.exports.values import make_attachment
 from realtalk.formats.json_input import Fields, decode, head_text
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source, matching
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
 #
@@ -142,7 +142,7 @@ def _sniff(source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     alone = len(source.members) == 1
-    files = members_of_format(source, _JSON, signal_json.is_signal_json)
+    files = FormatFiles(_JSON, signal_json.is_signal_json).members(source)
     drafts = [draft for member in files for draft in signal_json.drafts(member, options)]
     # signal-export writes every chat twice; the JSON says more than the text.
     in_json = {member.folder for member in files}
@@ -222,4 +222,4 @@ def _markdown(entry: Entry) -> None:
     entry.extra = extra
 
 
-FORMAT = Format(title="Signal (text, signal-export, plaintext export)", sniff=_sniff, read=_read)
+FORMAT = Format("Signal (text, signal-export, plaintext export)", _sniff, _read)

@@ -177,10 +177,7 @@ def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry 
     content = mapping(item[kind])
     body = object_at(content, "text") or object_at(content, "textReply/text")
     text = _with_mentions(body.get("body"), body.get("bodyRanges"), people)
-    extra = reactions(
-        (text_at(mark, "emoji"), [people.get(text_at(mark, "authorId"), "")], 1)
-        for mark in objects_at(content, "reactions")
-    )
+    extra = _reactions(content, people, "authorId")
     quote = object_at(content, "quote")
     answered = text_at(quote, "targetSentTimestamp")
     # What is quoted but was not there any more when it was quoted, stands nowhere else.
@@ -204,6 +201,13 @@ def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry 
         extra=extra,
         where=where,
         odd=odd_at(body, "body") or not isinstance(stated, dict | None),
+    )
+
+
+def _reactions(item: Fields, people: Mapping[str, str], giver: str) -> Fields:
+    return reactions(
+        (text_at(mark, "emoji"), [people.get(text_at(mark, giver), "")], 1)
+        for mark in objects_at(item, "reactions")
     )
 
 
@@ -352,10 +356,7 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
         reply_to=text_at(item, "quote/id"),
         edited=bool(as_list(item.get("editHistory"))),
         deleted=gone,
-        extra=reactions(
-            (text_at(mark, "emoji"), [people.get(text_at(mark, "fromId"), "")], 1)
-            for mark in objects_at(item, "reactions")
-        ),
+        extra=_reactions(item, people, "fromId"),
         where=where,
         odd=odd_at(item, "body"),
     )

@@ -41,7 +41,7 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source, matching
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
 _LISTS = ("channels", "groups", "dms", "mpims")
@@ -88,16 +88,18 @@ def _is_day(member: Member) -> bool:
     )
 
 
+_FILES = FormatFiles(
+    (".json",),
+    _is_day,
+    "no day files (channel/2024-05-01.json) found",
+    "give the workspace export as it was downloaded, or its unpacked folder",
+)
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     days = tuple(member for member in source.having(".json") if _DAY.match(member.name))
-    days = days or members_of_format(
-        source,
-        (".json",),
-        _is_day,
-        missing="no day files (channel/2024-05-01.json) found",
-        fix="give the workspace export as it was downloaded, or its unpacked folder",
-    )
+    days = days or _FILES.members(source)
     names = _SlackNames(source)
     drafts: dict[str, Draft] = {}
     for member in days:
@@ -317,4 +319,4 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", _plain(title), _plain(address), _plain(caption))
 
 
-FORMAT = Format(title="Slack (workspace export)", sniff=_sniff, read=_read)
+FORMAT = Format("Slack (workspace export)", _sniff, _read)

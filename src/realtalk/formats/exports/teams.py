@@ -46,7 +46,7 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source
 
 # messages.json of a personal account of Teams or Skype into drafts of chats.
 #
@@ -231,15 +231,17 @@ def _is_ours(member: Member) -> bool:
     return graph or personal
 
 
+_FILES = FormatFiles(
+    (".json",),
+    _is_ours,
+    "no messages of Microsoft Teams or Skype found",
+    "give messages.json of the account's export, or chats saved from Microsoft Graph",
+)
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
-    members = members_of_format(
-        source,
-        (".json",),
-        _is_ours,
-        missing="no messages of Microsoft Teams or Skype found",
-        fix="give messages.json of the account's export, or chats saved from Microsoft Graph",
-    )
+    members = _FILES.members(source)
     drafts: dict[tuple[str, ...], Draft] = {}
     short: list[str] = []  # ids of messages of which the file does not hold every reply
     for member in members:
@@ -330,7 +332,7 @@ def _threads(listed: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     while waiting:
         for path, item in waiting[-1]:
             yield path, item
-            if replies := _replies(mapping(item)):
+            if replies := as_list(mapping(item).get("replies")):
                 inherited = {key: item.get(key) for key in ("chatId", "channelIdentity")}
                 inherited["replyToId"] = item.get("id")
                 answers = [
@@ -346,15 +348,12 @@ def _threads(listed: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
             waiting.pop()
 
 
-def _replies(item: Fields) -> list[Any]:
-    replies = item.get("replies")
-    return replies if isinstance(replies, list) else []
-
-
 def _is_short(item: Fields) -> bool:
     """Whether a message says that it has more replies than stand in it."""
     stated = whole(item.get("replies@odata.count"))
-    return bool(text_at(item, "replies@odata.nextLink")) or stated > len(_replies(item))
+    return bool(text_at(item, "replies@odata.nextLink")) or stated > len(
+        as_list(item.get("replies"))
+    )
 
 
 def _entry(item: Fields, where: str, tz: Zone) -> Entry:
@@ -440,6 +439,4 @@ def _files(files: Sequence[Fields]) -> Iterator[Attachment]:
             yield Attachment("link", title, text_at(file, "contentUrl"))
 
 
-FORMAT = Format(
-    title="Microsoft Teams, Skype (JSON)", sniff=holding((".json",), _is_ours), read=_read
-)
+FORMAT = Format("Microsoft Teams, Skype (JSON)", _FILES.sniff, _read)

@@ -49,7 +49,7 @@ from realtalk.formats.json_input import (
     zone,
 )
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source, matching
 
 # Telegram Desktop's HTML export, which it offers first, into drafts of chats.
 #
@@ -211,7 +211,7 @@ class _TelegramPage(PageWalker[_Place]):
     """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
+        super().__init__(_Place())
         self.notices = 0
         self.bubbles: list[_Bubble] = []
         self._title: list[str] = []
@@ -227,7 +227,7 @@ class _TelegramPage(PageWalker[_Place]):
     def _start(self, tag: Tag) -> None:
         attributes = tag.attributes
         classes = frozenset(attributes.get("class", "").split())
-        around = self._open.here or _Place()
+        around = self._here
         bubble, address = self._bubble, attributes.get("href", "")
         if bubble is None:
             if tag.name == "div" and {"message", "service"} <= classes:
@@ -248,12 +248,12 @@ class _TelegramPage(PageWalker[_Place]):
             bubble.files.append(_File(kind, address))
         elif tag.name == "a" and around.part == "text" and address.startswith("http"):
             bubble.files.append(_File("link", address))
-        self._open.enter(tag.name, around.inside(classes))
+        self._enter(tag.name, around.inside(classes))
         if tag.is_alone:
             self._end(tag.name)
 
     def _end(self, tag: str) -> None:
-        if self._open.leave(tag) and len(self._open) <= self._depth:
+        if self._leave(tag) and len(self._open) <= self._depth:
             self._finish()
 
     def _finish(self) -> None:
@@ -262,7 +262,7 @@ class _TelegramPage(PageWalker[_Place]):
             self._bubble = None
 
     def _data(self, raw: str) -> None:
-        part, around = self._open.here or _Place()
+        part, around = self._here
         data, bubble = unescape(raw), self._bubble
         if bubble is None:
             if "page_header" in around:
@@ -329,7 +329,7 @@ def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
-    members = members_of_format(source, (".json",), _is_export)
+    members = FormatFiles((".json",), _is_export).members(source)
     if not members:
         if pages := tuple(_pages(source)):
             from_pages = _page_drafts(pages, tz)
@@ -494,4 +494,4 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", text_at(piece, "text"), address)
 
 
-FORMAT = Format(title="Telegram (JSON or HTML export)", sniff=_sniff, read=_read)
+FORMAT = Format("Telegram (JSON or HTML export)", _sniff, _read)

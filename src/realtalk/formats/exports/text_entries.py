@@ -1,6 +1,6 @@
 """Lines of a text export into entries of a draft: one line begins a message, others go on with it.
 
-    2024. 5. 1. 15:05, Ann : are you      begin(Entry("", "Ann", ...), "are you")
+    2024. 5. 1. 15:05, Ann : are you      begin("Ann", datetime(2024, 5, 1, 15, 5), "are you")
     there?                                go_on("there?")
     (an empty line)                       go_on("")
     2024. 5. 1. 15:06, Ann left           notice()
@@ -12,11 +12,14 @@ Every line is counted once, whatever becomes of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from realtalk.formats.exports.assembly import Draft, Entry
 from realtalk.formats.json_input import decode
 from realtalk.formats.source import Member
+from realtalk.text.calendars import DateOrder
+from realtalk.text.written_days import is_open, shares_order
 
 EARLY = "before the first message"
 
@@ -27,6 +30,19 @@ def export_lines(member: Member) -> list[str]:
     if "\n" not in text:
         text = text.replace("\r", "\n")
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def day_order(
+    lines: Iterable[str], dates: DateOrder | None, notes: list[str], file: str = ""
+) -> DateOrder:
+    """Which number of a day is the month, in lines that may state one; a note where it is open."""
+    days = list(filter(is_open, lines))
+    if dates is not None or not days:
+        return dates or "dmy"
+    order, certain = shares_order(days)
+    if not certain:
+        notes.append(f"{file}the dates could be dmy or mdy; read as {order} (`dates=`)")
+    return order
 
 
 class EntryLines:
@@ -53,14 +69,13 @@ class EntryLines:
         self._number = 0
         self._begun = False
 
-    def begin(self, entry: Entry, text: str) -> None:
-        """A line that begins a message, and what it says of the text."""
+    def begin(self, name: str, time: datetime | None, text: str) -> None:
+        """A line that begins a message: who sent it and when, and the start of its text."""
         self._finish()
         self._number += 1
         self._begun = True
-        self._entry = entry
+        self._entry = Entry("", name, time, "", where=f"{self._file}:{self._number}")
         self._lines = [text]
-        entry.where = f"{self._file}:{self._number}"
 
     def notice(self) -> None:
         """A line of the app: it ends the message before it."""

@@ -19,15 +19,14 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, assemble
-from realtalk.formats.exports.text_entries import EntryLines, export_lines
+from realtalk.formats.exports.text_entries import EntryLines, day_order, export_lines
 from realtalk.formats.exports.wordings import Wording, head_lines
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
-from realtalk.text.calendars import DateOrder, hour_of_day
-from realtalk.text.written_days import day_of, is_open, shares_order
+from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.text.calendars import DateOrder, clock_time
+from realtalk.text.written_days import day_of
 
 _WORDING = Wording("viber", "image video sticker audio location file contact")
-_SUFFIXES = (".txt", ".csv", ".tsv")
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
@@ -60,10 +59,8 @@ def _line(line: str) -> DatedLine | None:
     match = _TEXT.match(line) or _ROW.match(line)
     if match is None:
         return None
-    hour = hour_of_day(int(match["hour"]), match["half"] or "")
-    try:
-        clock = time(hour, int(match["minute"]), int(match["second"] or 0))
-    except ValueError:
+    clock = clock_time(match["hour"], match["minute"], match["second"], match["half"] or "")
+    if clock is None:
         return None
     if match.re is _ROW:
         name = (match["quoted"] or match["plain"] or "").strip() or match["number"].strip()
@@ -79,34 +76,27 @@ def _is_ours(member: Member) -> bool:
     return bool(lines) and _line(lines[0]) is not None and any(map(_is_said, lines))
 
 
+_FILES = FormatFiles(
+    (".txt", ".csv", ".tsv"),
+    _is_ours,
+    "no Viber chat found",
+    "pass the zip, .txt or .csv that Viber has sent by e-mail",
+)
+
+
 def _is_said(line: str) -> bool:
     head = _line(line)
     return head is not None and bool(head.name)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = members_of_format(
-        source,
-        _SUFFIXES,
-        _is_ours,
-        missing="no Viber chat found",
-        fix="pass the zip, .txt or .csv that Viber has sent by e-mail",
-    )
+    members = _FILES.members(source)
     notes: list[str] = []
     files = [(member, export_lines(member)) for member in options.in_turn(members)]
-    order = options.dates or _order([line for _, lines in files for line in lines], notes)
+    heads = (_TEXT.match(line) or _ROW.match(line) for _, lines in files for line in lines)
+    order = day_order(dict.fromkeys(head[1] for head in heads if head), options.dates, notes)
     drafts = [_draft(member, lines, order) for member, lines in files]
     return assemble(source, "viber", drafts, options, notes)
-
-
-def _order(lines: Sequence[str], notes: list[str]) -> DateOrder:
-    """Which number of a date is the month."""
-    stated = (match[1] for line in lines if (match := _TEXT.match(line) or _ROW.match(line)))
-    days = [day for day in dict.fromkeys(stated) if is_open(day)]
-    order, certain = shares_order(days)
-    if days and not certain:
-        notes.append(f"the dates could be dmy or mdy; read as {order} (`dates=`)")
-    return order
 
 
 def _draft(member: Member, lines: Sequence[str], order: DateOrder) -> Draft:
@@ -118,8 +108,7 @@ def _draft(member: Member, lines: Sequence[str], order: DateOrder) -> Draft:
         if head is None or day is None:
             entries.go_on(line)
         elif head.name:
-            moment = datetime.combine(day, head.clock)
-            entries.begin(Entry("", head.name, moment, ""), head.text)
+            entries.begin(head.name, datetime.combine(day, head.clock), head.text)
         else:
             entries.notice()
     return entries.end()
@@ -143,6 +132,4 @@ def _judge(entry: Entry) -> bool:
     return True
 
 
-FORMAT = Format(
-    title="Viber (message history sent by e-mail)", sniff=holding(_SUFFIXES, _is_ours), read=_read
-)
+FORMAT = Format("Viber (message history sent by e-mail)", _FILES.sniff, _read)

@@ -237,9 +237,8 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         folders = {"": {_UTTERANCES[0]: source.members[0]}}
     if not folders:
         raise RealtalkError("no utterances.jsonl found", where=str(source.path))
-    chats: list[Chat] = []
+    parts: list[tuple[list[Chat], Ledger]] = []
     names = UniqueNames("{}~{}")
-    ledgers: list[Ledger] = []
     notes: list[str] = []
     origin = {"name": source.name, "format": "convokit"}
     for files in folders.values():
@@ -248,10 +247,8 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         stated = {key: own.get(key, value) for key, value in origin.items()}
         if len(folders) == 1 and all(isinstance(text, str) for text in stated.values()):
             origin = stated  # as they were written along
-        folder_chats, ledger = _read_folder(files, about, options, names, notes)
-        chats += folder_chats
-        ledgers.append(ledger)
-    return gather(source, origin["format"], chats, ledgers, notes, name=origin["name"])
+        parts.append(_read_folder(files, about, options, names, notes))
+    return gather(source, origin["format"], parts, notes, name=origin["name"])
 
 
 def _read_folder(

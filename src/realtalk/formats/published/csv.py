@@ -32,7 +32,7 @@ from realtalk.formats.limits import MOST_COLUMNS, scale
 from realtalk.formats.published.columns import FIELDS, TableRows, map_columns
 from realtalk.formats.published.record import gather, members_ending
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding
+from realtalk.formats.source import FormatFiles, Member, Source
 
 _SUFFIXES = (".csv", ".tsv")
 _DELIMITERS = (",", ";", "\t", "|")
@@ -87,14 +87,9 @@ def _is_table(member: Member) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = members_ending(source, _SUFFIXES, "no .csv or .tsv file found")
-    chats: list[Chat] = []
-    ledgers: list[Ledger] = []
     notes: list[str] = []
-    for member in options.in_turn(members):
-        file_chats, ledger = _read_table(member, options, notes)
-        chats += file_chats
-        ledgers.append(ledger)
-    return gather(source, "csv", chats, ledgers, notes, unit="lines")
+    parts = [_read_table(member, options, notes) for member in options.in_turn(members)]
+    return gather(source, "csv", parts, notes, unit="lines")
 
 
 def _read_table(
@@ -232,4 +227,6 @@ def _marks(reactions: tuple[Reaction, ...]) -> str:
     return json.dumps(entries, ensure_ascii=False) if entries else ""
 
 
-FORMAT = Format("CSV or TSV with a header line", holding(_SUFFIXES, _is_table), _read, _write)
+FORMAT = Format(
+    "CSV or TSV with a header line", FormatFiles(_SUFFIXES, _is_table).sniff, _read, _write
+)

@@ -43,21 +43,18 @@ def _sniff(source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = members_ending(source, _SUFFIXES, "no .jsonl file found")
-    chats: list[Chat] = []
-    ledgers: list[Ledger] = []
+    parts: list[tuple[list[Chat], Ledger]] = []
     notes: list[str] = []
     name, format_ = source.name, "jsonl"
     for member in options.in_turn(members):
         first = next((value for _, value in json_lines(member) if value not in _BLANK), None)
         if isinstance(first, dict) and first.get("type") == "corpus" and "realtalk" in first:
-            file_chats, ledger = _read_own(member, first)
+            parts.append(_read_own(member, first))
             if len(members) == 1:
                 name, format_ = str(first.get("name")), str(first.get("format"))
         else:
-            file_chats, ledger = _read_foreign(member, options, notes)
-        chats += file_chats
-        ledgers.append(ledger)
-    return gather(source, format_, chats, ledgers, notes, unit="lines", name=name)
+            parts.append(_read_foreign(member, options, notes))
+    return gather(source, format_, parts, notes, unit="lines", name=name)
 
 
 @dataclass

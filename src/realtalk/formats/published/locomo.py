@@ -49,7 +49,7 @@ from realtalk.formats.published.record import (
 )
 from realtalk.formats.questions import annotated_question, name_of, number_of, resolve
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.text.calendars import MONTHS
 
 # One entry of a LoCoMo sample to one frozen value and back.
@@ -297,10 +297,12 @@ def _is_ours(member: Member) -> bool:
     return bool(opening) and '"evidence"' in text and '"category"' in text
 
 
+_FILES = FormatFiles((".json",), _is_ours, "no LoCoMo file found")
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = members_of_format(source, (".json",), _is_ours, missing="no LoCoMo file found")
-    chats: list[Chat] = []
-    ledgers: list[Ledger] = []
+    members = _FILES.members(source)
+    parts: list[tuple[list[Chat], Ledger]] = []
     notes: list[str] = []
     samples: dict[tuple[str, bool], Chat] = {}
     for member in options.in_turn(sorted(members, key=by_number)):
@@ -314,9 +316,8 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
                 notes.append(f"{member.name}: {id_} is {twin.id} again and was left out")
                 continue
             samples.setdefault((sample_id, whole), chat)
-            chats.append(chat)
-            ledgers.append(ledger)
-    return gather(source, "locomo", chats, ledgers, notes)
+            parts.append(([chat], ledger))
+    return gather(source, "locomo", parts, notes)
 
 
 def _samples(member: Member) -> Iterator[tuple[str, Fields, str, bool]]:
@@ -480,6 +481,4 @@ def _sample_id(chat: Chat) -> str:
         return chat.id
 
 
-FORMAT = Format(
-    "LoCoMo JSON, official or split by chat", holding((".json",), _is_ours), _read, _write
-)
+FORMAT = Format("LoCoMo JSON, official or split by chat", _FILES.sniff, _read, _write)

@@ -26,9 +26,8 @@ from realtalk.formats.json_input import as_list, head_keys, items, text_of
 from realtalk.formats.published.record import extra_of, gather
 from realtalk.formats.questions import name_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source
 
-_SUFFIXES = (".json", "")  # the official files have also been published without an ending
 _DATE = re.compile(r"\s*([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})\D{0,20}?([0-9]{1,2}):([0-9]{2})\s*")
 _MARKS = frozenset({"question_id", "question_type"})
 _HAYSTACK = frozenset({"haystack_sessions", "haystack_dates", "haystack_session_ids"})
@@ -55,8 +54,15 @@ def _is_ours(member: Member) -> bool:
     return keys >= _MARKS and bool(keys & _HAYSTACK)
 
 
+_FILES = FormatFiles(
+    (".json", ""),  # the official files have also been published without an ending
+    _is_ours,
+    "no LongMemEval file found",
+)
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = members_of_format(source, _SUFFIXES, _is_ours, missing="no LongMemEval file found")
+    members = _FILES.members(source)
     chats: list[Chat] = []
     ids = UniqueNames("{}-{}")
     total = 0
@@ -72,7 +78,8 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
                 total += sum(len(session.messages) for session in chat.sessions)
             if len(chats) % 50 == 0:
                 options.progress(len(chats), 0, member.stem)
-    return gather(source, "longmemeval", chats, [Ledger.of(total + len(leftovers), leftovers)])
+    ledger = Ledger.of(total + len(leftovers), leftovers)
+    return gather(source, "longmemeval", [(chats, ledger)])
 
 
 def _chat(item: Any, where: str, ids: UniqueNames, leftovers: list[Leftover]) -> Chat | None:
@@ -167,4 +174,4 @@ def _question(
     )
 
 
-FORMAT = Format("LongMemEval JSON", holding(_SUFFIXES, _is_ours), _read)
+FORMAT = Format("LongMemEval JSON", _FILES.sniff, _read)

@@ -38,7 +38,7 @@ from realtalk.formats.json_input import Fields, head_keys, load, text_of
 from realtalk.formats.published.record import by_number, gather
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding
+from realtalk.formats.source import FormatFiles, Member, Source
 
 TIME = "%d.%m.%Y, %H:%M:%S"
 _SESSION = re.compile(r"session_([0-9]{1,9})")  # nine digits fit the stored column
@@ -64,11 +64,10 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     if not members:
         raise RealtalkError("no REALTALK chat found", where=str(source.path))
     members.sort(key=by_number)
-    chats, ledgers = zip(*(_chat(member) for member in options.in_turn(members)), strict=True)
-    return gather(source, "realtalk", chats, ledgers)
+    return gather(source, "realtalk", [_chat(member) for member in options.in_turn(members)])
 
 
-def _chat(member: Member) -> tuple[Chat, Ledger]:
+def _chat(member: Member) -> tuple[list[Chat], Ledger]:
     data = load(member)
     if not isinstance(data, dict) or not isinstance(data.get("name"), dict):
         raise RealtalkError("has no speakers under 'name'", where=member.where)
@@ -98,7 +97,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     questions = tuple(_questions(data, ids))
     aliases = learn(speakers, sessions, events, questions)
     chat = Chat(member.stem, speakers, tuple(sessions), events, questions, aliases)
-    return chat, Ledger.of(total, leftovers)
+    return [chat], Ledger.of(total, leftovers)
 
 
 def _sessions_by_number(data: Mapping[str, Any], member: Member) -> Iterator[tuple[int, list[Any]]]:
@@ -247,4 +246,6 @@ def stamp(time: datetime | None) -> str:
     return "" if time is None else time.strftime(TIME)
 
 
-FORMAT = Format("REALTALK JSON, as published", holding((".json",), _is_ours), _read, _write)
+FORMAT = Format(
+    "REALTALK JSON, as published", FormatFiles((".json",), _is_ours).sniff, _read, _write
+)

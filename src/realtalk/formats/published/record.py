@@ -2,9 +2,9 @@
 
     record(Message("D1:2", "Mara", datetime(2026, 3, 2, 18, 4), "hey"))
     → {"id": "D1:2", "speaker": "Mara", "time": "2026-03-02T18:04:00", "text": "hey"}
-    restored(Message, {...}, where) → the same Message
-    differences(wanted, got)        → {"time": ...}: only the fields that differ
-    amended(got, {"time": ...})     → wanted
+    restore(Message, {...}, where)  → the same Message
+    differences(target, actual)     → {"time": ...}: only the fields that differ
+    amend(actual, {"time": ...})    → target
 
 JSON Lines stores whole records. A writer for somebody else's layout stores, under the
 key `realtalk`, only what that layout cannot say (`differences`), and its reader puts it
@@ -40,9 +40,8 @@ from realtalk.formats.source import Member, Source
 
 # Chats from several files → one reading.
 #
-# for member in options.in_turn(source.having(".json")):    # reports progress
-#     chats.append(…); ledgers.append(…)
-# gathered(source, "realtalk", chats, ledgers)
+# parts = [_chats(member) for member in options.in_turn(source.having(".json"))]
+# gather(source, "realtalk", parts)
 # → Reading: chats "Chat_1", "Chat_1-2"; the ledgers added up
 
 
@@ -62,19 +61,18 @@ def by_number(member: Member) -> list[int]:
 def gather(
     source: Source,
     format_name: str,
-    chats: Iterable[Chat],
-    ledgers: Sequence[Ledger],
+    parts: Sequence[tuple[Iterable[Chat], Ledger]],
     notes: Iterable[str] = (),
     *,
     unit: str = "entries",
     name: str | None = None,
 ) -> ReadCorpus:
-    """One corpus of all chats, with unique ids: two folders may hold files of one name."""
-    ledger = Ledger.sum(ledgers, unit)
+    """One corpus of the chats of all files, with unique ids: two files may have one name."""
+    ledger = Ledger.sum([ledger for _, ledger in parts], unit)
     if not ledger.in_messages:
         raise RealtalkError("holds no message that can be read", where=str(source.path))
     ids = UniqueNames("{}-{}")
-    unique = tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
+    unique = tuple(replace(chat, id=ids.free(chat.id)) for chats, _ in parts for chat in chats)
     corpus = Corpus(source.name if name is None else name, format_name, unique)
     return ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(notes))
 

@@ -30,7 +30,7 @@ from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, text_of, zone
 from realtalk.formats.published.record import extra_of, undated_notes
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, holding, members_of_format
+from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.text.written_days import parse_stamp
 
@@ -192,7 +192,6 @@ class Posts:
         self._rows = []
 
 
-_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _POST = re.compile(r'"title"\s*:')
 _TREE = re.compile(r'"comments"\s*:\s*\[')
 _COMMENT = re.compile(r'"(?:body|replies)"\s*:')
@@ -210,8 +209,11 @@ def _is_ours(member: Member) -> bool:
     return bool(_TREE.search(text)) and bool(_COMMENT.search(text) or '"__sub__"' in text)
 
 
+_FILES = FormatFiles((".json", ".jsonl", ".ndjson"), _is_ours, "no thread file found")
+
+
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = members_of_format(source, _SUFFIXES, _is_ours, missing="no thread file found")
+    members = _FILES.members(source)
     posts = Posts(options.timezone)
     for member in members:
         with member.open() as stream:
@@ -340,4 +342,4 @@ class _Walk:
         self._posts.leave(self._place(), reason)
 
 
-FORMAT = Format("Reddit threads as trees (PersonaConvBench)", holding(_SUFFIXES, _is_ours), _read)
+FORMAT = Format("Reddit threads as trees (PersonaConvBench)", _FILES.sniff, _read)

@@ -45,7 +45,7 @@ from realtalk.formats.published.realtalk import parse_time, stamp
 from realtalk.formats.published.record import gather
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import UNPACKING_ERRORS, Member, Source, holding
+from realtalk.formats.source import UNPACKING_ERRORS, FormatFiles, Member, Source
 from realtalk.text.calendars import MONTHS
 
 # The first sheet of an .xlsx file as rows of text.
@@ -315,8 +315,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = source.having(".xlsx")
     if not members:
         raise RealtalkError("holds no .xlsx file", where=str(source.path))
-    chats, ledgers = zip(*(_chat(member) for member in options.in_turn(members)), strict=True)
-    return gather(source, "realtalk", chats, ledgers)
+    return gather(source, "realtalk", [_chat(member) for member in options.in_turn(members)])
 
 
 def _columns(header: Sequence[Any]) -> _Columns | None:
@@ -328,7 +327,7 @@ def _columns(header: Sequence[Any]) -> _Columns | None:
     return _Columns(speakers, time, places) if speakers else None
 
 
-def _chat(member: Member) -> tuple[Chat, Ledger]:
+def _chat(member: Member) -> tuple[list[Chat], Ledger]:
     rows = first_rows(member)
     columns = _columns(rows[0]) if rows else None
     if columns is None:
@@ -370,7 +369,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     questions = tuple(_questions(question_cells, ids))
     aliases = learn(speakers, sessions, events, questions)
     chat = Chat(member.stem, speakers, sessions, tuple(events), questions, aliases)
-    return chat, Ledger.of(total, leftovers, system)
+    return [chat], Ledger.of(total, leftovers, system)
 
 
 def _session_of(row: Sequence[Any], columns: _Columns) -> re.Match[str] | None:
@@ -481,4 +480,6 @@ def _text(value: str | None) -> str:
     return value or "" if day is None else f"{day.day} {MONTHS[day.month - 1]}, {day.year}"
 
 
-FORMAT = Format("REALTALK annotation sheet (XLSX)", holding((".xlsx",), _is_ours), _read, write)
+FORMAT = Format(
+    "REALTALK annotation sheet (XLSX)", FormatFiles((".xlsx",), _is_ours).sniff, _read, write
+)

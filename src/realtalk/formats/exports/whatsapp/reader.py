@@ -390,4 +390,4 @@ def _chat_name(member: Member, source: Source, *, alone: bool) -> str:
     return (title["name"] if title else name).strip() or "chat"
 
 
-FORMAT = Format(title="WhatsApp chat export", sniff=sniff, read=read)
+FORMAT = Format("WhatsApp chat export", sniff, read)
