@@ -276,7 +276,7 @@ def languages_of(run: Run) -> tuple[Languages, ...]:
             fact["test"],
             fact["measure"],
             {entry["language"]: entry["turns"] for entry in fact["by_language"]},
-            fact["version"],
+            fact.get("version", ""),  # runs of before have none
         )
         for fact in run.facts
     )
