@@ -10,7 +10,7 @@ import pytest
 import realtalk as rt
 from memory_chats import ask, bakery
 from realtalk.encoders.tokens import count_tokens
-from realtalk.memory.remembering import built_memory, reminder
+from realtalk.memory.remembering import build_memory, reminder
 
 
 class Returning:
@@ -47,7 +47,7 @@ def test_a_context_counts_by_itself() -> None:
 
 def test_ids_are_shown_in_time_order_as_far_as_the_budget_reaches() -> None:
     ids = ["D3:3", "D3:1", "D1:3", "D3:1"]
-    built = built_memory(Returning(ids), bakery())  # type: ignore[arg-type]
+    built = build_memory(Returning(ids), bakery())  # type: ignore[arg-type]
     whole = built.recall(ask("?"), rt.memory.Budget())
     assert whole.message_ids == ("D1:3", "D3:1", "D3:3")
     assert whole.ranked == ("D3:3", "D3:1", "D1:3")

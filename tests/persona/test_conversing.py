@@ -182,7 +182,7 @@ def test_people_of_ones_own(tmp_path: Path) -> None:
 
 def test_a_prompt_tells_who_what_happened_and_what_was_said() -> None:
     made = conversations(1, days=6)
-    (each,) = made.each
+    (each,) = made.talks
     writer = Numbered()
     converse(made, (writer, writer))
     first, last = writer.shown[0], writer.shown[-1]
@@ -292,7 +292,7 @@ def test_who_says_nothing_is_counted_and_five_times_is_too_often(tmp_path: Path)
         converse(made, (hushed, hushed), out=tmp_path / "out")
     again = conversations()
     converse(again, (Numbered(), Numbered()), out=tmp_path / "out")
-    assert sorted(again.each[0].silent) == [0, 1, 2, 3] and again.done == again.total
+    assert sorted(again.talks[0].silent) == [0, 1, 2, 3] and again.done == again.total
 
 
 # What is kept

@@ -19,7 +19,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark
-from realtalk.persona.turns import tasks
+from realtalk.persona.turns import choices_of, tasks_of
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
@@ -34,7 +34,7 @@ def sample_labels() -> pl.DataFrame:
 def _labelled(monkeypatch: pytest.MonkeyPatch) -> None:
     from realtalk.persona import inspecting
 
-    monkeypatch.setattr(inspecting, "tasks", partial(tasks, labels=sample_labels()))
+    monkeypatch.setattr(inspecting, "choices_of", partial(choices_of, labels=sample_labels()))
 
 
 def bodies(calls: list[Call]) -> list[str]:
@@ -92,7 +92,7 @@ def test_inspect_sends_what_the_command_sends(
         prompts=str(own),
     )
     corpus = open_reading("sample").reading.corpus
-    found = tasks(corpus, speaker="Mara", labels=sample_labels())
+    found = tasks_of(corpus, choices_of(corpus, speaker="Mara", labels=sample_labels()))
     with JudgeServer(lambda call: "haha") as server:
         model = LlmSimulator(
             model="openai-api/local/tiny",
@@ -123,7 +123,7 @@ def test_who_wrote_it_is_a_task_too(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         seed=2,
     )
     corpus = open_reading("sample").reading.corpus
-    found = tasks(corpus, speaker="Mara", labels=sample_labels())
+    found = tasks_of(corpus, choices_of(corpus, speaker="Mara", labels=sample_labels()))
     with JudgeServer(lambda call: "B") as server:
         model = LlmGuesser(
             model="openai-api/local/tiny",

@@ -30,7 +30,7 @@ from realtalk.persona.choosing import (
 )
 from realtalk.persona.prompting import context_text
 from realtalk.persona.simulators import Constant
-from realtalk.persona.turns import choices_of, speaker_turns, tasks
+from realtalk.persona.turns import choices_of, speaker_turns, tasks_of
 from realtalk.persona.values import (
     BASELINES,
     Learning,
@@ -56,8 +56,12 @@ def labels_of(warm: str) -> pl.DataFrame:
     return label_table(inputs, made, "test")
 
 
+def the_choices(**settings: Any) -> list[Choice]:
+    return choices_of(ines(), labels=labels_of("Oven"), **settings)
+
+
 def the_task(**settings: int) -> PersonaTask:
-    return tasks(ines(), labels=labels_of("Oven"), **settings)[0]  # type: ignore[arg-type]
+    return tasks_of(ines(), the_choices(), **settings)[0]
 
 
 def strings(value: Any) -> list[str]:
@@ -215,18 +219,18 @@ def test_differences_from_table_8_are_told_with_their_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("make", "settings", "said"),
     [
-        ({"speaker": "Inez"}, "did you mean 'Ines'"),
-        ({"speaker": "Juno"}, "has only one chat"),
-        ({"choice": "eii"}, "did you mean 'ei'"),
-        ({"context_sessions": 0}, "1 or more sessions"),
-        ({"context_tokens": 0}, "1 or more tokens"),
+        (the_choices, {"speaker": "Inez"}, "did you mean 'Ines'"),
+        (the_choices, {"speaker": "Juno"}, "has only one chat"),
+        (the_choices, {"choice": "eii"}, "did you mean 'ei'"),
+        (the_task, {"context_sessions": 0}, "1 or more sessions"),
+        (the_task, {"context_tokens": 0}, "1 or more tokens"),
     ],
 )
-def test_what_cannot_be_is_refused(settings: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_is_refused(make: Any, settings: dict[str, Any], said: str) -> None:
     with pytest.raises(RealtalkError, match=said):
-        tasks(ines(), labels=labels_of("Oven"), **settings)
+        make(**settings)
 
 
 def test_labels_of_other_turns_are_refused() -> None:

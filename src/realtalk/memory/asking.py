@@ -109,7 +109,7 @@ class Plan:
             for chat in self.corpus.chats
         ]
         if self.limit is not None:
-            places = _drawn_evenly([all_ for _, all_ in questions], self.limit)
+            places = _draw_evenly([all_ for _, all_ in questions], self.limit)
             questions = [
                 (chat, [question for at, question in enumerate(all_) if (number, at) in places])
                 for number, (chat, all_) in enumerate(questions)
@@ -154,7 +154,7 @@ class Plan:
         return MemoryReader(memory, self.reader)
 
 
-def _drawn_evenly(questions: Sequence[Sequence[Question]], limit: int) -> set[tuple[int, int]]:
+def _draw_evenly(questions: Sequence[Sequence[Question]], limit: int) -> set[tuple[int, int]]:
     """(chat, place) of as many questions: as many of each category, as many of each chat.
 
     The category that has fewest so far is next, and of it the chat that has fewest.

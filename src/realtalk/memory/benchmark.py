@@ -49,7 +49,7 @@ from realtalk.memory.golds import (
     learning_parts,
     names_in,
 )
-from realtalk.memory.judging import current_judgements, told_right
+from realtalk.memory.judging import current_judgements, reference_answer
 from realtalk.memory.pictures import draw_sweep
 from realtalk.memory.readers import WORDING_VERSION
 from realtalk.memory.remembering import NO_CONTEXT
@@ -148,7 +148,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
 
     def target(self, sample: Sample[ShownQuestion, Question]) -> str:
         gold = self._gold(sample)
-        return told_right(gold.answer, gold.accept, category_of(sample.truth))
+        return reference_answer(gold.answer, gold.accept, category_of(sample.truth))
 
     def about(self, sample: Sample[ShownQuestion, Question]) -> dict[str, str]:
         left_out = self._gold(sample).left_out

@@ -121,7 +121,7 @@ class Judge:
         return self.wording.fill(
             f"judge_{wording}",
             question=row["question"],
-            gold=told_right(row["gold"], row.get("accept") or (), row["category"]),
+            gold=reference_answer(row["gold"], row.get("accept") or (), row["category"]),
             answer=row["answer"],
         )
 
@@ -137,7 +137,7 @@ class Judge:
         }
 
 
-def told_right(gold: str | None, accept: Sequence[str], category: str) -> str:
+def reference_answer(gold: str | None, accept: Sequence[str], category: str) -> str:
     """What the judge is told is right, with what the golds accept beside it."""
     if category in ABSTAINING or gold is None:
         return UNTOLD

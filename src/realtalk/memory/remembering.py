@@ -11,7 +11,7 @@ fails at some questions leaves these without a score; one that never got anythin
 A memory that anybody wrote, checked → contexts, whatever its `recall` returns.
 
     check_memory(MyMemory)                         → RealtalkError: … give an instance: MyMemory()
-    built = built_memory(MyMemory(), chat)         # build returned nothing: the memory recalls
+    built = build_memory(MyMemory(), chat)         # build returned nothing: the memory recalls
     built.recall(question, Budget(tokens=1000))
     → Context("[Monday 2 March 2026] …", ("D1:2", "D1:4"), tokens=981, words=702, …)
 
@@ -80,7 +80,7 @@ def check_memory(given: Any) -> Memory:
     return memory
 
 
-def built_memory(memory: Memory, chat: Chat, progress: Progress = silent) -> CheckedMemory:
+def build_memory(memory: Memory, chat: Chat, progress: Progress = silent) -> CheckedMemory:
     """A chat's memory: what `build` returned, or the memory itself where that is nothing."""
     telling = {"progress": progress} if "progress" in signature(memory.build).parameters else {}
     chat_memory: Any = memory.build(chat, **telling)
@@ -178,7 +178,7 @@ class MemoryReader:
         self.preparation = None
         began = time.perf_counter()
         try:
-            self._built = built_memory(self.memory, learning, progress)
+            self._built = build_memory(self.memory, learning, progress)
             self._build_seconds = time.perf_counter() - began
         except NoMemoryError as error:
             self._built, self._missing = None, error.what
@@ -278,7 +278,7 @@ def reminder(memory: Memory, budget: Budget) -> Callable[[Chat], MessagesFor]:
     """For a chat, which of its messages something brings to mind."""
 
     def remember(chat: Chat) -> MessagesFor:
-        chat_memory = built_memory(memory, chat)
+        chat_memory = build_memory(memory, chat)
 
         def recall(said: str, moment: datetime) -> Sequence[str]:
             cue = Question("cue", said, None, "", asked=moment)

@@ -41,7 +41,7 @@ from realtalk.files.environment import environment
 from realtalk.files.progress import Progress, Trouble, silent
 from realtalk.files.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
-from realtalk.models.attempts import generate, told_once
+from realtalk.models.attempts import generate, without_repeats
 from realtalk.models.kept_answers import GuardedModel
 from realtalk.models.pacing import leave_repeating_to_us, pace_of, per_minute
 from realtalk.models.replies import (
@@ -240,7 +240,7 @@ async def _all(
     # no prompt is to be taken for asked.
     failures: list[tuple[str, Reply]] = []
     done = 0
-    record.tell = told_once(lambda trouble: progress(done, len(prompts), Trouble(trouble)))
+    record.tell = without_repeats(lambda trouble: progress(done, len(prompts), Trouble(trouble)))
 
     def hand_on() -> None:
         while failures and not record.setup:

@@ -75,7 +75,7 @@ async def generate(
         await asyncio.sleep(pause)
 
 
-def told_once(tell: Callable[[str], None]) -> Callable[[str], None]:
+def without_repeats(tell: Callable[[str], None]) -> Callable[[str], None]:
     """Many connections fail alike: what was told just now is not told again."""
     last_time: dict[str, float] = {}  # what, without the pause, and when
 

@@ -275,7 +275,7 @@ class SimulatedChats:
         settings: Mapping[str, Any],
         consents: Sequence[Consent] = (),
     ) -> None:
-        self.each = tuple(conversations)
+        self.talks = tuple(conversations)
         self._by = by
         # As JSON has it, so that what was stored can be compared.
         self._settings = json.loads(json.dumps(settings, default=str))
@@ -283,22 +283,22 @@ class SimulatedChats:
 
     @property
     def corpus(self) -> Corpus:
-        return Corpus(NAME, "jsonl", tuple(self._mark(talk) for talk in self.each))
+        return Corpus(NAME, "jsonl", tuple(self._mark(talk) for talk in self.talks))
 
     @property
     def done(self) -> int:
-        return sum(talk.at for talk in self.each)
+        return sum(talk.at for talk in self.talks)
 
     @property
     def total(self) -> int:
-        return sum(talk.total for talk in self.each)
+        return sum(talk.total for talk in self.talks)
 
     def restore(self, folder: Path) -> None:
         """Takes over what an earlier call has stored, if it was to make the same chats."""
         stored_chats = {chat.id: chat for chat in load(folder).corpus.chats}
-        if list(stored_chats) != [talk.id for talk in self.each]:
+        if list(stored_chats) != [talk.id for talk in self.talks]:
             raise RealtalkError("holds other chats", where=str(folder), fix=_ELSEWHERE)
-        for talk in self.each:
+        for talk in self.talks:
             about = unpack_extra(stored_chats[talk.id].extra).get("simulated", {})
             before = about.get("settings", {})
             for name in {**before, **self._settings}:
@@ -334,7 +334,7 @@ def converse(
     stored = time.monotonic()
     progress(chats.done, chats.total, "turns")
     try:
-        while waiting := [talk for talk in chats.each if not talk.done]:
+        while waiting := [talk for talk in chats.talks if not talk.done]:
             # Whoever waits for the same simulator, together; each talk once.
             groups: dict[int, list[SimulatedChat]] = {id(simulator): [] for simulator in simulators}
             for talk in waiting:

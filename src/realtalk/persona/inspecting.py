@@ -21,7 +21,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import KIND, PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
-from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, tasks
+from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, choices_of, tasks_of
 
 
 @task
@@ -42,10 +42,9 @@ def persona_simulation(
     other chat. `turns` takes each speaker's first ones (`--limit` of Inspect the first of all).
     """
     corpus = open_reading(path).reading.corpus
-    tested = tasks(
+    tested = tasks_of(
         corpus,
-        speaker=speaker,
-        choice=choice,
+        choices_of(corpus, speaker=speaker, choice=choice),
         context_sessions=context_sessions,
         context_tokens=context_tokens,
     )
@@ -81,7 +80,7 @@ def persona_guess(
     if runs:
         tested = run_tasks(corpus, runs, speaker)
     else:
-        tested = tasks(corpus, speaker=speaker, choice=choice, **context)
+        tested = tasks_of(corpus, choices_of(corpus, speaker=speaker, choice=choice), **context)
     texts = simulated_texts({run.name: [run] for run in runs})
     model = LlmGuesser(
         model="inspect/any", style=style, prompts=Path(prompts) if prompts else None, seed=seed

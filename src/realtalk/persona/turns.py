@@ -1,8 +1,8 @@
 """A corpus → for every speaker with two chats, the turns to learn from and those to be tested on.
 
-    tasks(corpus)[0].speaker                  → "Mara"
-    tasks(corpus)[0].learning.chat.id         → "Chat_1_Mara_Theo"
-    tasks(corpus)[0].turns[0].prompt.context  → (ContextTurn(1, …, "Juno", "did you hear"), …)
+    (task, *others) = tasks_of(corpus, choices_of(corpus))
+    task.speaker, task.learning.chat.id       → "Mara", "Chat_1_Mara_Theo"
+    task.turns[0].prompt.context              → (ContextTurn(1, …, "Juno", "did you hear"), …)
 
 A turn is the speaker's consecutive messages joined, captions of wordless pictures as text. Its
 context is what was said before it in the last sessions, newest first while a budget of tokens
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -123,23 +123,6 @@ def _refuse_single_chats(corpus: Corpus, speaker: str | None) -> None:
         raise RealtalkError("no speaker has two chats", where=corpus.name, fix=_NEEDED)
 
 
-def tasks(
-    corpus: Corpus,
-    *,
-    context_sessions: int = CONTEXT_SESSIONS,
-    context_tokens: int = CONTEXT_TOKENS,
-    speaker: str | None = None,
-    labels: pl.DataFrame | None = None,
-    choice: str = "ei",
-    progress: Progress = silent,
-) -> list[PersonaTask]:
-    """A task for every speaker with two chats, or for the one named."""
-    choices = choices_of(corpus, labels=labels, choice=choice, speaker=speaker, progress=progress)
-    return tasks_of(
-        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
-    )
-
-
 def tasks_of(
     corpus: Corpus,
     choices: Sequence[Choice],
@@ -147,7 +130,7 @@ def tasks_of(
     context_sessions: int = CONTEXT_SESSIONS,
     context_tokens: int = CONTEXT_TOKENS,
 ) -> list[PersonaTask]:
-    """As `tasks`, with the choice of chats made before."""
+    """A task for every speaker of the choices."""
     context = _context_settings(context_sessions, context_tokens)
     chats = {chat.id: chat for chat in corpus.chats}
     tasks = []
@@ -170,13 +153,10 @@ def _context_settings(sessions: int, tokens: int) -> Settings:
     return {"context_sessions": sessions, "context_tokens": tokens}
 
 
-def tasks_record(tasks: Iterable[PersonaTask]) -> dict[str, Any]:
+def tasks_record(tasks: Collection[PersonaTask]) -> dict[str, Any]:
     """What a run's settings tell of its tasks; `stored_tasks` is the way back."""
-    task_list = list(tasks)
-    return {
-        "context": dict(task_list[0].learning.settings),
-        "chats": {task.speaker: [task.learning.chat.id, task.test.id] for task in task_list},
-    }
+    chats = {task.speaker: [task.learning.chat.id, task.test.id] for task in tasks}
+    return {"context": dict(next(iter(tasks)).learning.settings), "chats": chats}
 
 
 def stored_tasks(
@@ -188,13 +168,13 @@ def stored_tasks(
     """
     chats = {chat.id: chat for chat in corpus.chats}
     consistency = {fact["group"]: fact.get("consistency") for fact in facts}
-    task_list = []
+    tasks = []
     for speaker, (learn, test) in settings["chats"].items():
         if learn in chats and test in chats:
             apart = consistency.get(speaker)
             about: Settings = {} if apart is None else {"consistency": apart}
-            task_list.append(_task(speaker, chats[learn], chats[test], settings["context"], about))
-    return task_list
+            tasks.append(_task(speaker, chats[learn], chats[test], settings["context"], about))
+    return tasks
 
 
 def _task(speaker: str, learn: Chat, test: Chat, context: Settings, about: Settings) -> PersonaTask:
