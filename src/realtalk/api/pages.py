@@ -1,7 +1,7 @@
 """Corpora, labels, runs and folders → one page; a corpus → the studio in a browser.
 
     report([corpus, labels, run, "stored-run"], out="report.html")  → Path("report.html")
-    studio("sample")                                              # until it is interrupted
+    studio("sample")                                                # until it is interrupted
 
 What is only in memory is written into a private temporary folder for as long as the page is
 made. Nothing is measured anew.
