@@ -50,8 +50,8 @@ def _command(command: Command, is_default: bool) -> Iterator[str]:
 def _row(option: Option) -> str:
     names = ", ".join(option.keywords) or option.name.upper()
     default, text = option.default, option.help.replace("|", "\\|")
-    if option.keywords and default is inspect.Parameter.empty:
-        text += " Required."
+    if default is inspect.Parameter.empty:
+        text += " Required." if option.keywords else ""
     elif isinstance(default, str) or (default and not isinstance(default, bool | dict | tuple)):
         text += f" Default: `{default}`." if default else ""
     return f"| `{names}` | {text} |"
