@@ -314,7 +314,7 @@ def mcp(
     """Let an assistant look into chats, as a local MCP server.
 
     MCP is the Model Context Protocol. The assistant starts this command itself and talks to it over
-    standard input and output: the guide says what to write into its settings. It can list chats,
+    standard input and output; docs/build/mcp.md shows its settings. It can list chats,
     search them, recall what was said about a question, read sessions, count, and tell feelings. It
     can change nothing, and no connection is opened; but what the assistant reads goes to whoever
     runs the assistant.
