@@ -245,10 +245,7 @@ def compare(
         findings,
         spoken,
         tuple(sorted({who.protocol for who in (*first, *second)})),
-        (
-            *_doubts(first, second),
-            *other_languages((first_name, spoken[0]), (second_name, spoken[1])),
-        ),
+        (*_doubts(first, second), *other_languages(*zip(names, spoken, strict=True))),
         unusable,
     )
 
@@ -273,16 +270,13 @@ def _if_usable(finding: PaperFinding, below: Collection[str]) -> PaperFinding:
 
 
 def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> tuple[str, ...]:
-    first_labeller, second_labeller = (
+    a, b = (
         ", ".join(sorted({f"{who.measure} {who.version}" for who in side}))
         for side in (first, second)
     )
-    if not first_labeller or not second_labeller or first_labeller == second_labeller:
+    if not a or not b or a == b:
         return ()
-    return (
-        f"labelled by {first_labeller} and by {second_labeller}: what differs may be the "
-        "labellers and not the speakers",
-    )
+    return (f"labelled by {a} and by {b}: what differs may be the labellers and not the speakers",)
 
 
 def _facet(
@@ -358,20 +352,19 @@ def _higher(
 ) -> PaperFinding:
     """Holds where every facet differs the claimed way beyond chance; fails where one opposes."""
     numbers, agreed, opposed = [], 0, 0
-    for comparison, p in facets:
-        facet = FACETS[comparison.facet]
-        if comparison.delta.value is None or p is None:
-            numbers.append(f"{facet.title.lower()}: {comparison.delta.unscored}")
+    for row, p in facets:
+        facet = FACETS[row.facet]
+        if row.delta.value is None or p is None:
+            numbers.append(f"{facet.title.lower()}: {row.delta.unscored}")
             continue
         clear = p < _ALPHA
-        agreed += clear and comparison.delta.value * sign > 0
-        opposed += clear and comparison.delta.value * sign < 0
+        agreed += clear and row.delta.value * sign > 0
+        opposed += clear and row.delta.value * sign < 0
         numbers.append(
-            f"{facet.title.lower()}: means {facet_number(facet, comparison.first.mean)} "
-            f"({_count_text(comparison.first)}) and {facet_number(facet, comparison.second.mean)} "
-            f"({_count_text(comparison.second)}), Cliff's delta of the chats "
-            f"{_text(comparison.delta)}, {shown_p(p)} "
-            "(Mann-Whitney over chats, Holm over the claims)"
+            f"{facet.title.lower()}: means {facet_number(facet, row.first.mean)} "
+            f"({_count_text(row.first)}) and {facet_number(facet, row.second.mean)} "
+            f"({_count_text(row.second)}), Cliff's delta of the chats {_text(row.delta)}, "
+            f"{shown_p(p)} (Mann-Whitney over chats, Holm over the claims)"
         )
     verdict: FindingVerdict = "cannot be told"
     if opposed:

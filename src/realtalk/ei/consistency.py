@@ -94,35 +94,23 @@ def _compare(
     gaps: list[Array] = []
     every = True
     for place, width in enumerate(ranges):
-        first_estimate, second_estimate = first.speaker.facets[place], second.speaker.facets[place]
+        a, b = first.speaker.facets[place], second.speaker.facets[place]
         draws, others = first.draws[place], second.draws[place]
-        n, left_out = (
-            first_estimate.n + second_estimate.n,
-            first_estimate.left_out + second_estimate.left_out,
-        )
-        if (
-            first_estimate.value is None
-            or second_estimate.value is None
-            or draws is None
-            or others is None
-        ):
-            where = first if first_estimate.value is None else second
-            reason = f"{where.speaker.chat}: {first_estimate.unscored or second_estimate.unscored}"
+        n, left_out = a.n + b.n, a.left_out + b.left_out
+        if a.value is None or b.value is None or draws is None or others is None:
+            where = first if a.value is None else second
+            reason = f"{where.speaker.chat}: {a.unscored or b.unscored}"
             facets.append(Estimate(None, n=n, left_out=left_out, unscored=reason))
             scaled.append(None)
             continue
         gap = draws - others
-        low, high = (
-            (None, None)
-            if first_estimate.low is None or second_estimate.low is None
-            else _absolute(gap)
-        )
-        value = abs(first_estimate.value - second_estimate.value)
+        low, high = (None, None) if a.low is None or b.low is None else _absolute(gap)
+        value = abs(a.value - b.value)
         facets.append(Estimate(value, low, high, n, left_out))
         scaled.append(value / width if width > 0 else None)
         if width > 0:
             gaps.append(np.abs(gap) / width)
-            every = every and first_estimate.low is not None and second_estimate.low is not None
+            every = every and a.low is not None and b.low is not None
     return SpeakerConsistency(
         speaker=name,
         chats=(first.speaker.chat, second.speaker.chat),

@@ -31,10 +31,8 @@ FOLDERS: Mapping[EncoderName, str] = {ENGLISH_ENCODER: "ei", MULTILINGUAL: "ei_m
 
 def encoder_for(turns: Mapping[str, int]) -> EncoderName:
     """The encoder of a chat, by how many of its turns are in which language."""
-    turns_with_language = sum(turns.values()) - turns.get(UNTOLD, 0)
-    is_english = (
-        not turns_with_language or turns.get(ENGLISH, 0) >= (1 - SOME) * turns_with_language
-    )
+    total = sum(turns.values()) - turns.get(UNTOLD, 0)
+    is_english = not total or turns.get(ENGLISH, 0) >= (1 - SOME) * total
     return ENGLISH_ENCODER if is_english else MULTILINGUAL
 
 

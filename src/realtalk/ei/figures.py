@@ -271,11 +271,7 @@ def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, list[str], str]:
     number = int(sessions["place"].n_unique())
     numbers = turns["session"].to_list()
     if max(numbers) - min(numbers) < _MOST_PERIODS:
-        return (
-            sessions,
-            [str(number) for number in range(min(numbers), max(numbers) + 1)],
-            "session",
-        )
+        return sessions, [str(at) for at in range(min(numbers), max(numbers) + 1)], "session"
     if turns["time"].null_count() == 0:
         for name, length, form in _PERIODS:
             begins = turns["time"].dt.truncate(length)
@@ -291,12 +287,8 @@ def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, list[str], str]:
     grouped = sessions.with_columns(pl.col("place") // width)
     first = pl.col("session").first().over("place").cast(pl.String)
     last = pl.col("session").last().over("place").cast(pl.String)
-    named_periods = grouped.with_columns((first + "-" + last).alias("period"))
-    return (
-        named_periods,
-        named_periods["period"].unique(maintain_order=True).to_list(),
-        f"{width} sessions",
-    )
+    frame = grouped.with_columns((first + "-" + last).alias("period"))
+    return frame, frame["period"].unique(maintain_order=True).to_list(), f"{width} sessions"
 
 
 def _emotions(chat: str, part: pl.DataFrame, names: list[str]) -> Any:

@@ -238,7 +238,5 @@ def other_languages(
 
 def languages_json(languages: Sequence[Languages]) -> dict[str, Any]:
     """Every chat's share of English, its grade, and the lines that are printed about it."""
-    return {
-        "chats": [language.to_json() for language in languages],
-        "notes": language_notes(languages),
-    }
+    chats = [language.to_json() for language in languages]
+    return {"chats": chats, "notes": language_notes(languages)}

@@ -115,10 +115,8 @@ class RunFolder:
         if place.exists():
             record = read_record(folder)
             _refuse_difference(folder, record, {"kind": kind, "settings": own_settings})
-            used = [
-                *(record["versions"]),
-                *(version for version in used if version not in record["versions"]),
-            ]
+            stored = record["versions"]
+            used = [*stored, *(own for own in used if own not in stored)]
         write_json(place, {"kind": kind, "settings": own_settings, "versions": used})
         return cls(folder, kind, own_settings, used)
 

@@ -159,10 +159,7 @@ def _write(
     stored.rewrite("rows", list(rows.values()), run_schema(benchmark.columns))
     stored.rewrite("groups", list(facts.values()))
     settings = {**record.settings, "scoring": benchmark.settings["scoring"]}
-    used = [
-        *record.versions,
-        *(version for version in (versions(),) if version not in record.versions),
-    ]
+    used = [*record.versions, *(own for own in (versions(),) if own not in record.versions)]
     write_json(
         record.folder / "run.json",
         {"kind": record.kind, "settings": settings, "versions": used},

@@ -162,9 +162,8 @@ def _summary_lines(
     runs: Mapping[str, Run], scores: Sequence[Score], references: Sequence[Reference], facts: bool
 ) -> Lines:
     benchmark = next(iter(runs.values())).benchmark
-    summaries = [part for run in runs.values() for part in run.variants.values()]
-    names = (name for part in summaries for name in part.facts) if facts else ()
-    fact_names = tuple(dict.fromkeys(names))
+    parts = [part for run in runs.values() for part in run.variants.values() if facts]
+    fact_names = list(dict.fromkeys(name for part in parts for name in part.facts))
     rows: list[tuple[Any, ...]] = []
     for name, run in runs.items():
         for variant, summary in run.variants.items():

@@ -133,11 +133,11 @@ class ThreadTask(Benchmark[Case, Target, Value]):
     def truths(self) -> Iterator[Stage[None, Target]]:
         """As `stages`, with nothing to show: conversations and histories are not made."""
         for setting in self.shown_settings:
-            targets = self.samples.part("test")
-            yield Stage(
-                setting,
-                [Sample(target.key, target.user, setting, None, target) for target in targets],
-            )
+            samples = [
+                Sample(target.key, target.user, setting, None, target)
+                for target in self.samples.part("test")
+            ]
+            yield Stage(setting, samples)
 
     def stored_answer(self, sample: Sample[Any, Target], row: Row) -> Answer[Value] | None:
         """What was predicted, where the row is of this very reply."""
