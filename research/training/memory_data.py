@@ -29,7 +29,7 @@ _SESSION = re.compile(r"== session (\d+), (.+)")
 _MESSAGE = re.compile(r"(\d+) ([^:]+): (.*)")
 
 
-def told(path: Path) -> dict[str, Any]:
+def read_chat(path: Path) -> dict[str, Any]:
     """A listing of an invented chat → the chat."""
     first, *lines = path.read_text("utf-8").splitlines()
     id_, _, names = first.partition(": ")
@@ -81,8 +81,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "build" / "memory" / "chats.json")
     options = parser.parse_args()
     chats = json.loads(options.stitched.read_text("utf-8"))
-    chats += [told(path) for path in sorted((HERE / "fiction").glob("*.txt"))]
+    # L are chats of other languages, which this encoder does not read.
+    chats += [read_chat(path) for path in sorted((HERE / "fiction").glob("[!L]*.txt"))]
     questions = read_questions(sorted(HERE.glob("questions*.jsonl")))
+    questions = {id_: asked for id_, asked in questions.items() if not id_.startswith("L")}
     for chat in chats:
         chat["queries"] = questions.pop(chat["id"], [])
         last = max((place for q in chat["queries"] for place in q["positives"]), default=0)
