@@ -29,8 +29,8 @@ KNOWN = r"""
     screen.png | a picture | screenshot | \x89PNG\r\n\x1a\n\x00\x00\x00\r
     IMG_1.jpg | a picture | screenshot | \xff\xd8\xff\xe0\x00\x10JFIF
     IMG_1.heic | a picture | screenshot | \x00\x00\x00\x18ftypheic\x00\x00
-    clip.mp4 | a sound or a video | guide | \x00\x00\x00\x18ftypisom\x00\x00
-    voice.opus | a sound or a video | guide | OggS\x00\x02\x00\x00
+    clip.mp4 | a sound or a video | export.md | \x00\x00\x00\x18ftypisom\x00\x00
+    voice.opus | a sound or a video | export.md | OggS\x00\x02\x00\x00
     talk.rtf | rich text | .txt | {\\rtf1\\ansi
     x.7z | 7-Zip | unpack | 7z\xbc\xaf'\x1c\x00\x04
     x.rar | RAR | unpack | Rar!\x1a\x07\x01\x00
@@ -65,7 +65,7 @@ SHAPES = r"""
     list.json | a list of 2 objects with a, b | columns | [{"a": "tulips"}, {"b": 2}]
     cut.zip | the zip cannot be opened | again | PK\x03\x04\x14 tulips
     no.zip | is not a zip | again | the tulips are behind the shed
-    any.dat | binary data | guide | \x01\x02\x00\x00tulips
+    any.dat | binary data | export.md | \x01\x02\x00\x00tulips
     one.csv | a table of one column | speaker, text and time | tulips\nbehind the shed
     two.csv | no column is known | found: kiwi, mango | kiwi,mango\ntulips,shed
     plain.txt | has 16 characters and no date | 12/03/2024, 18:04 - Ana: hello | Ana: the tulips!

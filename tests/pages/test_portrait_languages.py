@@ -22,7 +22,7 @@ def spoken(lines: Any) -> ReadCorpus:
 
 def graded(monkeypatch: pytest.MonkeyPatch, grade: str) -> None:
     own = {"grade": grade, "measures": {"sentiment": {"grade": grade}}}
-    monkeypatch.setattr(grades, "_stored", lambda: {"languages": {"es": own}})
+    monkeypatch.setattr(grades, "_grade_file", lambda: {"languages": {"es": own}})
 
 
 @needs_multilingual

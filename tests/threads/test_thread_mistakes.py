@@ -32,7 +32,7 @@ def test_a_prompt_is_json_where_json_is_asked_for(run: Any) -> None:
     status, out, _ = run("threads", "prompt", SAMPLE, "1", "--json")
     plain = run("threads", "prompt", SAMPLE, "1")[1]
     assert status == 0
-    assert json.loads(out) == plain.removesuffix("\n")
+    assert json.loads(out)["prompt"] == plain.removesuffix("\n")
     assert "<comment>" in plain
 
 

@@ -85,7 +85,7 @@ def probe(
         rt.probe("sample")
         rt.probe("sample", memory="recent", budget="1000,2000", out="probe-recent")
         rt.probe("data/realtalk", engine=Engine("processes", workers=4), out="run")
-        rt.probe("sample", memory="events", model="openai/gpt-4o-mini", out="llm")
+        rt.probe("sample", memory="events", model="openai/gpt-4o-mini", out="answers")
     """
     from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of
     from realtalk.memory.asking import Plan
@@ -172,7 +172,7 @@ def simulate(
     Example:
         rt.simulate("sample", speaker="Mara", out="as-mara")
         rt.simulate("data/realtalk", simulator="constant", out="constant")
-        rt.simulate("sample", model="openai/gpt-4o-mini", style=True, out="llm")
+        rt.simulate("sample", model="openai/gpt-4o-mini", style=True, out="styled")
     """
     from realtalk.api.choices import semantics_of, simulator_of
     from realtalk.evals import refuse_other_folder
