@@ -60,9 +60,9 @@ def _batch(function: Callable[..., Any]) -> Command:
     verb = {"report": "Write a page about"}.get(name, name.capitalize())
     text = f"{verb} every input by itself, into one folder."
     examples = [
-        f'    rt.{name}(["exports/"], out="{name}-parts")',
-        f'    rt.{name}(["exports/", "more/*.zip"], out="{name}-parts")',
-        f'    rt.{name}(["exports/"], engine=Engine("processes", workers=4), out="{name}-parts")',
+        f'    rt.{name}(["exports/"], out="{name}s")',
+        f'    rt.{name}(["exports/", "more/*.zip"], out="{name}s")',
+        f'    rt.{name}(["exports/"], engine=Engine("processes", workers=4), out="{name}s")',
     ]
     call.__doc__ = "\n".join([text, "", "Args:", *lines, "", "Example:", *examples, ""])
     call.__name__ = name
