@@ -20,7 +20,10 @@ pytest_plugins = ["page_browser"]
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 ROOMS = ("start", "chat", "redact", "research", "build")
-PAGES = [path.relative_to(ROOT).as_posix() for room in ROOMS for path in (DOCS / room).glob("*.md")]
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix() for room in ROOMS for path in (DOCS / room).glob("*.md")
+)
+LONG = {"docs/research/persona.md", "docs/research/runs.md"}  # label and simulate for seconds
 RUN = re.compile(r"<!-- run -->\n```sh\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -57,7 +60,14 @@ def chat_of_mara(folder: Path) -> None:
         archive.writestr("WhatsApp Chat with Mara.txt", "\n".join(lines))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if RUN.search((ROOT / page).read_text())])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page in LONG else [])
+        for page in PAGES
+        if RUN.search((ROOT / page).read_text("utf-8"))
+    ],
+)
 def test_the_commands_of_a_page_run(
     page: str, run: Any, tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
