@@ -81,10 +81,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "build" / "memory" / "chats.json")
     options = parser.parse_args()
     chats = json.loads(options.stitched.read_text("utf-8"))
-    # L are chats of other languages, which this encoder does not read.
-    chats += [read_chat(path) for path in sorted((HERE / "fiction").glob("[!L]*.txt"))]
+    # L and M are chats of other languages, which this encoder does not read; M are for tests.
+    chats += [read_chat(path) for path in sorted((HERE / "fiction").glob("[!LM]*.txt"))]
     questions = read_questions(sorted(HERE.glob("questions*.jsonl")))
-    questions = {id_: asked for id_, asked in questions.items() if not id_.startswith("L")}
+    questions = {id_: asked for id_, asked in questions.items() if id_[0] not in "LM"}
     for chat in chats:
         chat["queries"] = questions.pop(chat["id"], [])
         last = max((place for q in chat["queries"] for place in q["positives"]), default=0)
