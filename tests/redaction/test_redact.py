@@ -372,6 +372,7 @@ GUESSED = st.lists(st.sampled_from(BITS.split("|")), max_size=12).map(" ".join)
     texts=st.lists(st.text(max_size=60), max_size=6) | st.lists(GUESSED, min_size=2, max_size=6),
     speakers=st.lists(st.text(max_size=8), min_size=1, max_size=4, unique=True),
 )
+@example(texts=["anna anna anna anna met Anna"], speakers=["¯"])  # a space, once it is folded
 @settings(max_examples=tries(150), deadline=None)
 def test_any_text_and_any_speaker_twice_is_as_once(texts: list[str], speakers: list[str]) -> None:
     corpus = corpus_of(*texts, speakers=tuple(speakers))

@@ -253,8 +253,8 @@ class Names:
 
     def _add_sign(self, name: str, person: str) -> None:
         key = fold(name)
-        if not key or (len(key) == 1 and key.isdigit()):
-            return
+        if not key.strip() or (len(key) == 1 and key.isdigit()):
+            return  # "¯" is a space with a mark to Unicode
         self._signs.setdefault(key, person)
         letters = squash(name)
         if len(letters) > 1 and letters.isalpha():
