@@ -85,7 +85,7 @@ def main() -> None:
     )
     if given.answers is None:
         guesser = LlmGuesser(model=given.model)
-        head = {"head": True, "max_tokens": guesser.asked.max_tokens}
+        head = {"head": True, "max_tokens": guesser.config.max_tokens}
         count, size = write(given.out, head, prompts(corpus, benchmark, guesser))
         sys.stdout.write(f"{count:,} prompts, {size:,} bytes: {given.out}\n")
         return

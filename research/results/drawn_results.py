@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 import vl_convert
 
-from realtalk.describe.figures import styled
+from realtalk.describe.figures import style_chart
 from realtalk.metrics.statistics import Estimate
 from research.results import PAGES
 from research.results.page_pictures import draw_estimates
@@ -45,7 +45,7 @@ def draw_audit() -> None:
         )
         .properties(width=480, height=110)
     )
-    picture = vl_convert.vegalite_to_svg(styled(chart, "Verdicts of the audit", []).to_dict())
+    picture = vl_convert.vegalite_to_svg(style_chart(chart, "Verdicts of the audit", []).to_dict())
     (PAGES / "audit.svg").write_text(picture, "utf-8")
 
 

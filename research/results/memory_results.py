@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -129,7 +129,9 @@ def told_to_mem0(stored: Stored) -> dict[str, str]:
         means = {name: part[name].mean() for name in ("f1", "f1_audited", "accepted_audited")}
         words = part["context_words"].mean()
         assert isinstance(words, float)
-        rows.append((title(which), f"{words:,.0f}", *(digits(each) for each in means.values())))
+        rows.append(
+            (title(which), f"{words:,.0f}", *(digits(cast(float, mean)) for mean in means.values()))
+        )
     headings = ("memory", "words", "F1", "F1, audited", "accepted, audited")
     return {
         "mem0": markdown(headings, rows),

@@ -24,7 +24,7 @@ from realtalk.evals import running
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.similarity import Rows, Similarity, shipped_encoder
-from realtalk.persona.benchmark import PersonaBenchmark, share
+from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.turns import choices_of, tasks_of
 from realtalk.persona.values import PersonaTask, Simulator, make_simulator
@@ -62,8 +62,8 @@ def main() -> None:
         found = running.run(benchmark, corpus, simulator, scored)
         out = given.out / given.name / name
         shutil.rmtree(out, ignore_errors=True)
-        share(scored, out)
-        sys.stdout.write(f"{name}: {len(found.rows):,} turns of {len(found.speakers)} speakers\n")
+        found.share(out)
+        sys.stdout.write(f"{name}: {len(found.rows):,} turns of {len(found.groups)} speakers\n")
         sys.stdout.flush()
     for file in (
         given.run / "report.json",

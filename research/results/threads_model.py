@@ -285,7 +285,7 @@ def tokens(model: ModelRows) -> str:
 
 
 def mean(rows: Sequence[Row], column: str) -> float:
-    return sum(row[column] for row in rows) / len(rows)
+    return float(sum(row[column] for row in rows) / len(rows))
 
 
 def unread(model: ModelRows) -> str:

@@ -6,6 +6,8 @@ model_words(ModelRows())["answers"]   → "60,128"
 
 from __future__ import annotations
 
+from typing import Any
+
 from realtalk.evals.tables import share
 from realtalk.threads.values import SETTINGS, TASKS, Task
 from research.papers.claims import CLAIMS
@@ -87,7 +89,7 @@ def held(model: ModelRows) -> dict[str, str]:
 def single(model: ModelRows) -> dict[str, str]:
     """Single figures of the sentences."""
 
-    def figure(task: Task, name: str, setting: str = "p-conv", **how: str) -> str:
+    def figure(task: Task, name: str, setting: str = "p-conv", **how: Any) -> str:
         who = how.pop("who", MODEL)
         return told(model.figures(Asked(task, **how), who, setting)[name])
 

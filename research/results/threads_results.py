@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from realtalk.evals.comparing import RunComparison
 from realtalk.evals.run import Run
@@ -91,7 +92,7 @@ def leaks(stored: Stored) -> str:
     for rules in ("clean", *LEAKS, "released"):
         setting = "p-nonconv" if rules == "post-always-shown" else "p-conv"
         impact = stored.scores(rules, "impact", COUNTS, setting)
-        cells = [f"{impact.scored:,}", digits(impact.facts["positive"] or 0)]
+        cells = [f"{impact.scored:,}", digits(cast(float, impact.facts["positive"] or 0))]
         if rules == "sign-shown":
             cells += ["not in its prompt", "–"]
         else:
@@ -108,7 +109,7 @@ def leaks(stored: Stored) -> str:
         if rules == "post-always-shown":
             without = stored.scores("clean", "impact", COUNTS, setting)
             mcc = stored.scores("clean", "sentiment", COUNTS, setting).overall["mcc"]
-            rows.append((f"clean, {setting}", f"{without.scored:,}", digits(without.facts["positive"] or 0), "as clean",
+            rows.append((f"clean, {setting}", f"{without.scored:,}", digits(cast(float, without.facts["positive"] or 0)), "as clean",
                          told(mcc), told(without.overall["mae_log"]), told(without.overall["spearman"])))  # fmt: skip
     return markdown(
         (
