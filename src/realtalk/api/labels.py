@@ -196,17 +196,14 @@ def distinguishability(
         rt.ei.distinguishability("mara", "mara-simulated")
         rt.ei.distinguishability("data/realtalk", "locomo10.json")
     """
-    from realtalk.api.labels import label
     from realtalk.ei.protocols import rules_of
     from realtalk.ei.told_apart import WAYS, told_apart
     from realtalk.evals.tables import ResultTable, frame_of
 
     both = (as_corpus(first), as_corpus(second))
     first_labels, second_labels = labels or tuple(label(side, progress=progress) for side in both)
-    frames, joins_messages = (
-        (first_labels.frame, second_labels.frame),
-        rules_of(first_labels.protocol).joined,
-    )
+    frames = (first_labels.frame, second_labels.frame)
+    joins_messages = rules_of(first_labels.protocol).joined
     tests = told_apart(*both, frames, joined=joins_messages, progress=progress)
     rows = [
         {

@@ -98,15 +98,13 @@ class Option:
         several = self.is_mapping or self.is_sequence
         kind: Any = (tuple[str, ...] if several else self.kind) if self.keywords else self.kind
         required = self.default is inspect.Parameter.empty
-        shows_default = (
-            None if required or self.default in (None, "", False, ()) or several else True
-        )
+        shows_default = not (required or several or self.default in (None, "", False, ()))
         about = Parameter(
             name=self.keywords or None,
             help=self.help,
             group=self.group,
             negative=None if self.default is True else (),
-            show_default=bool(shows_default),
+            show_default=shows_default,
         )
         places = inspect.Parameter
         argument = places.VAR_POSITIONAL if several else places.POSITIONAL_ONLY

@@ -106,6 +106,8 @@ def interruption() -> str:
     """What is kept of a command that was interrupted, and how to go on with it."""
     from pathlib import Path
 
+    from realtalk.notebook import counted
+
     command, calls = _running[-1] if _running else (None, {})
     folder = Path(str(calls.get("out") or ""))
     resumes = command is not None and "fresh" in command.option_names and calls.get("out")
@@ -113,7 +115,7 @@ def interruption() -> str:
         return "interrupted; nothing was left half written"
     files = [path for name in _ROW_FILES for path in folder.rglob(f"{name}.jsonl")]
     rows = sum(path.read_bytes().count(b"\n") for path in files)
-    kept = f"{rows:,} row{'s' if rows != 1 else ''} kept" if files else "what is done is kept"
+    kept = f"{counted(rows, 'row')} kept" if files else "what is done is kept"
     fresh = " without --fresh" if calls.get("fresh") else ""
     return f"interrupted: {kept} in {folder}; run the same command{fresh} to continue"
 

@@ -167,7 +167,7 @@ class _Item:
 
 
 @dataclass(slots=True)
-class _Bubble:
+class _DiscordMessage:
     """One message of a page."""
 
     id: str
@@ -218,13 +218,13 @@ class _DiscordPage(PageWalker[_Spot]):
     def __init__(self, text: str) -> None:
         super().__init__(_Spot())
         self.notices = 0
-        self.bubbles: list[_Bubble] = []
+        self.bubbles: list[_DiscordMessage] = []
         self._entries: list[str] = []  # of the preamble: the server, the channel, its topic
         self._author = _Author()
         self._stamp: list[str] = []  # of a group, where it stands before its messages
         self._answered = ""
         self._is_old = False  # whether the group has its author before its messages
-        self._bubble: _Bubble | None = None
+        self._bubble: _DiscordMessage | None = None
         self._walk(text)
         self._finish()
 
@@ -271,7 +271,7 @@ class _DiscordPage(PageWalker[_Spot]):
 
     def _begin(self, number: str) -> None:
         self._finish()
-        self._bubble = _Bubble(number, self._author, reply=self._answered)
+        self._bubble = _DiscordMessage(number, self._author, reply=self._answered)
         self._answered = ""
         self._bubble.parts["stamp"] = list(self._stamp)
         self._bubble.is_old = self._is_old
@@ -290,7 +290,12 @@ class _DiscordPage(PageWalker[_Spot]):
             self._bubble.part = part
 
     def _look(
-        self, bubble: _Bubble, tag: str, attributes: dict[str, str], own: str | None, role: str
+        self,
+        bubble: _DiscordMessage,
+        tag: str,
+        attributes: dict[str, str],
+        own: str | None,
+        role: str,
     ) -> None:
         """What a tag inside of a message says by itself; `own` is the role of its classes."""
         if own == "notice":
@@ -315,7 +320,7 @@ class _DiscordPage(PageWalker[_Spot]):
 
     @staticmethod
     def _file(
-        bubble: _Bubble, tag: str, classes: list[str], attributes: dict[str, str], role: str
+        bubble: _DiscordMessage, tag: str, classes: list[str], attributes: dict[str, str], role: str
     ) -> None:
         for name in classes:
             if name in _BEGIN and tag != "img":
@@ -331,7 +336,7 @@ class _DiscordPage(PageWalker[_Spot]):
             file.url = address if role == "title" else file.url or address
 
     @staticmethod
-    def _emoji(bubble: _Bubble, role: str, emoji: str) -> None:
+    def _emoji(bubble: _DiscordMessage, role: str, emoji: str) -> None:
         if role == "text":
             bubble.parts["text"].append(emoji)
         elif bubble.reactions and not bubble.reactions[-1][0]:

@@ -137,7 +137,7 @@ class _File:
 
 
 @dataclass(slots=True)
-class _Bubble:
+class _TelegramMessage:
     """One message of a page: pieces of text by what they are, and what stands beside them."""
 
     id: str
@@ -213,9 +213,9 @@ class _TelegramPage(PageWalker[_Place]):
     def __init__(self, text: str) -> None:
         super().__init__(_Place())
         self.notices = 0
-        self.bubbles: list[_Bubble] = []
+        self.bubbles: list[_TelegramMessage] = []
         self._title: list[str] = []
-        self._bubble: _Bubble | None = None
+        self._bubble: _TelegramMessage | None = None
         self._depth = 0
         self._walk(text)
         self._finish()  # a page may end in the middle of a message
@@ -234,7 +234,7 @@ class _TelegramPage(PageWalker[_Place]):
                 # The lines between two days are of the page, not of the chat.
                 self.notices += not attributes.get("id", "").startswith("message-")
             elif tag.name == "div" and {"message", "default"} <= classes:
-                self._bubble = _Bubble(attributes.get("id", "").removeprefix("message"))
+                self._bubble = _TelegramMessage(attributes.get("id", "").removeprefix("message"))
                 self._depth = len(self._open)
                 around = _Place()  # what is around a message does not tell what is in it
         elif {"date", "pull_right"} <= classes:
