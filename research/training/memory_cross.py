@@ -29,6 +29,7 @@ from research.training.memory_train import Chat, is_held, scored
 HERE = Path(__file__).parent
 BEGIN, END, PAD = 0, 2, 1
 CANDIDATES, NEGATIVES = 48, 14
+LONGEST = 240  # tokens of a message
 Pair = tuple[int, int, int]  # chat, question, message
 
 
@@ -65,7 +66,7 @@ class Texts:
             return [one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
         self.questions = [[q[:40] for q in ids([q["text"] for q in c.queries])] for c in chats]
-        self.messages = [self._around(chat, ids(chat.plain(True)[0])) for chat in chats]
+        self.messages = [self._around(chat, ids(chat.whole())) for chat in chats]
 
     @staticmethod
     def _around(chat: Chat, said: list[list[int]]) -> list[list[int]]:
@@ -77,7 +78,7 @@ class Texts:
                 if 0 <= other < len(said)
                 and chat.messages[other]["session"] == chat.messages[at]["session"]
             ]
-            found.append([*own[:80], END, *(token for part in near for token in part)])
+            found.append([*own[:LONGEST], END, *(token for part in near for token in part)])
         return found
 
     def pair(self, one: Pair) -> list[int]:
@@ -208,8 +209,7 @@ def main() -> None:
     orders, pairs = [], []
     with np.load(options.first) as first:
         for at, chat in enumerate(chats):
-            dense = first[f"{chat.id}.questions"].astype(np.float32)
-            dense = dense @ first[f"{chat.id}.messages"].T.astype(np.float32)
+            dense = first[f"{chat.id}.near"].astype(np.float32)
             late = first[f"{chat.id}.late"].astype(np.float32)
             orders.append(np.argsort(-(dense / dense.std() + late / late.std()), axis=1))
             for q, query in enumerate(chat.queries):

@@ -52,12 +52,11 @@ class Table:
 
     def __init__(self, given: dict[str, Any], stored: dict[str, Array]) -> None:
         chat = chat_of(given)
-        index = indexed(chat, stored["messages"])
+        index = indexed(chat, stored["passages"])
         asked = [(at, query) for at, query in enumerate(given["queries"]) if query["positives"]]
         self.kinds = [query["kind"] for _, query in asked]
         self.right = [query["positives"] for _, query in asked]
         self.words = np.array([len(text.split()) for text in index.texts])
-        self.vectors = stored["messages"].astype(np.float32)
         rows = []
         for at, query in asked:
             one = SearchedQuestion.of(chat, Question("", query["text"], None, query["kind"]))

@@ -2,12 +2,14 @@
 
     python -m research.training.memory_train --name held --hold             # scored on chats not seen
     python -m research.training.memory_train --name all1 --seed 1 --save    # on everything
+    python -m research.training.memory_train --name mean --hold --mean k1.safetensors k2.safetensors
 
 A step takes one chat, all its messages and some of its questions; every message of the chat is a
 candidate. Each evidence message competes with all that is no evidence; `--teacher` also asks for
 the order that a larger model gave (`memory_cross.py`). What is drawn anew each time: other names
 for the speakers, long messages broken into bubbles, where rows begin. Results go to
-OUT/<name>.json, vectors of the chats that were asked for to OUT/<name>.npz.
+OUT/<name>.json, vectors of the chats that were asked for to OUT/<name>.npz. All runs begin with the
+same weights, so that the mean of several is a model too (`--mean`: nothing is learned then).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from realtalk.encoders.sentences import pack
+from realtalk.encoders.sentences import pack, passages
 from research.training.memory_model import (
     CLS,
     SEP,
@@ -57,10 +59,19 @@ class Chat:
         for at, query in enumerate(self.queries):
             query["at"] = at
 
+    def whole(self) -> list[str]:
+        """Every message with its speaker's name."""
+        return [self._shown(m["text"], m["speaker"], self.speakers, True) for m in self.messages]
+
     def plain(self, named: bool) -> tuple[list[str], list[int], list[int]]:
-        """Texts, sessions, and which message each text is (here: itself)."""
-        texts = [self._shown(m["text"], m["speaker"], self.speakers, named) for m in self.messages]
-        return texts, [m["session"] for m in self.messages], list(range(len(texts)))
+        """Passages, their sessions, and which message each is of."""
+        texts, sessions, owners = [], [], []
+        for at, message in enumerate(self.messages):
+            for part in passages(message["text"]):
+                texts.append(self._shown(part, message["speaker"], self.speakers, named))
+                sessions.append(message["session"])
+                owners.append(at)
+        return texts, sessions, owners
 
     def drawn(
         self, rng: random.Random, named: bool
@@ -77,7 +88,7 @@ class Chat:
             text = renamed(message["text"], names)
             if bare:
                 text = re.sub(r"[.,!?'’]", "", text)
-            for part in bubbles(text, rng) if rng.random() < broken else [text]:
+            for part in bubbles(text, rng) if rng.random() < broken else passages(text):
                 texts.append(self._shown(part, message["speaker"], new, named))
                 sessions.append(message["session"])
                 owners.append(at)
@@ -137,6 +148,14 @@ class Encoded:
         alone = pack(asked, None, 0, CLS, SEP)
         self.asked = spread(model(*padded(alone.rows, device)), alone.spans)
         self.questions = pooled(*self.asked)
+
+
+def best_of(scores: Tensor, owners: list[int]) -> Tensor:
+    """[questions, passages] → [questions, messages]: the best passage of each message."""
+    where = torch.tensor(owners, device=scores.device).expand(len(scores), -1)
+    low = torch.finfo(scores.dtype).min
+    best = torch.full((len(scores), owners[-1] + 1), low, device=scores.device, dtype=scores.dtype)
+    return best.scatter_reduce(1, where, scores, "amax", include_self=False)
 
 
 def fitted(scores: Tensor, groups: Tensor, mates: Tensor) -> Tensor:
@@ -207,12 +226,10 @@ def step_loss(
     if not options.teacher:
         return total
     given = torch.stack([chat.taught[query["at"]] for query in queries]).to(device)
-    owner = where.to(device).expand(len(queries), -1)
     for scores in (dense, late / SHARP_LATE):
-        best = torch.full_like(given, torch.finfo(given.dtype).min)
-        best = best.scatter_reduce(1, owner, scores, "amax", include_self=False)
+        best = best_of(scores, owners).log_softmax(-1)
         apart = nn.functional.kl_div(
-            best.log_softmax(-1), (given / options.soft).softmax(-1), reduction="batchmean"
+            best, (given / options.soft).softmax(-1), reduction="batchmean"
         )
         total = total + options.follow * apart
     return total
@@ -263,18 +280,20 @@ def train(
 def vectors(
     model: Retriever, chat: Chat, options: argparse.Namespace, device: torch.device
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """Vectors and late scores of a chat's questions and messages."""
+    """Vectors of a chat's questions and passages, and how near and how well matched each message is."""
     model.eval()
     tokenizer = Tokenizer.from_file(str(options.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    texts, sessions, _ = chat.plain(options.named)
+    texts, sessions, owners = chat.plain(options.named)
     asked = [q["text"] for q in chat.queries]
     parts, questions = tokenised(tokenizer, texts, 256), tokenised(tokenizer, asked, 64)
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
         made = Encoded(model, parts, sessions, questions, options.chunk, device)
         late = best_matches(model, made.asked, made.own)
-    found = {"messages": made.messages, "questions": made.questions, "late": late}
+    near = made.questions @ made.messages.T
+    found = {"passages": made.messages, "questions": made.questions}
+    found |= {"near": best_of(near, owners), "late": best_of(late, owners)}
     return {name: value.cpu().numpy().astype(np.float16) for name, value in found.items()}
 
 
@@ -314,11 +333,11 @@ def main() -> None:
     add("--follow", type=float, default=1.0, help="weight of following the teacher")
     add("--late", type=float, default=0.5, help="weight of best matches")
     add("--layers", type=int, default=0, help="keep only the first so many")
+    add("--mean", type=Path, nargs="*", help="weights whose mean is scored; nothing is learned")
     add("--save", action="store_true")
     add("--limit", type=int, default=0, help="stop after so many steps (a smoke test)")
     options = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    torch.manual_seed(options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.time()
     chats = [Chat(given) for given in json.loads(options.data.read_text("utf-8"))]
@@ -328,11 +347,20 @@ def main() -> None:
         with np.load(options.teacher) as file:
             for chat in used:
                 chat.taught = torch.from_numpy(file[chat.id].astype(np.float32))
+    torch.manual_seed(0)  # what begins at random begins alike in every run
     model = load_base(options.base)
+    torch.manual_seed(options.seed)
     if options.layers:
         model.encoder.encoder.layer = model.encoder.encoder.layer[: options.layers]
     model = model.to(device)
-    train(model, used, options, device)
+    if options.mean:
+        from safetensors.torch import load_file
+
+        parts = [load_file(path) for path in options.mean]
+        mean = {name: sum(part[name].float() for part in parts) / len(parts) for name in parts[0]}
+        model.load_state_dict(mean)
+    else:
+        train(model, used, options, device)
     result: dict[str, Any] = {"options": {k: str(v) for k, v in vars(options).items()}}
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     tables: dict[str, list[dict[str, float]]] = {"dense": [], "late": [], "both": []}
@@ -343,8 +371,7 @@ def main() -> None:
             continue
         there = [at for at, query in enumerate(chat.queries) if query["positives"]]
         right = [chat.queries[at]["positives"] for at in there]
-        dense = made["questions"].astype(np.float32) @ made["messages"].T.astype(np.float32)
-        late = made["late"].astype(np.float32)
+        dense, late = made["near"].astype(np.float32), made["late"].astype(np.float32)
         both = dense / dense.std() + late / late.std()
         for name, scores in (("dense", dense), ("late", late), ("both", both)):
             tables[name].append(scored(scores[there], right))

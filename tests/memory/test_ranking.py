@@ -232,3 +232,21 @@ def test_an_empty_chat_has_no_scores(encoder: SentenceEncoder) -> None:
     built = ChatIndex.of(empty, None)
     asked = SearchedQuestion.of(empty, question("Who?"))
     assert scores(built, asked, None, FUSED).shape == (0,)
+
+
+def test_a_long_answer_is_found_by_what_its_last_lines_say(tmp_path: Path) -> None:
+    filler = "Keep the receipts in one folder and write the month on each of them. " * 12
+    long = f"{filler}Water the lemon tree only once a week in winter.\nThat is all for today."
+    texts = (long, filler, "how often should the little tree on my balcony be given water?")
+    said = tuple(Message(f"D1:{n}", "Mara", None, text) for n, text in enumerate(texts, 1))
+    plant = Chat("plant", ("Mara",), (Session(1, None, said),))
+    encoder = SentenceEncoder()
+    index = ChatIndex.of(plant, encoder, cache=tmp_path)
+    assert [len(cut) for cut in index.passages] == [3, 2, 1]
+    assert " ".join(index.passages[0]) == long.replace("\n", " ")
+    assert len(index.encoded or ()) == 6
+    assert index.vectors.shape == (3, 384)
+    asked = SearchedQuestion.of(plant, Question("", "When is the lemon tree watered?", None, ""))
+    near = features(index, asked, encoder.encode([asked.text]))
+    assert near["vectors"][0] > near["vectors"][1] + 1
+    assert near["tokens"][0] > near["tokens"][1] + 1

@@ -4,6 +4,7 @@
     encoder.embed(["did you sleep at all", "the radio works"])   → float32 [2, 384], length 1
     encoder.encode(texts, groups=[1, 1, 2])               → EncodedTexts: one vector per text,
                                                       seen with its neighbours of a group
+    passages("A long answer. It goes on …")               → ["A long answer.", "It goes on …"]
 
 Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
 vector is the mean over its own tokens, which have seen the others: an answer knows its question,
@@ -13,6 +14,8 @@ asked (see `encoders.pairs`).
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +34,8 @@ Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]
 Places: TypeAlias = npt.NDArray[np.int64]
 
 STEPS = 127  # a small token vector is stored in whole numbers
+_PASSAGE = 450  # letters, about 80 words: few messages of people are longer
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,21 @@ def pack(
         spans.append((len(rows) - 1, len(rows[-1]), len(ids) + 1))
         rows[-1] += [*ids, last]
     return PackedTexts(rows, spans)
+
+
+def passages(text: str) -> list[str]:
+    """A text cut where sentences end, so that one vector need not stand for a whole page."""
+    if len(text) <= _PASSAGE:
+        return [text]
+    found = [""]
+    for sentence in _SENTENCE_END.split(text):
+        for piece in textwrap.wrap(sentence, _PASSAGE):
+            joined = f"{found[-1]} {piece}".strip()
+            if len(joined) <= _PASSAGE:
+                found[-1] = joined
+            else:
+                found.append(piece)
+    return found
 
 
 class SentenceEncoder(LoadedModel):

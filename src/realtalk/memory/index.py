@@ -45,7 +45,7 @@ import regex
 
 from realtalk.chat import Chat, Message, Question
 from realtalk.encoders.lexical import Bm25
-from realtalk.encoders.sentences import EncodedTexts, TextEncoder
+from realtalk.encoders.sentences import EncodedTexts, TextEncoder, passages
 from realtalk.files.caches import INDEXES, cache_limit, keep_within
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
@@ -112,11 +112,15 @@ class ChatIndex:
         if encoder is None:
             return plain
         path = (cache or cache_folder() / "memory") / f"{content_key(chat, encoder.version)}.npz"
-        encoded = _load(path, len(plain.ids))
+        encoded = _load(path, len(plain.owners))
         if encoded is None:
             limit = cache_limit()  # before the slow part: what is set wrong is said at once
-            texts = [named_text(chat.by_id[id_]) for id_ in plain.ids]
-            encoded = encoder.encode(texts, plain.sessions.tolist(), progress)
+            texts = [
+                f"{speaker}: {passage}"
+                for speaker, cut in zip(plain.speakers, plain.passages, strict=True)
+                for passage in cut
+            ]
+            encoded = encoder.encode(texts, plain.sessions[plain.owners].tolist(), progress)
             _save(path, encoded)
             keep_within(INDEXES, path.parent, limit, path)
         return replace(plain, encoded=encoded)
@@ -188,9 +192,29 @@ class ChatIndex:
         return bounds
 
     @cached_property
+    def passages(self) -> list[list[str]]:
+        """What is encoded of each message: its text, or the passages of a long one."""
+        return list(map(passages, self.texts))
+
+    @cached_property
+    def owners(self) -> Whole:
+        """The place of the message that each passage is of."""
+        return np.repeat(np.arange(len(self.ids)), list(map(len, self.passages)))
+
+    def of_messages(self, values: Floats | Vectors) -> Floats:
+        """The best of each message's passages."""
+        starts = np.flatnonzero(np.diff(self.owners, prepend=-1))
+        return np.asarray(np.maximum.reduceat(values, starts), np.float64)
+
+    @cached_property
     def vectors(self) -> Vectors:
+        """One per message: the direction of its passages together."""
         assert self.encoded is not None
-        return self.encoded.vectors
+        if len(self.owners) == len(self.ids):
+            return self.encoded.vectors
+        rows = np.zeros((len(self.ids), self.encoded.vectors.shape[1]), np.float32)
+        np.add.at(rows, self.owners, self.encoded.vectors)
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
     @cached_property
     def window_vectors(self) -> Vectors:
@@ -349,8 +373,8 @@ def features(
     columns: dict[str, Floats] = {}
     if question is not None:
         vector = question.vectors[0]
-        near = index.vectors @ vector
-        columns["vectors"] = scale(near)
+        assert index.encoded is not None
+        columns["vectors"] = scale(index.of_messages(index.encoded.vectors @ vector))
         columns["tokens"] = scale(_best_matches(index, question))
         columns["window"] = scale(index.window_vectors @ vector)
         # A message that follows a question takes part in how near the question is.
@@ -418,7 +442,7 @@ def _best_matches(index: ChatIndex, question: EncodedTexts) -> Floats:
     best = np.maximum.reduceat(
         token_vectors @ index.token_vectors, index.encoded.offsets[:-1], axis=1
     )
-    return np.asarray((question.weights / question.weights.sum()) @ best, np.float64)
+    return index.of_messages((question.weights / question.weights.sum()) @ best)
 
 
 def _on_days(index: ChatIndex, asked: SearchedQuestion) -> Floats:
