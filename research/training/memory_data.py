@@ -83,7 +83,8 @@ def main() -> None:
     chats = json.loads(options.stitched.read_text("utf-8"))
     # L and M are chats of other languages, which this encoder does not read; M are for tests.
     chats += [read_chat(path) for path in sorted((HERE / "fiction").glob("[!LM]*.txt"))]
-    questions = read_questions(sorted(HERE.glob("questions*.jsonl")))
+    paths = sorted(path for path in HERE.glob("questions*.jsonl") if "_test" not in path.name)
+    questions = read_questions(paths)
     questions = {id_: asked for id_, asked in questions.items() if id_[0] not in "LM"}
     for chat in chats:
         chat["queries"] = questions.pop(chat["id"], [])
