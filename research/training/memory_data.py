@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-KINDS = ("fact", "list", "date", "infer", "none")
+KINDS = ("fact", "list", "date", "infer", "none", "across")  # across: asked in another language
 OPEN = {"xpersona", "fiction"}  # MIT, and our own
 _SESSION = re.compile(r"== session (\d+), (.+)")
 _MESSAGE = re.compile(r"(\d+) ([^:]+): (.*)")
