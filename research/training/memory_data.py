@@ -24,6 +24,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 KINDS = ("fact", "list", "date", "infer", "none", "across")  # across: asked in another language
+TESTS = "questions_languages_test.jsonl"  # about the chats M
 OPEN = {"xpersona", "fiction"}  # MIT, and our own
 _SESSION = re.compile(r"== session (\d+), (.+)")
 _MESSAGE = re.compile(r"(\d+) ([^:]+): (.*)")
