@@ -25,6 +25,7 @@ from typing import Any
 HERE = Path(__file__).parent
 KINDS = ("fact", "list", "date", "infer", "none", "across")  # across: asked in another language
 TESTS = "questions_languages_test.jsonl"  # about the chats M
+PASSAGE = 450  # letters of a message that are read at once, about 80 words: few people write more
 OPEN = {"xpersona", "fiction"}  # MIT, and our own
 _SESSION = re.compile(r"== session (\d+), (.+)")
 _MESSAGE = re.compile(r"(\d+) ([^:]+): (.*)")

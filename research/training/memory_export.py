@@ -19,6 +19,7 @@ from safetensors.torch import load_file
 from transformers import BertConfig
 
 from research.training.compact import compact, speed_up
+from research.training.memory_data import PASSAGE
 from research.training.memory_model import CLS, SEP, Retriever
 
 HERE = Path(__file__).parent
@@ -71,6 +72,7 @@ def main() -> None:
         "late": late,
         "row": options.row,
         "longest": 256,
+        "passage": PASSAGE,
         "cls": CLS,
         "sep": SEP,
     }

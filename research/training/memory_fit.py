@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -25,6 +26,7 @@ from realtalk.chat import Chat, Message, Question, Session
 from realtalk.encoders.sentences import EncodedTexts
 from realtalk.memory.index import FEATURES as NAMES
 from realtalk.memory.index import ChatIndex, SearchedQuestion, features, scale
+from research.training.memory_data import PASSAGE
 
 HERE = Path(__file__).parent
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat
@@ -79,7 +81,7 @@ def indexed(chat: Chat, vectors: Array) -> ChatIndex:
     encoded = EncodedTexts(
         vectors.astype(np.float32), empty, np.arange(count + 1), np.empty(0, np.float32)
     )
-    return ChatIndex.around(chat, encoded)
+    return replace(ChatIndex.around(chat, encoded), passage=PASSAGE)
 
 
 def lost(weights: Array, tables: Sequence[Table], used: Array, firm: float) -> tuple[float, Array]:

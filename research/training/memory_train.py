@@ -30,6 +30,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from realtalk.encoders.sentences import pack, passages
+from research.training.memory_data import PASSAGE
 from research.training.memory_model import (
     CLS,
     SEP,
@@ -67,7 +68,7 @@ class Chat:
         """Passages, their sessions, and which message each is of."""
         texts, sessions, owners = [], [], []
         for at, message in enumerate(self.messages):
-            for part in passages(message["text"]):
+            for part in passages(message["text"], PASSAGE):
                 texts.append(self._shown(part, message["speaker"], self.speakers, named))
                 sessions.append(message["session"])
                 owners.append(at)
@@ -88,7 +89,7 @@ class Chat:
             text = renamed(message["text"], names)
             if bare:
                 text = re.sub(r"[.,!?'’]", "", text)
-            for part in bubbles(text, rng) if rng.random() < broken else passages(text):
+            for part in bubbles(text, rng) if rng.random() < broken else passages(text, PASSAGE):
                 texts.append(self._shown(part, message["speaker"], new, named))
                 sessions.append(message["session"])
                 owners.append(at)

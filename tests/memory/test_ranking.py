@@ -241,6 +241,8 @@ def test_a_long_answer_is_found_by_what_its_last_lines_say(tmp_path: Path) -> No
     said = tuple(Message(f"D1:{n}", "Mara", None, text) for n, text in enumerate(texts, 1))
     plant = Chat("plant", ("Mara",), (Session(1, None, said),))
     encoder = SentenceEncoder()
+    assert len(ChatIndex.of(plant, encoder, cache=tmp_path).encoded or ()) == 3  # no setting: whole
+    encoder.passage = 450
     index = ChatIndex.of(plant, encoder, cache=tmp_path)
     assert [len(cut) for cut in index.passages] == [3, 2, 1]
     assert " ".join(index.passages[0]) == long.replace("\n", " ")

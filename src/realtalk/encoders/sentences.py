@@ -4,7 +4,7 @@
     encoder.embed(["did you sleep at all", "the radio works"])   → float32 [2, 384], length 1
     encoder.encode(texts, groups=[1, 1, 2])               → EncodedTexts: one vector per text,
                                                       seen with its neighbours of a group
-    passages("A long answer. It goes on …")               → ["A long answer.", "It goes on …"]
+    passages("A long answer. It goes on …", 20)           → ["A long answer.", "It goes on …"]
 
 Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
 vector is the mean over its own tokens, which have seen the others: an answer knows its question,
@@ -34,7 +34,6 @@ Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]
 Places: TypeAlias = npt.NDArray[np.int64]
 
 STEPS = 127  # a small token vector is stored in whole numbers
-_PASSAGE = 450  # letters, about 80 words: few messages of people are longer
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
@@ -80,6 +79,7 @@ class TextEncoder(Protocol):
     """Whatever turns texts into vectors, on any device; vectors of one version are alike."""
 
     version: str
+    passage: int  # letters of a long text that it reads at once; 0: all
 
     def encode(
         self,
@@ -104,15 +104,18 @@ def pack(
     return PackedTexts(rows, spans)
 
 
-def passages(text: str) -> list[str]:
-    """A text cut where sentences end, so that one vector need not stand for a whole page."""
-    if len(text) <= _PASSAGE:
+def passages(text: str, most: int) -> list[str]:
+    """A text cut where sentences end, so that one vector need not stand for a whole page.
+
+    A passage has at most so many letters; 0 cuts nothing.
+    """
+    if not most or len(text) <= most:
         return [text]
     found = [""]
     for sentence in _SENTENCE_END.split(text):
-        for piece in textwrap.wrap(sentence, _PASSAGE):
+        for piece in textwrap.wrap(sentence, most):
             joined = f"{found[-1]} {piece}".strip()
-            if len(joined) <= _PASSAGE:
+            if len(joined) <= most:
                 found[-1] = joined
             else:
                 found.append(piece)
@@ -132,6 +135,7 @@ class SentenceEncoder(LoadedModel):
         # Vectors are kept under the version: those of another device are others.
         own = str(self.settings["version"])
         self.version = own if device == "cpu" else f"{own} ({device}, {self.numbers})"
+        self.passage = int(self.settings.get("passage", 0))
 
     def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
         """One vector of length 1 per text, each encoded alone."""

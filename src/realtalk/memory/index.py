@@ -94,6 +94,7 @@ class ChatIndex:
     sessions: Whole  # the place of each one's session in the chat
     days: Whole  # days since the year 1, 0 for unknown
     encoded: EncodedTexts | None
+    passage: int = 0  # letters of a message that are encoded at once; 0: all
 
     @classmethod
     def of(
@@ -111,6 +112,7 @@ class ChatIndex:
         plain = cls.around(chat, None)
         if encoder is None:
             return plain
+        plain = replace(plain, passage=encoder.passage)
         path = (cache or cache_folder() / "memory") / f"{content_key(chat, encoder.version)}.npz"
         encoded = _load(path, len(plain.owners))
         if encoded is None:
@@ -194,7 +196,7 @@ class ChatIndex:
     @cached_property
     def passages(self) -> list[list[str]]:
         """What is encoded of each message: its text, or the passages of a long one."""
-        return list(map(passages, self.texts))
+        return [passages(text, self.passage) for text in self.texts]
 
     @cached_property
     def owners(self) -> Whole:
