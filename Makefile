@@ -35,8 +35,9 @@ slow: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python bench/whatsapp.py
 
-# The pages that the package's own code writes: references, outputs of examples, pictures.
+# The pages that the package's own code writes: terms, references, outputs of examples, pictures.
 docs: $(VENV)/.dev
+	$(BIN)/python -m research.results.terms
 	$(BIN)/python -m research.results.command_reference > docs/reference.md
 	$(BIN)/python -m research.results.python_reference > docs/reference-python.md
 	$(BIN)/python -m research.results.run_pages

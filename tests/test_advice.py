@@ -263,12 +263,14 @@ def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.Mo
     names = {each.name for each in shipped_models()}
     assert status == 0 and names | fetched == set(listed) and {"ei", "memory", "names"} <= names
     for each in shipped_models():
-        settings = json.loads((each.card.parent / "settings.json").read_text("utf-8"))
-        assert listed[each.name]["version"] == settings["version"]
-        assert "trained in part on text for" in listed[each.name]["terms"]
-        assert run("models", "card", each.name)[1].strip() == each.card.read_text("utf-8").strip()
+        row, sets = listed[each.name], each.terms.all_sets.values()
+        assert (row["version"], row["licence"]) == (each.terms.version, each.terms.licence)
+        assert [it["name"] for it in row["learned_from"]] == [it.name for it in sets]
+        card = run("models", "card", each.name)[1]
+        assert card.strip() == each.text.strip() and "<!--" not in card
+        assert each.terms.licence in card
     status, out, _ = run("models")
-    assert status == 0 and "trained in part on" in " ".join(out.split())
+    assert status == 0 and str(shipped_models()[0].terms) in " ".join(out.split())
     assert "Apache-2.0" in run("models card smollm2")[1]
     assert run("models card eii")[0] == 2
 
@@ -278,6 +280,7 @@ def test_the_wheel_carries_the_terms() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     held = {path for glob in settings["project"]["license-files"] for path in ROOT.glob(glob)}
     assert {ROOT / "LICENSE", ROOT / "NOTICE", *(each.card for each in shipped_models())} <= held
+    assert ROOT / "LICENSES" / "LicenseRef-realtalk-research.txt" in held
     assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == [
         "src/realtalk",
         "src/realtalk_models",
@@ -288,53 +291,6 @@ def test_the_wheel_carries_the_terms() -> None:
     )
 
 
-def test_the_notice_names_what_training_reads() -> None:
-    """Every set whose lines, dialogues or labels a training script opens, by its name there."""
-    called = {
-        **{"xpersona": "XPersona", "dailydialog": "DailyDialog", "wassa": "WASSA 2024"},
-        **{"esconv": "ESConv", "reddit": "Reddit threads", "fiction": "chats of our own"},
-        **{"chat.nus_sms_en.raw": "NUS SMS", "chat.nus_sms_zh.raw": "NUS SMS"},
-        **{"chat.songys_ko.raw": "songys", "parallel.xpersona.train": "XPersona"},
-        **{"emotion.masac.train": "MaSaC", "emotion.xed.train": "XED"},
-        **{"parallel.tatoeba.train": "Tatoeba", "sentiment.umsab.train": "UMSAB"},
-        **{"parallel.bcontrast_de.train": "BConTrasT", "sentiment.smsa_id.train": "SmSA"},
-        **{"emotion.vsmec.train": "UIT-VSMEC"},
-    }
-    notice = " ".join((ROOT / "NOTICE").read_text("utf-8").split())
-    heads = [f"{each.name}, the " for each in shipped_models()]
-    _, *texts = re.split("|".join(rf"(?<!\w){head}" for head in heads), notice)
-    parts = {each.name: text for each, text in zip(shipped_models(), texts, strict=True)}
-    for module, variable, model in (
-        ("questions_chats", "MIX", "memory"),
-        ("names_lines", "SOURCES", "names"),
-    ):
-        for name in _constant(ROOT / "research" / "training" / f"{module}.py", variable):
-            assert called[name] in parts[model], (model, name)
-    assert "Reddit threads" in parts["memory"] and "LoCoMo" not in parts["memory"]
-    sources = {
-        json.loads(line)["source"].partition("/")[0]
-        for line in (ROOT / "research" / "training" / "silver_more.jsonl")
-        .read_text("utf-8")
-        .splitlines()
-    }
-    assert sources == {
-        *("emocontext", "dailydialog", "wassa2024_convt", "persuasion_for_good"),
-        *("reddit_small", "esconv_failed", "locomo"),
-    }
-    for name in ("EmoContext", "DailyDialog", "WASSA 2024", "Persuasion For Good", "LoCoMo"):
-        assert name in parts["ei"]
-    for name in ("Reddit threads", "ESConv", "REALTALK (chats 2 and 6"):
-        assert name in parts["ei"]
-
-
-def _constant(path: Path, variable: str) -> list[str]:
-    """The strings of a constant, without the libraries that its module needs."""
-    for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == variable:
-            return list(ast.literal_eval(node.value))
-    raise AssertionError(f"{path.name} has no {variable}")
-
-
 def test_the_wheel_as_it_is_built(tmp_path: Path) -> None:
     builder = pytest.importorskip("hatchling.builders.wheel", reason="hatchling is not installed")
     from zipfile import ZipFile
@@ -343,6 +299,7 @@ def test_the_wheel_as_it_is_built(tmp_path: Path) -> None:
     names = set(ZipFile(path).namelist())
     for each in shipped_models():
         assert each.card.relative_to(ROOT / "src").as_posix() in names
+    assert "realtalk_models/terms.toml" in names
     assert any(name.endswith("licenses/NOTICE") for name in names)
 
 

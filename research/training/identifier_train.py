@@ -2,7 +2,7 @@
 
     python -m research.training.identifier_train --data ../shared/data
     → src/realtalk_models/languages/identifier.npz
-    → docs/model-cards/languages.md: the tables between its marks, from test parts
+    → src/realtalk_models/languages/card.md: the tables between its marks, from test parts
 
 A linear classifier over hashed parts of words, trained on whole texts, on short spans of them and
 on spans typed without accents, as people do in chats. Some minutes on two cores. --only-score
@@ -26,7 +26,7 @@ from research.training.identifier_data import learned, spans, tested
 
 ROOT = Path(__file__).parents[2]
 TARGET = ROOT / "src" / "realtalk_models" / "languages" / "identifier.npz"
-CARD = ROOT / "docs" / "model-cards" / "languages.md"
+CARD = ROOT / "src" / "realtalk_models" / "languages" / "card.md"
 BUCKETS = 1 << 15
 BATCH = 1024
 EVEN = 4000  # texts of a small language are repeated up to so many

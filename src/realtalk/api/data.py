@@ -156,13 +156,19 @@ def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
     rows: list[dict[str, Any]] = [
         {
             "name": encoder.name,
-            "title": encoder.title,
-            "version": encoder.version,
+            "title": encoder.terms.title,
+            "version": encoder.terms.version,
             "state": "shipped",
             "bytes": encoder.size,
-            "terms": encoder.terms,
+            "terms": str(encoder.terms),
             "path": str(encoder.card.parent),
             "card": str(encoder.card),
+            "licence": encoder.terms.licence,
+            "base": encoder.terms.base,
+            "learned_from": [
+                {key: getattr(it, key) for key in ("name", "address", "licence", "is_open", "note")}
+                for it in encoder.terms.all_sets.values()
+            ],
         }
         for encoder in shipped_models()
     ]
@@ -180,7 +186,7 @@ def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
         }
         for download in inventory(as_path(cache))
     ]
-    more = ("title", "card", "context", "citation")
+    more = ("title", "card", "licence", "base", "learned_from", "context", "citation")
     return _table("models", rows, ("a card: realtalk models card NAME",), more=more)
 
 

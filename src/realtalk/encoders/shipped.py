@@ -1,23 +1,24 @@
 """The models that ship: what they are, on which terms they may be used, what they learned from.
 
-    shipped_models()[0]    → ShippedModel("ei", "the embedded EI encoder", "2", terms="Apache-…", …)
+    shipped_models()[0]    → ShippedModel("ei", Terms("the embedded EI encoder", "2", …), …)
+    shipped_models()[0].terms.licence  → "Apache-2.0 AND LicenseRef-realtalk-research"
     print(shipped_models()[0].text)    # its card: what it learned from, how well it does, limits
     learned = LearnedTexts.of("memory")
     learned.text("What did Ada Lovelace write first?")       → None, or "LoCoMo": a published set
     learned.chat(message.text for message in chat.messages)  → None, or "LoCoMo"
 
-A card lies beside its weights and is the only place that says these things. A score on what a model
-learned from says little about other chats, so whoever scores asks `LearnedTexts` first. A text is
-known by its letters and digits alone: not by a file's name or format, case, punctuation or spaces.
-A chat is known by a share of its messages, so that a part of it, or a copy with other names, is
-known too. `learned.npz` beside a model holds hashes, no text.
+What they learned from stands in `realtalk_models/terms.toml`, once; a card beside a model's weights
+says the rest. A score on what a model learned from says little about other chats, so whoever scores
+asks `LearnedTexts` first. A text is known by its letters and digits alone: not by a file's name or
+format, case, punctuation or spaces. A chat is known by a share of its messages, so that a part of
+it, or a copy with other names, is known too. `learned.npz` beside a model holds hashes, no text.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -36,19 +37,85 @@ ShippedName = Literal["memory", "ei", "ei_multilingual"]
 _FEWEST_WORDS = 5  # "ok thanks" is in every chat
 _FEWEST_KNOWN = 5
 _SHARE = 0.2  # of a chat's longer messages; unseen chats: below .01
-_NAMES = ("ei", "ei_multilingual", "memory", "names")
-_HEAD = re.compile(r"# Model card: (?P<title>.+), version (?P<version>\S+)\n")
-_TERMS = re.compile(r"^- \*\*Terms\*\*: (?P<terms>.+?)(?=\n-|\n\n)", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->\n?")
+OURS = "Apache-2.0"
+RESEARCH = "LicenseRef-realtalk-research"  # LICENSES/ has its text
+
+
+@dataclass(frozen=True, slots=True)
+class TextSet:
+    """Texts that a model learned from, and `files`, the beginnings of their paths in training."""
+
+    name: str
+    address: str
+    licence: str
+    is_open: bool
+    files: tuple[str, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a model began as and learned from; `sets` are its own, `inherited` those of its base.
+
+    `file` has its weights: beside its card, or below `src` for what is no model and has none.
+    """
+
+    title: str
+    version: str
+    file: str
+    base: str
+    sets: Mapping[str, TextSet]
+    inherited: Mapping[str, TextSet]
+
+    @property
+    def all_sets(self) -> dict[str, TextSet]:
+        """The sets that it learned from, by itself or by what it began as."""
+        return {**self.inherited, **self.sets}
+
+    @property
+    def licence(self) -> str:
+        """An SPDX expression: ours alone where every set is open."""
+        is_open = all(each.is_open for each in self.all_sets.values())
+        return OURS if is_open else f"{OURS} AND {RESEARCH}"
+
+    def __str__(self) -> str:
+        narrow = sum(not each.is_open for each in self.all_sets.values())
+        told = f"{narrow or 'none'} of {len(self.all_sets)}"
+        return f"{self.licence}: {told} sets that it learned from are not open"
+
+
+@cache
+def terms() -> dict[str, Terms]:
+    """The terms of every model in the package, and of what else was made of others' texts."""
+    told = tomllib.loads(realtalk_models.path("terms.toml").read_text("utf-8"))
+    sets = {}
+    for id_, each in told["sets"].items():
+        is_open = all(part in told["open"] for part in each["licence"].split(" AND "))
+        sets[id_] = TextSet(**each | {"files": tuple(each["files"])}, is_open=is_open)
+    found: dict[str, Terms] = {}
+    for name, model in (told["models"] | told["words"]).items():
+        bases, began = told["bases"] | {"": ""}, model.get("base", "")
+        inherited = {} if began in bases else found[began].all_sets
+        parts = [bases.get(began, f"{began}, with all that it learned from")]
+        parts += [f"following {bases[each]}" for each in model.get("teachers", ())]
+        found[name] = Terms(
+            title=model["title"],
+            version=model["version"],
+            file=model["file"],
+            base="; ".join(filter(None, parts)) or "none",
+            sets={id_: sets[id_] for id_ in model["sets"]},
+            inherited=inherited,
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class ShippedModel:
-    """A model, its terms in a line, and where its card and weights lie."""
+    """A model, its terms, and where its card and weights lie."""
 
     name: str
-    title: str
-    version: str
-    terms: str
+    terms: Terms
     size: int
     card: Path
     text: str
@@ -56,7 +123,8 @@ class ShippedModel:
 
 def shipped_models() -> tuple[ShippedModel, ...]:
     """Every model in the package."""
-    return tuple(_read(name) for name in _NAMES if has_weights(name))
+    files = {name: realtalk_models.path(name) / it.file for name, it in terms().items()}
+    return tuple(_read(name, file) for name, file in files.items() if file.is_file())
 
 
 def has_weights(name: str) -> bool:
@@ -64,15 +132,10 @@ def has_weights(name: str) -> bool:
     return (realtalk_models.path(name) / "model.onnx").is_file()
 
 
-def _read(name: str) -> ShippedModel:
-    folder = realtalk_models.path(name)
-    text = (folder / "card.md").read_text("utf-8")
-    head, terms = _HEAD.match(text), _TERMS.search(text)
-    version = str(json.loads((folder / "settings.json").read_text("utf-8"))["version"])
-    assert head is not None and terms is not None and head["version"] == version
-    first = " ".join(terms["terms"].split()).partition(". ")[0].rstrip(".")
-    size = (folder / "model.onnx").stat().st_size
-    return ShippedModel(name, head["title"], version, first, size, folder / "card.md", text)
+def _read(name: str, file: Path) -> ShippedModel:
+    card = file.with_name("card.md")
+    text = _COMMENT.sub("", card.read_text("utf-8"))
+    return ShippedModel(name, terms()[name], file.stat().st_size, card, text)
 
 
 def fingerprint(text: str) -> int | None:

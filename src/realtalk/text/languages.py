@@ -11,7 +11,7 @@ Every word gives its parts of one to four letters, beginning and end marked, and
 has a weight for every language, and the largest sum wins. No part is kept as text, only its place
 in a table of small whole numbers, so a word that was never seen counts too. Only languages that
 are written in the text's script are in question; "hi-Latn" is Hindi in Latin letters. How the table
-was made and how well it does: docs/model-cards/languages.md.
+was made and how well it does: src/realtalk_models/languages/card.md.
 
 A turn of some words is weighed alone; shorter ones of a speaker wait for each other until there
 are enough. How often a language is found in a chat then speaks for it in the pieces that could be
