@@ -80,9 +80,8 @@ class Terms:
         return OURS if is_open else f"{OURS} AND {RESEARCH}"
 
     def __str__(self) -> str:
-        narrow = sum(not each.is_open for each in self.all_sets.values())
-        told = f"{narrow or 'none'} of {len(self.all_sets)}"
-        return f"{self.licence}: {told} sets that it learned from are not open"
+        told = f"{sum(it.is_open for it in self.all_sets.values())} of {len(self.all_sets)}"
+        return f"{self.licence}: {told} sets that it learned from are open"
 
 
 @cache
