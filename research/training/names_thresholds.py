@@ -27,8 +27,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from realtalk.encoders.name_tagger import NameTagger
-from realtalk.encoders.name_words import NameWords
-from realtalk.encoders.tag_spans import features, words_in
+from realtalk.encoders.tag_spans import NameWords, features, words_in
 from research.training.names_data import ALIKE, BUILD, KINDS, Tests, chats, held_out, is_dev, load
 from research.training.names_lines import WORD, lines, may_be_names, words_in_names
 

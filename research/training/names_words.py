@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from realtalk.encoders.name_words import SIGNS, WORD, NameWords
+from realtalk.encoders.tag_spans import SIGNS, WORD, NameWords
 from research.training.names_data import ALIKE, chats
 from research.training.names_messages import TEMPLATES
 

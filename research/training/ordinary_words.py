@@ -21,7 +21,7 @@ from pathlib import Path
 
 import regex
 
-from realtalk.encoders.name_words import LISTED, SIGNS, WORD, NameWords, hash_of
+from realtalk.encoders.tag_spans import LISTED, SIGNS, WORD, NameWords, hash_of
 from realtalk.text.folding import fold_word
 from research.training.chats import every_chat
 from research.training.ei_data import read_rows

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from realtalk.encoders.name_words import NameWords, hash_of
-from realtalk.encoders.tag_spans import SpanDecoder
+from realtalk.encoders.tag_spans import NameWords, SpanDecoder, hash_of
 
 LISTS = NameWords.of(
     {"ingrid", "mark", "ريم", "小明", "王小明", "रोहन", "new harbour"},

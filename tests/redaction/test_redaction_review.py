@@ -14,7 +14,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.redaction.candidates import NameCandidate, misspelt, person_called
 from realtalk.redaction.redact import RULES, find_candidates, kept_without, redact
 from realtalk.redaction.review import NameDecision, read_review, write_review
-from realtalk.redaction.storing import store_redacted, store_restored
+from realtalk.redaction.rewriting import store_redacted, store_restored
 from redacted_chats import Listed, corpus_of, texts_of
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.redaction.mentions import Mention
+from realtalk.redaction.candidates import Mention
 from realtalk.redaction.redact import redact
 
 NOON = datetime(2026, 3, 2, 12, 0)

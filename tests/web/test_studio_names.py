@@ -13,7 +13,7 @@ import pytest
 from file_modes import mode
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
-from realtalk.redaction.mentions import Mention
+from realtalk.redaction.candidates import Mention
 from realtalk.redaction.redact import RULES, redact
 from realtalk.redaction.review import NameDecision, read_review
 from studio_server import SCRIPT, small_corpus, studio_client

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from axe_checks import assert_nothing_bars, on_a_phone
-from realtalk.redaction.mentions import Mention
+from realtalk.redaction.candidates import Mention
 from realtalk.redaction.redact import RULES
 from realtalk.redaction.review import read_review
 from realtalk.web.library import ChatLibrary

@@ -206,9 +206,9 @@ class CorpusRedactor(InputWork):
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from realtalk.files.writing import write_json
         from realtalk.redaction.redact import redact
+        from realtalk.redaction.rewriting import store_redacted
         from realtalk.redaction.sources import name_sources
         from realtalk.redaction.standins import SORTS
-        from realtalk.redaction.storing import store_redacted
 
         opened = self.way.open(source)
         corpus, key = redact(

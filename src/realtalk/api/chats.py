@@ -332,8 +332,8 @@ def redact(
     from realtalk.redaction.redact import find_candidates, kept_without
     from realtalk.redaction.redact import redact as rewrite
     from realtalk.redaction.review import DOUBTFUL, read_review, review_rows, write_review
+    from realtalk.redaction.rewriting import store_redacted, store_restored
     from realtalk.redaction.sources import name_sources
-    from realtalk.redaction.storing import store_redacted, store_restored
 
     keep_names = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
     chats = as_corpus(corpus, reading, progress)

@@ -26,11 +26,12 @@ import numpy as np
 
 import realtalk_models
 from realtalk.encoders.model import LoadedModel
-from realtalk.encoders.name_words import WORD, NameWords
 from realtalk.encoders.tag_spans import (
     NAMES,
     REPLACED_FROM,
+    WORD,
     Chances,
+    NameWords,
     SpanDecoder,
     TaggedSpan,
     word_case,

@@ -12,9 +12,9 @@ changes nothing.
 What is promised: no name of a speaker, and no part of one with two graphemes or more, is left
 in anything that is written, in any script, case and spelling that `names` knows, with the
 endings of many languages. The exceptions: an ordinary word of the chat's language ("will", "sole",
-"आशा"; `ordinary`) goes only where it stands like a name ("hey will"; `standing`), and `Key.left`
+"आशा"; `ordinary`) goes only where it stands like a name ("hey will"; `text`), and `Key.left`
 counts the others; titles and the small words in names ("Dr", "de") stay; a name of one digit does,
-and forms that a ticked table keeps (`speaker_forms`), which are never the name as it is written.
+and forms that a ticked table keeps (`names`), which are never the name as it is written.
 What is not: everything else that identifies somebody is found by `sources` of mentions. Ours are
 rules: other people's names are guessed from capital letters inside sentences, so names that occur
 once (but for "hi Bea", "my sister Bea"), or are always written small, stay, and some places or
@@ -32,18 +32,19 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus
 from realtalk.redaction.candidates import (
+    MENTION_KINDS,
     SPEAKERS,
+    BirthdayRule,
+    CapitalsRule,
+    MentionSource,
     NameCandidate,
     candidates,
     sentence_around,
 )
-from realtalk.redaction.mentions import MENTION_KINDS, BirthdayRule, CapitalsRule, MentionSource
-from realtalk.redaction.names import Names, names_held, squash
+from realtalk.redaction.names import Names, SpeakerForms, SpeakersWords, names_held, squash
 from realtalk.redaction.review import NameDecision, Verdict, decide
-from realtalk.redaction.rewriting import Rewriter
-from realtalk.redaction.speaker_forms import SpeakerForms, SpeakersWords
+from realtalk.redaction.rewriting import Rewriter, changed_fields, restore
 from realtalk.redaction.standins import STAND_IN, StandIns, kind_and_number, kind_of, wording
-from realtalk.redaction.storing import changed_fields, restore
 from realtalk.redaction.text import Scanner
 from realtalk.registry import suggest
 from realtalk.text.folding import fold, fold_word, parts
@@ -74,7 +75,7 @@ class Key:
 
     entries: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
     left: int = 0  # speakers' names that stand like ordinary words
-    changed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as `storing` keeps it
+    changed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as `rewriting` keeps it
     notes: tuple[str, ...] = ()  # on the decisions, without a name
 
     def to_json(self) -> dict[str, list[str]]:

@@ -26,8 +26,7 @@ from pathlib import Path
 from realtalk.errors import RealtalkError
 from realtalk.files.spreadsheets import guard_cell, unguard_cell
 from realtalk.files.writing import write_text
-from realtalk.redaction.candidates import SPEAKERS, NameCandidate
-from realtalk.redaction.mentions import MENTION_KINDS
+from realtalk.redaction.candidates import MENTION_KINDS, SPEAKERS, NameCandidate
 from realtalk.redaction.names import Names
 from realtalk.registry import suggest
 from realtalk.text.folding import fold, fold_word, parts

@@ -24,10 +24,15 @@ import regex
 
 from realtalk.encoders.shipped import has_weights
 from realtalk.encoders.tag_spans import NAMES, TaggedSpan
-from realtalk.redaction.kinds import words_outside
-from realtalk.redaction.mentions import BirthdayRule, CapitalsRule, Mention, MentionSource, has_year
+from realtalk.redaction.candidates import (
+    BirthdayRule,
+    CapitalsRule,
+    Mention,
+    MentionSource,
+    has_year,
+)
 from realtalk.redaction.redact import RULES
-from realtalk.redaction.standins import STAND_IN
+from realtalk.redaction.standins import STAND_IN, words_outside
 from realtalk.redaction.words import (
     EVERYDAY,
     GREETINGS,

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from realtalk.formats.audit import MEANINGS, VERDICTS, counts
-from realtalk.redaction.mentions import MENTION_KINDS
+from realtalk.redaction.candidates import MENTION_KINDS
 from realtalk.redaction.review import DOUBTFUL, NameDecision
 from realtalk.web.asking import Asked, AuditForm, NameForm, Opened, download_lines
 from realtalk.web.reviews import AuditDecision

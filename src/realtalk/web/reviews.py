@@ -39,8 +39,7 @@ from realtalk.formats.audit import (
     chat_key,
     question_key,
 )
-from realtalk.redaction.candidates import NameCandidate
-from realtalk.redaction.mentions import MentionSource
+from realtalk.redaction.candidates import MentionSource, NameCandidate
 from realtalk.redaction.redact import find_candidates
 from realtalk.redaction.review import (
     BETWEEN,

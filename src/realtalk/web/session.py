@@ -16,7 +16,7 @@ from pathlib import Path
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.audit import Audit, AuditedQuestion
-from realtalk.redaction.mentions import MentionSource
+from realtalk.redaction.candidates import MentionSource
 from realtalk.web.guessing import GuessRoom
 from realtalk.web.library import ChatLibrary, OpenChat
 from realtalk.web.reviews import AuditReviews, NameReview
