@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import realtalk as rt
-from facet_labels import label_table
+from facet_labels import label_settings, label_table
 from file_modes import open_to_others
 from killed_runs import kill_at
 from realtalk.assistant.answers import Period
@@ -21,7 +21,7 @@ from realtalk.assistant.feelings import Feelings
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import KIND, is_labels, read_labels, store_labels
 from realtalk.ei.labelling import labels_for
-from realtalk.ei.labels import LABELS, Label, TurnInput, turn_inputs
+from realtalk.ei.labels import LABELS, NOT_ASKED, Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
@@ -126,6 +126,38 @@ def test_what_was_not_answered_is_asked_again(tmp_path: Path) -> None:
     assert read_labels(tmp_path).equals(found.frame)
     labels_for(CORPUS, third, out=tmp_path)
     assert third.seen == []
+
+
+def test_stored_labels_are_read_as_any_run(tmp_path: Path) -> None:
+    labels = [
+        Label(sentiment="positive", empathy=2.0),
+        Label(sentiment="neutral", unscored={"empathy": "timeout", "emotion": NOT_ASKED}),
+        Label(unscored={"sentiment": "no text"}),
+    ]
+    turns = turn_inputs(replace(CORPUS, chats=CORPUS.chats[:1]))[:3]
+    store_labels(
+        label_table(turns, labels), label_settings("sample", "realtalk"), tmp_path / "labels"
+    )
+    for folder in (tmp_path / "labels", *rt.runs.share([tmp_path / "labels"], out=tmp_path / "x")):
+        view = rt.runs.show(folder, groups=True)
+        figures = view.runs[0].variants["turns"]
+        assert (figures.overall["positive"].value, figures.overall["positive"].n) == (0.5, 2)
+        assert figures.overall["empathy"].value == 2 and figures.overall["joy"].value is None
+        assert set(figures.slices) == {turn.speaker for turn in turns}
+        assert figures.unscored == {"no text": 1} and figures.left_out == {"empathy: timeout": 1}
+        assert "emotional intelligence, by speaker" in [table.title for table in view.tables]
+        failed = rt.runs.failures([folder]).rows or ()
+        assert [(row["sample"], row["why"]) for row in failed] == [
+            ("2", "no text"),
+            ("1", "empathy: timeout"),
+        ]
+        with pytest.raises(RealtalkError, match="present formulas"):
+            rt.runs.rescore(folder)
+    (line,) = rt.runs.show(tmp_path / "labels", sample="0", corpus="sample").evidence[0]
+    assert line.endswith(turns[0].text)
+    assert "agreement" in rt.compare(tmp_path / "labels", tmp_path / "labels").title
+    with pytest.raises(RealtalkError, match="no truth"):
+        view.runs[0].compare(view.runs[0])
 
 
 def test_other_labels_are_refused_by_what_differs(tmp_path: Path) -> None:

@@ -339,7 +339,8 @@ def show_labels(labels: Labels, *, out: Any = None, figures: Any = None, json: b
     if figures is not None:
         has_charts = any(Path(figures).glob("*"))
         say(f"wrote charts to {figures}" if has_charts else "nothing to draw: no turn has a score")
-    return end_unscored(reason for part in labels.frames() for reason in why_unscored(part))
+    rows = (row for part in labels.frames() for row in part.iter_rows(named=True))
+    return end_unscored(map(why_unscored, rows))
 
 
 def show_page(page: Page, *, json: bool = False) -> None:

@@ -104,14 +104,12 @@ def refuse_other_units(frame: pl.DataFrame, protocol: str, where: str) -> None:
         )
 
 
-def why_unscored(frame: pl.DataFrame) -> list[str | None]:
-    """For every turn the first reason why it has no label at all; None where it has one."""
-    reasons: list[str | None] = []
-    for *labels, unscored in frame.select(*MEASURES, "unscored").iter_rows():
-        own = (entry["reason"] for entry in unscored if entry["reason"] != NOT_ASKED)
-        is_scored = any(label is not None for label in labels)
-        reasons.append(None if is_scored else next(own, "no measure was asked for"))
-    return reasons
+def why_unscored(row: Row) -> str | None:
+    """The first reason why a turn has no label at all; None where it has one."""
+    if any(row[name] is not None for name in MEASURES):
+        return None
+    own = (entry["reason"] for entry in row["unscored"] if entry["reason"] != NOT_ASKED)
+    return next(own, "no measure was asked for")
 
 
 def unscored_reasons(frames: Iterable[pl.DataFrame]) -> list[tuple[str, str, int]]:

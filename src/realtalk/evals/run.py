@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 SHIPPED: Registry[type[Benchmark[Any, Any, Any]]] = Registry(
     "benchmark",
     {
+        "emotional intelligence": "realtalk.ei.benchmark:LabelBenchmark",
         "memory probing": "realtalk.memory.benchmark:MemoryBenchmark",
         "persona simulation": "realtalk.persona.benchmark:PersonaBenchmark",
         "thread tasks": "realtalk.threads.benchmark:ThreadTask",
@@ -114,6 +115,7 @@ class Run:
             tables: dict[str, Any] = {
                 table: stored.rows(*stored_as) for table, stored_as in _TABLES.items()
             }
+            tables["rows"] = tables["rows"] or benchmark.rows_in(stored)
             run = cls(
                 benchmark=benchmark,
                 settings=stored.settings,

@@ -29,6 +29,7 @@ from realtalk.metrics.statistics import Array, Estimate
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
+    from realtalk.evals.folder import RunFolder
     from realtalk.evals.run import Run
 
 ShownT = TypeVar("ShownT")
@@ -265,6 +266,11 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
     def stored_answer(self, sample: Sample[ShownT, TruthT], row: Row) -> Answer[Any] | None:
         """The answer that a row was made from; None where the row is of another sample."""
         return Answer(row["answer"], row["unscored"] or "")
+
+    @classmethod
+    def rows_in(cls, stored: RunFolder) -> Sequence[Row]:
+        """The rows of a folder whose own are in another table."""
+        return ()
 
     @classmethod
     def check(cls, run: Run) -> Run:

@@ -198,7 +198,7 @@ def load(
 ) -> LoadedRuns:
     """Every run in and below the folders, people's before models'."""
     authors = authors or AuthorOverrides()
-    kinds = (CORPUS, LABELS, *SHIPPED, *KNOWN)
+    kinds = (CORPUS, *SHIPPED, *KNOWN)
     places = find(folders)
     left_out = [
         (place.name, f"a run of {place.kind}") for place in places if place.kind not in kinds
