@@ -125,11 +125,11 @@ def test_a_run_that_is_there_is_not_made_again(
         rt.label(parts, out=parts, engine="inline")
 
 
-@pytest.mark.slow
 def test_what_is_labelled_is_not_labelled_again(
-    tmp_path: Path, parts: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    run: Any, tmp_path: Path, parts: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, seen = tmp_path / "labels", []
+    kept = tree(Path(os.environ["REALTALK_CACHE"]) / "labels")
     plain = EmbeddedLabeller.label
 
     def label(self: EmbeddedLabeller, inputs: Any, *more: Any) -> Any:
@@ -149,7 +149,9 @@ def test_what_is_labelled_is_not_labelled_again(
     assert not (out / "labels.parquet").exists()
     rt.label(parts, out=out, engine="inline")
     total = len(whole["labels.jsonl"].splitlines())
+    assert run("ei", str(parts))[0] == run("report", str(parts), "--out", "page.html")[0] == 0
     assert sum(seen) == total + BLOCK, "only what was under way is done again"
+    assert tree(tmp_path / "other cache" / "labels") == kept, "to the last bit"
     assert tree(out) == whole
     (out / WORK).mkdir()  # what a run by an engine left that was stopped
     (out / "labels.jsonl").unlink()

@@ -13,7 +13,8 @@ only while a run goes on. Ways of measuring that ask a model elsewhere have no p
 
 A turn stands in a block with all that a way of measuring may see of it: what was said right before,
 its language and its encoder, which depend on the whole chat; not the history that a judge reads.
-Labels that are in the cache travel with their turns and are not made again.
+Labels that are in the cache travel with their turns and are not made again; new ones are kept there
+once all are made.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,7 +44,7 @@ from realtalk.ei.label_files import (
     with_time,
     write_table,
 )
-from realtalk.ei.labelling import KEPT, CachedLabels, learned_lines, settings_for
+from realtalk.ei.labelling import KEPT, CachedLabels, keep_labels, learned_lines, settings_for
 from realtalk.ei.labels import (
     Labeller,
     TurnInput,
@@ -104,7 +107,7 @@ def label_blocks(
         work = private_folder(folder / WORK)
         content, learned = ContentHash(), list[str]()
         files: list[Path] = []
-        turns, encoders = 0, set[EncoderName]()
+        turns, encoders, places = 0, set[EncoderName](), dict[str, Path]()
 
         def corpora() -> Iterator[Corpus]:
             pieces = (
@@ -118,7 +121,7 @@ def label_blocks(
                     learned.extend(learned_lines(corpus))
                 yield corpus
 
-        for frame in _block_frames(corpora(), labeller, protocol, fresh):
+        for frame in _block_frames(corpora(), labeller, protocol, fresh, places):
             block = work / _TURNS / f"block-{len(files):05}.parquet"
             files.append(write_parquet(block, frame))
             turns += frame.height
@@ -133,6 +136,8 @@ def label_blocks(
                 report = run_job(job, engine, fresh=fresh, progress=progress)
                 report.refuse_problems("labels of the others are kept: run it again")
                 _join(folder, [report.out / row["part"] for row in report.rows], run.settings)
+                if places:
+                    _keep(folder, places)
         shutil.rmtree(work, ignore_errors=True)
         labels = Labels(folder if out else read_labels(folder), run.settings)
         labels.caution(learned)
@@ -170,6 +175,13 @@ def _join(folder: Path, parts: list[Path], settings: Mapping[str, Any]) -> None:
     write_table(folder / f"{TABLE}.parquet", rows, settings)
 
 
+def _keep(folder: Path, places: Mapping[str, Path]) -> None:
+    """The labels of these chats in the cache, to the last bit: so the lines are read."""
+    with (folder / f"{TABLE}.jsonl").open("rb") as lines:
+        chats = groupby(map(orjson.loads, lines), itemgetter("chat"))
+        keep_labels((places[chat], list(rows)) for chat, rows in chats if chat in places)
+
+
 _TURN_FIELDS = {
     "chat": pl.String(),
     "session": pl.Int32(),
@@ -186,9 +198,16 @@ _BLOCK = pl.Schema({**_TURN_FIELDS, "language": pl.String(), "known": _KNOWN})
 
 
 def _block_frames(
-    corpora: Iterable[Corpus], labeller: Labeller, protocol: str, fresh: bool
+    corpora: Iterable[Corpus],
+    labeller: Labeller,
+    protocol: str,
+    fresh: bool,
+    places: dict[str, Path],
 ) -> Iterator[pl.DataFrame]:
-    """The turns of whole chats in blocks; a block may end one chat and begin another."""
+    """The turns of whole chats in blocks; a block may end one chat and begin another.
+
+    `places` is told where the cache keeps chats of which a turn is not there.
+    """
     size = max(1, (getattr(labeller, "at_once", None) or _SIZE * _SHARE) // _SHARE)
     waiting: list[dict[str, Any]] = []
     for corpus in corpora:
@@ -196,6 +215,8 @@ def _block_frames(
         cached = CachedLabels(inputs, labeller, fresh=fresh)
         for turn, language in zip(inputs, input_languages(inputs), strict=True):
             label = cached.find(turn)
+            if label is None:
+                places[turn.chat] = cached.places[turn.chat]
             stored = None if label is None else {"turn": turn.turn, **answers(label)}
             own = {name: getattr(turn, name) for name in _TURN_FIELDS}
             waiting.append({**own, "language": language, "known": stored})

@@ -96,16 +96,16 @@ class CachedLabels:
     ) -> None:
         self._labeller = labeller
         self._asks = bool(getattr(labeller, "asks", False))
-        self._limit = cache_limit()  # before the slow part: what is set wrong is said at once
+        cache_limit()  # before the slow part: what is set wrong is said at once
         folder = cache_folder(cache) / "labels"
         chats: dict[str, list[TurnInput]] = {}
         for turn in turns:
             chats.setdefault(turn.chat, []).append(turn)
-        self._places = {
+        self.places = {
             chat: folder / f"{_content_key(labeller, some)}.parquet" for chat, some in chats.items()
         }
         self._labels = {
-            chat: {} if fresh else _read_kept(place) for chat, place in self._places.items()
+            chat: {} if fresh else _read_kept(place) for chat, place in self.places.items()
         }
 
     def label(self, wanted: Sequence[TurnInput], progress: Progress = silent) -> Iterator[Label]:
@@ -130,15 +130,19 @@ class CachedLabels:
         return label if lasting or not self._asks else None
 
     def _save(self, chats: Iterable[str]) -> None:
-        """Writes what is known of these chats. Who may not write a cache labels all the same."""
-        with suppress(OSError, RealtalkError):
-            for chat in chats:
-                place = self._places[chat]
-                rows = [
-                    {"turn": turn, **answers(label)} for turn, label in self._labels[chat].items()
-                ]
-                write_parquet(place, pl.DataFrame(rows, schema=KEPT))
-            keep_within(KINDS["labels"], place.parent, self._limit, place)
+        known = ((chat, self._labels[chat].items()) for chat in chats)
+        keep_labels(
+            (self.places[chat], [{"turn": turn, **answers(label)} for turn, label in labels])
+            for chat, labels in known
+        )
+
+
+def keep_labels(chats: Iterable[tuple[Path, Sequence[Mapping[str, Any]]]]) -> None:
+    """Writes rows of chats at their places. Who may not write a cache labels all the same."""
+    with suppress(OSError, RealtalkError):
+        for place, rows in chats:
+            write_parquet(place, pl.DataFrame(rows, schema=KEPT))
+        keep_within(KINDS["labels"], place.parent, cache_limit(), place)
 
 
 def _content_key(labeller: Labeller, turns: Sequence[TurnInput]) -> str:
