@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.formats.registry import FORMATS
 from realtalk.installing import cure
 from realtalk.registry import Registry
+from refusals import refused
 
 
 def test_resolves_late() -> None:
@@ -20,10 +23,19 @@ def test_resolves_late() -> None:
 
 
 def test_did_you_mean() -> None:
-    with pytest.raises(RealtalkError, match=r"unknown format 'whatsap'; did you mean 'whatsapp'\?"):
+    with refused(r"unknown format 'whatsap'; did you mean 'whatsapp'\?"):
         FORMATS["whatsap"]
-    with pytest.raises(RealtalkError, match="known: realtalk"):
+    with refused("known: realtalk"):
         FORMATS["zzzz"]
+
+
+def test_an_error_has_a_code() -> None:
+    assert RealtalkError("`budget=x` is no size", fix="give `out=DIR`").code == "budget"
+    assert RealtalkError("is a folder", fix="give `out=DIR`").code == "input"
+    assert MissingExtraError("a judge", "llm").code == "missing-extra"
+    with refused() as caught:
+        FORMATS["zzzz"]
+    assert pickle.loads(pickle.dumps(caught.value)).code == "unknown-format"
 
 
 def test_every_registered_format_is_there() -> None:

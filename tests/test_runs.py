@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from killed_runs import kill_at, started
-from realtalk.errors import RealtalkError
 from realtalk.evals import RunFolder, versions
 from realtalk.evals.values import Row
+from refusals import refused
 
 KEY = ("chat", "id")
 SETTINGS = {"memory": {"name": "whole", "settings": {"reach": 2}}, "seed": 0}
@@ -53,7 +53,7 @@ def test_a_broken_line_in_the_middle_is_said(tmp_path: Path) -> None:
     filled(tmp_path, ["one"])
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"{nothing}\n" + path.read_bytes())
-    with pytest.raises(RealtalkError, match="line 1: not a row"):
+    with refused("line 1: not a row"):
         filled(tmp_path, ["two"])
 
 
@@ -71,12 +71,12 @@ def test_the_later_row_of_one_key_counts(tmp_path: Path) -> None:
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     filled(tmp_path, ["one"])
     other = {"memory": {"name": "whole", "settings": {"reach": 3}}, "seed": 0, "limit": 5}
-    with pytest.raises(RealtalkError) as refused:
+    with refused() as caught:
         RunFolder.open(tmp_path, "test", other)
-    assert "memory.settings.reach is 2 there, 3 now" in str(refused.value)
-    assert "limit is not set there, 5 now" in str(refused.value)
-    assert "`fresh=True`" in str(refused.value)
-    with pytest.raises(RealtalkError, match="kind is test there"):
+    assert "memory.settings.reach is 2 there, 3 now" in str(caught.value)
+    assert "limit is not set there, 5 now" in str(caught.value)
+    assert "`fresh=True`" in str(caught.value)
+    with refused("kind is test there"):
         RunFolder.open(tmp_path, "another", SETTINGS)
     with RunFolder.open(tmp_path, "test", other, fresh=True) as run:
         assert len(run.table("rows", KEY)) == 0
@@ -91,7 +91,7 @@ def test_fresh_removes_only_what_runs_write(tmp_path: Path) -> None:
 
 def test_rows_of_nobody_are_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("{}\n", "utf-8")
-    with pytest.raises(RealtalkError, match=r"holds rows\.jsonl but no run\.json"):
+    with refused(r"holds rows\.jsonl but no run\.json"):
         RunFolder.open(tmp_path, "test", SETTINGS)
 
 
@@ -100,7 +100,7 @@ def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path, "test", SETTINGS) as run:
         run.table("rows", KEY)
         with (
-            pytest.raises(RealtalkError, match="another run is writing here"),
+            refused("another run is writing here"),
             RunFolder.open(tmp_path, "test", SETTINGS) as second,
         ):
             second.table("rows", KEY)
@@ -120,7 +120,7 @@ def test_what_made_the_rows_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_run(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="no run here"):
+    with refused("no run here"):
         RunFolder.load(tmp_path, "test")
 
 
@@ -176,7 +176,7 @@ def test_fresh_spares_files_of_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_folder_that_is_no_runs_is_left_alone(tmp_path: Path, name: str, fresh: bool) -> None:
     (tmp_path / name).write_text("mine", "utf-8")
-    with pytest.raises(RealtalkError, match=f"holds {name} but no run.json"):
+    with refused(f"holds {name} but no run.json"):
         RunFolder.open(tmp_path, "test", SETTINGS, fresh=fresh)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

@@ -13,7 +13,6 @@ from audited_chats import corpus, write_audit
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
@@ -26,6 +25,7 @@ from realtalk.memory.rescoring import probe_and_judge
 from realtalk.memory.rows import SCORES
 from realtalk.memory.values import Budget
 from realtalk.models.asking import ModelConfig
+from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
@@ -78,11 +78,11 @@ def test_a_task_is_scored_like_a_probe(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_task_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from realtalk.tasks import memory_probing
 
-    with pytest.raises(RealtalkError, match="did you mean 'recent'"):
+    with refused("did you mean 'recent'"):
         memory_probing(memory="recnt")
-    with pytest.raises(RealtalkError, match="one budget per task"):
+    with refused("one budget per task"):
         memory_probing(memory="recent", budget="100,200")
-    with pytest.raises(RealtalkError, match="is no setting"):
+    with refused("is no setting"):
         memory_probing(memory="recent", settings="reach")
     log, _ = evaluated(
         *("memory_probing", tmp_path, monkeypatch, answer),
@@ -185,9 +185,9 @@ def test_a_task_takes_the_golds_of_the_command(
             scored = ("gold", "accept", "evidence", *(score.name for score in SCORES))
             assert [sample.metadata[name] for name in scored] == [row[name] for name in scored]
     assert samples["Q4"].scores["lenient"].explanation == "the audit calls it unanswerable"
-    with pytest.raises(RealtalkError, match="no chat here was audited"):
+    with refused("no chat here was audited"):
         memory_probing(golds="audited")
-    with pytest.raises(RealtalkError, match="did you mean 'audited'"):
+    with refused("did you mean 'audited'"):
         memory_probing(golds="auditet")
 
 
@@ -196,7 +196,7 @@ def test_the_local_models_are_a_provider() -> None:
 
     import realtalk.tasks  # noqa: F401
 
-    with pytest.raises(RealtalkError, match="did you mean 'smollm2'"):
+    with refused("did you mean 'smollm2'"):
         get_model("realtalk/smolm2")
 
 

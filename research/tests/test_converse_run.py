@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.pages.writers import says_simulated
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.turns import speaker_turns
+from refusals import refused
 from tiny_models import save_tiny_model
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +84,7 @@ def test_a_tiny_model_talks_for_days_untuned_and_tuned(
         *("--chats", "2", "--days", "2", "--epochs", "1", "--max-tokens", "8"),
         *("--length", "2048", "--budget", "20"),
     ]
-    with pytest.raises(RealtalkError, match="no consent to write as Mara"):
+    with refused("no consent to write as Mara"):
         script(monkeypatch, "research/experiments/converse_run.py", *words, "--only", "tuned")
     script(monkeypatch, "research/experiments/converse_run.py", *words, "--consent", "research")
     with tarfile.open(tmp_path / "chats.tgz") as archive:

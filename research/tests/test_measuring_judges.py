@@ -10,9 +10,9 @@ import pytest
 
 from audited_chats import audit, corpus
 from judge_server import JudgeServer
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.memory.golds import Golds
+from refusals import refused
 from research.results.judges import (
     PLANTED,
     agreement,
@@ -86,10 +86,10 @@ def test_agreement_is_of_questions_that_nothing_was_chosen_on(tmp_path: Path) ->
 def test_what_is_no_graded_answer_is_refused(tmp_path: Path, line: str) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_text(line)
-    with pytest.raises(RealtalkError, match=r"line 1: not (JSON|a graded answer)"):
+    with refused(r"line 1: not (JSON|a graded answer)"):
         read_graded(path, corpus(), Golds())
     path.write_text("")
-    with pytest.raises(RealtalkError, match="holds no graded answer"):
+    with refused("holds no graded answer"):
         read_graded(path, corpus(), Golds())
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from audited_chats import probed
-from realtalk.errors import RealtalkError
 from realtalk.memory.golds import Golds
 from realtalk.memory.rows import RANK_SCORES
+from refusals import refused
 from research.results.mteb import board_result
 
 
@@ -35,7 +33,7 @@ def test_a_result_has_the_boards_subsets_and_our_own_figures() -> None:
 
 
 def test_other_golds_make_no_result() -> None:
-    with pytest.raises(RealtalkError, match="scored by published golds"):
+    with refused("scored by published golds"):
         board_result(probed(Golds()))
 
 

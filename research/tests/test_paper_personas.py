@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Row
@@ -24,6 +23,7 @@ from realtalk.persona.choosing import (
     published_choice,
 )
 from realtalk.persona.scoring import COLUMNS, SCORES
+from refusals import refused
 from research.papers.personas import Simulations, persona_rows
 from research.papers.published import CHATS
 from research.papers.rule import DUMMY_TOO, ResultRow
@@ -144,7 +144,7 @@ def test_more_context_that_helps_is_seen(tmp_path: Path) -> None:
     pl.read_parquet(table).with_columns(pl.lit(1.0).alias("emotion")).write_parquet(table)
     (better,) = (row for row in persona_rows(None, tmp_path) if row.where == "Figure 7, tuned")
     assert better.verdict == "differs: here it gains"
-    with pytest.raises(RealtalkError, match="no sweep here"):
+    with refused("no sweep here"):
         persona_rows(None, tmp_path / "sweep1-tuned")
 
 

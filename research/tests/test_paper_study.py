@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paper_chats import write_data
-from realtalk.errors import RealtalkError
+from refusals import refused
 from research.papers.rule import RULE, WORDS
 from research.papers.study import REALTALK, StudyPlan, reproduce
 from research.results import PAGES
@@ -83,14 +83,14 @@ def test_other_data_are_refused(tmp_path: Path) -> None:
     plan = StudyPlan(data=write_data(tmp_path / "data", chats=1), only=("corpus",))
     reproduce(plan, tmp_path / "out")
     write_data(tmp_path / "data", chats=2)
-    with pytest.raises(RealtalkError, match=r"other settings .*fresh"):
+    with refused(r"other settings .*fresh"):
         reproduce(plan, tmp_path / "out")
 
 
 def test_what_is_wrong_is_said(tmp_path: Path, research: Any) -> None:
-    with pytest.raises(RealtalkError, match="realtalk data get realtalk"):
+    with refused("realtalk data get realtalk"):
         reproduce(StudyPlan(data=tmp_path), tmp_path / "out")
-    with pytest.raises(RealtalkError, match="did you mean 'speakers'"):
+    with refused("did you mean 'speakers'"):
         StudyPlan(only=("speaker",))
     folder = write_data(tmp_path / "data", chats=1) / "realtalk"
     (folder / "Chat_1_Emi_Elise.json").rename(folder / "Chat_1_Mara_Theo.json")

@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import estimate
 from realtalk.evals.values import by_variant
 from realtalk.formats.opening import open_reading
@@ -16,6 +15,7 @@ from realtalk.threads.benchmark import ThreadTask, predictions, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Task
+from refusals import refused
 from research.papers.shared_rows import (
     SHARED_SCORES,
     load_predictions,
@@ -101,10 +101,10 @@ def test_an_earlier_table_lacks_columns_and_is_read() -> None:
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.parquet").write_text("no table")
-    with pytest.raises(RealtalkError, match="cannot be read as Parquet"):
+    with refused("cannot be read as Parquet"):
         load_predictions([tmp_path / "text.parquet"])
-    with pytest.raises(RealtalkError, match="cannot be read as Parquet"):
+    with refused("cannot be read as Parquet"):
         load_predictions([tmp_path / "missing.parquet"])
     pl.DataFrame({"rules": ["clean"]}).write_parquet(tmp_path / "other.parquet")
-    with pytest.raises(RealtalkError, match="has no column 'predictor'"):
+    with refused("has no column 'predictor'"):
         load_predictions([tmp_path / "other.parquet"])

@@ -18,17 +18,29 @@ from collections.abc import Mapping
 
 from realtalk.installing import cure
 
+PARAMETER = re.compile(r"`(\w+)=(?:'([^']*)'|([^`]*))`")
+
 
 class RealtalkError(Exception):
-    """What is wrong, where, and what to do, on one line."""
+    """What is wrong, where, and what to do, on one line.
 
-    def __init__(self, what: str, *, where: str | None = None, fix: str | None = None) -> None:
+    `code` is for programs and stays when the English changes: "unknown-format", "missing-file", or
+    the parameter that is wrong ("budget"), else "input".
+    """
+
+    code = ""
+
+    def __init__(
+        self, what: str, *, where: str | None = None, fix: str | None = None, code: str = ""
+    ) -> None:
         self.what = what
         self.where = where
         self.fix = fix
         line = what if where is None else f"{where}: {what}"
         if fix is not None:
             line = f"{line}; {fix}"
+        named = PARAMETER.search(what)
+        self.code = code or self.code or (named[1] if named else "input")
         # One line whatever went in: a path or a parser's message may hold newlines.
         super().__init__(" ".join(line.split()))
 
@@ -36,18 +48,19 @@ class RealtalkError(Exception):
 class OwnCodeError(RealtalkError):
     """Code of the user's own failed; what it raised is the cause, whose traceback is shown."""
 
+    code = "own-code"
+
 
 class MissingExtraError(RealtalkError):
     """A feature needs an extra that is not installed; the message is its cure."""
+
+    code = "missing-extra"
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
             f"{feature} needs the extra '{extra}'",
             fix=f"install it with: {cure(extra)}",
         )
-
-
-PARAMETER = re.compile(r"`(\w+)=(?:'([^']*)'|([^`]*))`")
 
 
 def as_options(line: str, names: Mapping[str, str] | None = None) -> str:

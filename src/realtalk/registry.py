@@ -30,7 +30,8 @@ def suggest(kind: str, wrong: str, names: list[str]) -> RealtalkError:
     """The error for a mistyped name: the nearest known one, then all of them."""
     near = difflib.get_close_matches(wrong.lower(), names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    return RealtalkError(f"unknown {kind} '{wrong}'", fix=f"{hint}known: {', '.join(names)}")
+    fix, code = f"{hint}known: {', '.join(names)}", f"unknown-{kind.partition(' ')[0]}"
+    return RealtalkError(f"unknown {kind} '{wrong}'", fix=fix, code=code)
 
 
 class Registry(Generic[T]):

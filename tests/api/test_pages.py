@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import realtalk as rt
+from refusals import refused
 from surface_labels import ByLength, majority_run, recent_run
 
 
@@ -57,10 +58,10 @@ def test_a_page_of_everything(
 def test_at_most_one_folder_is_made_for_a_page(recent: rt.Run, tmp_path: Path) -> None:
     corpus = rt.read("sample")
     for parts in (corpus, [recent]):
-        with pytest.raises(rt.RealtalkError, match="there is no such folder") as caught:
+        with refused("there is no such folder") as caught:
             rt.report(parts, out=tmp_path / "new" / "deep" / "x.html", labels=False)
         assert str(caught.value).startswith(f"{tmp_path / 'new'}: ")
-    with pytest.raises(rt.RealtalkError, match="there is no such folder"):
+    with refused("there is no such folder"):
         rt.persona.export_dataset(
             "sample", speaker=corpus.chats[0].speakers[0], out=tmp_path / "new" / "deep" / "x"
         )
@@ -70,11 +71,11 @@ def test_at_most_one_folder_is_made_for_a_page(recent: rt.Run, tmp_path: Path) -
 
 def test_one_part_needs_no_list(recent: rt.Run, tmp_path: Path) -> None:
     assert rt.report(recent, out=tmp_path / "one.html").path.is_file()
-    with pytest.raises(rt.RealtalkError, match="nothing to report"):
+    with refused("nothing to report"):
         rt.report([], out=tmp_path / "none.html")
-    with pytest.raises(rt.RealtalkError, match="is a folder"):
+    with refused("is a folder"):
         rt.report(recent, out=tmp_path)
-    with pytest.raises(rt.RealtalkError, match="int holds no chats"):
+    with refused("int holds no chats"):
         rt.report([7], out=tmp_path / "none.html")  # type: ignore[list-item]
 
 

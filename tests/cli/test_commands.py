@@ -19,6 +19,7 @@ from realtalk.api.options import Engine, Model, Reading
 from realtalk.cli.building import Command
 from realtalk.cli.commands import COMMANDS, GROUPS
 from realtalk.cli.main import application, run_commands
+from refusals import refused
 
 ROOT = Path(rt.__file__).parent
 _OPTION = re.compile(r"(?<![\w-])--[a-z]{2,}")
@@ -173,12 +174,12 @@ def test_words_become_values() -> None:
     assert (call["count"], call["deep"], call["settings"]) == (3, True, {"k": "v"})
     assert call["model"] == Model("m") and call["reading"] == Reading(dates="dmy")
     assert shown == ["done"]
-    with pytest.raises(rt.RealtalkError, match="'k' is not KEY=VALUE; write --set KEY=VALUE"):
+    with refused("'k' is not KEY=VALUE; write --set KEY=VALUE"):
         app(["work", "a", "--set", "k"], exit_on_error=False)
 
 
 def test_a_message_names_parameters_and_the_command_shows_options(run: Any) -> None:
-    with pytest.raises(rt.RealtalkError, match="`chat=` names a chat of a stored corpus"):
+    with refused("`chat=` names a chat of a stored corpus"):
         rt.read("sample", chat="x")
     status, _, err = run("read sample --chat x")
     assert status == 2

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from refusals import refused
+
 ROOT = Path(__file__).parents[2]
 WRITERS = {
     "probe": ("probe", "sample", "--reader", "none", "--limit", "2"),
@@ -78,7 +80,6 @@ def test_reading_again_spares_what_lies_beside_a_corpus(run: Any, tmp_path: Path
 
 
 def test_an_adapter_goes_into_a_folder_of_its_own(tmp_path: Path) -> None:
-    from realtalk.errors import RealtalkError
     from realtalk.files.writing import refuse_strangers
     from realtalk.persona.tuning import ADAPTER, SETTINGS
 
@@ -87,7 +88,7 @@ def test_an_adapter_goes_into_a_folder_of_its_own(tmp_path: Path) -> None:
     (tmp_path / ".DS_Store").touch()
     refuse_strangers(tmp_path, "an adapter", *marks)
     (tmp_path / "run.json").touch()
-    with pytest.raises(RealtalkError, match="holds a run: not a folder for an adapter"):
+    with refused("holds a run: not a folder for an adapter"):
         refuse_strangers(tmp_path, "an adapter", *marks)
     (tmp_path / "run.json").unlink()
     (tmp_path / "checkpoint-000004").mkdir()

@@ -28,7 +28,8 @@ from realtalk.ei.labels import (
     label_frame,
     turn_inputs,
 )
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.errors import MissingExtraError
+from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 MODEL = "openai-api/local/tiny"
@@ -208,7 +209,7 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     with JudgeServer(truth) as gone:
         pass
     # Three turns say it: one connection that is cut costs its turn alone.
-    with pytest.raises(RealtalkError, match="the server cannot be reached; check the address"):
+    with refused("the server cannot be reached; check the address"):
         judge(gone, tmp_path / "other", measures=("grounding",)).label(turns(3))
     assert labeller.label(turns(2)) == known  # what was answered once needs no server
 
@@ -322,9 +323,9 @@ def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_unknown_provider_or_measure_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="the model cannot be used"):
+    with refused("the model cannot be used"):
         JudgeLabeller("nobody/none", cache=tmp_path).label(turns(1))
-    with pytest.raises(RealtalkError, match="did you mean 'grounding'"):
+    with refused("did you mean 'grounding'"):
         JudgeLabeller(MODEL, measures=("groundin",))
-    with pytest.raises(RealtalkError, match="retries must be 0 or more"):
+    with refused("retries must be 0 or more"):
         JudgeLabeller(MODEL, retries=-1)

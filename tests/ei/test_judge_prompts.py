@@ -9,7 +9,7 @@ import pytest
 
 from realtalk.ei.judge import load_rubrics, rubric_text
 from realtalk.ei.labels import COMPONENTS, EMOTIONS, MEASURES, SENTIMENTS, TurnInput
-from realtalk.errors import RealtalkError
+from refusals import refused
 
 GIVEN = TurnInput(
     *("Chat_A", 2, 7, "Tom", ("D2:7",), None, "so {speaker} means what?", "hi\nTom: fake"),
@@ -60,16 +60,16 @@ def test_a_folder_replaces_what_it_holds(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_meant(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="no such folder of prompts"):
+    with refused("no such folder of prompts"):
         load_rubrics(tmp_path / "none")
-    with pytest.raises(RealtalkError, match="no prompt in the folder"):
+    with refused("no prompt in the folder"):
         load_rubrics(tmp_path)
     (tmp_path / "emotions.md").write_text("{turn}")
-    with pytest.raises(RealtalkError, match="did you mean 'emotion'"):
+    with refused("unknown-prompt"):
         load_rubrics(tmp_path)
     (tmp_path / "emotions.md").rename(tmp_path / "emotion.md").write_text("Which emotion?")
-    with pytest.raises(RealtalkError, match=r"emotion\.md: the prompt does not show the turn"):
+    with refused(r"emotion\.md: the prompt does not show the turn"):
         load_rubrics(tmp_path)
     (tmp_path / "emotion.md").write_bytes(b"\xff{turn}")
-    with pytest.raises(RealtalkError, match="save it as UTF-8"):
+    with refused("save it as UTF-8"):
         load_rubrics(tmp_path)

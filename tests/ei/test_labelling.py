@@ -22,11 +22,11 @@ from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import KIND, is_labels, read_labels, store_labels
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import LABELS, NOT_ASKED, Label, TurnInput, turn_inputs
-from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.pages.loading import LABELS as REPORTED
 from realtalk.web.turn_labels import TurnLabels
+from refusals import refused
 
 CORPUS = open_reading("sample").reading.corpus
 
@@ -93,7 +93,7 @@ def test_killed_and_gone_on_with_it_is_the_same(tmp_path: Path) -> None:
     script = SCRIPT.format(tests=str(here.parent / "support"), here=str(here))
     kill_at(100, script, tmp_path / "killed", "labels.jsonl")
     assert is_labels(tmp_path / "killed")
-    with pytest.raises(RealtalkError, match="the labels are not finished"):
+    with refused("the labels are not finished"):
         read_labels(tmp_path / "killed")
     again = Counting()
     labels_for(CORPUS, again, out=tmp_path / "killed")
@@ -151,12 +151,12 @@ def test_stored_labels_are_read_as_any_run(tmp_path: Path) -> None:
             ("2", "no text"),
             ("1", "empathy: timeout"),
         ]
-        with pytest.raises(RealtalkError, match="present formulas"):
+        with refused("present formulas"):
             rt.runs.rescore(folder)
     (line,) = rt.runs.show(tmp_path / "labels", sample="0", corpus="sample").evidence[0]
     assert line.endswith(turns[0].text)
     assert "agreement" in rt.compare(tmp_path / "labels", tmp_path / "labels").title
-    with pytest.raises(RealtalkError, match="no truth"):
+    with refused("no truth"):
         view.runs[0].compare(view.runs[0])
 
 
@@ -164,10 +164,10 @@ def test_other_labels_are_refused_by_what_differs(tmp_path: Path) -> None:
     labelled(tmp_path)
     other = Counting()
     other.settings = {"of": "words"}
-    with pytest.raises(RealtalkError, match=r"solver\.settings\.of is length there, words now"):
+    with refused(r"solver\.settings\.of is length there, words now"):
         labels_for(CORPUS, other, out=tmp_path)
     fewer = replace(CORPUS, chats=CORPUS.chats[:1])
-    with pytest.raises(RealtalkError, match=r"corpus\.sha256 is"):
+    with refused(r"corpus\.sha256 is"):
         labels_for(fewer, Counting(), out=tmp_path)
 
 

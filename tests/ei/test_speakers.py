@@ -26,7 +26,7 @@ from realtalk.ei import (
 from realtalk.ei.formulas import exponents, fit_exponential
 from realtalk.ei.speakers import session_means
 from realtalk.ei.values import unit_of
-from realtalk.errors import RealtalkError
+from refusals import refused
 from tries import tries
 from work_done import lines_run
 
@@ -208,7 +208,7 @@ def test_own_rules() -> None:
     paper, released = speakers(labels)[0], speakers(labels, "released")[0]
     assert mixed["emotion_stability"].value == released["emotion_stability"].value
     assert mixed["emotion_alignment"] == paper["emotion_alignment"]
-    with pytest.raises(RealtalkError, match="did you mean 'paper'"):
+    with refused("unknown-protocol"):
         speakers(labels, "papr")
 
 
@@ -320,9 +320,9 @@ def test_the_table_is_fixed_and_comes_back() -> None:
     assert from_frame(frame) == found
     assert frame["unscored"].list.len().to_list() == [0, 0, 11]
     assert speakers_frame(()).schema == SPEAKERS
-    with pytest.raises(RealtalkError, match="column 'empathy_n' is missing"):
+    with refused("column 'empathy_n' is missing"):
         from_frame(frame.drop("empathy_n"))
-    with pytest.raises(RealtalkError, match="column 'emotion' is missing"):
+    with refused("column 'emotion' is missing"):
         speakers(table([]).drop("emotion"))
 
 

@@ -14,15 +14,15 @@ import realtalk as rt
 import realtalk_models
 from realtalk.encoders import model as devices
 from realtalk.encoders.pairs import PairEncoder
-from realtalk.errors import RealtalkError
 from realtalk.installing import cure
+from refusals import refused
 
 FOLDER = realtalk_models.path("ei")
 PAIRS = [("", "hi"), ("how was it?", "awful. i froze"), ("hm", "the boiler is out again")] * 3
 
 
 def test_an_unknown_device_is_named() -> None:
-    with pytest.raises(RealtalkError, match=r"unknown device 'cudda'; did you mean 'cuda'"):
+    with refused("unknown-device"):
         PairEncoder(FOLDER, device="cudda")
 
 
@@ -42,7 +42,7 @@ def test_a_torch_that_cannot_be_loaded_is_said(
     (tmp_path / "torch.py").write_text("raise OSError('libcudart.so: cannot open')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "torch", raising=False)
-    with pytest.raises(RealtalkError, match=r"torch is installed but cannot be loaded \(OSError\)"):
+    with refused(r"torch is installed but cannot be loaded \(OSError\)"):
         PairEncoder(FOLDER, device="cuda")
 
 
@@ -52,16 +52,16 @@ def test_without_a_gpu_it_is_said() -> None:
 
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
-    with pytest.raises(RealtalkError, match="no CUDA device can be used; leave `device=` out"):
+    with refused("no CUDA device can be used; leave `device=` out"):
         rt.label("sample", device="cuda")
 
 
 def test_a_device_is_for_an_encoder() -> None:
-    with pytest.raises(RealtalkError, match="`device=` is not for `measures=judge`"):
+    with refused("`device=` is not for `measures=judge`"):
         rt.label("sample", measures="judge", model="openai/gpt-4o-mini", device="cuda")
-    with pytest.raises(RealtalkError, match="`device=` is for the memory retrieved"):
+    with refused("`device=` is for the memory retrieved"):
         rt.probe("sample", memory="recent", device="cuda")
-    with pytest.raises(RealtalkError, match="without an encoder"):
+    with refused("without an encoder"):
         rt.probe("sample", memory="retrieved", settings={"way": "bm25"}, device="cuda")
 
 

@@ -15,9 +15,9 @@ import pytest
 import realtalk as rt
 from engine_work import tree
 from file_modes import open_to_others
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import store
+from refusals import refused
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole
     assert tree(out) == before
     assert (out / "part-00000.json").stat().st_ino == kept
     store(open_reading("sample").reading, parts, most=10)
-    with pytest.raises(RealtalkError, match="made with other settings"):
+    with refused("other-settings"):
         rt.stats(parts, out=out)
     rt.stats(parts, out=out, fresh=True)
 
@@ -75,9 +75,9 @@ def test_the_command_counts_by_an_engine(run: Any, parts: Path) -> None:
 
 def test_a_damaged_part_leaves_no_figures(parts: Path) -> None:
     (parts / "messages" / "part-00001.parquet").write_bytes(b"PAR1")
-    with pytest.raises(RealtalkError, match=r"part-00001\.parquet: is not a readable Parquet"):
+    with refused(r"part-00001\.parquet: is not a readable Parquet"):
         rt.stats(parts, engine=rt.Engine("processes", workers=1))
-    with pytest.raises(RealtalkError, match="works on stored corpora"):
+    with refused("works on stored corpora"):
         rt.stats(open_reading("sample").reading.corpus, engine="inline")
 
 

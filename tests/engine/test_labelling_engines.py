@@ -24,10 +24,10 @@ from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import chat_frames
 from realtalk.ei.labelling import labels_for
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
+from refusals import refused
 
 BLOCK = 16
 
@@ -118,10 +118,10 @@ def test_a_run_that_is_there_is_not_made_again(
     rt.label(parts, out=out, engine="inline", fresh=True)
     assert (out / "labels.parquet").stat().st_mtime_ns > kept
     assert tree(out) == whole
-    with pytest.raises(RealtalkError, match="made with other settings"):
+    with refused("other-settings"):
         rt.label(parts, out=out, engine="inline", protocol="released")
     assert tree(out) == whole, "another corpus' turns do not stay in a run's folder"
-    with pytest.raises(RealtalkError, match="holds a stored corpus"):
+    with refused("holds a stored corpus"):
         rt.label(parts, out=parts, engine="inline")
 
 

@@ -22,8 +22,8 @@ from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes, choose
 from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
 from realtalk.engine.running import run_job
-from realtalk.errors import RealtalkError
 from realtalk.files.stores import name_of
+from refusals import refused
 
 _DRIVER = """
 import sys
@@ -150,7 +150,7 @@ def test_a_full_disk_stops_and_goes_on(
     tmp_path: Path, marks: Path, engine: Inline | Processes
 ) -> None:
     inputs = write_inputs(tmp_path / "in", "plain", "full", "plain")
-    with pytest.raises(RealtalkError, match="the disk is full; make room and run it again"):
+    with refused("the disk is full; make room and run it again"):
         run_job(shouting(inputs, tmp_path / "out", marks), engine)
     assert not (tmp_path / "out" / ".unfinished").exists()
     report = run_job(shouting(inputs, tmp_path / "out", marks), Inline())
@@ -161,7 +161,7 @@ def test_a_full_disk_stops_and_goes_on(
 def test_other_settings_are_refused_and_fresh_starts_anew(tmp_path: Path, marks: Path) -> None:
     inputs = write_inputs(tmp_path / "in", "plain", "plain")
     run_job(shouting(inputs, tmp_path / "out", marks, gap=6), Inline())
-    with pytest.raises(RealtalkError, match=r"gap is 6 there, 7 now\); name another folder"):
+    with refused(r"gap is 6 there, 7 now\); name another folder"):
         run_job(shouting(inputs, tmp_path / "out", marks, gap=7), Inline())
     job = shouting(inputs[1:], tmp_path / "out", marks, gap=7)
     assert run_job(job, Inline(), fresh=True).worked == 1
@@ -188,7 +188,7 @@ def test_a_second_driver_is_refused(tmp_path: Path, marks: Path) -> None:
     inputs = write_inputs(tmp_path / "in", "plain")
     with RunFolder.open(tmp_path / "out", "shouting", {}) as run:
         run.table("parts", ("part",))
-        with pytest.raises(RealtalkError, match="another run is writing here"):
+        with refused("busy"):
             run_job(shouting(inputs, tmp_path / "out", marks), Inline())
 
 
@@ -197,7 +197,7 @@ def test_a_function_that_cannot_be_built_ends_the_job(
     tmp_path: Path, engine: Inline | Processes
 ) -> None:
     inputs = write_inputs(tmp_path / "in", "plain", "plain")
-    with pytest.raises(RealtalkError, match="the model is missing; get it"):
+    with refused("the model is missing; get it"):
         run_job(Job("shouting", inputs, no_work, tmp_path / "out", {}), engine)
 
 
@@ -234,7 +234,7 @@ def test_folders_and_patterns_name_inputs(tmp_path: Path) -> None:
         "c [1].txt",
     ]
     for path in ("none", "none*"):
-        with pytest.raises(RealtalkError, match="no such file or folder; check the path"):
+        with refused("missing-file"):
             gather_inputs([str(folder / path)], tmp_path)
 
 
@@ -258,5 +258,5 @@ def test_a_folder_is_known_by_names_and_bytes(tmp_path: Path) -> None:
     ],
 )
 def test_engines_that_do_not_exist_are_refused(options: dict[str, object], line: str) -> None:
-    with pytest.raises(RealtalkError, match=line):
+    with refused(line):
         choose(**options)  # type: ignore[arg-type]

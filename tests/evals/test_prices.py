@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.evals.prices import (
     Money,
     Usage,
@@ -18,6 +17,7 @@ from realtalk.evals.prices import (
     read_prices,
     usage_of,
 )
+from refusals import refused
 
 MINI = {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}
 
@@ -95,13 +95,13 @@ def test_every_model_of_a_run_is_counted() -> None:
 def test_a_bad_file_is_one_clear_line(tmp_path: Path, text: str, line: str) -> None:
     file = tmp_path / "prices.json"
     file.write_text(text)
-    with pytest.raises(RealtalkError, match=line) as error:
+    with refused(line) as error:
         read_prices(file)
     assert "prices.json" in str(error.value)
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="cannot be read"):
+    with refused("cannot be read"):
         read_prices(tmp_path)
     file = tmp_path / "prices.json"
     file.write_text(json.dumps(MINI))

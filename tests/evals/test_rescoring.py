@@ -12,7 +12,6 @@ import pytest
 
 from persona_chats import ines, ines_choice, light_scorer
 from realtalk.chat import Corpus
-from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
@@ -25,6 +24,7 @@ from realtalk.threads.benchmark import ThreadTask, rescore_threads, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import PROTOCOLS, Case, Task, protocol, stored_protocol
+from refusals import refused
 
 CORPUS = ines(4)
 
@@ -89,16 +89,16 @@ def test_runs_that_cannot_be_scored_again_are_refused(tmp_path: Path) -> None:
     as_ines(tmp_path / "run")
     kept = (tmp_path / "run" / "rows.jsonl").read_bytes()
     others = replace(CORPUS, chats=tuple(replace(chat, id=f"X{chat.id}") for chat in CORPUS.chats))
-    with pytest.raises(RealtalkError, match="none of its chats is in this corpus"):
+    with refused("none of its chats is in this corpus"):
         rescore_persona(tmp_path / "run", others, scorer=light_scorer(others))
     Run.load(tmp_path / "run").share(tmp_path / "shared")
-    with pytest.raises(RealtalkError, match="its rows have no answers"):
+    with refused("its rows have no answers"):
         rescore_persona(tmp_path / "shared", CORPUS, scorer=light_scorer(CORPUS))
     place = tmp_path / "run" / "run.json"
     told = json.loads(place.read_text("utf-8"))
     told["settings"]["scoring"]["semantic"] = "BERTScore roberta-large layer 17"
     place.write_text(json.dumps(told), "utf-8")
-    with pytest.raises(RealtalkError, match=r"by BERTScore roberta-large layer 17; .*bertscore"):
+    with refused(r"by BERTScore roberta-large layer 17; .*bertscore"):
         rescore_persona(tmp_path / "run", CORPUS, scorer=light_scorer(CORPUS))
     assert (tmp_path / "run" / "rows.jsonl").read_bytes() == kept
 

@@ -14,7 +14,6 @@ import pytest
 import realtalk
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labels import turn_inputs
-from realtalk.errors import RealtalkError
 from realtalk.files.caches import (
     CORPORA,
     INDEXES,
@@ -31,6 +30,7 @@ from realtalk.files.download import DATASETS
 from realtalk.files.writing import atomic_path, whole_folder
 from realtalk.models.files import MODELS
 from realtalk.web.turn_labels import TurnLabels
+from refusals import refused
 from text_tables import lines
 
 ROOT = Path(realtalk.__file__).parent
@@ -273,12 +273,12 @@ def test_the_limit_is_read(monkeypatch: pytest.MonkeyPatch, given: str, size: in
 @pytest.mark.parametrize("given", ["2", "-1GB", "much", "1e9B", "nanGB"])
 def test_a_wrong_limit_is_one_line(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv(LIMIT, given)
-    with pytest.raises(RealtalkError, match=r"REALTALK_CACHE_LIMIT: .* is not a size; write it as"):
+    with refused(r"REALTALK_CACHE_LIMIT: .* is not a size; write it as"):
         cache_limit()
 
 
 def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="cannot be read"):
+    with refused("cannot be read"):
         survey(put(tmp_path / "file"))
     assert survey(tmp_path / "nowhere") == ()
 

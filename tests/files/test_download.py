@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from loopback import QuietHandler, serving
-from realtalk.errors import RealtalkError
 from realtalk.files import download
 from realtalk.files.download import DATASETS, Dataset, RemoteFile, get, inventory
+from refusals import refused
 from text_tables import rows
 
 GOOD = b'{"messages": []}' * 20_000
@@ -149,7 +149,7 @@ def test_trouble_that_stays_leaves_nothing_new(
     if before is not None:
         held.parent.mkdir()
         held.write_bytes(before)
-    with pytest.raises(RealtalkError) as caught:
+    with refused() as caught:
         get("toy", tmp_path, datasets=dataset(server.url, a=GOOD))
     line = str(caught.value)
     assert says in line
@@ -165,7 +165,7 @@ def test_a_dead_server_is_one_line(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with pytest.raises(RealtalkError, match=r"a\.json could not be fetched: the connection"):
+    with refused(r"a\.json could not be fetched: the connection"):
         get("toy", tmp_path, datasets=dataset(f"http://127.0.0.1:{port}", a=SMALL))
     assert not (tmp_path / "toy" / "a.json").exists()
 
@@ -186,7 +186,7 @@ def test_mirrors_hold_files_in_a_folder_or_directly(
 
 @pytest.mark.parametrize("url", ["file:///etc", "ftp://127.0.0.1/x", "/some/folder", "http://"])
 def test_only_web_addresses(tmp_path: Path, url: str) -> None:
-    with pytest.raises(RealtalkError, match="not a web address"):
+    with refused("not a web address"):
         get("toy", tmp_path, base_url=url, datasets=dataset("http://x", a=SMALL))
 
 
@@ -216,12 +216,12 @@ def test_the_cache_is_where_the_environment_says(
 def test_an_unwritable_cache_is_one_line(server: Server, tmp_path: Path) -> None:
     server.files = {"/home/a.json": SMALL}
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(RealtalkError, match="REALTALK_CACHE"):
+    with refused("REALTALK_CACHE"):
         get("toy", tmp_path / "file", datasets=dataset(server.url, a=SMALL))
 
 
 def test_a_mistyped_name_is_corrected() -> None:
-    with pytest.raises(RealtalkError, match="did you mean 'locomo'"):
+    with refused("unknown-dataset"):
         get("lokomo")
 
 

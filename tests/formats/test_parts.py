@@ -16,7 +16,6 @@ from corpus_strategies import corpora
 from engine_work import tree
 from file_modes import open_to_others
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.errors import RealtalkError
 from realtalk.files.writing import refuse_strangers
 from realtalk.formats.opening import add, open_reading, stored_options
 from realtalk.formats.reading import Ledger, ReadCorpus, ReadOptions
@@ -32,6 +31,7 @@ from realtalk.formats.store import (
     store,
 )
 from realtalk.formats.tables import from_corpus, to_corpus
+from refusals import refused
 from tries import tries
 
 
@@ -134,19 +134,19 @@ def test_chats_that_lie_in_pieces_are_brought_together(tmp_path: Path) -> None:
 def test_a_part_that_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
     folder = store(reading(talk([3, 3, 3])), tmp_path / "c", most=3)
     (folder / "messages" / "part-00001.parquet").write_bytes(b"PAR1")
-    with pytest.raises(RealtalkError, match=r"part-00001\.parquet: is not a readable Parquet file"):
+    with refused(r"part-00001\.parquet: is not a readable Parquet file"):
         load(folder)
     (folder / "messages" / "part-00001.parquet").unlink()
-    with pytest.raises(RealtalkError, match=r"part-00001\.parquet: is missing"):
+    with refused(r"part-00001\.parquet: is missing"):
         open_stream(folder)
 
 
 def test_a_corpus_in_parts_is_no_place_for_a_run(tmp_path: Path) -> None:
     folder = store(reading(talk([3, 3])), tmp_path / "c", most=3)
-    with pytest.raises(RealtalkError, match="holds a stored corpus"):
+    with refused("holds a stored corpus"):
         refuse_strangers(folder, "a run", "run.json")
     (folder / "mine.txt").write_text("keep")
-    with pytest.raises(RealtalkError, match=r"holds mine\.txt beside its corpus"):
+    with refused(r"holds mine\.txt beside its corpus"):
         store(reading(talk([1])), folder)
 
 
@@ -197,5 +197,5 @@ def test_chats_come_in_their_order_whatever_the_messages_order() -> None:
     mixed = replace(tables, messages=tables.messages.sort("id", maintain_order=True))
     assert [chat.id for chat in chats_in(mixed, 5)] == [row.id for row in tables.chats]
     assert tuple(chats_in(mixed, 5)) == to_corpus(mixed).chats
-    with pytest.raises(RealtalkError, match=r"which corpus\.json does not list"):
+    with refused(r"which corpus\.json does not list"):
         list(chats_in(replace(tables, chats=tables.chats[:2]), 5))

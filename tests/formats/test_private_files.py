@@ -12,7 +12,6 @@ import pytest
 
 import realtalk
 from file_modes import mode, open_to_others
-from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.files.writing import (
     atomic_path,
@@ -30,6 +29,7 @@ from realtalk.formats.store import store
 from realtalk.models.asking import ModelConfig, _environment
 from realtalk.threads.vectors import VectorStore
 from realtalk.web.store import Store
+from refusals import refused
 
 ROOT = Path(realtalk.__file__).parent
 
@@ -113,7 +113,7 @@ def test_the_umask_comes_back(tmp_path: Path, umask: None) -> None:
 
 def test_a_file_where_a_folder_should_be_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    with pytest.raises(RealtalkError, match="cannot be written"):
+    with refused("cannot be written"):
         write_json(tmp_path / "file" / "below" / "key.json", {})
     assert (tmp_path / "file").read_bytes() == b"x"
 

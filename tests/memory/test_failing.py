@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from audited_chats import audit, corpus, probed, write_audit
-from realtalk.errors import RealtalkError
 from realtalk.memory.golds import Golds
 from realtalk.pages.runs import failures_page
+from refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_a_question_is_found_by_its_name() -> None:
     run = probed(Golds())
     assert run.find("Q3") == [run.rows[2]]
     assert run.find("Chat_9_Ines_Tobias:Q3") == [run.rows[2]]
-    with pytest.raises(RealtalkError, match="no question 'Q9'"):
+    with refused("no question 'Q9'"):
         run.find("Q9")
     twice = replace(run, rows=[*run.rows, run.rows[2] | {"group": "other"}])
-    with pytest.raises(RealtalkError, match="name it too: Chat_9_Ines_Tobias:Q3"):
+    with refused("name it too: Chat_9_Ines_Tobias:Q3"):
         twice.find("Q3")
 
 

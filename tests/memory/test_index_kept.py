@@ -10,9 +10,9 @@ import pytest
 
 from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.sentences import SentenceEncoder
-from realtalk.errors import RealtalkError
 from realtalk.files.caches import INDEXES, LIMIT, survey
 from realtalk.memory.index import ChatIndex, content_key
+from refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,6 @@ def test_a_wrong_limit_is_said_before_the_slow_part(
     encoder: SentenceEncoder, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(LIMIT, "lots")
-    with pytest.raises(RealtalkError, match="'lots' is not a size"):
+    with refused("'lots' is not a size"):
         made(0, encoder, kept)
     assert not kept.exists()

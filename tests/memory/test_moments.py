@@ -13,7 +13,6 @@ import pytest
 
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
-from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.evals.values import COUNTS, Answer, Cost
 from realtalk.files.progress import Progress, silent
@@ -26,6 +25,7 @@ from realtalk.memory.registry import make_memory
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
+from refusals import refused
 
 START = datetime(2026, 3, 2, 9)
 Row = dict[str, Any]
@@ -212,7 +212,7 @@ def test_one_id_for_two_questions_cannot_be_compared() -> None:
     run = run_of(Recent())
     rows = [row | {"question": "another?"} if row["sample"] == "Q2" else row for row in run.rows]
     run.compare(run)
-    with pytest.raises(RealtalkError, match="Chat_1: the runs ask different questions under 'Q2'"):
+    with refused("Chat_1: the runs ask different questions under 'Q2'"):
         run.compare(replace(run, rows=rows))
 
 
@@ -232,7 +232,7 @@ def test_answers_that_say_odd_things_are_refused_in_a_line(
     path = tmp_path / "answers.jsonl"
     # With the mark that Windows tools put before the first line.
     path.write_text(json.dumps({"id": "Q1", "answer": "x", **given}) + "\n", "utf-8-sig")
-    with pytest.raises(RealtalkError, match=line):
+    with refused(line):
         score_answers(corpus(), read_answers(path), tmp_path / "run")
 
 
@@ -242,7 +242,7 @@ def test_scoring_the_same_answers_again_writes_nothing_new(tmp_path: Path) -> No
     before = (tmp_path / "rows.jsonl").read_bytes()
     score_answers(corpus(), given, tmp_path)
     assert (tmp_path / "rows.jsonl").read_bytes() == before
-    with pytest.raises(RealtalkError, match="made with other settings"):
+    with refused("other-settings"):
         score_answers(corpus(), [given[0] | {"message_ids": ["D1:2"]}], tmp_path)
 
 

@@ -16,11 +16,12 @@ from judge_server import Call, JudgeServer, Reply
 from memory_chats import ask, bakery
 from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.tokens import count_tokens
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.errors import MissingExtraError
 from realtalk.memory.notes import BuiltNotes, Note, Notes, load_note_prompt, note_text, read_notes
 from realtalk.memory.readers import load_wording
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
+from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 # The engine leaves memory streams to the garbage collector: not ours to mend.
@@ -138,7 +139,7 @@ def test_a_failing_provider_loses_one_session_and_only_that_is_asked_again(tmp_p
     ],
 )
 def test_no_notes_at_all_is_an_error(answer: str | Reply, fault: str, tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match=fault):
+    with refused(fault):
         built_from(lambda _: answer, tmp_path)
 
 
@@ -230,9 +231,9 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
         "Note this down: [Wednesday 20 May 2026]\n1. Tobias: I signed up"
     )
     (tmp_path / "notes.md").write_text("Note this down.")
-    with pytest.raises(RealtalkError, match=r"put \{session\} into it"):
+    with refused(r"put \{session\} into it"):
         load_note_prompt(tmp_path)
-    with pytest.raises(RealtalkError, match="no such folder of prompts"):
+    with refused("no such folder of prompts"):
         load_note_prompt(tmp_path / "nowhere")
 
 
@@ -242,7 +243,7 @@ def test_one_folder_holds_the_prompts_of_all_uses(tmp_path: Path) -> None:
     assert load_note_prompt(tmp_path).texts == {"notes": "Note this down: {session}\n"}
     assert load_wording(tmp_path).texts["answer"] == "{context} {question}"
     (tmp_path / "answer.md").unlink()
-    with pytest.raises(RealtalkError, match=r"no prompt in the folder; name it: answer\.md"):
+    with refused(r"no prompt in the folder; name it: answer\.md"):
         load_wording(tmp_path)
 
 
@@ -261,9 +262,9 @@ def test_settings_from_the_command_line(tmp_path: Path) -> None:
     assert isinstance(memory, Notes) and memory.config.cache == tmp_path
     assert memory.version == "1, prompts 1"
     assert (memory.settings["hops"], memory.settings["messages"]) == (2, False)
-    with pytest.raises(RealtalkError, match="hops must be 1 or more, not 0"):
+    with refused("hops must be 1 or more, not 0"):
         make_memory("notes", {"model": MODEL, "hops": "0"})
-    with pytest.raises(RealtalkError, match="no provider in the name of the model"):
+    with refused("no provider in the name of the model"):
         make_memory("notes", {"model": "tiny"})
 
 

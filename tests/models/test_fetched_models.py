@@ -12,9 +12,9 @@ import pytest
 
 from file_modes import mode
 from loopback import QuietHandler, serving
-from realtalk.errors import RealtalkError
 from realtalk.files.caches import survey
 from realtalk.models.files import MODELS, LocalModel, get, inventory, path_of
+from refusals import refused
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 2000
 NAME = MODELS["qwen2.5-0.5b"].file_name
@@ -116,7 +116,7 @@ def test_a_cut_within_a_call_is_mended_by_the_next_request(home: Home, tmp_path:
 
 def test_a_download_that_fails_leaves_nothing(home: Home, tmp_path: Path) -> None:
     home.faults = ["cut", *["404"] * 9]
-    with pytest.raises(RealtalkError, match="could not be fetched") as said:
+    with refused("could not be fetched") as said:
         get("toy", tmp_path, models=home.models)
     assert "\n" not in str(said.value) and "`file=FILE`" in str(said.value)
     assert not list((tmp_path / "models").iterdir())
@@ -130,7 +130,7 @@ def test_a_download_that_fails_leaves_nothing(home: Home, tmp_path: Path) -> Non
 @pytest.mark.parametrize("body", [WEIGHTS[:-1] + b"?", WEIGHTS + b"?"])
 def test_another_file_is_refused(home: Home, tmp_path: Path, body: bytes) -> None:
     home.body = body
-    with pytest.raises(RealtalkError, match="wrong SHA-256"):
+    with refused("wrong SHA-256"):
         get("toy", tmp_path, models=home.models)
     assert not list((tmp_path / "models").iterdir())  # nothing of it is gone on with
     home.body = WEIGHTS
@@ -139,7 +139,7 @@ def test_another_file_is_refused(home: Home, tmp_path: Path, body: bytes) -> Non
 
 def test_a_file_that_is_not_there(home: Home, tmp_path: Path) -> None:
     home.faults = ["404"]
-    with pytest.raises(RealtalkError, match="there is no such file"):
+    with refused("there is no such file"):
         get("toy", tmp_path, models=home.models)
     assert not home.ranges
 
@@ -151,8 +151,8 @@ def test_a_file_at_hand_is_taken_without_asking(home: Home, tmp_path: Path) -> N
     assert path.read_bytes() == WEIGHTS and given.exists()
     given.write_bytes(WEIGHTS[::-1])
     path.unlink()
-    with pytest.raises(RealtalkError, match=r"not the published .*wrong SHA-256"):
+    with refused(r"not the published .*wrong SHA-256"):
         get("toy", tmp_path / "cache", at_hand=given, models=home.models)
-    with pytest.raises(RealtalkError, match="cannot be read"):
+    with refused("cannot be read"):
         get("toy", tmp_path / "cache", at_hand=tmp_path / "missing", models=home.models)
     assert not home.ranges and not list((tmp_path / "cache" / "models").iterdir())

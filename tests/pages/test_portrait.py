@@ -29,11 +29,11 @@ from portrait_chats import (
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
-from realtalk.errors import RealtalkError
 from realtalk.pages.aggregates import feeling_lines
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 from realtalk.pages.glance import percent, wait_text
 from realtalk.pages.words import log_odds
+from refusals import refused
 
 
 def page_of(made: Corpus, folder: Path, **options: Any) -> str:
@@ -131,7 +131,7 @@ def test_odd_chats_can_be_told_at_a_glance(name: str) -> None:
 
 
 def test_a_chat_without_messages_says_so() -> None:
-    with pytest.raises(RealtalkError, match="holds no message"):
+    with refused("holds no message"):
         make_portrait(reading(corpus(Chat("empty", ("Ana",), ()))), PortraitOptions(labels=False))
 
 
@@ -234,5 +234,5 @@ def test_the_page_says_what_the_encoder_learned_from(
 def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:
     page = rt.report(english(), out=tmp_path / "own.html", labels=False, anonymous=True)
     assert data_in(page.path.read_text("utf-8"))["anonymous"] is True
-    with pytest.raises(rt.RealtalkError, match="is a folder"):
+    with refused("is a folder"):
         rt.report(english(), out=tmp_path, labels=False)

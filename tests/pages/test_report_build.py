@@ -12,11 +12,11 @@ import pytest
 
 import report_runs
 from realtalk.ei import speakers
-from realtalk.errors import RealtalkError
 from realtalk.pages.loading import load
 from realtalk.pages.report import PageReport, make_report, write_report
 from realtalk.pages.values import Section
 from realtalk.pages.values import table as grid
+from refusals import refused
 from report_runs import HOSTILE, write_labels
 
 
@@ -110,7 +110,7 @@ def test_a_broken_run_among_others_is_left_out_and_named(runs: Path, tmp_path: P
         path.unlink()
     found = make_report([place])
     assert section(found, "measured").notes == ("Left out: recent (the run has no rows yet)",)
-    with pytest.raises(RealtalkError, match="the run has no rows yet"):
+    with refused("the run has no rows yet"):
         make_report([place / "recent"])
 
 
@@ -136,7 +136,7 @@ def test_settings_of_another_version_cost_no_other_run(
     place.write_text(json.dumps(record))
     (note,) = section(make_report([tmp_path]), "measured").notes
     assert note.startswith("Left out: odd (")
-    with pytest.raises(RealtalkError, match="odd"):
+    with refused("odd"):
         make_report([tmp_path / "odd"])
 
 
@@ -161,25 +161,25 @@ def test_a_run_of_another_kind_is_named(runs: Path, tmp_path: Path) -> None:
     (place / "odd").mkdir()
     (place / "odd" / "run.json").write_text(json.dumps({"kind": "weather", "versions": []}))
     assert load([place]).left_out == (("odd", "a run of weather"),)
-    with pytest.raises(RealtalkError, match="nothing can be reported of odd"):
+    with refused("nothing can be reported of odd"):
         load([place / "odd"])
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"kind": 3, "versions": []}', "[1]"])
 def test_a_broken_record_is_one_clear_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(RealtalkError, match="is not the record of a run") as caught:
+    with refused("is not the record of a run") as caught:
         load([tmp_path])
     assert "\n" not in str(caught.value) and "run.json" in str(caught.value)
 
 
 def test_no_folder_and_no_run_are_said(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="does not exist"):
+    with refused("does not exist"):
         load([tmp_path / "nowhere"])
-    with pytest.raises(RealtalkError, match="no stored run here"):
+    with refused("no stored run here"):
         load([tmp_path])
     (tmp_path / "file").write_text("x")
-    with pytest.raises(RealtalkError, match="is not a folder"):
+    with refused("is not a folder"):
         load([tmp_path / "file"])
 
 

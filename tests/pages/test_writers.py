@@ -14,7 +14,6 @@ from facet_labels import label_settings
 from plain_reader import MessageReader
 from realtalk import __version__
 from realtalk.ei.label_files import labels_about, read_labels, store_labels
-from realtalk.errors import RealtalkError
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
@@ -25,6 +24,7 @@ from realtalk.pages.loading import LoadedRuns, load
 from realtalk.pages.report import PageReport, make_report
 from realtalk.pages.values import Section
 from realtalk.pages.writers import AuthorOverrides, WriterKind, says_simulated, writer_of
+from refusals import refused
 
 
 def compare_labels(report: PageReport) -> list[Section]:
@@ -193,10 +193,10 @@ def test_the_command_takes_several_names(run: Any, tmp_path: Path) -> None:
 
 
 def test_two_names_may_not_contradict() -> None:
-    with pytest.raises(RealtalkError, match="choose one"):
+    with refused("choose one"):
         AuthorOverrides(("a",), ("a",))
 
 
 def test_a_name_where_nothing_can_be_named() -> None:
-    with pytest.raises(RealtalkError, match="no corpus and no labels to call 'mine'"):
+    with refused("no corpus and no labels to call 'mine'"):
         AuthorOverrides(simulated=("mine",)).refuse_unknown(())

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from command import run_command
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.errors import MissingExtraError
 from realtalk.persona.bertscore import LAYERS, BertScore
+from refusals import refused
 from tiny_models import needs_torch, roberta_tokenizer
 
 TEXTS = (
@@ -77,10 +78,10 @@ def test_scores_are_those_of_the_formula(folder: Path) -> None:
 
 @needs_torch
 def test_the_layer_must_be_known_or_named(folder: Path) -> None:
-    with pytest.raises(RealtalkError, match="`bertscore_layer=N`") as caught:
+    with refused("`bertscore_layer=N`") as caught:
         BertScore(str(folder))
     assert str(folder.parent) not in str(caught.value)  # no folder of this machine
-    with pytest.raises(RealtalkError, match="no layer 4 of 3"):
+    with refused("no layer 4 of 3"):
         BertScore(str(folder), layer=4)
     assert BertScore(str(folder), layer=3).version.startswith("BERTScore tiny@")
     assert LAYERS["roberta-large"] == 17

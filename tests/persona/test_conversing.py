@@ -19,7 +19,6 @@ import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.chat import Chat, Corpus, Event, Message, Session, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
@@ -39,6 +38,7 @@ from realtalk.persona.cast import (
 from realtalk.persona.conversation import Side, SimulatedChat, SimulatedChats, converse, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
+from refusals import refused
 
 MONDAY = date(2025, 1, 6)
 NOON = datetime(2025, 1, 6, 12)
@@ -124,7 +124,7 @@ def test_bursts_and_silent_days_are_drawn_too() -> None:
     few = draw_turns(pace, days=1, begins=MONDAY, seed="0")
     assert few and all(turn.time.date() == MONDAY for turn in few)  # never nothing
     untimed = Session(1, None, (Message("1", "A", None, "hi"), Message("2", "B", None, "ho")))
-    with pytest.raises(RealtalkError, match="x: no chat shows when people answer"):
+    with refused("x: no chat shows when people answer"):
         pace_of(Corpus("x", "jsonl", (Chat("c", ("A", "B"), (untimed,)),)))
 
 
@@ -170,10 +170,10 @@ def test_people_of_ones_own(tmp_path: Path) -> None:
         ("personas = [", "is no file of personas"),
     ):
         path.write_text(text)
-        with pytest.raises(RealtalkError, match=line) as caught:
+        with refused(line) as caught:
             load_cast(path)
         assert str(path) in str(caught.value) and "\n" not in str(caught.value)
-    with pytest.raises(RealtalkError, match="the personas cannot be read"):
+    with refused("the personas cannot be read"):
         load_cast(tmp_path / "none.toml")
 
 
@@ -226,7 +226,7 @@ def test_the_memory_that_is_named_is_asked_with_what_was_said() -> None:
     seen = reminder(Recent(), Budget(words=12))(chat)("and the bread?", NOON)
     assert seen == tuple(message.id for message in chat.messages[-len(seen) :]) and len(seen) == 1
     told = replace(chat, events=(Event(1, "Ines", "The oven broke."),))
-    with pytest.raises(RealtalkError, match="the memory events shows no messages"):
+    with refused("the memory events shows no messages"):
         reminder(Events(), Budget(words=12))(told)("and the bread?", NOON)
 
 
@@ -288,7 +288,7 @@ def test_who_says_nothing_is_counted_and_five_times_is_too_often(tmp_path: Path)
     assert each.silent == {1: "timeout"} and [turn.speaker for turn in each.chat.turns] == ["A"]
     made = conversations()
     hushed = Numbered(hush=True)
-    with pytest.raises(RealtalkError, match=r"Chat_0: no answer, 5 times in a row \(empty"):
+    with refused(r"Chat_0: no answer, 5 times in a row \(empty"):
         converse(made, (hushed, hushed), out=tmp_path / "out")
     again = conversations()
     converse(again, (Numbered(), Numbered()), out=tmp_path / "out")
@@ -359,12 +359,12 @@ def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
         ({"settings": {"says": "no"}}, "was made with another simulator"),
         ({"like": "sample"}, "was made with another pace"),
     ):
-        with pytest.raises(RealtalkError, match=what) as caught:
+        with refused(what) as caught:
             rt.persona.converse(simulator="constant", **{**begin, **change})
         assert "`fresh=True`" in str(caught.value)
     assert rt.persona.converse(simulator="constant", **{**begin, "seed": 1}, fresh=True) != made
     rt.read("sample", out=tmp_path / "real")
-    with pytest.raises(RealtalkError, match="holds a stored corpus: not a folder for simulated"):
+    with refused("holds a stored corpus: not a folder for simulated"):
         rt.persona.converse(simulator="constant", **{**begin, "out": tmp_path / "real"}, fresh=True)
 
 
@@ -375,9 +375,9 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     given: dict[str, Any] = {"corpus": ines(), "days": 2, "like": ines(), "memory": "none"}
     other = {"speaker": "Juno"}
     begin = partial(rt.persona.converse, simulator="retrieve", speaker="ines")
-    with pytest.raises(RealtalkError, match="no consent to write as Ines"):
+    with refused("no consent to write as Ines"):
         begin(other=other, **given)
-    with pytest.raises(RealtalkError, match="no consent to write as Juno"):
+    with refused("no consent to write as Juno"):
         begin(consent="self", other=other, **given)
     asked: list[str] = []
 
@@ -441,7 +441,7 @@ def test_both_sides_can_be_different(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
-    with pytest.raises(RealtalkError, match=line) as caught:
+    with refused(line) as caught:
         rt.persona.converse(**given)
     assert "\n" not in str(caught.value)
 

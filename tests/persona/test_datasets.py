@@ -16,8 +16,8 @@ import realtalk as rt
 from file_modes import mode
 from persona_chats import ines, with_picture
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.errors import RealtalkError
 from realtalk.persona.datasets import FORMS, TuningRow, build_tuning_set
+from refusals import refused
 
 BEGIN = datetime(2026, 5, 4, 9, 0)
 
@@ -74,7 +74,7 @@ def test_names_stay_in_a_group_and_edges_are_counted() -> None:
         "turns of others without a reply": 1,
     }
     assert made.rows[0]["system"] == "You are Ines, chatting with Tobias and Juno."
-    with pytest.raises(RealtalkError, match="Ines replies to nobody"):
+    with refused("Ines replies to nobody"):
         build_tuning_set(corpus_of(("Ines", "hello?"), ("Juno", "hm")), "Ines")
 
 
@@ -186,7 +186,7 @@ def test_redacted_rows_name_nobody(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(
     speaker: str, form: str, exchanges: int | None, line: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(RealtalkError) as raised:
+    with refused() as raised:
         rt.persona.export_dataset(
             "sample", speaker=speaker, to=form, exchanges=exchanges, out=tmp_path / "x"
         )

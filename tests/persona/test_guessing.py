@@ -18,7 +18,6 @@ from guess_chats import guess_task, guessable, persona_run
 from judge_server import JudgeServer
 from persona_chats import WordEncoder
 from realtalk.chat import Chat, Message, Session
-from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rows import run_schema
 from realtalk.formats.reading import Ledger, ReadCorpus
@@ -33,6 +32,7 @@ from realtalk.persona.guessing import (
 )
 from realtalk.persona.lineups import FOUR, Lineup, LineupDraw, TurnLineup
 from realtalk.persona.turns import speaker_turns
+from refusals import refused
 
 CORPUS = guessable()
 
@@ -117,7 +117,7 @@ def test_without_others_there_is_no_line_up() -> None:
     first = task.turns[0]
     draw = LineupDraw(alone, simulated={})
     assert draw.lineup(first, test=task.test, learn=None, wanted=FOUR) is None
-    with pytest.raises(RealtalkError, match="no turn can stand beside three other replies"):
+    with refused("no turn can stand beside three other replies"):
         GuessBenchmark(alone, [replace(task, turns=(first,))])
 
 
@@ -163,7 +163,7 @@ def test_nearness_compares_no_reply_with_itself() -> None:
     context.prepare(task.learning)
     (nearest,) = context.solve([Lineup(prompt, ("crane", prompt.context[-1].text, "pier"))])
     assert nearest.value == 1
-    with pytest.raises(RealtalkError, match="did you mean 'context'"):
+    with refused("unknown-side"):
         ByMeaningNear(to="contex", encoder=WordEncoder())
 
 
@@ -233,9 +233,9 @@ def test_persona_runs_of_other_chats_are_refused() -> None:
     (task,) = run_tasks(CORPUS, [run])
     assert [turn.id for turn in task.turns] == [row["sample"] for row in run.rows]
     assert set(simulated_texts({"flat": [run]})["flat"].values()) == {"haha yes, the boat"}
-    with pytest.raises(RealtalkError, match="not of this corpus"):
+    with refused("not of this corpus"):
         run_tasks(rt.Corpus("empty", "realtalk", ()), [run])
-    with pytest.raises(RealtalkError, match="unknown speaker of the persona runs 'Inez'"):
+    with refused("unknown-speaker"):
         run_tasks(CORPUS, [run], "Inez")
 
 

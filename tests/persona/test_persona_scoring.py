@@ -14,7 +14,6 @@ from scipy import stats
 
 from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_scorer
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
-from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import RunComparison
 from realtalk.evals.estimating import average
 from realtalk.evals.rows import row_of, run_schema
@@ -36,6 +35,7 @@ from realtalk.persona.scoring import (
 )
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, PersonaTurn
+from refusals import refused
 
 CORPUS = ines(8)
 
@@ -294,7 +294,7 @@ def test_only_turns_that_both_have_count() -> None:
     found = compare(summed(0.3, 1), simulated("high", high[0][:-1], high[1]))
     assert found.changes["reflective"].n == 239 and found.alone == (1, 0)
     assert found.changes["emotion"].n == 238
-    with pytest.raises(RealtalkError, match="share no turn"):
+    with refused("share no turn"):
         compare(simulated("other", [high[0][0] | {"sample": "X"}], high[1]), summed(0.8, 2))
 
 

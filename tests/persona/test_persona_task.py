@@ -13,13 +13,13 @@ from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer
 from persona_chats import RuleLabeller
 from realtalk.ei import labels_for
-from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import choices_of, tasks_of
+from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
@@ -67,7 +67,7 @@ def test_the_task_scores_as_the_command_does(
     mean = sum(score.value for score in answered) / 2
     assert plain.metrics["rouge_1"].value == pytest.approx(mean)
     assert {"emotion", "empathy", "js_emotion"} <= set(plain.metrics)
-    with pytest.raises(RealtalkError, match="limit must be 1 or more"):
+    with refused("limit must be 1 or more"):
         evaluated("persona_simulation", tmp_path, monkeypatch, lambda call: "", turns=0)
 
 

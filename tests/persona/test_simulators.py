@@ -10,7 +10,6 @@ import pytest
 
 from judge_server import Call, JudgeServer, Reply
 from persona_chats import RuleLabeller, ines, ines_choice
-from realtalk.errors import RealtalkError
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.generation import Writer
 from realtalk.persona.prompting import clean_message, context_text, messages, text_of
@@ -24,6 +23,7 @@ from realtalk.persona.values import (
     TurnPrompt,
     make_simulator,
 )
+from refusals import refused
 from tiny_models import needs_torch, save_tiny_model
 
 
@@ -75,7 +75,7 @@ def test_common_always_gives_one_turn_of_the_learned_chat() -> None:
 def test_who_has_nothing_to_learn_from_is_refused() -> None:
     empty = Learning("Ines", the_task().learning.chat, ())
     for name in ("common", "retrieve"):
-        with pytest.raises(RealtalkError, match="no turn to learn from"):
+        with refused("no turn to learn from"):
             make_simulator(name, {"by": "words"}).prepare(empty)
 
 
@@ -93,7 +93,7 @@ def test_who_has_nothing_to_learn_from_is_refused() -> None:
     ],
 )
 def test_mistakes_are_named(name: str, settings: dict[str, str], said: str) -> None:
-    with pytest.raises(RealtalkError, match=said):
+    with refused(said):
         make_simulator(name, settings)
 
 
@@ -254,7 +254,7 @@ def test_whoever_may_be_shown_nothing_gets_the_plain_prompt() -> None:
 def test_how_many_are_shown_where_no_number_is_given() -> None:
     assert (example_count(True, None), example_count(False, None)) == (EXAMPLES, 0)
     assert (example_count(True, 0), example_count(False, 8)) == (0, 8)
-    with pytest.raises(RealtalkError, match="examples must be 0 or more, not -1"):
+    with refused("examples must be 0 or more, not -1"):
         make_simulator("llm", {"model": "a/b", "examples": "-1"})
 
 
@@ -295,5 +295,5 @@ def test_an_adapter_writes_with_the_prompts_it_learned_with(tmp_path: Path) -> N
     ]
     assert tuned.settings["examples"] == 2
     make_simulator("tuned", {**given, "examples": 2}).prepare(task.learning)
-    with pytest.raises(RealtalkError, match="trained with examples 2, not 5"):
+    with refused("trained with examples 2, not 5"):
         make_simulator("tuned", {**given, "examples": 5}).prepare(task.learning)

@@ -23,7 +23,6 @@ import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.chat import Corpus, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
@@ -33,6 +32,7 @@ from realtalk.persona.prompting import messages
 from realtalk.persona.talking import Consent, Talk, obtain_consent, question
 from realtalk.persona.turns import own_learning
 from realtalk.persona.values import Settings, TurnPrompt
+from refusals import refused
 from tiny_models import needs_torch, save_tiny_model
 
 COPY = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
@@ -124,17 +124,17 @@ def test_a_talk_goes_on_in_its_folder(tmp_path: Path) -> None:
         ["T2:1", "T2:2"],
     ]
     chat = ines().chats[0]
-    with pytest.raises(RealtalkError, match="holds no talk of Ines and Tobias"):
+    with refused("holds no talk of Ines and Tobias"):
         Talk(chat, "Ines", "Tobias", Recorder(), YES, out=tmp_path / "talk")
 
 
 def test_an_answer_that_is_none_is_said_and_the_question_kept(tmp_path: Path) -> None:
     talk, _ = talking(tmp_path / "talk")
-    with pytest.raises(RealtalkError, match="no answer \\(empty answer\\)"):
+    with refused("no answer \\(empty answer\\)"):
         talk.say("hush")
     assert talk.say("please") == "reply 2"
     assert [m.text for m in talk.corpus.chats[0].messages] == ["hush", "please", "reply 2"]
-    with pytest.raises(RealtalkError, match="nothing was said"):
+    with refused("nothing was said"):
         talk.say("  ")
 
 
@@ -157,7 +157,7 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
 
 def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     for answer in ("", "no", "maybe"):
-        with pytest.raises(RealtalkError, match=r"no consent to write as Ines; .*`consent=self`"):
+        with refused(r"no consent to write as Ines; .*`consent=self`"):
             begin(consent=answer, out=tmp_path / "talk")
     assert not (tmp_path / "talk").exists()
 
@@ -174,14 +174,14 @@ def test_a_consent_is_kept_with_the_adapter(tmp_path: Path, answer: str, meaning
     consent = obtain_consent("Ines", answer, tmp_path)
     assert consent.meaning.startswith(meaning)
     assert obtain_consent("Ines", nobody_asks, tmp_path) == consent
-    with pytest.raises(RealtalkError, match="no consent to write as Juno"):
+    with refused("no consent to write as Juno"):
         obtain_consent("Juno", "", tmp_path)  # another person is asked for again
     # One that was kept before meanings were.
     held = {"speaker": "Ines", "answer": "given", "day": "2026-05-04"}
     (tmp_path / "consent.json").write_text(json.dumps(held), "utf-8")
     assert obtain_consent("Ines", nobody_asks, tmp_path) == Consent("Ines", "given", "2026-05-04")
     (tmp_path / "consent.json").write_text("[]", "utf-8")
-    with pytest.raises(RealtalkError, match="not a consent"):
+    with refused("not a consent"):
         obtain_consent("Ines", "self", tmp_path)
 
 
@@ -203,7 +203,7 @@ def test_who_is_who_in_a_talk() -> None:
         ({"chats": group}, r"2 others speak in the chat.*`partner=NAME`"),
     ]
     for given, line in wrong:
-        with pytest.raises(RealtalkError, match=line):
+        with refused(line):
             begin(consent="self", **given)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from realtalk.persona.written import WrittenSimulator
+from refusals import refused
 
 HEAD: dict[str, Any] = {
     "simulator": "tuned sampled",
@@ -74,7 +74,7 @@ def test_rows_of_something_else_are_refused(tmp_path: Path, learning: Learning) 
     ]
     for change, line in wrong:
         simulator = WrittenSimulator(rows=saved(tmp_path / "rows.jsonl", {**HEAD, **change}, []))
-        with pytest.raises(RealtalkError, match=line):
+        with refused(line):
             simulator.prepare(learning)
 
 
@@ -82,7 +82,7 @@ def test_rows_of_something_else_are_refused(tmp_path: Path, learning: Learning) 
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "rows.jsonl").write_text(text)
     for name in ("rows.jsonl", "nothing.jsonl"):
-        with pytest.raises(RealtalkError, match="not a file of written turns"):
+        with refused("not a file of written turns"):
             WrittenSimulator(rows=tmp_path / name)
 
 

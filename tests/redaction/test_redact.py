@@ -21,11 +21,11 @@ from realtalk.chat import (
     Session,
     pack_extra,
 )
-from realtalk.errors import RealtalkError
 from realtalk.redaction.redact import redact
 from realtalk.redaction.standins import STAND_IN
 from realtalk.redaction.words import EVERYDAY
 from redacted_chats import NOON, corpus_of, texts_of
+from refusals import refused
 from tries import tries
 from work_done import within
 
@@ -243,7 +243,7 @@ def test_what_is_kept_and_a_mistyped_kind() -> None:
     assert "https://x.example/Person1.jpg" in dump(kept)
     assert "Person1 at sea.JPG" in dump(kept)
     assert kept.chats[0].extra == '{"name":"Person1"}'
-    with pytest.raises(RealtalkError, match="did you mean 'links'"):
+    with refused("unknown-kind"):
         redact(rich(), keep=frozenset({"link"}))
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from realtalk.errors import RealtalkError
 from realtalk.threads.values import CLEAN, LEAKS, PROTOCOLS, RELEASED, describe, protocol
+from refusals import refused
 
 
 def test_names() -> None:
@@ -28,14 +26,14 @@ def test_a_table_says_what_was_shown() -> None:
 
 
 def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(RealtalkError, match="unknown protocol 'relased'; did you mean 'released'"):
+    with refused("unknown-protocol"):
         protocol("relased")
-    with pytest.raises(RealtalkError, match="unknown leak 'sign'"):
+    with refused("unknown-leak"):
         protocol(leaks=("sign",))
-    with pytest.raises(RealtalkError, match="unknown split 'gobal'; did you mean 'global'"):
+    with refused("unknown-split"):
         protocol(split="gobal")
-    with pytest.raises(RealtalkError, match="unknown choice of history 'nearest'"):
+    with refused("unknown-choice"):
         protocol(chosen="nearest")
     for wrong in ({"test_share": 1.0}, {"least": 0}, {"shots": -1}, {"conversation": 0}):
-        with pytest.raises(RealtalkError, match="protocol"):
+        with refused("protocol"):
             protocol(**wrong)

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.files.caches import LIMIT, remove, survey
 from realtalk.threads.vectors import VectorStore
+from refusals import refused
 
 WIDE = 384
 DAY = 86_400
@@ -74,7 +74,7 @@ def test_a_wrong_limit_is_said_before_anything_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(LIMIT, "lots")
-    with pytest.raises(RealtalkError, match="'lots' is not a size"):
+    with refused("'lots' is not a size"):
         VectorStore(place_in(tmp_path))
 
 

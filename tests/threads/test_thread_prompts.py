@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from realtalk.encoders.tokens import count_tokens
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.threads.prompting import load_prompts, prompt
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import RELEASED, SETTINGS, TASKS, Protocol, protocol
+from refusals import refused
 from thread_trees import small_forum
 
 
@@ -75,7 +75,7 @@ def test_the_parent_and_the_answer_of_an_example_stay_longest() -> None:
 
 def test_too_small_a_budget_says_what_is_needed() -> None:
     sample = make_samples(small_forum(), "impact").of("p-conv")[-1]
-    with pytest.raises(RealtalkError, match="allow at least") as caught:
+    with refused("allow at least") as caught:
         prompt(sample, 20)
     needed = int(str(caught.value).rpartition(" ")[2].replace(",", ""))
     assert count_tokens(prompt(sample, needed)) <= needed
@@ -88,5 +88,5 @@ def test_a_folder_replaces_prompts(tmp_path: Path) -> None:
     sample = make_samples(small_forum(), "next_text").of("np-nonconv")[0]
     assert prompt(sample, prompts=prompts).startswith("As theo:")
     (tmp_path / "impact.md").write_text("What is it worth?")
-    with pytest.raises(RealtalkError, match="does not show the examples"):
+    with refused("does not show the examples"):
         load_prompts(tmp_path)

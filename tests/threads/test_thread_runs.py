@@ -11,7 +11,6 @@ import pytest
 from judge_server import Call, JudgeServer
 from judge_server import Reply as ServerReply
 from realtalk.chat import Corpus
-from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
@@ -22,6 +21,7 @@ from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import Case, Protocol
+from refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +73,9 @@ def test_a_run_has_a_row_a_reply_and_setting(
     nosy.seen.clear()
     run_threads(corpus, task, made, tmp_path / "run")
     assert not nosy.seen
-    with pytest.raises(RealtalkError, match=r"settings is .* there"):
+    with refused(r"settings is .* there"):
         run_threads(corpus, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
-    with pytest.raises(RealtalkError, match="a run of thread tasks, not of"):
+    with refused("a run of thread tasks, not of"):
         Run.load(tmp_path / "run", "persona simulation")
 
 
@@ -90,7 +90,7 @@ def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
     run = run_threads(corpus, told, make_predictor("mean"), tmp_path / "m")
     assert run.name == "mean (log) [clean+sign-shown]"
     assert any("leaks" in note for note in run.cautions)
-    with pytest.raises(RealtalkError, match="`with_scores=True`"):
+    with refused("`with_scores=True`"):
         run_threads(corpus, told, make_predictor("parent"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import RunComparison
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
@@ -24,6 +23,7 @@ from realtalk.threads.published import COLUMNS, TABLE
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.scoring import scores_of
 from realtalk.threads.values import TASKS, Setting, Task
+from refusals import refused
 from thread_items import item, scored
 
 Pairs = list[tuple[float | None, Value | None]]
@@ -141,7 +141,7 @@ def test_settings_are_compared_reply_by_reply() -> None:
     better = dict(zip(headings, table[-1], strict=True))
     assert (better["score"], better["better"]) == ("MCC", "p-conv")
     assert better["relative"].startswith("+149%")
-    with pytest.raises(RealtalkError, match="did you mean 'p-conv'"):
+    with refused("unknown-setting"):
         run.compare_variants("p-nonconv", "np-conv")
 
 
@@ -161,7 +161,7 @@ def test_less_is_better_for_errors() -> None:
     assert headings[-1] == "better"
     both = [row | {"variant": name} for row in far[:2] for name in ("p-conv", "np-conv")]
     other = predictions("other", "impact", [row | {"variant": "p-nonconv"} for row in far])
-    with pytest.raises(RealtalkError, match="no setting in common"):
+    with refused("no setting in common"):
         predictions("both", "impact", both).changes(other)
 
 
@@ -211,7 +211,7 @@ def test_the_best_of_n_is_chosen_by_the_truth() -> None:
     assert mixed["cosine"] == max(rows[0]["cosine"] for rows in texts)
     numbers = [_rows("impact", [(5.0, said)]) for said in (9.0, 4.0, None)]
     assert _best("impact", numbers).rows[0]["predicted"] == 4.0
-    with pytest.raises(RealtalkError, match="two runs"):
+    with refused("two runs"):
         _best("sentiment", runs[:1])
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from realtalk.errors import RealtalkError
 from realtalk.web.store import Store
 from realtalk.web.values import Conflict, StudioItem
+from refusals import refused
 from tries import tries
 
 CHAT = "Chat_1"
@@ -83,7 +83,7 @@ def test_a_conflict_is_settled(store: Store, take: str, left: list[str]) -> None
     items = store.items(CHAT)
     assert [each.body["text"] for each in items] == left
     assert all(each.conflict_of is None for each in items)
-    with pytest.raises(RealtalkError, match="no conflict"):
+    with refused("no conflict"):
         store.settle(found.copy.id, "Ana", take)
 
 
@@ -117,9 +117,9 @@ def test_a_request_counts_once(store: Store) -> None:
 
 def test_nobody_changes_what_another_wrote(store: Store) -> None:
     item = make(store)
-    with pytest.raises(RealtalkError, match="another annotator"):
+    with refused("another annotator"):
         store.change(item.id, "Bo", 1, {"text": "mine now"})
-    with pytest.raises(RealtalkError, match="another annotator"):
+    with refused("another annotator"):
         store.remove(item.id, "Bo", 1)
 
 
@@ -248,9 +248,9 @@ def test_acknowledged_means_synced_and_private(store: Store) -> None:
 def test_nothing_is_saved_into_a_file_that_is_gone(store: Store, tmp_path: Path) -> None:
     item = make(store)
     store.path.rename(tmp_path / "moved.sqlite")
-    with pytest.raises(RealtalkError, match="moved, removed or replaced"):
+    with refused("moved, removed or replaced"):
         make(store)
-    with pytest.raises(RealtalkError, match="put the file back"):
+    with refused("put the file back"):
         store.change(item.id, "Ana", 1, {"text": "new"})
     (tmp_path / "moved.sqlite").rename(store.path)
     assert changed(store.change(item.id, "Ana", 1, {"text": "new"})).version == 2
@@ -260,7 +260,7 @@ def test_nothing_is_saved_into_a_file_that_is_gone(store: Store, tmp_path: Path)
 def test_another_file_of_the_same_name_is_not_the_one(store: Store, tmp_path: Path) -> None:
     store.path.rename(tmp_path / "moved.sqlite")
     Store.open(store.path).close()
-    with pytest.raises(RealtalkError, match="nothing can be saved"):
+    with refused("nothing can be saved"):
         make(store)
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from audited_chats import asked, audit, corpus
 from file_modes import mode
-from realtalk.errors import RealtalkError
 from realtalk.formats.audit import Audit
 from realtalk.memory.golds import golds_named
 from realtalk.web.reviews import AuditDecision, AuditReviews
+from refusals import refused
 from studio_server import studio_client
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -102,10 +102,10 @@ def test_two_who_disagree_leave_the_audit_as_it_is(tmp_path: Path) -> None:
 
 def test_a_chat_without_an_audit_has_nothing_to_review(tmp_path: Path) -> None:
     reviews = AuditReviews.open(tmp_path / "a.audit.json", Audit.load_shipped())
-    with pytest.raises(RealtalkError, match="no such question"):
+    with refused("no such question"):
         reviews.decide(CHAT, "Q2", "Ana", AuditDecision("accept"))
-    with pytest.raises(RealtalkError, match="no chat here was audited"):
+    with refused("no chat here was audited"):
         reviews.correct([CHAT])
     (tmp_path / "b.audit.json").write_text('{"a": {"Ana": {"choice": "odd"}}}')
-    with pytest.raises(RealtalkError, match="not a file of reviews"):
+    with refused("not a file of reviews"):
         AuditReviews.open(tmp_path / "b.audit.json", audit())

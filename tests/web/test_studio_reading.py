@@ -14,7 +14,6 @@ from facet_labels import label_table
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.encoder_choice import is_shipped
 from realtalk.ei.labels import Label, turn_inputs
-from realtalk.errors import RealtalkError
 from realtalk.web.library import PIECE, ChatLibrary, MessageIndex
 from realtalk.web.pages import render
 from realtalk.web.turn_labels import TurnLabels, read_turn_labels
@@ -26,6 +25,7 @@ from realtalk.web.values import (
     merge_fields,
     question_of,
 )
+from refusals import refused
 from studio_server import SCRIPT, small_chat, small_corpus
 
 CATEGORIES = ("multi_hop", "temporal", "commonsense")
@@ -72,9 +72,9 @@ def test_pieces_are_the_whole_chat_in_order() -> None:
 
 
 def test_a_shelf_needs_messages() -> None:
-    with pytest.raises(RealtalkError, match="no message"):
+    with refused("no message"):
         ChatLibrary(Corpus("empty", "realtalk", (Chat("c", ("Ilse",), (Session(1, None, ()),)),)))
-    with pytest.raises(RealtalkError, match="no such chat"):
+    with refused("no such chat"):
         ChatLibrary(small_corpus())[7]
 
 
@@ -177,10 +177,10 @@ def test_labels_from_a_folder(tmp_path: Path) -> None:
     assert found is not None
     assert (found.sentiment, found.emotion) == ("positive", None)
     assert found.unscored == {"emotion": "judge said nothing"}
-    with pytest.raises(RealtalkError, match="no labels"):
+    with refused("no labels"):
         read_turn_labels(tmp_path / "elsewhere")
     pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "labels.parquet")
-    with pytest.raises(RealtalkError, match="other columns"):
+    with refused("other columns"):
         read_turn_labels(tmp_path)
 
 
@@ -234,9 +234,9 @@ def test_the_components_shown_add_up(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(kind: Any, fields: dict[str, Any], why: str) -> None:
-    with pytest.raises(RealtalkError, match=why) as refused:
+    with refused(why) as caught:
         clean_fields(kind, fields, small_chat(), CATEGORIES)
-    assert "xxxx" not in str(refused.value)
+    assert "xxxx" not in str(caught.value)
 
 
 def test_bodies_go_there_and_back() -> None:
@@ -253,5 +253,5 @@ def test_new_evidence_voids_what_the_file_stated() -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "final", "Corpus", "x" * 61, "a\x07b"])
 def test_names_that_are_no_annotators(name: str) -> None:
-    with pytest.raises(RealtalkError):
+    with refused():
         checked_name(name)

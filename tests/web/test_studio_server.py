@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
 from realtalk.web.turn_labels import TurnLabels
+from refusals import refused
 from studio_server import SCRIPT, entered, new_item, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -314,7 +314,7 @@ def test_files_that_do_not_fit_are_refused(
 def test_a_port_that_is_taken_says_so(server: Server, studio: StudioSession) -> None:
     port = urlsplit(server.url).port
     assert port is not None
-    with pytest.raises(RealtalkError, match=f"port {port}"), Server.start(studio, port):
+    with refused(f"port {port}"), Server.start(studio, port):
         pass
 
 

@@ -13,8 +13,8 @@ import pytest
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.api.pages import open_desk
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
+from refusals import refused
 from studio_server import SCRIPT, entered, run_studio
 from talk_rooms import Piecemeal, talk_studio
 
@@ -137,5 +137,5 @@ def test_without_a_speaker_there_is_nobody_to_talk_to(tmp_path: Path) -> None:
         answer = client.post("/talk/begin", json={"answer": "self"})
         assert answer.status_code == 400 and "--talk NAME" in answer.json()["error"]
     studio.close()
-    with pytest.raises(RealtalkError, match="did you mean 'Ines'"):
+    with refused("did you mean 'Ines'"):
         open_desk(ines(), tmp_path / "n.sqlite", talk={"speaker": "Inez"})

@@ -348,7 +348,8 @@ def _match_names(path: str) -> Sequence[Place]:
     elif glob.has_magic(path):
         matches = sorted(map(Path, glob.glob(path, recursive=True)))  # noqa: PTH207  (absolute patterns)
     if not matches:
-        raise RealtalkError("no such file or folder", where=path, fix="check the path")
+        what, fix = "no such file or folder", "check the path"
+        raise RealtalkError(what, where=path, fix=fix, code="missing-file")
     return matches
 
 

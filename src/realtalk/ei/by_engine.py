@@ -149,7 +149,10 @@ def _refuse(folder: Path) -> None:
     refuse_other_folder(folder)
     if being_written(folder / f"{TABLE}.jsonl"):
         raise RealtalkError(
-            "another run is writing here", where=str(folder), fix="wait for it or stop it"
+            "another run is writing here",
+            where=str(folder),
+            fix="wait for it or stop it",
+            code="busy",
         )
 
 

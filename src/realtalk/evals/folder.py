@@ -326,7 +326,10 @@ def _open_stream(path: Path) -> IO[bytes]:
             return stream  # a file system without locks, as clusters have them
         stream.close()
         raise RealtalkError(
-            "another run is writing here", where=str(path), fix="wait for it or stop it"
+            "another run is writing here",
+            where=str(path),
+            fix="wait for it or stop it",
+            code="busy",
         ) from error
     return stream
 
@@ -386,6 +389,7 @@ def _refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[s
             f"made with other settings ({', '.join([*differences, *more])})",
             where=str(folder),
             fix="name another folder, or start anew with `fresh=True`",
+            code="other-settings",
         )
 
 

@@ -160,7 +160,8 @@ def _files(address: str) -> dict[str, dict[str, Any]]:
     except FileNotFoundError:
         files = {}
     if not files:
-        raise RealtalkError("no such file or folder", where=address, fix="check the path")
+        what, fix = "no such file or folder", "check the path"
+        raise RealtalkError(what, where=address, fix=fix, code="missing-file")
     start = path.strip("/")
     by_name = {
         path.strip("/").removeprefix(start).strip("/"): files[path] for path in sorted(files)

@@ -78,10 +78,12 @@ def explain(source: Source) -> RealtalkError:
         for member in source.members[:3]:
             member.head()  # says so where it is damaged, or out of proportion
         if (kind := _find_kind(source)) is not None:
-            return RealtalkError(f"is {kind.title}, which is not read", where=where, fix=kind.fix)
+            what = f"is {kind.title}, which is not read"
+            return RealtalkError(what, where=where, fix=kind.fix, code="unknown-format")
         if len(source.members) == 1:
             shape, fix = _describe(source.members[0])
-            return RealtalkError(shape, where=source.members[0].where, fix=fix)
+            where = source.members[0].where
+            return RealtalkError(shape, where=where, fix=fix, code="unknown-format")
     except RealtalkError as error:
         return error
     endings = Counter(member.suffix or "without ending" for member in source.members)
@@ -91,6 +93,7 @@ def explain(source: Source) -> RealtalkError:
         f"not recognised: none of its {len(source.members):,} files is a chat ({listing})",
         where=where,
         fix=f"read one of them alone to see why, such as {example.where}",
+        code="unknown-format",
     )
 
 

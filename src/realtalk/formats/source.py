@@ -367,7 +367,8 @@ class Source:
             if path.is_dir():
                 return Source(path, _folder(path))
             if not path.exists():
-                raise RealtalkError("no such file or folder", where=str(path), fix=_elsewhere(path))
+                what, fix = "no such file or folder", _elsewhere(path)
+                raise RealtalkError(what, where=str(path), fix=fix, code="missing-file")
             if not path.is_file():
                 with path.open("rb") as stream:
                     return _read_pipe(stream, path.name)

@@ -7,11 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
+from refusals import refused
 from shown import check
 
 META = {"name": "菜园", "platform": "wechat", "type": "group", "groupId": "g7"}
@@ -162,8 +160,8 @@ def test_without_members_names_are_those_of_the_messages(tmp_path: Path) -> None
 def test_no_messages_is_said(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps(HEAD))
-    with pytest.raises(RealtalkError, match="no list of 'messages'"):
+    with refused("no list of 'messages'"):
         open_reading(path)
     (tmp_path / "y.txt").write_text("nothing")
-    with pytest.raises(RealtalkError, match="ChatLab's format"):
+    with refused("ChatLab's format"):
         open_reading(tmp_path / "y.txt", "chatlab")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Message, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.discord import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from refusals import refused
 from shown import check
 
 ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
@@ -254,7 +254,7 @@ def test_the_data_package_without_its_owner(tmp_path: Path) -> None:
 
 def test_a_foreign_file_named_discord_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(RealtalkError, match="messages"):
+    with refused("messages"):
         FORMAT.read(Source.open(tmp_path / "a.json"), ReadOptions())
 
 

@@ -7,11 +7,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
+from refusals import refused
 from shown import check
 
 IDA = {"name": "Ida Holm", "email": "Ida@example.org", "user_type": "Human"}
@@ -118,10 +116,10 @@ def test_one_file_alone_and_a_time_zone(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text("{}")
-    with pytest.raises(RealtalkError, match="no list of 'messages'"):
+    with refused("no list of 'messages'"):
         open_reading(path, "google-chat")
     (tmp_path / "y.txt").write_text("x")
-    with pytest.raises(RealtalkError, match="Google Takeout"):
+    with refused("Google Takeout"):
         open_reading(tmp_path / "y.txt", "google-chat")
 
 

@@ -13,11 +13,11 @@ from zipfile import ZipFile
 import pytest
 
 from realtalk.chat import Attachment, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.imessage import typed_text
 from realtalk.formats.limits import VARIABLE
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
+from refusals import refused
 from written_apple import database, styled
 
 # Times count from 2001; 674501382 is 2022-05-17 17:29:42.
@@ -147,9 +147,9 @@ def test_other_databases_are_not_ours(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as made:
         made.execute("CREATE TABLE message (ROWID INTEGER PRIMARY KEY, words TEXT)")
         made.commit()
-    with pytest.raises(RealtalkError, match="not recognised"):
+    with refused("unknown-format"):
         open_reading(path)
-    with pytest.raises(RealtalkError, match="holds no messages of Apple's"):
+    with refused("holds no messages of Apple's"):
         open_reading(path, "imessage")
 
 
@@ -167,14 +167,14 @@ def test_a_table_that_computes_for_ever_is_none(kept: Path) -> None:
 def test_damage_is_one_line(kept: Path) -> None:
     data = kept.read_bytes()
     kept.write_bytes(data[:100] + bytes(4096) + data[4196:])
-    with pytest.raises(RealtalkError) as error:
+    with refused() as error:
         open_reading(kept, "imessage")
     assert "\n" not in str(error.value)
 
 
 def test_more_rows_than_a_file_can_hold(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "0.001")  # ten rows: damage can name one page many times
-    with pytest.raises(RealtalkError, match="more than a file of its size can"):
+    with refused("more than a file of its size can"):
         open_reading(kept, "imessage")
 
 

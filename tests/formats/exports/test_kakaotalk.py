@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Message
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.source import ending
+from refusals import refused
 from shown import check, renamed
 
 PC = """마라,테오 님과 카카오톡 대화
@@ -336,7 +336,7 @@ def test_what_cannot_be_read_names_nobody(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("마라,테오 님과 카카오톡 대화\n저장한 날짜 : 오늘\n\n마라가 말했다\n", "utf-8")
     for name in (None, "kakaotalk"):
-        with pytest.raises(RealtalkError) as error:
+        with refused() as error:
             open_reading(path, name)
         assert "마라" not in str(error.value)
         assert "테오" not in str(error.value)

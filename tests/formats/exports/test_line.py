@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Attachment, Message
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.text.written_days import day_of, shares_order
+from refusals import refused
 from shown import check
 
 ENGLISH = """[LINE] Chat history with Mara
@@ -159,7 +159,7 @@ def test_dates_that_nothing_decides_are_noted(tmp_path: Path) -> None:
 def test_a_diary_is_no_chat(tmp_path: Path) -> None:
     path = tmp_path / "diary.txt"
     path.write_text("2024-05-01\n15:05 went for a walk\n16:00 came home again\n", "utf-8")
-    with pytest.raises(RealtalkError, match="not recognised"):
+    with refused("unknown-format"):
         open_reading(path)
 
 

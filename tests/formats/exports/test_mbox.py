@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.mbox import bare
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
+from refusals import refused
 from shown import check
 
 IDA, BEN = "Ida Holm <Ida@example.org>", "Ben Roy <ben@example.org>"
@@ -127,7 +127,7 @@ def test_a_mailbox_whose_beginning_is_lost(tmp_path: Path) -> None:
 def test_a_text_that_begins_like_one_is_no_mailbox(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("From my window in 2024\nSubject: none\n")
-    with pytest.raises(RealtalkError, match="no mails found"):
+    with refused("no mails found"):
         open_reading(path, "mbox")
 
 

@@ -14,12 +14,12 @@ import pytest
 import exported
 from exported import messages, texts
 from realtalk.chat import Attachment, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.meta import repair
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
+from refusals import refused
 
 START = 1714548600000
 
@@ -236,7 +236,7 @@ def test_encrypted_conversations(tmp_path: Path) -> None:
 
 def test_no_message_files_is_one_clear_error(tmp_path: Path) -> None:
     folder = exported.write(tmp_path, {"a.json": {}, "b.json": {}})
-    with pytest.raises(RealtalkError, match="choose the format JSON"):
+    with refused("choose the format JSON"):
         open_reading(folder, "messenger")
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Attachment, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
+from refusals import refused
 
 BOX = "pam _3-95 _2ph- _a6-g uiBoxWhite noborder"
 
@@ -136,5 +136,5 @@ def test_an_order_of_dates_is_the_users(tmp_path: Path) -> None:
 
 def test_a_page_of_something_else_is_not_taken(tmp_path: Path) -> None:
     path = write(tmp_path, "x.html", page(newer("News", "of the day", "May 1, 2024, 7:36 AM")))
-    with pytest.raises(RealtalkError, match="a web page of no exporter"):
+    with refused("a web page of no exporter"):
         open_reading(path)

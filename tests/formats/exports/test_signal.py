@@ -13,10 +13,10 @@ import pytest
 import exported
 from exported import messages, texts
 from realtalk.chat import Attachment, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.signal import looks_like_signal_text
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from refusals import refused
 
 
 def read(folder: Path, name: str, text: str, **options: Any) -> ReadCorpus:
@@ -311,7 +311,7 @@ def test_a_zone_moves_stamps_but_not_written_times(tmp_path: Path) -> None:
 
 
 def test_nothing_to_read_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="no message"):
+    with refused("no message"):
         read(tmp_path, "main.jsonl", HEADS)
 
 

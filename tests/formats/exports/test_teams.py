@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.formats.opening import OpenedSource, open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
+from refusals import refused
 from shown import check
 
 IDA = {"user": {"id": "u1", "displayName": "Ida Holm"}, "application": None}
@@ -244,10 +244,10 @@ def test_two_downloads_of_one_account_are_joined(tmp_path: Path) -> None:
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     (tmp_path / "y.txt").write_text("x")
-    with pytest.raises(RealtalkError, match="messages of Microsoft Teams"):
+    with refused("messages of Microsoft Teams"):
         open_reading(tmp_path / "y.txt", "teams")
     (tmp_path / "x.json").write_text('{"value": 7}')
-    with pytest.raises(RealtalkError, match="no list of messages"):
+    with refused("no list of messages"):
         open_reading(tmp_path / "x.json", "teams")
 
 

@@ -11,11 +11,11 @@ import pytest
 
 import exported
 from exported import messages, texts
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.whatsapp.reader import FORMAT
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from refusals import refused
 
 
 def read(tmp_path: Path, text: str | bytes, **options: Any) -> ReadCorpus:
@@ -164,9 +164,9 @@ def test_dates_option_overrules(tmp_path: Path) -> None:
 
 
 def test_dates_option_that_contradicts_the_file_names_the_line(tmp_path: Path) -> None:
-    with pytest.raises(RealtalkError, match="line 2: the date does not fit the order mdy"):
+    with refused("line 2: the date does not fit the order mdy"):
         read(tmp_path, chat(["04/05/2020", "20/05/2020"]), dates="mdy")
-    with pytest.raises(RealtalkError, match="line 1: the date does not fit the order ymd"):
+    with refused("line 1: the date does not fit the order ymd"):
         read(tmp_path, chat(["04/05/2020"]), dates="ymd")
 
 
@@ -313,7 +313,7 @@ def test_sniff_leaves_other_texts_alone(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["hello\n", "\n\n", "\ufeff", "20/06/2019, 15:58 - Mara left\n"])
 def test_no_message_is_an_error_without_chat_text(tmp_path: Path, text: str) -> None:
-    with pytest.raises(RealtalkError) as error:
+    with refused() as error:
         read(tmp_path, text)
     assert "chat.txt" in str(error.value)
     assert "Mara" not in str(error.value)

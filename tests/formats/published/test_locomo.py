@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from corpus_strategies import corpora
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.errors import RealtalkError
 from realtalk.formats.published.locomo import FORMAT
 from realtalk.formats.questions import known_categories, name_of, number_of
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from refusals import refused
 from shown import check_chat
 from tries import tries
 
@@ -138,7 +138,7 @@ def test_two_ids_that_make_one_file_name_stay_apart(tmp_path: Path, chat: Chat) 
 def test_what_is_no_locomo_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(RealtalkError, match=r"x\.json"):
+    with refused(r"x\.json"):
         _read(path)
 
 
@@ -148,7 +148,7 @@ def test_deeply_nested_extras_are_refused_in_time(tmp_path: Path, depth: int, fi
     path = tmp_path / "x.json"
     path.write_text(f'{{"conversation":{{"session_1":[{turn}]}}}}')
     if not fit:
-        with pytest.raises(RealtalkError, match="nested too deeply"):
+        with refused("nested too deeply"):
             _read(path)
         return
     corpus = _read(path).corpus

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from realtalk.chat import unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.formats.published.longmemeval import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from refusals import refused
 from shown import check
 
 ITEM: dict[str, Any] = json.loads("""{"question_id": "q1", "question_type": "temporal-reasoning",
@@ -74,7 +74,7 @@ def test_bad_entries_are_left_over(tmp_path: Path) -> None:
 def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(RealtalkError, match=r"x\.json"):
+    with refused(r"x\.json"):
         _read(path)
 
 

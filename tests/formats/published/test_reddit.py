@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from realtalk.errors import RealtalkError
 from realtalk.formats.published.reddit import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
+from refusals import refused
 from shown import check
 
 POST: dict[str, Any] = json.loads("""{"title": "Is it me?", "content": "Nobody waters the plants.",
@@ -174,7 +174,7 @@ def test_a_chain_of_a_hundred_thousand_replies(tmp_path: Path) -> None:
 def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(RealtalkError, match=r"x\.json"):
+    with refused(r"x\.json"):
         _read(path)
 
 

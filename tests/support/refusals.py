@@ -1,0 +1,21 @@
+r"""The one exception that a user is meant to see, by its code or by a part of its line.
+
+with refused("unknown-format"): ...
+with refused(r"line \d+: no date"): ...
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from realtalk.errors import RealtalkError
+
+
+def refused(said: str = "") -> pytest.RaisesExc[RealtalkError]:
+    def fits(error: RealtalkError) -> bool:
+        assert said == error.code or re.search(said, str(error)), f"{error.code}: {error}"
+        return True
+
+    return pytest.raises(RealtalkError, check=fits)
