@@ -261,11 +261,13 @@ def test_one_person_in_two_spanish_chats(run: Any, tmp_path: Path) -> None:
     assert "Spanish in 24 turns, labelled by the multilingual encoder, whose grade there is" in err
     found = json.loads(out)
     assert found["speakers"][0]["english"] == [0.0, 0.0] and len(found["languages"]["notes"]) == 1
-    words = ("--speaker", "Ana", "--simulator", "constant", "--out", "run")
-    for command in (("run", "chats", *words), ("table", "run"), ("compare", "run", "run")):
-        status, out, err = run("persona", *command, "--json")
-        assert status == 0 and err.count("labelled by the multilingual encoder") == 1
-        assert "labelled by the multilingual encoder" in out
+    for command in (
+        "persona run chats --speaker Ana --simulator constant --out run",
+        "runs table run",
+        "runs compare run run",
+    ):
+        status, out, _ = run(f"{command} --json")
+        assert status == 0 and "labelled by the multilingual encoder" in out
 
 
 def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:
