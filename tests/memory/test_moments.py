@@ -74,14 +74,15 @@ def test_nothing_of_a_later_day_than_the_question_is_shown() -> None:
     assert shown["message_ids"] == [f"D{n}:{m}" for n in (1, 2) for m in (1, 2, 3, 4)]
     assert len(everything["message_ids"]) == 12
     plan = Plan(corpus(early), Events(), NoReader(), (Budget(),))
-    known = known_by(plan.corpus.chats[0], early.asked)
+    known = known_by(plan.corpus.chats[0], early)
     assert "kiln 3" not in Events().build(known).recall(early, Budget()).text
-    assert known_by(CHAT, None) is CHAT
-    assert known_by(CHAT, START + timedelta(days=30)) is CHAT
+    assert known_by(CHAT, question(1)) is CHAT
+    assert known_by(CHAT, question(1, START + timedelta(days=30))) is CHAT
     # Of a session that goes on past midnight the rest is gone, and what was noted of it.
     night = replace(CHAT.sessions[2].messages[3], time=START + timedelta(days=4))
     last = replace(CHAT.sessions[2], messages=(*CHAT.sessions[2].messages[:3], night))
-    cut = known_by(replace(CHAT, sessions=(*CHAT.sessions[:2], last)), START + timedelta(days=3))
+    third = question(1, START + timedelta(days=3))
+    cut = known_by(replace(CHAT, sessions=(*CHAT.sessions[:2], last)), third)
     assert len(cut.sessions[2].messages) == 3
     assert [event.session for event in cut.events] == [1, 2]
 

@@ -71,6 +71,27 @@ class EncodedTexts:
             np.zeros(total, np.float32),
         )
 
+    def part(self, first: int, end: int) -> EncodedTexts:
+        """The texts from `first` up to `end`."""
+        offsets = self.offsets[first : end + 1]
+        tokens = slice(offsets[0], offsets[-1])
+        vectors = self.vectors[first:end]
+        return EncodedTexts(
+            vectors, self.tokens[tokens], offsets - offsets[0], self.weights[tokens]
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[EncodedTexts]) -> EncodedTexts:
+        """The texts of all parts, one after the other."""
+        ends = np.cumsum([0, *(len(part.tokens) for part in parts)])
+        offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
+        return cls(
+            np.concatenate([part.vectors for part in parts]),
+            np.concatenate([part.tokens for part in parts]),
+            np.concatenate([*offsets, ends[-1:]]),
+            np.concatenate([part.weights for part in parts]),
+        )
+
     def __len__(self) -> int:
         return len(self.vectors)
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 
-from realtalk.chat import Question
+from realtalk.chat import Question, unpack_extra
 
 # Evidence as annotators typed it into message ids that exist.
 #
@@ -111,6 +111,27 @@ def annotated_question(
     """A question whose evidence is resolved as far as it names messages."""
     evidence, unresolved = resolve(stated, ids)
     return Question(id_, text, answer, category, evidence, unresolved, stated)
+
+
+# In a question's extra: only sessions with a smaller number had been when it was asked; its
+# evidence is whole sessions, so it is scored by session.
+BEFORE_SESSION, EVIDENCE_BY = "before_session", "evidence_by"
+
+
+def first_unseen(question: Question) -> int | None:
+    """The number of the first session that a question must not see, where it says so."""
+    number = _in_extra(question, BEFORE_SESSION)
+    return number if isinstance(number, int) else None
+
+
+def is_by_session(question: Question) -> bool:
+    """Whether the evidence of a question is whole sessions."""
+    return _in_extra(question, EVIDENCE_BY) == "session"
+
+
+def _in_extra(question: Question, key: str) -> object:
+    # Most questions have no extra: nothing is parsed for them.
+    return unpack_extra(question.extra).get(key) if f'"{key}"' in question.extra else None
 
 
 CATEGORIES: Mapping[str, Mapping[int, str]] = MappingProxyType(

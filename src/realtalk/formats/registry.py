@@ -161,8 +161,12 @@ FORMATS: Registry[Format] = Registry(
     {
         "realtalk": f"{_HERE}.published.realtalk:FORMAT",
         "sheet": f"{_HERE}.published.sheet:FORMAT",
+        "locomo-plus": f"{_HERE}.published.locomo_plus:FORMAT",
         "locomo": f"{_HERE}.published.locomo:FORMAT",
         "longmemeval": f"{_HERE}.published.longmemeval:FORMAT",
+        "beam": f"{_HERE}.published.beam:FORMAT",
+        "realmem": f"{_HERE}.published.realmem:FORMAT",
+        "lmeb": f"{_HERE}.published.lmeb:FORMAT",
         "convokit": f"{_HERE}.published.convokit:FORMAT",
         "reddit": f"{_HERE}.published.reddit:FORMAT",
         "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",

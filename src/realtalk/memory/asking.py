@@ -8,7 +8,7 @@
 A memory is built once per chat, from the chat alone: its questions, answers and evidence are
 taken out before the memory sees it, so that none can leak into what it remembers. Neither the
 memory nor the reader learns a question's category. Where a question says when it is asked, the
-chat ends with that day: the memory is built from what there was by then.
+chat ends there (`known_by`): every memory is built from what there was by then.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import cached_property
 
 from realtalk.chat import Chat, Corpus, Question
@@ -24,6 +23,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Row, Sample, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.audit import AuditedQuestion
+from realtalk.formats.questions import first_unseen
 from realtalk.memory.golds import PUBLISHED, Gold, Golds, published_gold
 from realtalk.memory.plain import Oracle
 from realtalk.memory.readers import Reader
@@ -121,7 +121,7 @@ class Plan:
         for chat, questions in self.questions:
             parts: list[tuple[Chat, list[Question]]] = []
             for question in questions:
-                part = known_by(chat, question.asked)
+                part = known_by(chat, question)
                 if not parts or _size(parts[-1][0]) != _size(part):
                     parts.append((replace(part, questions=()), []))
                 parts[-1][1].append(question)
@@ -203,12 +203,18 @@ def contexts(plan: Plan, progress: Progress = silent) -> Iterator[Row]:
             progress(number, total, f"recalling from {plan.memory.name}")
 
 
-def known_by(chat: Chat, asked: datetime | None) -> Chat:
-    """The chat up to the day of asking; as it is where nobody says when, or nothing came later.
+def known_by(chat: Chat, question: Question) -> Chat:
+    """The chat as it was when a question was asked; all of it where nothing says when.
 
-    A day, not an hour: published questions are dated some hours before what they are about. Of
-    a session that goes on past it, no event is kept: it may tell of what came later.
+    Up to the session that it names, else to the day of asking. A day, not an hour: published
+    questions are dated some hours before what they are about. Of a session that goes on past it,
+    no event is kept: it may tell of what came later.
     """
+    unseen, asked = first_unseen(question), question.asked
+    if unseen is not None:
+        earlier = tuple(session for session in chat.sessions if session.number < unseen)
+        noted = tuple(event for event in chat.events if event.session < unseen)
+        return replace(chat, sessions=earlier, events=noted)
     if asked is None:
         return chat
     day = asked.date()

@@ -10,6 +10,7 @@ out/judgements.…: what a judge said of the answers (rescoring.py)
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,6 +37,7 @@ from realtalk.evals.values import (
     Stage,
 )
 from realtalk.files.progress import Progress, silent
+from realtalk.formats.questions import is_by_session
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import (
     LMEB,
@@ -63,6 +65,7 @@ from realtalk.memory.rows import (
     audited_columns,
     category_of,
     row_columns,
+    session_names,
 )
 from realtalk.memory.values import RecalledAnswer, ShownQuestion, label, parse_budgets
 
@@ -73,6 +76,7 @@ READING = (
 )
 RIGHT = 0.5  # of date-aware F1: what is below is worth reading
 _RANKING = "ranking"
+_SESSION = re.compile(r"D\d+")
 
 
 class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
@@ -144,6 +148,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
             audited,
             learned=self._in_sample.of(chat, question),
             names=names_in(chat, *texts),
+            sessions=session_names(chat) if is_by_session(question) else None,
         )
 
     def target(self, sample: Sample[ShownQuestion, Question]) -> str:
@@ -290,6 +295,12 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         unscored = Counter(entry["reason"] for entry in left_out)
         for reason, count in unscored.items():
             lines.append(f"not remembered: {count:,} sessions ({reason})")
+        by_session = {(r["group"], r["sample"]) for r in run.rows if _names_sessions(r)}
+        if by_session:
+            lines.append(
+                f"evidence: of {len(by_session):,} questions it is whole sessions; their scores "
+                "count sessions, not messages"
+            )
         partly = {(r["group"], r["sample"]) for r in run.rows if r["evidence"] and r["unresolved"]}
         if partly:
             lines.append(
@@ -363,6 +374,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         chats = {chat.id: chat for chat in corpus.chats} if corpus else {}
         messages = chats[row["group"]].by_id if row["group"] in chats else {}
         shown_ids, ranked = set(row["message_ids"]), row["ranked"] or []
+        shown_ids |= {id_.partition(":")[0] for id_ in shown_ids}  # evidence may be sessions
         audited = row["audit_evidence"] or []
         lines = []
         for id_ in dict.fromkeys((*row["evidence"], *audited)):
@@ -414,6 +426,10 @@ def golds_of(run: Run) -> str:
 
 def _asks(run: Run) -> bool:
     return bool(solver_part(run, "reader")["name"] != "none")
+
+
+def _names_sessions(row: Row) -> bool:
+    return any(_SESSION.fullmatch(id_) for id_ in row["evidence"])
 
 
 def _judged_as(judgement: Row) -> str:

@@ -29,7 +29,7 @@ import hashlib
 import os
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -103,11 +103,14 @@ class ChatIndex:
         encoder: TextEncoder | None,
         *,
         cache: Path | None = None,
+        known: dict[str, EncodedTexts] | None = None,
         progress: Progress = silent,
     ) -> ChatIndex:
         """The index of a chat: from the cache where it is there, else made and put there.
 
-        Without an encoder only words are searched, and nothing is stored.
+        Without an encoder only words are searched, and nothing is stored. `known` are sessions of
+        the chat before, which may be this one at an earlier moment: they are not encoded again,
+        and then hold those of this chat. A chat that was mostly known is not stored once more.
         """
         plain = cls.around(chat, None)
         if encoder is None:
@@ -117,14 +120,14 @@ class ChatIndex:
         encoded = _load(path, len(plain.owners))
         if encoded is None:
             limit = cache_limit()  # before the slow part: what is set wrong is said at once
-            texts = [
-                f"{speaker}: {passage}"
-                for speaker, cut in zip(plain.speakers, plain.passages, strict=True)
-                for passage in cut
-            ]
-            encoded = encoder.encode(texts, plain.sessions[plain.owners].tolist(), progress)
-            _save(path, encoded)
-            keep_within(INDEXES, path.parent, limit, path)
+            encoded, new = _encode(plain, encoder, known or {}, progress)
+            if not known or 2 * new > len(plain.owners):
+                _save(path, encoded)
+                keep_within(INDEXES, path.parent, limit, path)
+        if known is not None:
+            own = {_texts_key(plain.shown[a:b]): encoded.part(a, b) for a, b in plain.shown_bounds}
+            known.clear()
+            known |= own
         return replace(plain, encoded=encoded)
 
     @classmethod
@@ -203,6 +206,18 @@ class ChatIndex:
         """The place of the message that each passage is of."""
         return np.repeat(np.arange(len(self.ids)), list(map(len, self.passages)))
 
+    @cached_property
+    def shown(self) -> list[str]:
+        """What the encoder reads, passage after passage, each with its speaker in front."""
+        lines = zip(self.speakers, self.passages, strict=True)
+        return [f"{speaker}: {passage}" for speaker, cut in lines for passage in cut]
+
+    @property
+    def shown_bounds(self) -> list[tuple[int, int]]:
+        """First and one past the last passage of every session."""
+        ends = np.searchsorted(self.owners, self.session_bounds).tolist()
+        return [(first, end) for first, end in ends]
+
     def of_messages(self, values: Floats | Vectors) -> Floats:
         """The best of each message's passages."""
         starts = np.flatnonzero(np.diff(self.owners, prepend=-1))
@@ -246,6 +261,38 @@ class ChatIndex:
     def lengths(self) -> Vectors:
         """The logarithm of each message's words, and one."""
         return np.log1p([len(text.split()) for text in self.texts]).astype(np.float32)
+
+
+def _texts_key(texts: Sequence[str]) -> str:
+    text = "\0".join(texts)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _encode(
+    plain: ChatIndex,
+    encoder: TextEncoder,
+    known: Mapping[str, EncodedTexts],
+    progress: Progress,
+) -> tuple[EncodedTexts, int]:
+    """The passages encoded, and how many of them just now.
+
+    They are seen with those of their session alone: one that is known stays as it is.
+    """
+    texts, bounds = plain.shown, plain.shown_bounds
+    parts = [known.get(_texts_key(texts[a:b])) for a, b in bounds]
+    places = [
+        at for (a, b), part in zip(bounds, parts, strict=True) if not part for at in range(a, b)
+    ]
+    new = [texts[at] for at in places]
+    encoded = encoder.encode(new, plain.sessions[plain.owners[places]].tolist(), progress)
+    if len(new) == len(texts):
+        return encoded, len(new)
+    start = 0
+    for at, (a, b) in enumerate(bounds):
+        if parts[at] is None:
+            parts[at] = encoded.part(start, start + b - a)
+            start += b - a
+    return EncodedTexts.joined([part for part in parts if part is not None]), len(new)
 
 
 def _save(path: Path, encoded: EncodedTexts) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Question
-from realtalk.encoders.sentences import SentenceEncoder, TextEncoder
+from realtalk.encoders.sentences import EncodedTexts, SentenceEncoder, TextEncoder
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.index import (
@@ -74,6 +74,7 @@ class Retrieved(ConfiguredMemory):
     cache: Path | None = None
 
     def __post_init__(self) -> None:
+        self._known: dict[str, EncodedTexts] = {}  # of the chat before, by session
         at_least(0, window=self.window, hops=self.hops, top=self.top)
         choice("way", self.way, get_args(Way))
         if self.way == "bm25":
@@ -101,7 +102,9 @@ class Retrieved(ConfiguredMemory):
         plain = ChatIndex.around(chat, None)
         if self.by_words(plain):
             return BuiltRetrieved(self, plain)
-        index = ChatIndex.of(chat, self.load_encoder(), cache=self.cache, progress=progress)
+        index = ChatIndex.of(
+            chat, self.load_encoder(), cache=self.cache, known=self._known, progress=progress
+        )
         return BuiltRetrieved(self, index)
 
     def by_words(self, index: ChatIndex) -> bool:

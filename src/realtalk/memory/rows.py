@@ -20,18 +20,21 @@ does not know it; `accept` are answers that the golds in use accept beside `gold
 aliases that an answer may use. Nothing here depends on the machine or the moment: times stand in a
 table of their own, so that the same run gives the same rows.
 
+Where the evidence of a question is whole sessions, `evidence` and `ranked` are sessions ("D12"),
+each where the first of its messages stands; one is shown where any of its messages is.
+
 A question whose right answer is that the chat does not tell is LoCoMo's `adversarial` category.
 LongMemEval marks such questions within its categories: in rows they are `abstention`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from realtalk.chat import Corpus, Question, unpack_extra
+from realtalk.chat import Chat, Corpus, Question, unpack_extra
 from realtalk.evals.values import COUNTS, Row, Score
 from realtalk.formats.audit import AuditedQuestion
 from realtalk.formats.questions import known_categories
@@ -112,13 +115,19 @@ def row_columns(
     *,
     names: Sequence[str],
     learned: str | None,
+    sessions: Mapping[str, str] | None = None,
 ) -> Row:
     """The columns of a row: the question, what was shown, and how that and the answer score.
 
-    `reason` says why there is no answer. With neither, nobody was asked for one.
+    `reason` says why there is no answer. With neither, nobody was asked for one. `sessions` are
+    those of the messages, where the evidence is sessions.
     """
     context = recalled.context
-    ranked = context.ranked
+    ranked, found = context.ranked, context.message_ids
+    if sessions is not None:
+        ranked = None if ranked is None else _sessions(ranked, sessions)
+        found = _sessions(found, sessions)
+        gold = replace(gold, evidence=_sessions(gold.evidence, sessions))
     # Events and notes tell what was said without showing a message: nothing to be found there.
     # A memory that shows messages and had no room for one has found none, which does count.
     own_words = bool(context.text) and not context.message_ids and ranked is None
@@ -137,11 +146,25 @@ def row_columns(
         **audit_columns(audited),
         **{f"memory_{name}": getattr(context.cost, name) for name in COUNTS},
     }
-    return _score_row(row, gold, ranked, recalled.text, reason or None)
+    return _score_row(row, gold, ranked, found, recalled.text, reason or None)
+
+
+def session_names(chat: Chat) -> dict[str, str]:
+    """Message ids → what their sessions are called in rows."""
+    return {m.id: f"D{session.number}" for session in chat.sessions for m in session.messages}
+
+
+def _sessions(ids: Sequence[str], sessions: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(sessions[id_] for id_ in ids if id_ in sessions))
 
 
 def _score_row(
-    row: Row, gold: Gold, ranked: Sequence[str] | None, answer: str | None, reason: str | None
+    row: Row,
+    gold: Gold,
+    ranked: Sequence[str] | None,
+    shown: Collection[str],
+    answer: str | None,
+    reason: str | None,
 ) -> Row:
     """A row by a gold, without scores where that is none; `ranked` is the memory's whole order."""
     scored: Row = {
@@ -150,7 +173,7 @@ def _score_row(
         "accept": list(gold.accept),
         "evidence": list(gold.evidence),
         "unresolved": gold.unresolved,
-        **_retrieval(gold.evidence, ranked, row),
+        **_retrieval(gold.evidence, ranked, None if row.get("tells") else shown),
         "left_out": [],
         **dict.fromkeys(ANSWER_SCORES),
     }
@@ -177,7 +200,7 @@ def by_audit(row: Row) -> Row:
         values |= {name: tuple(values[name]) for name in _LISTS}
         audited = AuditedQuestion(row["verdict"], **values)
     gold = audited_gold(row["gold"], audited)
-    return _score_row(row, gold, row.get("ranked"), row["answer"], None)
+    return _score_row(row, gold, row.get("ranked"), row["message_ids"], row["answer"], None)
 
 
 def audited_columns(row: Row) -> Row:
@@ -223,7 +246,9 @@ def rescored_columns(row: Row, answer: str | None) -> Row:
     return {"category": category, **scored}
 
 
-def _retrieval(evidence: Sequence[str], ranked: Sequence[str] | None, row: Row) -> Row:
+def _retrieval(
+    evidence: Sequence[str], ranked: Sequence[str] | None, shown: Collection[str] | None
+) -> Row:
     """Where the evidence stands in the memory's order, and how much of it was shown."""
     evidence_ids = set(evidence)
     columns: Row = dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES))
@@ -233,8 +258,8 @@ def _retrieval(evidence: Sequence[str], ranked: Sequence[str] | None, row: Row) 
         place = {id_: rank for rank, id_ in reversed([*enumerate(ranked, 1)])}
         columns |= {name: figures[name] for name in RANK_SCORES}
         columns["ranks"] = [place.get(id_) for id_ in evidence]
-    if evidence_ids and not row.get("tells"):
-        hits = len(evidence_ids.intersection(row["message_ids"]))
+    if evidence_ids and shown is not None:
+        hits = len(evidence_ids.intersection(shown))
         shares = (float(hits > 0), float(hits == len(evidence_ids)), hits / len(evidence_ids))
         columns |= dict(zip(BUDGET_SCORES, shares, strict=True))
     return columns

@@ -1,0 +1,181 @@
+"""LMEB's folders (queries, corpus, candidates, qrels) to a Corpus: one chat per scene.
+
+    user_evidence/queries.jsonl     {"id": "scene_0_q_1", "text": "What did I restore?"}
+    user_evidence/corpus.jsonl      {"id": "scene_0_session_1_turn_9", "text": "User: chairs",
+                                     "title": "Session 1, Turn 9"}
+    user_evidence/candidates.jsonl  {"scene_id": "scene_0", "candidate_doc_ids": [...]}
+    user_evidence/qrels.tsv         scene_0_q_1 <tab> scene_0_session_1_turn_9 <tab> 1
+    → Chat("scene_0", ("User", …)) with Question("scene_0_q_1", …, "user_evidence", evidence=(…,))
+
+A scene is what its queries may search: its candidates, in their order. Its id is the beginning of
+the ids of its queries; candidates may also be listed by query, and without any the whole corpus is
+one scene. A session is told by an id or a title, a speaker by the beginning of a text, where all
+texts of a scene have one. Answers are not published.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from realtalk.chat import Chat, Message, Question, Session
+from realtalk.errors import RealtalkError
+from realtalk.formats.json_input import (
+    BLANK,
+    BROKEN,
+    Fields,
+    decode,
+    head_keys,
+    json_lines,
+    text_of,
+)
+from realtalk.formats.published.record import extra_of, gather
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
+from realtalk.formats.source import Member, Source
+
+_NAMES = ("queries.jsonl", "corpus.jsonl", "qrels.tsv")
+_CANDIDATES = "candidates.jsonl"
+_SESSION = re.compile(r"session[_ -]?(\d{1,6})|\bD(\d{1,6}):\d", re.IGNORECASE)
+_SPEAKER = re.compile(r"\s*(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d][\w .'’-]{0,39}?)\s*:\s+")
+_MOST_SPEAKERS = 20
+_NOBODY = "memory"
+
+
+def _folders(source: Source) -> dict[str, dict[str, Member]]:
+    """The folders that hold a task: its files by name."""
+    folders: dict[str, dict[str, Member]] = {}
+    for member in source.members:
+        name = member.name.removesuffix(".gz").rpartition("/")[2]
+        if name in (*_NAMES, _CANDIDATES):
+            folders.setdefault(member.folder, {})[name] = member
+    return {name: files for name, files in folders.items() if set(_NAMES) <= set(files)}
+
+
+def _sniff(source: Source) -> bool:
+    folders = _folders(source)
+    first = next(iter(folders.values()), None)
+    try:
+        return first is not None and "text" in head_keys(first["corpus.jsonl"])
+    except RealtalkError:
+        return False
+
+
+def _read(source: Source, options: ReadOptions) -> ReadCorpus:
+    folders = _folders(source)
+    if not folders:
+        raise RealtalkError(
+            f"no folder with {', '.join(_NAMES)} found",
+            where=str(source.path),
+            fix="give the folder of a task, or one that holds several",
+        )
+    parts = []
+    for folder, files in folders.items():
+        options.progress(len(parts), len(folders), folder)
+        parts.append(_task(folder.rpartition("/")[2] or source.name, files))
+    # The same scene of several tasks side by side: what they share is searched for once.
+    chats = sorted((chat for chats, _ in parts for chat in chats), key=lambda chat: chat.id)
+    ledger = Ledger.sum([ledger for _, ledger in parts], "entries")
+    return gather(source, "lmeb", [(chats, ledger)])
+
+
+def _task(category: str, files: Mapping[str, Member]) -> tuple[list[Chat], Ledger]:
+    leftovers: list[Leftover] = []
+    documents = dict(_rows(files["corpus.jsonl"], leftovers))
+    queries = dict(_rows(files["queries.jsonl"], leftovers))
+    relevant = _relevant(files["qrels.tsv"])
+    scenes: dict[str, list[str]] = {}
+    if _CANDIDATES in files:
+        for _, row in json_lines(files[_CANDIDATES]):
+            if isinstance(row, dict):
+                name = next((text_of(v) for v in row.values() if not isinstance(v, list)), "")
+                listed = next((v for v in row.values() if isinstance(v, list)), [])
+                scenes[name] = [id_ for id_ in map(text_of, listed) if id_ in documents]
+    scenes = scenes or {category: list(documents)}
+    of_scene: dict[str, list[str]] = {name: [] for name in scenes}
+    for id_ in queries:
+        name = _scene_of(id_, scenes)
+        if name is None:
+            leftovers.append(Leftover(f"{files['queries.jsonl'].name}: {id_}", "has no candidates"))
+        else:
+            of_scene[name].append(id_)
+    chats: list[Chat] = []
+    total = 0
+    for name, asked in of_scene.items():
+        if not asked:
+            continue
+        sessions = _sessions(scenes[name], documents, files["corpus.jsonl"].where)
+        ids = set(scenes[name])
+        questions = tuple(
+            _question(id_, text_of(queries[id_].get("text")), category, relevant.get(id_, ()), ids)
+            for id_ in asked
+        )
+        speakers = dict.fromkeys(message.speaker for s in sessions for message in s.messages)
+        total += len(scenes[name])
+        chats.append(Chat(name, tuple(speakers), sessions, (), questions))
+    return chats, Ledger.of(total + len(leftovers), leftovers)
+
+
+def _rows(member: Member, leftovers: list[Leftover]) -> Iterator[tuple[str, Fields]]:
+    for number, row in json_lines(member):
+        id_ = text_of(row.get("id", row.get("_id"))) if isinstance(row, dict) else ""
+        if id_:
+            yield id_, row
+        elif row is not BLANK:
+            reason = "is no JSON" if row is BROKEN else "has no id"
+            leftovers.append(Leftover(f"{member.name}:{number}", reason))
+
+
+def _relevant(member: Member) -> dict[str, list[str]]:
+    """Query → documents; a line has query, document and score, TREC's has a 0 between."""
+    relevant: dict[str, list[str]] = {}
+    for line in decode(member.read()).splitlines():
+        cells = line.split("\t") if "\t" in line else line.split()
+        if len(cells) < 2:
+            continue
+        score = cells[-1] if len(cells) > 2 else "1"
+        try:
+            if float(score) > 0:
+                relevant.setdefault(cells[0], []).append(cells[2 if len(cells) > 3 else 1])
+        except ValueError:
+            continue  # the names of the columns
+    return relevant
+
+
+def _scene_of(query: str, scenes: Mapping[str, Any]) -> str | None:
+    if query in scenes or len(scenes) == 1:
+        return query if query in scenes else next(iter(scenes))
+    # "scene_1" is not the scene of "scene_12_q_0".
+    ends = [at for at in range(len(query), 0, -1) if at == len(query) or not query[at].isalnum()]
+    return next((query[:at] for at in ends if query[:at] in scenes), None)
+
+
+def _sessions(
+    ids: Sequence[str], documents: Mapping[str, Fields], where: str
+) -> tuple[Session, ...]:
+    texts = [text_of(documents[id_].get("text")) for id_ in ids]
+    named = [_SPEAKER.match(text) for text in texts]
+    names = {match[1] for match in named if match}
+    are_named = all(named) and len(names) <= _MOST_SPEAKERS
+    sessions: dict[str, list[Message]] = {}
+    number = ""
+    for id_, text, match in zip(ids, texts, named, strict=True):
+        title = text_of(documents[id_].get("title"))
+        told = _SESSION.search(id_) or _SESSION.search(title)
+        number = (told[1] or told[2]) if told else number
+        who, said = (match[1], text[match.end() :]) if are_named and match else (_NOBODY, text)
+        extra = extra_of({"title": title} if title else {}, where)
+        sessions.setdefault(number, []).append(Message(id_, who, None, said, extra=extra))
+    return tuple(Session(n, None, tuple(said)) for n, said in enumerate(sessions.values(), 1))
+
+
+def _question(
+    id_: str, text: str, category: str, relevant: Sequence[str], ids: set[str]
+) -> Question:
+    stated = tuple(dict.fromkeys(relevant))
+    found = tuple(name for name in stated if name in ids)
+    lost = tuple(name for name in stated if name not in ids)
+    return Question(id_, text, None, category, found, lost, stated)
+
+
+FORMAT = Format("LMEB folders", _sniff, _read)

@@ -1,0 +1,197 @@
+"""BEAM, RealMem, LoCoMo-Plus and LMEB: recognised, read whole, bad input said in a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memory_sets as sets
+from realtalk.chat import Corpus
+from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.published.locomo_plus import days_of
+from realtalk.formats.reading import ReadCorpus
+from shown import check
+
+
+def read(path: Path, name: str) -> ReadCorpus:
+    opened = open_reading(path)
+    assert opened.format == name
+    return opened.reading
+
+
+def evidence(corpus: Corpus) -> list[tuple[str, ...]]:
+    return [question.evidence for chat in corpus.chats for question in chat.questions]
+
+
+def test_beam(tmp_path: Path) -> None:
+    sets.beam(tmp_path / "100K" / "1")
+    check(
+        read(tmp_path, "beam"),
+        """
+        100K-1 (User, Assistant)
+        session 1, 2024-03-15 00:00:00
+        0 None User: the kiln cracked at noon
+            {"time_anchor":"March-15-2024"}
+        1 None Assistant: a new kiln takes weeks
+        2 None User: I ordered a blue one
+        session 2, 2024-04-05 00:00:00
+        3 None User: the blue kiln came
+            {"time_anchor":"April-5-2024"}
+        4 None Assistant: good news
+        knowledge_update-1 knowledge_update: Which kiln do I have? the blue one
+            0, 3 |  | 0, 3 None {"rubric":["blue"]}
+        event_ordering-1 event_ordering: In which order?
+            2 | -- | 2, -- None
+        abstention-1 abstention: Who sold it? The chat does not tell.
+             |  |  None
+        5 entries = 5 in messages + 0 system + 0 left over
+        """,
+    )
+
+
+def test_beam_of_other_sizes_and_with_faults(tmp_path: Path) -> None:
+    plans = [{"plan-1": sets.BEAM_CHAT[:1]}, {"plan-2": sets.BEAM_CHAT[1:], "plan-3": None}]
+    sets.beam(tmp_path / "10M" / "2", plans)
+    # Numbers that begin anew: nobody can tell which 0 is meant.
+    again = [sets.BEAM_CHAT[0], sets.beam_batch("again", "yes"), {"turns": [[5, {"role": "user"}]]}]
+    sets.beam(tmp_path / "1M" / "1", again)
+    sets.beam(tmp_path / "1M" / "10", questions={"abstention": [{"why": 1}, "x"], "odd": 3})
+    sets.saved(tmp_path / "1M" / "10" / "chat_trunecated.json", sets.BEAM_CHAT[:1])
+    reading = read(tmp_path, "beam")
+    chats = {chat.id: chat for chat in reading.corpus.chats}
+    assert set(chats) == {"1M-1", "10M-2", "1M-10"}
+    assert [session.number for session in chats["10M-2"].sessions] == [1, 2]
+    assert chats["10M-2"].questions[0].evidence == ("0", "3")
+    assert [message.id for message in chats["1M-1"].messages] == ["0", "1", "2", "0~2", "1~2"]
+    assert chats["1M-1"].questions[0].unresolved == ("0", "3")
+    assert (len(chats["1M-10"].messages), chats["1M-10"].questions) == (3, ())
+    assert len(reading.ledger.leftovers) == 4
+
+
+def test_realmem(tmp_path: Path) -> None:
+    path = sets.saved(tmp_path / "Ada_Vale_dialogues_256k.json", sets.REALMEM)
+    check(
+        read(path, "realmem"),
+        """
+        Ada_Vale (User, Assistant)
+        session 1, 2025-12-19 00:00:00
+        D1:1 None User: my kiln is blue
+        D1:2 None Assistant: ok
+        session 2, 2025-12-20 00:00:00
+        D2:1 None User: the glaze is ash
+        session 3, 2025-12-20 00:00:00
+        D3:1 None User: Which kiln is mine?
+        D3:2 None Assistant: the blue one
+        session 4, None
+        D4:1 None User: which kiln: the kiln is red now
+        session 5, 2025-12-21 00:00:00
+        D5:1 None User: Which glaze and kiln?
+        D5:2 None Assistant: the blue one
+        Q-1 dynamic_updating: Which kiln is mine? the blue one
+            D1:1, D1:2 | c3 | a1, c3 2025-12-20 00:00:00
+            {"before_session":3,"evidence_by":"session","topic":"Pottery"}
+        Q-2 dynamic_updating: Which glaze and kiln? the blue one
+            D2:1, D4:1 |  | b2, d4 2025-12-21 00:00:00
+            {"before_session":5,"evidence_by":"session","topic":"Pottery"}
+        8 entries = 8 in messages + 0 system + 0 left over
+        """,
+    )
+
+
+def test_realmem_with_fields_missing(tmp_path: Path) -> None:
+    turns: list[Any] = [
+        {"speaker": "User", "content": "and now?", "is_query": True},
+        {"speaker": 1},
+    ]
+    whole = {"dialogues": [{"session_uuid": "a", "dialogue_turns": turns}, 5]}
+    reading = read(sets.saved(tmp_path / "x.json", whole), "realmem")
+    [chat] = reading.corpus.chats
+    [question] = chat.questions
+    assert (chat.id, question.id, question.answer, question.evidence) == ("x", "D1:1", None, ())
+    assert len(reading.ledger.leftovers) == 1
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_locomo_plus(tmp_path: Path, beside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    path = sets.saved(tmp_path / "plus" / "locomo_plus.json", sets.LOCOMO_PLUS)
+    with pytest.raises(RealtalkError, match="realtalk data get locomo"):
+        open_reading(path)
+    sets.locomo(tmp_path / ("plus" if beside else "cache/locomo"))
+    corpus = read(path.parent if beside else path, "locomo-plus").corpus
+    assert [chat.id for chat in corpus.chats] == ["conv-1, 1", "conv-1, 3", "conv-2, 2"]
+    weeks, years, months = corpus.chats
+    # A week after 1 September, less two weeks; of the gap without a number, nothing.
+    assert [session.messages[0].id for session in weeks.sessions] == ["D1:1", "cue:1", "D2:1"]
+    assert [session.messages[0].id for session in years.sessions] == ["D1:1", "D2:1", "cue:1"]
+    assert [session.messages[0].id for session in months.sessions] == ["D1:1", "cue:1", "D2:1"]
+    assert [session.number for session in weeks.sessions] == [1, 2, 3]
+    assert str(weeks.questions[0].asked) == "2023-09-08 13:56:00"
+    assert [weeks.by_id[id_].speaker for id_ in ("cue:1", "cue:2")] == ["Ann", "Bo"]
+    assert evidence(corpus) == [("cue:1", "cue:2"), ("cue:1", "cue:2"), ("cue:1",)]
+
+
+@pytest.mark.parametrize(
+    ("gap", "days"),
+    [("Two weeks later", 14), ("roughly 3 months later", 90), ("a year after", 365), ("soon", 0)],
+)
+def test_gaps_in_days(gap: str, days: int) -> None:
+    assert days_of(gap) == days
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_lmeb(tmp_path: Path, header: bool) -> None:
+    sets.lmeb(tmp_path / "ConvoMem" / "user_evidence", header=header)
+    check(
+        read(tmp_path, "lmeb"),
+        """
+        scene_1 (User, Assistant)
+        session 1, None
+        scene_1_session_1_turn_1 None User: my kiln is blue
+        session 2, None
+        scene_1_session_2_turn_1 None Assistant: noted
+        scene_1_q_0 user_evidence: Which kiln? None
+            scene_1_session_1_turn_1 |  | scene_1_session_1_turn_1 None
+        scene_12 (User, Bo)
+        session 1, None
+        scene_12_session_1_turn_1 None User: the glaze is ash
+        session 2, None
+        scene_12_session_2_turn_1 None Bo: fine
+        scene_12_q_0 user_evidence: Which glaze? None
+            scene_12_session_1_turn_1 | gone | scene_12_session_1_turn_1, gone None
+        4 entries = 4 in messages + 0 system + 0 left over
+        """,
+    )
+
+
+def test_lmeb_without_candidates_is_one_scene(tmp_path: Path) -> None:
+    sets.lmeb(tmp_path / "a", candidates=False)
+    sets.lmeb(tmp_path / "b")
+    with (tmp_path / "b" / "corpus.jsonl").open("a") as stream:
+        stream.write("{broken\n\n{}\n")
+    reading = read(tmp_path, "lmeb")
+    assert [len(chat.questions) for chat in reading.corpus.chats] == [2, 1, 1]
+    assert len(reading.ledger.leftovers) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("chat.json", [{"batch_number": 1, "turns": [], "role": 0, "content": 0}], "no batch"),
+        ("x.json", {"dialogues": 5, "session_uuid": 1, "dialogue_turns": 2}, "list of 'dialogues'"),
+        (
+            "locomo_plus.json",
+            [{"cue_dialogue": 5, "trigger_query": None}],
+            "no message that can be",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path: Path, name: str, value: Any, line: str) -> None:
+    sets.locomo(tmp_path / "beside")
+    path = sets.saved(tmp_path / "beside" / name, value)
+    with pytest.raises(RealtalkError, match=line) as caught:
+        open_reading(path)
+    assert "\n" not in str(caught.value)
