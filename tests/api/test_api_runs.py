@@ -207,3 +207,58 @@ def test_a_folder_that_holds_no_run(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"kind": "astrology", "settings": {}, "versions": []}')
     with refused("a run of 'astrology' is not known"):
         rt.Run.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("hits", "drop", "verdict"),
+    [
+        ("1111111111", 0.0, "passed"),
+        ("0000000000", 0.02, "failed"),
+        ("0000000000", 1.0, "passed"),  # as much as was allowed
+        ("0111111111", 0.02, "within chance"),
+    ],
+)
+def test_a_gate_fails_where_a_drop_is_large_and_beyond_chance(
+    tmp_path: Path, hits: str, drop: float, verdict: str
+) -> None:
+    base, new = (_hitting(tmp_path / name, some) for name, some in (("a", "1" * 10), ("b", hits)))
+    gate = rt.runs.gate(new, against=base, score="any@10", drop=drop)
+    assert (gate.verdict("all"), gate.passed) == (verdict, verdict != "failed")
+    assert gate.lines[0].startswith(f"{verdict}: any@10 at all 1.000 → 0.") or verdict == "passed"
+    told = gate.to_json()
+    assert (told["passed"], told["variants"]["all"]["verdict"]) == (gate.passed, verdict)
+
+
+def _hitting(folder: Path, hits: str) -> Path:
+    """A run over ten chats of one question, whose evidence is ranked where there is a 1."""
+    from dataclasses import replace
+
+    corpus = rt.read("sample")
+    chat = corpus.chats[0]
+    question = chat.questions[0]
+    chats = (replace(chat, id=f"{at}", questions=(question,)) for at in range(len(hits)))
+
+    class Knowing:
+        name, version, settings = "knowing", hits, {}  # type: ignore[var-annotated]
+
+        def build(self, chat: Any) -> None:
+            self.chat = chat
+
+        def recall(self, _question: Any, _budget: Any) -> list[str]:
+            others = [
+                message.id for message in self.chat.messages if message.id not in question.evidence
+            ]
+            return list(question.evidence) if hits[int(self.chat.id)] == "1" else others
+
+    rt.probe(replace(corpus, chats=tuple(chats)), memory=Knowing(), budget="all", out=folder)  # type: ignore[arg-type]
+    return folder
+
+
+def test_a_gate_says_what_it_cannot_hold(recent: rt.Run, majority: rt.Run) -> None:
+    for given, line in (
+        ({"against": recent, "score": "any5"}, "any@5"),
+        ({"against": recent, "score": "any@5", "drop": -1.0}, "must be 0 or more"),
+        ({"against": majority, "score": "mcc"}, "memory probing"),
+    ):
+        with pytest.raises(rt.RealtalkError, match=line):
+            rt.runs.gate(recent, **given)  # type: ignore[arg-type]

@@ -148,6 +148,7 @@ runs failures thread
 runs rescore thread THREADS
 runs table thread
 runs compare thread thread
+runs gate thread --against thread --score mcc
 sweep predict THREADS --set predictor=majority,mean -o tsweep
 report corpus probed --out page.html
 report corpus --no-labels --out own.html

@@ -3,6 +3,7 @@
 show("probe-recent")                     figures of a run, or one of its samples
 table(["recent", "mine=probe-mine"])     runs side by side
 failures(["probe-recent"], most=10)      rows worth reading
+gate("new", against="base", score="any@5")   → Gate: may the new run take its place?
 rescore("probe-recent")                  → Run, by the present formulas
 contexts("sample", out="shown.jsonl")    what each question would be shown, for readers elsewhere
 score("sample", "answers.jsonl")         → Run of answers that came from anywhere
@@ -26,6 +27,7 @@ from realtalk.files.progress import Progress, silent
 if TYPE_CHECKING:
     from os import PathLike
 
+    from realtalk.evals.comparing import Gate
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
     from realtalk.evals.values import Row
@@ -169,6 +171,42 @@ def compare_variants(run: str | PathLike[str], first: str, second: str) -> Resul
     """
     (loaded,) = load_named([run])
     return loaded.compare(variant=f"{first},{second}")
+
+
+def gate(
+    new: Run | str | PathLike[str],
+    *,
+    against: Run | str | PathLike[str],
+    score: str,
+    drop: float = 0.0,
+    variant: str | None = None,
+) -> Gate:
+    """Check that a new run lost nothing against another.
+
+    The same samples are compared, by whole groups (chats, speakers, users). It fails, and the
+    command exits with 1, where the score drops by more than allowed and the whole 95 % interval
+    is a drop; a larger drop within chance is told and passes.
+
+    Args:
+        new: Run that would take the other's place.
+        against: Run that it is held against.
+        score: Score, e.g. any@5.
+        drop: Largest drop that passes.
+        variant: Budget or setting (default: every common one).
+
+    Returns:
+        A gate: `.passed`, `.lines`, `.to_json()`.
+
+    Example:
+        rt.runs.gate("probe-new", against="probe-main", score="any@5", drop=0.02)
+        rt.runs.gate("probe-new", against="probe-main", score="all@budget", variant="2000w")
+        rt.runs.gate("regression", against="mean", score="mcc")
+    """
+    from realtalk.evals.comparing import gate as hold
+    from realtalk.evals.run import Run
+
+    sides = [side if isinstance(side, Run) else load_named([side])[0] for side in (new, against)]
+    return hold(sides[0], sides[1], score, drop, variant)
 
 
 def failures(

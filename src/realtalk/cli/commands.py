@@ -102,6 +102,7 @@ COMMANDS = (
     Command("runs table", runs.table, showing.show_runs),
     Command("runs compare", runs.compare, showing.show_table),
     Command("runs compare-variants", runs.compare_variants, showing.show_table),
+    Command("runs gate", runs.gate, showing.show_gate),
     Command("runs failures", runs.failures, showing.show_runs),
     Command("runs share", runs.share, showing.show_value),
     Command("runs rescore", runs.rescore, showing.show_run),

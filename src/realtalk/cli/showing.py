@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.describe.values import CorpusStats
     from realtalk.ei.results import Labels
+    from realtalk.evals.comparing import Gate
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
     from realtalk.persona.datasets import TuningSet
@@ -198,6 +199,19 @@ def show_table(table: ResultTable, *, json: bool = False) -> None:
             show(table.title, columns, rows)
     for note in table.notes:
         warn(note)
+
+
+def show_gate(gate: Gate, *, json: bool = False) -> int:
+    """Says whether a run may take another's place; 1 where it may not.
+
+    Args:
+        json: Print JSON.
+    """
+    if json:
+        print_json(gate.to_json())
+    else:
+        print_text("\n".join(gate.lines) + "\n")
+    return int(not gate.passed)
 
 
 def show_cleared(table: ResultTable, *, json: bool = False) -> int:

@@ -6,21 +6,31 @@
 
 Only samples that both sides have count, and of them only those that a score applies to on both.
 A score that no pair has is left out.
+A gate holds one score of a new run against the one that it would replace: it fails where more is
+lost than allowed and the loss is beyond chance.
+
+    gate(new, base, "any@5", drop=0.02).passed     → False
+
 Intervals draw whole groups, the test swaps the sides of whole groups, Holm's correction is over
 the scores of a family. `strict` takes what is unscored as wrong.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import paired_lines, shared_parts
 from realtalk.evals.values import Row, Score
 from realtalk.metrics.grouped import FEWEST_GROUPS, Change, grouped_changes
 from realtalk.metrics.statistics import holm
+from realtalk.registry import suggest
+
+if TYPE_CHECKING:
+    from realtalk.evals.run import Run
 
 _SMALL_P = 0.05
 
@@ -41,6 +51,83 @@ class RunComparison:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+Verdict = Literal["passed", "within chance", "failed"]
+_EQUAL = 1e-9  # of two figures that were added up in another order
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether a new run may take the place of a base, by one score in every variant of both.
+
+    A loss of at most `drop` passes. A larger one fails only where the whole 95 % interval is a
+    loss: else it is within chance, and passes.
+    """
+
+    score: str
+    drop: float
+    better: int  # -1 where less is better
+    names: tuple[str, str]  # of the base and of the new run
+    changes: Mapping[str, Change]
+
+    def lost(self, variant: str) -> tuple[float | None, float | None]:
+        """How much the new run loses, and the least that the interval allows."""
+        difference = self.changes[variant].difference
+        bound = difference.high if self.better > 0 else difference.low
+        sides = (difference.value, bound)
+        value, least = (None if side is None else 0.0 - self.better * side for side in sides)
+        return value, least
+
+    def verdict(self, variant: str) -> Verdict:
+        value, least = self.lost(variant)
+        if value is None or value <= self.drop + _EQUAL:
+            return "passed"
+        return "failed" if least is not None and least > _EQUAL else "within chance"
+
+    @property
+    def passed(self) -> bool:
+        return all(self.verdict(variant) != "failed" for variant in self.changes)
+
+    @property
+    def lines(self) -> list[str]:
+        """What is found, a line per variant."""
+        lines = []
+        for variant, change in self.changes.items():
+            low, high = change.difference.low, change.difference.high
+            span = "" if low is None or high is None else f" [{low:+.3f}, {high:+.3f}]"
+            where = f" at {variant}" if variant else ""
+            lines.append(
+                f"{self.verdict(variant)}: {self.score}{where} {change.first:.3f} → "
+                f"{change.second:.3f}, difference {change.difference.value:+.3f}{span}; allowed "
+                f"drop {self.drop:g}, n={change.n:,} of {change.groups:,} groups"
+            )
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **{"passed": self.passed, "score": self.score, "drop": self.drop},
+            **dict(zip(("base", "new"), self.names, strict=True)),
+            "variants": {
+                variant: {"verdict": self.verdict(variant), **change.to_json()}
+                for variant, change in self.changes.items()
+            },
+        }
+
+
+def gate(new: Run, base: Run, score: str, drop: float, variant: str | None = None) -> Gate:
+    """Whether a run may take the base's place: by one score, losing `drop` at most."""
+    directed = {each.name: each for each in base.scores if each.better}
+    if score not in directed:
+        raise suggest("score of the run", score, list(directed))
+    if not 0 <= drop < math.inf:
+        raise RealtalkError(f"`drop=` must be 0 or more, not {drop:g}")
+    names = (base.name, new.name)
+    compared = base.changes(new, variant, names, only=score)
+    changes = {name: each.changes[score] for name, each in compared.items() if each.changes}
+    if not changes:
+        raise RealtalkError(f"no {base.benchmark.sample} of both runs has a {score}")
+    return Gate(score, drop, directed[score].better, names, changes)
 
 
 def compare(

@@ -385,11 +385,16 @@ class Run:
         return headings, [row[1:] for row in rows]
 
     def changes(
-        self, other: Run, variant: str | None = None, names: tuple[str, str] = ("first", "second")
+        self,
+        other: Run,
+        variant: str | None = None,
+        names: tuple[str, str] = ("first", "second"),
+        only: str | None = None,
     ) -> dict[str, RunComparison]:
         """The other run against this one in the variant named, or in each that both have.
 
-        Runs that have no variant in common are compared where each has one alone.
+        Runs that have no variant in common are compared where each has one alone. `only` one
+        score, whether runs are usually compared by it or not.
         """
         self._refuse_other_kind(other)
         self.benchmark.refuse(self, other)
@@ -404,7 +409,9 @@ class Run:
                 fix=f"the first has {', '.join(sides[0])}, the second {', '.join(sides[1])}",
             )
         return {
-            name: self._change(other, sides[0][first_variant], sides[1][second_variant], names)
+            name: self._change(
+                other, sides[0][first_variant], sides[1][second_variant], names, only
+            )
             for name, (first_variant, second_variant) in pairs.items()
         }
 
@@ -419,10 +426,15 @@ class Run:
         return self._change(self, by_name[first], by_name[second], (first, second))
 
     def _change(
-        self, other: Run, first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
+        self,
+        other: Run,
+        first: Sequence[Row],
+        second: Sequence[Row],
+        names: tuple[str, str],
+        only: str | None = None,
     ) -> RunComparison:
-        shared = {score.name for score in other.scores}
-        scores = [score for score in self.scores if score.better and score.tested]
+        shared = {score.name for score in other.scores if only in (None, score.name)}
+        scores = [score for score in self.scores if score.better and (only or score.tested)]
         scores = [score for score in scores if score.name in shared]
         if not scores:
             raise RealtalkError("the two runs have no score in common")
