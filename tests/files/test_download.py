@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopback import QuietHandler, serving
+from realtalk.api.data import get as data_get
 from realtalk.files import download
 from realtalk.files.download import DATASETS, Dataset, RemoteFile, get, inventory
 from refusals import refused
@@ -225,10 +226,55 @@ def test_a_mistyped_name_is_corrected() -> None:
         get("lokomo")
 
 
+def test_a_file_without_a_hash_is_held_against_its_first_arrival(
+    server: Server, tmp_path: Path
+) -> None:
+    toy = {"toy": Dataset("toy", f"{server.url}/c0ffee", (RemoteFile("1/a.json"),), "", "")}
+    server.files = {"/c0ffee/1/a.json": GOOD}
+    held = tmp_path / "toy" / "1" / "a.json"
+    held.parent.mkdir(parents=True)
+    held.write_bytes(SMALL)  # of which nothing is known
+    assert [each.state for each in inventory(tmp_path, datasets=toy)] == ["damaged"]
+    assert get("toy", tmp_path, datasets=toy).read_bytes() == GOOD
+    line = f"{hashlib.sha256(GOOD).hexdigest()}  1/a.json\n"
+    assert (tmp_path / "toy" / "SHA256SUMS").read_text() == line
+    get("toy", tmp_path, datasets=toy)
+    assert server.asked == {"/c0ffee/1/a.json": 1}
+    held.write_bytes(GOOD + b" ")
+    assert [each.state for each in inventory(tmp_path, datasets=toy)] == ["damaged"]
+    get("toy", tmp_path, datasets=toy)
+    assert held.read_bytes() == GOOD
+
+
+def test_the_licence_is_told_before_the_first_download(
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("REALTALK_DATA_URL", server.url)
+    server.files = {f"/locomo-audit/errors_conv_{at}.json": b"[]" for at in range(10)}
+    for told in (2, 0):
+        caplog.clear()
+        data_get("locomo-audit", cache=tmp_path)
+        assert len(caplog.messages) == told
+        for part, line in zip(("CC BY-NC", "10 of its 10"), caplog.messages, strict=False):
+            assert part in line
+
+
+AT_HAND = {"beam-100k": "memory_sets/beam/100K", "realmem": "memory_sets/realmem/dataset"}
+AT_HAND |= {"locomo-plus": "memory_sets/locomo_plus", "realtalk": "realtalk", "locomo": "locomo"}
+
+
 def test_the_published_files_are_the_ones_at_hand(data: Path) -> None:
-    for each in DATASETS.values():
-        for file in each.files:
-            content = (data / each.name / file.name).read_bytes()
-            assert (len(content), hashlib.sha256(content).hexdigest()) == (file.size, file.sha256)
-    assert [len(each.files) for each in DATASETS.values()] == [10, 1]
+    for name, folder in AT_HAND.items():
+        for file in DATASETS[name].files:
+            path = data / folder / file.name
+            if file.sha256 and path.exists():
+                content = path.read_bytes()
+                digest = hashlib.sha256(content).hexdigest()
+                assert (len(content), digest) == (file.size, file.sha256)
+    counts = {name: len(each.files) for name, each in DATASETS.items()}
+    assert list(counts.values()) == [10, 1, 40, 70, 10, 1, 10, 1]
     assert all(each.url.startswith("https://") for each in DATASETS.values())
+    assert DATASETS["beam-500k"].files[-1].name == "35/probing_questions/probing_questions.json"

@@ -52,19 +52,30 @@ def get(
 ) -> Path:
     """Download a published corpus into the user cache.
 
-    Files that are there and right are not fetched again; a broken or wrong file is refused.
+    Files that are there and right are not fetched again; a broken or wrong file is refused. Its
+    licence is told before the first download. Nothing is passed on: files come from their makers.
 
     Args:
-        name: Corpus: realtalk or locomo.
+        name: Corpus, as `realtalk data list` names it.
         cache: Cache folder.
 
     Example:
         rt.data.get("realtalk")
-        rt.data.get("locomo")
+        rt.data.get("beam-100k")
         rt.data.get("realtalk", cache="downloads")
     """
+    from realtalk.files.download import DATASETS, cache_folder
     from realtalk.files.download import get as fetch
 
+    dataset = DATASETS.get(name)
+    if dataset is not None and not (cache_folder(as_path(cache)) / name).exists():
+        _LOG.warning("%s: %s; cite %s", name, dataset.licence, dataset.citation)
+        if unknown := sum(not file.sha256 for file in dataset.files):
+            _LOG.warning(
+                "%d of its %d files are pinned by commit; their hashes are recorded on arrival",
+                unknown,
+                len(dataset.files),
+            )
     return fetch(name, cache=as_path(cache), progress=progress)
 
 

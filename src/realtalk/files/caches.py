@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from realtalk.errors import RealtalkError
-from realtalk.files.download import DATASETS
+from realtalk.files.download import DATASETS, SUMS
 from realtalk.files.writing import being_written
 
 LIMIT = "REALTALK_CACHE_LIMIT"
@@ -79,7 +79,7 @@ def _kinds() -> Mapping[str, Kind]:
     published = [file.name for dataset in DATASETS.values() for file in dataset.files]
     declared["corpora"] |= {
         "folders": tuple(DATASETS),
-        "files": f"(?P<unit>{'|'.join(map(re.escape, published))})",
+        "files": f"(?P<unit>{'|'.join(map(re.escape, [*published, SUMS]))})",
     }
     for about in declared.values():
         about.update({name: tuple(about[name]) for name in ("folders", "writers")})

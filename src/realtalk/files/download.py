@@ -7,7 +7,9 @@
     inventory()                        → what is in the cache, and whether it is whole
 
 A file appears under its name only when all of it has arrived and its SHA-256 is right.
-Files that are there and right are not fetched again. Nothing is sent but the request.
+Files that are there and right are not fetched again. Nothing is sent but the request. A file whose
+hash is not known here is pinned by the commit in its address: its hash is recorded beside it when
+it first arrives (SHA256SUMS), and it is held against that from then on.
 """
 
 from __future__ import annotations
@@ -26,24 +28,26 @@ from urllib.parse import quote, urlsplit
 
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.files.writing import private_folder
+from realtalk.files.writing import private_folder, write_text
 from realtalk.registry import suggest
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
 TIMEOUT = 30  # seconds without a byte
 _CHUNK = 1 << 16
+SUMS = "SHA256SUMS"
+_MOST_BYTES = 1 << 30  # of a file whose size is not known
 
 FileState = Literal["verified", "damaged", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file as published."""
+    """A file as published; without a hash where only its commit is known."""
 
     name: str
-    size: int
-    sha256: str
+    size: int = 0
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,12 @@ def _load_datasets() -> Mapping[str, Dataset]:
     listed = tomllib.loads((files("realtalk.files") / "datasets.toml").read_text("utf-8"))
     datasets = {}
     for name, about in listed.items():
-        parts = tuple(RemoteFile(**file) for file in about.pop("files"))
+        first, files_listed = about.pop("first", 1), about.pop("files")
+        parts = tuple(
+            RemoteFile(**(file | {"name": file["name"].format(number)}))
+            for number in range(first, first + about.pop("each", 1))
+            for file in files_listed
+        )
         datasets[name] = Dataset(name, files=parts, **about)
     return MappingProxyType(datasets)
 
@@ -124,8 +133,10 @@ def get(
             progress(before + min(arrived, file.size), dataset.size, file.name)
 
         report(0)
-        if file_state(folder / file.name, file.size, file.sha256) != "verified":
+        if _state(folder, file) != "verified":
             _fetch(file, folder, homes, report)
+            if not file.sha256:
+                _record(folder, file.name)
         done += file.size
         report(file.size)
     return folder / dataset.files[0].name if len(dataset.files) == 1 else folder
@@ -139,13 +150,38 @@ def inventory(
     for dataset in datasets.values():
         for file in dataset.files:
             path = cache_folder(cache) / dataset.name / file.name
-            state = file_state(path, file.size, file.sha256)
+            state = _state(path.parents[file.name.count("/")], file)
             inventory_rows.append(
                 CachedFile(
                     dataset.name, path, 0 if state == "missing" else path.stat().st_size, state
                 )
             )
     return inventory_rows
+
+
+def _state(folder: Path, file: RemoteFile) -> FileState:
+    """The same by the hash that was recorded, where none is known here."""
+    if file.sha256:
+        return file_state(folder / file.name, file.size, file.sha256)
+    path, recorded = folder / file.name, _recorded(folder).get(file.name, "")
+    return file_state(path, path.stat().st_size if path.is_file() else 0, recorded)
+
+
+def _recorded(folder: Path) -> dict[str, str]:
+    """File name → SHA-256, as they were when they arrived."""
+    try:
+        lines = (folder / SUMS).read_text("utf-8").splitlines()
+    except OSError:
+        return {}
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+
+
+def _record(folder: Path, name: str) -> None:
+    with (folder / name).open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    sums = _recorded(folder) | {name: digest}
+    lines = (f"{digest}  {name}\n" for name, digest in sums.items())
+    write_text(folder / SUMS, "".join(lines))
 
 
 def file_state(path: Path, size: int, sha256: str) -> FileState:
@@ -181,7 +217,7 @@ def _downloader(
             response.raise_for_status()
             for chunk in response.iter_content(_CHUNK):
                 arrived += len(chunk)
-                if arrived > file.size:
+                if arrived > (file.size or _MOST_BYTES):
                     raise RealtalkError(
                         f"{file.name} is larger than published",
                         where=url,
@@ -209,10 +245,12 @@ def _fetch(file: RemoteFile, folder: Path, homes: list[str], report: Callable[[i
                 "not a web address", where=homes[0], fix="it must begin with http:// or https://"
             )
         try:
-            private_folder(folder)
+            private_folder((folder / file.name).parent)
+            if not file.sha256:  # what no record knows may be a part
+                (folder / file.name).unlink(missing_ok=True)
             pooch.retrieve(
                 url,
-                f"sha256:{file.sha256}",
+                f"sha256:{file.sha256}" if file.sha256 else None,
                 fname=file.name,
                 path=folder,
                 downloader=_downloader(file, report),
