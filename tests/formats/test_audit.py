@@ -53,7 +53,7 @@ def test_an_audit_comes_back_from_its_file(tmp_path: Path) -> None:
 
 REFUSED = """
     {  | line 1: not JSON
-    [] | line 1: not JSON
+    [] | holds no audited question
     {"chat": "a", "question": "b"} | not a line of an audit
     {"chat": "a", "question": "b", "answer": "c", "verdict": "bad"} | no such verdict
     {"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "accept": ""} | accept is no list

@@ -9,9 +9,11 @@ import pytest
 
 import memory_sets as sets
 from realtalk.chat import Chat, Corpus, Question
+from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
+from realtalk.memory.golds import golds_named
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.plain import Recent, Whole
 from realtalk.memory.readers import NoReader
@@ -143,3 +145,43 @@ def test_what_was_encoded_before_is_not_encoded_again(tmp_path: Path) -> None:
         for name in ("vectors", "tokens", "offsets"):
             assert (getattr(index.encoded, name) == getattr(whole.encoded, name)).all()
     assert len(texts) == len(chat.messages)
+
+
+def _errors(folder: Path, number: int = 0) -> Path:
+    """Corrections of the second chat: another message for one question, another answer for one."""
+    about = {"error_type": "WRONG_CITATION", "cited_evidence": ["D1:2"]}
+    errors = [
+        about | {"correct_evidence": ["D2:2; D2:3"], "correct_answer": "2.2"},
+        {**about, "error_type": "HALLUCINATION", "correct_evidence": [], "correct_answer": "tea"},
+    ]
+    for at, error in enumerate(errors, 1):
+        error |= {"question_id": f"locomo_1_qa{at}", "question": f"What says Bo {at + 1}?"}
+    return sets.saved(folder / f"errors_conv_{number}.json", errors)
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+def test_locomo_by_the_corrections_that_were_fetched(
+    tmp_path: Path, fetched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    corpus = open_reading(sets.locomo(tmp_path)).reading.corpus
+    with pytest.raises(RealtalkError, match="realtalk data get locomo-audit"):
+        Plan(corpus, Whole(), NoReader(), (Budget(),), golds=golds_named("audited"))
+    file = _errors(tmp_path / "cache" / "locomo-audit" if fetched else tmp_path)
+    golds = golds_named("audited" if fetched else str(file))
+    # Both chats ask the same here; in LoCoMo no two do.
+    right, cited, wrong, adversarial = golds.of(corpus.chats[1]).values()
+    assert (right.answer, right.evidence) == ("2.1", ("D1:1",))
+    assert (cited.answer, cited.evidence) == ("2.2", ("D2:2", "D2:3"))
+    assert (wrong.answer, wrong.evidence) == ("tea", ())
+    assert adversarial.left_out == "the audit does not cover it"
+    rows = run_probe(Plan(corpus, Whole(), NoReader(), (Budget(),), golds=golds)).rows
+    assert [row["recall@budget"] for row in rows[4:]] == [1.0, 1.0, None, None]
+
+
+@pytest.mark.parametrize("text", ["[{}]", "[5", '[{"question_id": "q"}]'])
+def test_what_is_no_correction_is_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "errors.json"
+    path.write_text(text)
+    with pytest.raises(RealtalkError, match=r"errors\.json.*not (a correction|valid JSON)"):
+        golds_named(str(path))

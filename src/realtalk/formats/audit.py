@@ -5,6 +5,12 @@
     audit.of(another_chat)               → {}: a chat that was not audited is never taken for one
     Audit.read(Path("corrected.jsonl"))  → one that people corrected in the studio
 
+    Audit.read(Path("errors.json"))      → LoCoMo's, corrected by others (`data get locomo-audit`)
+
+LoCoMo's corrections name a chat and a question by their place, with what was asked: a chat is taken
+for one of them only where all of its questions are found there. Questions that they do not name
+were found right; they leave out LoCoMo's adversarial ones.
+
 A chat is known by the ids and letters of all its messages, a question by its own letters and
 those of its published answer: not by the name of a file. A question whose answer was changed
 since is another one, of which the audit says nothing. The shipped file holds hashes, message ids
@@ -16,19 +22,23 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+import orjson
+
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
 from realtalk.files.json_objects import parse_objects, read_whole
+from realtalk.formats.questions import resolve
 
 Verdict = Literal["ok", "wrong", "incomplete", "ambiguous", "unanswerable", "malformed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -75,6 +85,10 @@ class Audit:
 
     name: str
     chats: Mapping[str, Mapping[str, AuditedQuestion]] = field(repr=False)
+    # Of LoCoMo: chat's number → question's place → what was found, beside what was asked.
+    corrections: Mapping[str, Mapping[int, tuple[str, AuditedQuestion]]] = field(
+        default_factory=dict, repr=False
+    )
 
     @staticmethod
     @cache
@@ -90,12 +104,25 @@ class Audit:
             raise RealtalkError("is too large to be an audit", where=str(path))
         data = read_whole(path)
         name = f"audited {hashlib.sha256(data).hexdigest()[:12]}"
+        if data.lstrip().startswith(b"["):
+            if corrections := _corrections(data, str(path)):
+                return Audit(name, {}, corrections)
+            raise RealtalkError("holds no audited question", where=str(path))
         return _parse_audit(data, name, str(path))
+
+    def with_fetched(self, folder: Path) -> Audit:
+        """With the corrections that lie in a folder, where there are any."""
+        joined: dict[str, Mapping[int, tuple[str, AuditedQuestion]]] = {}
+        for path in sorted(folder.glob("*.json")):
+            joined |= _corrections(read_whole(path), str(path))
+        return replace(self, corrections=joined) if joined else self
 
     def of(self, chat: Chat) -> dict[str, AuditedQuestion]:
         """The audited questions of a chat by their ids; empty where it was not audited."""
         if not chat.questions:
             return {}
+        if self.corrections and (corrected := _corrected(chat, self.corrections)):
+            return corrected
         verdicts = self.chats.get(chat_key(chat))
         if not verdicts:
             return {}
@@ -134,6 +161,61 @@ def counts(questions: Iterable[AuditedQuestion]) -> dict[str, int]:
     """How many questions have which verdict, in the order of the verdicts."""
     totals = Counter(question.verdict for question in questions)
     return {verdict: totals[verdict] for verdict in VERDICTS if totals[verdict]}
+
+
+_ERRORS: Mapping[str, Verdict] = MappingProxyType(
+    {"WRONG_CITATION": "ok", "AMBIGUOUS": "ambiguous", "INCOMPLETE": "incomplete"}
+)
+_PLACE = re.compile(r"locomo_(\d+)_qa(\d+)")
+_ADVERSARIAL = "adversarial"
+
+
+def _corrections(data: bytes, where: str) -> dict[str, dict[int, tuple[str, AuditedQuestion]]]:
+    try:
+        entries = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise RealtalkError("not valid JSON", where=where) from error
+    chats: dict[str, dict[int, tuple[str, AuditedQuestion]]] = {}
+    for at, entry in enumerate(entries):
+        texts = entry if isinstance(entry, dict) else {}
+        place = _PLACE.fullmatch(str(texts.get("question_id")))
+        evidence = texts.get("correct_evidence")
+        if place is None or not isinstance(evidence, list) or "error_type" not in texts:
+            raise RealtalkError(
+                "not a correction of LoCoMo", where=f"{where}[{at}]", fix="give errors_conv_N.json"
+            )
+        chats.setdefault(place[1], {})[int(place[2])] = (
+            _letters(str(texts.get("question", ""))),
+            AuditedQuestion(
+                _ERRORS.get(texts["error_type"], "wrong"),
+                str(texts.get("correct_answer", "")),
+                evidence=tuple(map(str, evidence)),
+                why=str(texts.get("reasoning", "")),
+                evidence_changed=evidence != texts.get("cited_evidence"),
+            ),
+        )
+    return chats
+
+
+def _corrected(
+    chat: Chat, corrections: Mapping[str, Mapping[int, tuple[str, AuditedQuestion]]]
+) -> dict[str, AuditedQuestion]:
+    """A chat of LoCoMo by those corrections that are about it; empty where none are."""
+    asked = [_letters(question.text) for question in chat.questions]
+    for found in corrections.values():
+        if not all(at < len(asked) and asked[at] == text for at, (text, _) in found.items()):
+            continue
+        audits: dict[str, AuditedQuestion] = {}
+        for at, question in enumerate(chat.questions):
+            if at in found:
+                audit = found[at][1]
+                evidence, _ = resolve(audit.evidence, chat.by_id)
+                audits[question.id] = replace(audit, evidence=evidence)
+            elif question.category != _ADVERSARIAL:
+                evidence = question.evidence
+                audits[question.id] = AuditedQuestion("ok", question.answer or "", (), evidence)
+        return audits
+    return {}
 
 
 def _parse_audit(data: bytes, name: str, where: str) -> Audit:

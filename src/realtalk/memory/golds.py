@@ -7,7 +7,8 @@
 
 `published` takes what the corpus says. `audited` takes the evidence of the audit
 (`formats.audit`); its answer where it finds the published one wanting, else the published one,
-so that a figure moves only where a gold was wrong; and other answers that are also right.
+so that a figure moves only where a gold was wrong; and other answers that are also right. Of LoCoMo
+it takes the corrections that the user fetched (`data get locomo-audit`), which are not ours.
 `lmeb` takes the questions of MTEB's LMEB board: those with a piece of evidence that equals a
 message's id as published, without any normalising, and these messages alone.
 
@@ -42,7 +43,7 @@ from realtalk.encoders.shipped import LearnedTexts
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import join_names
 from realtalk.evals.values import Row
-from realtalk.files.download import DATASETS
+from realtalk.files.download import DATASETS, cache_folder
 from realtalk.formats.audit import UNSCORABLE, Audit, AuditedQuestion
 from realtalk.registry import suggest
 from realtalk.text.words import plain_words
@@ -91,7 +92,8 @@ class Golds:
             raise RealtalkError(
                 "no chat here was audited",
                 where=corpus.name,
-                fix="the audit knows the ten REALTALK chats; use `golds=published`",
+                fix="the audit knows REALTALK's ten chats, and LoCoMo's after `realtalk data get "
+                "locomo-audit`; use `golds=published`",
             )
         if self.kind == LMEB and not any(self.of(chat) for chat in corpus.chats):
             raise RealtalkError(
@@ -129,7 +131,7 @@ def audited_gold(published: str | None, audited: AuditedQuestion | None) -> Gold
 def golds_named(name: str = PUBLISHED) -> Golds:
     """The set of that name, or the audit in a file that the studio exported."""
     if name in GOLDS:
-        return Golds(name, Audit.load_shipped())
+        return Golds(name, Audit.load_shipped().with_fetched(cache_folder() / "locomo-audit"))
     path = Path(name)
     if path.suffix or len(path.parts) > 1 or path.exists():
         corrected = Audit.read(path)
