@@ -70,7 +70,7 @@ def test_a_board_asks_what_names_a_message_by_its_id() -> None:
 
 def test_every_table_has_the_audited_figures_beside() -> None:
     run = probed(Golds("published", audit()))
-    ranked, shown, answered = run.table()
+    ranked, shown, answered, _ = run.table()
     for table, name in ((ranked, "any@5"), (shown, "recall@budget"), (answered, "f1")):
         (line,) = table.frame.to_dicts()
         assert line[name] != line[f"{name}, audited"]

@@ -39,6 +39,7 @@ def probe(
     reader: str | None = None,
     judge: str | None = None,
     prompts: str | PathLike[str] | None = None,
+    questions: str = "own",
     categories: Sequence[str] = (),
     limit: int | None = None,
     golds: str | PathLike[str] = "published",
@@ -67,6 +68,7 @@ def probe(
         reader: Who answers: none or llm.
         judge: Model that judges answers; same: the reader.
         prompts: Folder with prompts of your own.
+        questions: The corpus's own, or swapped: of another person.
         categories: Only these categories, e.g. temporal,multi_hop.
         limit: Questions to ask.
         golds: Right answers: published, audited, lmeb or a file.
@@ -87,14 +89,13 @@ def probe(
         rt.probe("data/realtalk", engine=Engine("processes", workers=4), out="run")
         rt.probe("sample", memory="events", model="openai/gpt-4o-mini", out="answers")
     """
-    from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of
+    from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of, questions_of
     from realtalk.memory.asking import Plan
-    from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import probe_and_judge
 
     place = as_path(out)
     spread, model_options = value_object(Engine, engine), value_object(Model, model)
-    chats = as_corpus(corpus, reading, progress)
+    chats, right = questions_of(questions, as_corpus(corpus, reading, progress), str(golds))
     folder = as_path(prompts)
     answerer = make_reader(
         reader, model_options, chats, prompts=folder, seed=seed, judged=judge is not None
@@ -108,7 +109,7 @@ def probe(
         budgets_of(memory_name, answerer.name, budget),
         tuple(dict.fromkeys(categories)) or None,
         limit,
-        golds_named(str(golds)),
+        right,
     )
     judging = make_judge(judge, answerer.settings, model_options, prompts=folder)
     if not spread:

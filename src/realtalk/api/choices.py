@@ -4,6 +4,7 @@
     memory_of("retrieved", {"around": "3"})                    → Memory
     memory_of("my_module:MyMemory")                            → one of your own
     make_reader(None, Model(), corpus)                         → NoReader
+    questions_of("swapped", corpus, "audited")                 → (Corpus, Golds)
     budgets_of("retrieved", "none", "1000,2000w")              → (Budget(…), Budget(…))
     simulator_of(None, model="openai/gpt-4o-mini", style=True)  → ("llm", {"model": …, …})
     predictor_of(None, {}, {"model": None, "seed": 0})         → ("majority", {})
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from realtalk.api.options import Model
     from realtalk.chat import Corpus
     from realtalk.ei.labels import Labeller
+    from realtalk.memory.golds import Golds
     from realtalk.memory.judging import Judge
     from realtalk.memory.readers import Reader
     from realtalk.memory.values import Budget, Memory
@@ -40,6 +42,7 @@ ONE_BUDGET = "1000"
 # Without a reader a question costs milliseconds, so that more budgets are looked at.
 _BUDGETS = "500w,1000w,2000w,1000,2000,4000"
 _READERS = ("none", "llm")
+_QUESTIONS = ("own", "swapped")
 _WAYS = ("embedded", "hub", "judge")
 _ENCODING = "retrieved"  # the memory that encodes messages
 _NAME_IT = "name it: `model=openai/gpt-4o-mini`, or realtalk/smollm2 which runs here"
@@ -139,6 +142,17 @@ def memory_of(
             "`settings=` needs a memory by name", fix="give them to the memory itself"
         )
     return checked
+
+
+def questions_of(questions: str, corpus: Corpus, golds: str) -> tuple[Corpus, Golds]:
+    """The corpus with the questions that are asked, and what they are scored by."""
+    from realtalk.memory.golds import golds_named
+    from realtalk.memory.swapping import swapped
+
+    if questions not in _QUESTIONS:
+        raise suggest("set of questions", questions, list(_QUESTIONS))
+    named = golds_named(golds)
+    return (corpus, named) if questions == _QUESTIONS[0] else swapped(corpus, named)
 
 
 def budgets_of(memory: str, reader: str, budget: str | int | None) -> tuple[Budget, ...]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.benchmarks import compare as compare  # noqa: PLC0414  one of the verbs
-from realtalk.api.choices import budgets_of, make_judge, memory_of, semantics_of
+from realtalk.api.choices import budgets_of, make_judge, memory_of, questions_of, semantics_of
 from realtalk.api.options import Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
@@ -384,8 +384,10 @@ def contexts(
     budget: str | int | None = None,
     settings: Mapping[str, Any] | None = None,
     protocol: str | None = None,
+    questions: str = "own",
     categories: Sequence[str] = (),
     limit: int | None = None,
+    golds: str | PathLike[str] = "published",
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> Path:
@@ -401,8 +403,10 @@ def contexts(
         budget: Context size, e.g. 1000, 2000w or all.
         settings: Setting of the memory, e.g. around=3.
         protocol: Rules of the memory: clean or paper.
+        questions: The corpus's own, or swapped: of another person.
         categories: Only these categories, e.g. temporal,multi_hop.
         limit: Questions to ask.
+        golds: Golds that swapped questions are made from.
         reading: Format, dates and clock, where the file does not tell.
 
     Example:
@@ -418,13 +422,15 @@ def contexts(
     from realtalk.memory.readers import NoReader
 
     file = Path(out)
+    chats, right = questions_of(questions, as_corpus(corpus, reading, progress), str(golds))
     plan = Plan(
-        as_corpus(corpus, reading, progress),
+        chats,
         memory_of(memory, settings, protocol),
         NoReader(),
         budgets_of(memory, "llm", budget),
         tuple(dict.fromkeys(categories)) or None,
         limit,
+        right,
     )
     if file.is_dir():
         raise RealtalkError("is a folder", where=str(file), fix="name a file: contexts.jsonl")
@@ -440,6 +446,7 @@ def score(
     *,
     judge: str | None = None,
     prompts: str | PathLike[str] | None = None,
+    questions: str = "own",
     golds: str | PathLike[str] = "published",
     out: str | PathLike[str] | None = None,
     fresh: bool = False,
@@ -457,6 +464,7 @@ def score(
         answers: JSONL with chat, id and answer per line.
         judge: Model that judges answers.
         prompts: Folder with prompts of your own.
+        questions: The corpus's own, or swapped: of another person.
         golds: Right answers: published, audited, lmeb or a file.
         out: Folder for the run.
         fresh: Delete the existing run and start over.
@@ -469,15 +477,14 @@ def score(
         rt.memory.score("sample", "answers.jsonl", judge="openai/gpt-4o-mini")
     """
     from realtalk.memory.answers_elsewhere import read_answers, score_answers
-    from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import judge_run
 
-    chats = as_corpus(corpus, reading, progress)
+    chats, right = questions_of(questions, as_corpus(corpus, reading, progress), str(golds))
     place = as_path(prompts)
     judging = make_judge(judge, {}, value_object(Model, model), prompts=place)
     folder = as_path(out)
     answers_read = read_answers(Path(answers))
-    probed = score_answers(chats, answers_read, folder, fresh=fresh, golds=golds_named(str(golds)))
+    probed = score_answers(chats, answers_read, folder, fresh=fresh, golds=right)
     if judging is not None:
         probed = judge_run(probed, judging, progress)
     return probed

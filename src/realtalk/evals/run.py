@@ -137,7 +137,8 @@ class Run:
         if not self.rows:
             fix = "start it again: it goes on"
             raise RealtalkError("the run has no rows yet", where=self.place, fix=fix)
-        needed = _EVERY_ROW.union(self.benchmark.columns).difference(self.benchmark.texts)
+        optional = (*self.benchmark.texts, *self.benchmark.later)
+        needed = _EVERY_ROW.union(self.benchmark.columns).difference(optional)
         lacking = {name for row in self.rows for name in needed.difference(row)}
         if lacking or not isinstance(self.settings.get("solver"), dict):
             what = f"its rows lack '{min(lacking)}'" if lacking else "its settings lack 'solver'"

@@ -219,6 +219,7 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
     columns: ClassVar[Mapping[str, Any]] = {}
     # Columns that a copy without texts may lack.
     texts: ClassVar[tuple[str, ...]] = ("answer",)
+    later: ClassVar[tuple[str, ...]] = ()  # columns that a run of an earlier version may lack
     slices: ClassVar[str] = ""  # a column whose values are also looked at apart
     order: ClassVar[tuple[str, ...]] = ()  # variants that come first
     group_facts: ClassVar[tuple[str, ...]] = ()  # facts that stand beside a group's figures

@@ -39,6 +39,7 @@ from realtalk.evals.values import (
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.questions import is_by_session
 from realtalk.memory.asking import Plan
+from realtalk.memory.attribution import People
 from realtalk.memory.golds import (
     LMEB,
     PUBLISHED,
@@ -60,21 +61,23 @@ from realtalk.memory.rows import (
     BUDGET_SCORES,
     COLUMNS,
     RANK_SCORES,
+    RIGHT,
     SCORES,
     SCORING_VERSION,
+    WHO_COLUMNS,
     audited_columns,
     category_of,
     row_columns,
     session_names,
 )
 from realtalk.memory.values import RecalledAnswer, ShownQuestion, label, parse_budgets
+from realtalk.metrics.answers import SWAPPED
 
 KIND = "memory probing"
 READING = (
     "An answer is wrong where its date-aware F1 is below one half and it equals no accepted "
     "answer. In brackets 95 % intervals; whole chats are drawn where there are enough of them."
 )
-RIGHT = 0.5  # of date-aware F1: what is below is worth reading
 _RANKING = "ranking"
 _SESSION = re.compile(r"D\d+")
 
@@ -91,6 +94,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     slices = "category"
     scores = SCORES
     columns = COLUMNS
+    later = tuple(WHO_COLUMNS)
     title = "Memory"
     lead = "Evidence is scored without any model: was what the answer needs in the context?"
     price = "context tokens"
@@ -103,6 +107,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._chats = {chat.id: chat for chat in plan.corpus.chats}
+        self._people = {chat.id: People(chat) for chat in plan.corpus.chats}
         memory = plan.memory
         self._in_sample = InSample(learning_parts(memory.name, memory.settings, memory.version))
 
@@ -149,6 +154,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
             learned=self._in_sample.of(chat, question),
             names=names_in(chat, *texts),
             sessions=session_names(chat) if is_by_session(question) else None,
+            people=self._people[chat.id],
         )
 
     def target(self, sample: Sample[ShownQuestion, Question]) -> str:
@@ -182,7 +188,8 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         reader = parts["reader"]
         who = (reader.get("settings") or {}).get("model") or reader["name"]
         golds = settings.get("golds", PUBLISHED)
-        beside = "" if golds == PUBLISHED else f", {golds} golds"
+        what = "questions" if golds.startswith(SWAPPED) else "golds"
+        beside = "" if golds == PUBLISHED else f", {golds} {what}"
         return f"{parts['memory']['name']}, read by {who}{beside}"
 
     @classmethod

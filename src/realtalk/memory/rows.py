@@ -24,7 +24,10 @@ Where the evidence of a question is whole sessions, `evidence` and `ranked` are 
 each where the first of its messages stands; one is shown where any of its messages is.
 
 A question whose right answer is that the chat does not tell is LoCoMo's `adversarial` category.
-LongMemEval marks such questions within its categories: in rows they are `abstention`.
+LongMemEval marks such questions within its categories: in rows they are `abstention`. Ours, asked
+of the wrong person, are `swapped`. Of all these `declined` says whether the answer does, in any
+words. `of_another` are answers that are right of another person, whom the words `another` name:
+`misattributed` is an answer that says one of them, does not decline and does not name that person.
 """
 
 from __future__ import annotations
@@ -32,23 +35,27 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from realtalk.chat import Chat, Corpus, Question, unpack_extra
 from realtalk.evals.values import COUNTS, Row, Score
 from realtalk.formats.audit import AuditedQuestion
 from realtalk.formats.questions import known_categories
+from realtalk.memory.attribution import SHOWN_SCORES, People
 from realtalk.memory.golds import AUDITED, Gold, audited_gold
+from realtalk.memory.swapping import of_another
 from realtalk.memory.values import RecalledAnswer
-from realtalk.metrics.accepting import matches_gold
-from realtalk.metrics.answers import ABSTAINING, score_answer
+from realtalk.metrics.accepting import holds_gold, matches_gold
+from realtalk.metrics.answers import ABSTAINING, SWAPPED, date_f1, is_abstention, score_answer
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
+from realtalk.text.terms import is_named
 
 # 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
 # 3: `accepted`, and what another set of golds needs to score the row.
 # 4: ROUGE-L says in its name that it stems; the formula is the same.
 SCORING_VERSION = "4"
 _ABSTENTION = "abstention"
+RIGHT = 0.5  # of date-aware F1: what is below is worth reading
 EMPTY = "empty answer"
 NO_TRUTH = "the question has no true answer"
 
@@ -58,6 +65,7 @@ RANK_SCORES = (
     f"ndcg@{NDCG_AT}",
 )
 BUDGET_SCORES = ("any@budget", "all@budget", "recall@budget")
+ASKED_SCORES = ("declined", "misattributed")
 _AUDIT = ("answer", "accept", "evidence", "why")  # of an audited question
 _LISTS = ("accept", "evidence")
 AUDIT_COLUMNS = ("verdict", *(f"audit_{name}" for name in _AUDIT))
@@ -81,16 +89,29 @@ def _score(name: str, table: str) -> Score:
     return Score(name, name, proportion=True, table=table, shown=is_shown, tested=tested)
 
 
-SCORES = (
+_BY_GOLDS = (
     *(_score(name, _IN_ORDER) for name in RANK_SCORES),
     *(_score(name, _IN_CONTEXT) for name in BUDGET_SCORES),
     *(_score(name, "answers") for name in ANSWER_SCORES),
 )
-_AUDITED = {name: f"{name}, {AUDITED}" for name in (score.name for score in SCORES)}
+_AUDITED = {name: f"{name}, {AUDITED}" for name in (score.name for score in _BY_GOLDS)}
 # The same answers and rankings by the audited golds; Holm's correction is for each golds apart.
 AUDITED_SCORES = tuple(
     replace(score, name=_AUDITED[score.name], title=_AUDITED[score.name], family=AUDITED)
-    for score in SCORES
+    for score in _BY_GOLDS
+)
+_BETTER: Mapping[str, Literal[-1, 0, 1]] = MappingProxyType(
+    {"other@budget": 0, "misnamed@budget": -1, "misattributed": -1}
+)
+# Who said it: Holm's correction is apart, so that no other p moves.
+_WHO = {"who said it": SHOWN_SCORES, "asked of the wrong person": ASKED_SCORES}
+SCORES = (
+    *_BY_GOLDS,
+    *(
+        Score(name, name, _BETTER.get(name, 1), proportion=True, family=table, table=table)
+        for table, names in _WHO.items()
+        for name in names
+    ),
 )
 
 
@@ -115,6 +136,7 @@ def row_columns(
     *,
     names: Sequence[str],
     learned: str | None,
+    people: People,
     sessions: Mapping[str, str] | None = None,
 ) -> Row:
     """The columns of a row: the question, what was shown, and how that and the answer score.
@@ -131,6 +153,8 @@ def row_columns(
     # Events and notes tell what was said without showing a message: nothing to be found there.
     # A memory that shows messages and had no room for one has found none, which does count.
     own_words = bool(context.text) and not context.message_ids and ranked is None
+    tells = context.tells or own_words
+    answers, another = of_another(people, question)
     row = {
         "answer": None,
         "unscored": None,
@@ -141,8 +165,11 @@ def row_columns(
         "message_ids": list(context.message_ids),
         "learned": learned,
         "ranked": None if ranked is None else list(dict.fromkeys(ranked))[:_KEPT],
-        "tells": context.tells or own_words,
+        "tells": tells,
         "names": list(names),
+        "of_another": answers,
+        "another": another,
+        **people.shown(question.text, context, gold, tells=tells),
         **audit_columns(audited),
         **{f"memory_{name}": getattr(context.cost, name) for name in COUNTS},
     }
@@ -175,7 +202,7 @@ def _score_row(
         "unresolved": gold.unresolved,
         **_retrieval(gold.evidence, ranked, None if row.get("tells") else shown),
         "left_out": [],
-        **dict.fromkeys(ANSWER_SCORES),
+        **dict.fromkeys((*ANSWER_SCORES, *ASKED_SCORES)),
     }
     if answer is not None or reason:
         scored |= answered_columns(answer, scored, reason)
@@ -232,7 +259,22 @@ def answered_columns(answer: str | None, row: Row, reason: str | None = None) ->
         scores["accepted"] = float(is_accepted)
     left_out = [] if answer is None or scored else [NO_TRUTH]
     columns = {"answer": answer, "unscored": reason, "left_out": left_out}
-    return {**columns, **{name: scores[name] for name in ANSWER_SCORES}}
+    asked = dict(zip(ASKED_SCORES, _asked_scores(answer, row), strict=True))
+    return {**columns, **{name: scores[name] for name in ANSWER_SCORES}, **asked}
+
+
+def _asked_scores(answer: str | None, row: Row) -> tuple[float | None, float | None]:
+    """Whether an answer declines, and whether it tells another person's fact instead."""
+    if answer is None or row["category"] not in ABSTAINING:
+        return None, None
+    declined = is_abstention(answer, SWAPPED)
+    others = row.get("of_another")
+    if not others:
+        return float(declined), None
+    alike = any(date_f1(answer, other, "") >= RIGHT for other in others)
+    told = alike or holds_gold(answer, others, question=row["question"])
+    names = is_named(row["another"] or "", answer)
+    return float(declined), float(told and not declined and not names)
 
 
 def rescored_columns(row: Row, answer: str | None) -> Row:
@@ -265,6 +307,10 @@ def _retrieval(
     return columns
 
 
+# What runs of earlier versions lack.
+WHO_COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {"of_another": list[str], "another": str} | dict.fromkeys((*SHOWN_SCORES, *ASKED_SCORES), float)
+)
 # The columns of a question beyond those of every run.
 COLUMNS: Mapping[str, Any] = MappingProxyType(
     {
@@ -279,6 +325,7 @@ COLUMNS: Mapping[str, Any] = MappingProxyType(
         **dict.fromkeys(("verdict", "audit_answer", "audit_why"), str),
         **dict.fromkeys(("audit_accept", "audit_evidence"), list[str]),
         **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), float),
+        **WHO_COLUMNS,
         **dict.fromkeys((f"memory_{name}" for name in COUNTS), int),
     }
 )

@@ -5,6 +5,7 @@
     matches_gold("twice", "2 times", question="How many times did he call?")       → True
     matches_gold("Nessa", "Ines", names=("Nessa=Ines",))                           → True
     matches_gold("phone", "phone and camera")                                      → False
+    holds_gold("her phone and a lens", ["phone"], question="What did she lose?")   → True
 
 Equality, not overlap: dates are compared as dates, lists as sets, numbers as numbers, people by
 one of their names, yes and no as such where the question wants one. Words that only join, and
@@ -111,6 +112,14 @@ def matches_gold(
                 if their_content and our_content.equals(their_content):
                     return True
     return False
+
+
+def holds_gold(answer: str, golds: Sequence[str], *, question: str) -> bool:
+    """Whether an answer says all that one of the golds says, whatever else it says."""
+    known_words = question_words(question, ())
+    said = content(answer)
+    wanted = (content(true, question=known_words) for true in golds)
+    return any(gold and said.contains(gold) for gold in wanted)
 
 
 def is_polar(question: str) -> bool:

@@ -40,7 +40,8 @@ _PUNCTUATION = str.maketrans("", "", punctuation)
 _ARTICLES = regex.compile(r"\b(a|an|the|and)\b")
 _IN_PIECES = frozenset({"multi_hop"})
 _FIRST_ALTERNATIVE = frozenset({"commonsense", "open_domain"})
-ABSTAINING = frozenset({"adversarial", "abstention"})  # categories that want no answer
+SWAPPED = "swapped"  # questions asked of the wrong person (memory/swapping.py)
+ABSTAINING = frozenset({"adversarial", "abstention", SWAPPED})  # categories that want no answer
 _ABSTENTIONS = ("no information available", "not mentioned")
 # LongMemEval has no formula of its own for these: its true answers, and answers of readers that
 # were not told which words to use, say it in many ways.
@@ -104,7 +105,7 @@ def is_abstention(prediction: str, category: str = "adversarial") -> bool:
     """Whether an answer says that the chat does not contain it.
 
     LoCoMo's adversarial questions take the released code's words alone, LongMemEval's
-    abstentions also other words for it.
+    abstentions and ours also other words for it.
     """
     text = prediction.lower()
     if any(words in text for words in _ABSTENTIONS):
