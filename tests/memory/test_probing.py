@@ -391,7 +391,8 @@ def test_an_answer_stands_beside_the_papers(tmp_path: Path) -> None:
     corpus = open_reading("sample").reading.corpus
     chats = (replace(corpus.chats[0], id="Chat_1_Emi_Elise"),)  # as the paper's are called
     plan = Plan(replace(corpus, chats=chats), Whole(), MessageReader(), (Budget(),))
-    rows = run_probe(plan, tmp_path).table(groups=True)[-1].frame.to_dicts()
+    tables = run_probe(plan, tmp_path).table(groups=True)
+    rows = [row for table in tables for row in table.frame.to_dicts() if "f1" in row]
     printed = [row for row in rows if row["memory"] == "Table 3: gpt-4o-mini"]
     known = {row["category"]: row["f1"] for row in printed if row["budget"] == "whole"}
     assert known["multi_hop"] == "0.301"
