@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from realtalk.encoders.name_tagger import NameTagger
-from realtalk.encoders.tag_spans import SpanDecoder, TaggedSpan, case_of, word_case
+from realtalk.encoders.tag_spans import (
+    SpanDecoder,
+    TaggedSpan,
+    WeighedWords,
+    case_of,
+    word_case,
+)
 from realtalk.encoders.weights import read_table
 from realtalk.redaction.sources import name_sources, tagger_shipped
 from refusals import refused
@@ -33,6 +40,10 @@ TEXTS = [
 def tagger(tmp_path: Path) -> NameTagger:
     words = {"anna": "person", "lund": "person", "oslo": "place", "born": "birthday"}
     return NameTagger(tiny_tagger(tmp_path, words, unsure={"rose": "person"}))
+
+
+def read(decoder: SpanDecoder, *given: Any, lang: str = "") -> list[TaggedSpan]:
+    return decoder.spans(decoder.weigh(*given, lang=lang))
 
 
 def named(tagger: NameTagger, text: str) -> list[tuple[str, str]]:
@@ -62,7 +73,7 @@ def test_scores_follow_the_thresholds_and_pieces_make_words() -> None:
     offsets = [(0, 3), (4, 6), (6, 8), (9, 13), (13, 14)]
 
     def spans(*rows: list[float]) -> list[TaggedSpan]:
-        return decoder.spans("hey Anna Lund!", offsets, np.array(rows, np.float32))
+        return read(decoder, "hey Anna Lund!", offsets, np.array(rows, np.float32))
 
     out = [1.0, 0, 0, 0, 0]
     (whole,) = spans(out, [0, 1, 0, 0, 0], [0.4, 0, 0.6, 0, 0], [0.2, 0, 0.8, 0, 0], out)
@@ -80,7 +91,7 @@ def test_scores_follow_the_thresholds_and_pieces_make_words() -> None:
 def test_pieces_of_scripts_without_spaces_are_words() -> None:
     decoder = SpanDecoder(["person"], {"person": [0.5, 0.9]})
     rows = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], np.float32)
-    (found,) = decoder.spans("我小明来", [(0, 1), (1, 2), (2, 3), (3, 4)], rows)
+    (found,) = read(decoder, "我小明来", [(0, 1), (1, 2), (2, 3), (3, 4)], rows)
     assert (found.start, found.end) == (1, 3)
 
 
@@ -88,16 +99,16 @@ def test_signs_that_touch_are_one_name_and_rare_words_need_more() -> None:
     plain = {"person": [0.5, 0.9]}
     rows = np.array([[0, 1, 0], [0.8, 0, 0.2]], np.float32)
     assert [
-        each.end for each in SpanDecoder(["person"], plain).spans("小明", [(0, 1), (1, 2)], rows)
+        each.end for each in read(SpanDecoder(["person"], plain), "小明", [(0, 1), (1, 2)], rows)
     ] == [2]
-    assert len(SpanDecoder(["person"], plain).spans("al li", [(0, 2), (3, 5)], rows)) == 2
+    assert len(read(SpanDecoder(["person"], plain), "al li", [(0, 2), (3, 5)], rows)) == 2
     # How often a word's pieces are in names counts beside what the model sees.
     decoder = SpanDecoder(["person"], plain, [0.0, 1.0, 1.0, *[0.0] * 7])
     seen = np.array([[0.3, 0.7, 0]], np.float32)
-    (often,) = decoder.spans("rosa", [(0, 4)], seen, np.array([2.0], np.float32))
-    (seldom,) = decoder.spans("nada", [(0, 4)], seen, np.array([-1.5], np.float32))
+    (often,) = read(decoder, "rosa", [(0, 4)], seen, np.array([2.0], np.float32))
+    (seldom,) = read(decoder, "nada", [(0, 4)], seen, np.array([-1.5], np.float32))
     assert often.score > 0.75 and seldom.score < 0.5
-    assert decoder.spans("nada", [(0, 4)], seen, np.array([-6.0], np.float32)) == []
+    assert read(decoder, "nada", [(0, 4)], seen, np.array([-6.0], np.float32)) == []
 
 
 def test_a_capital_inside_a_sentence_tells_more_and_not_in_every_language() -> None:
@@ -113,7 +124,7 @@ def test_a_capital_inside_a_sentence_tells_more_and_not_in_every_language() -> N
     def score(text: str, lang: str = "") -> float:
         start = text.index("Hope")
         offsets = [(0, start - 1), (start, start + 4)]
-        (found,) = decoder.spans(text, offsets, rows, lang=lang)
+        (found,) = read(decoder, text, offsets, rows, lang=lang)
         return found.score
 
     assert score("with Hope") > 0.5 > score("well. Hope")
@@ -128,13 +139,13 @@ def test_the_language_of_a_text_is_told_from_those_around_it(
     asked: list[str] = []
     monkeypatch.setattr(tagger, "_reads_languages", True)
     decoder = tagger._decoder
-    spans = decoder.spans
+    weigh = decoder.weigh
 
-    def noted(*given: object, **more: object) -> list[TaggedSpan]:
-        asked.append(str(given[4]))
-        return spans(*given, **more)  # type: ignore[arg-type]
+    def noted(*given: Any) -> WeighedWords | None:
+        asked.append(given[4])
+        return weigh(*given)
 
-    monkeypatch.setattr(decoder, "spans", noted)
+    monkeypatch.setattr(decoder, "weigh", noted)
     german = "wir treffen uns morgen am Bahnhof und gehen dann zusammen etwas essen"
     tagger.tag([german, "ok", german + " oder nicht"])
     assert asked == ["de", "de", "de"]

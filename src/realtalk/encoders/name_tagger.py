@@ -15,9 +15,8 @@ are. Where hardly a word is a name, a word that might be one is most likely none
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from realtalk.encoders.tag_spans import (
     NameWords,
     SpanDecoder,
     TaggedSpan,
+    WeighedWords,
     word_case,
 )
 from realtalk.encoders.weights import read_table
@@ -75,20 +75,20 @@ class NameTagger(LoadedModel):
         different = [text for text in dict.fromkeys(texts) if any(map(str.isalnum, text))]
         spoken = self._languages(texts)
         spans_of: dict[str, list[TaggedSpan]] = {}
-        again: dict[str, Callable[..., list[TaggedSpan]]] = {}  # where there was anything
+        weighed: dict[str, WeighedWords] = {}  # where there was anything
 
         for text, encoding, chances in self._run(different):
             prior = None if self._prior is None else self._prior[encoding.ids]
             lang = spoken.get(text, "")
-            spans = partial(self._decoder.spans, text, encoding.offsets, chances, prior, lang)
-            if text_spans := spans():
-                spans_of[text], again[text] = text_spans, spans
+            words = self._decoder.weigh(text, encoding.offsets, chances, prior, lang)
+            if (text_spans := self._decoder.spans(words)) and words is not None:
+                spans_of[text], weighed[text] = text_spans, words
         if self._usual:
-            words, last = sum(len(WORD.findall(text)) for text in different), 0.0
+            count, last = sum(len(WORD.findall(text)) for text in different), 0.0
             for _ in range(_ROUNDS):
-                if (rarer := self._rarer(words, spans_of)) == last:
+                if (rarer := self._rarer(count, spans_of)) == last:
                     break
-                spans_of = {text: spans(rarer=rarer) for text, spans in again.items()}
+                spans_of = {t: self._decoder.spans(words, rarer) for t, words in weighed.items()}
                 last = rarer
         return [spans_of.get(text, []) for text in texts]
 

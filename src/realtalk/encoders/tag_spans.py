@@ -1,7 +1,8 @@
 """Chances of tags, piece by piece → spans of a text, whole words of them.
 
     decoder = SpanDecoder(["person", "place"], {"person": [.5, .9], "place": [.5, .9]})
-    decoder.spans("hey Anna Lund", [(0, 3), (4, 8), (9, 12), (12, 13)], chances)
+    words = decoder.weigh("hey Anna Lund", [(0, 3), (4, 8), (9, 12), (12, 13)], chances)
+    decoder.spans(words)
     → [TaggedSpan(4, 13, "person", .93)]
     lists = NameWords.load(Path("names/words.npz"))
     lists.features_of("ask Ingrid or mark", [(4, 10), (14, 18)])    → [[1, 0, 0], [1, 6, 0]]
@@ -66,6 +67,19 @@ class TaggedSpan:
     common: int = 0  # how often people write it as a plain word: log2 of a count
 
 
+@dataclass(frozen=True, slots=True)
+class WeighedWords:
+    """A text's words, and what tells which of them are names."""
+
+    text: str
+    places: Sequence[tuple[int, int]]
+    kinds: npt.NDArray[np.intp]  # the likeliest of each
+    chances: npt.NDArray[np.float64]  # of that kind, or of any name
+    odds: npt.NDArray[np.float64] | None  # the log of those of a name, where weights are known
+    begins: npt.NDArray[np.bool_]  # whether a name of each kind begins there
+    lists: npt.NDArray[np.float64] | None  # what lists of names say
+
+
 class SpanDecoder:
     """For one model's kinds and thresholds."""
 
@@ -88,82 +102,80 @@ class SpanDecoder:
         self._alike = tuple(at for at, kind in enumerate(kinds) if kind in NAMES)
         self._from = np.array([thresholds[kind][0] for kind in kinds], np.float32)
         self._sure = np.array([thresholds[kind][1] for kind in kinds], np.float32)
-        alike = np.array([kind in NAMES for kind in kinds])
+        alike = self._is_name = np.array([kind in NAMES for kind in kinds])
         # Row of a kind: which kinds' chances count for it.
         self._mixed = np.where(alike[:, None] & alike[None, :], 1, np.eye(len(kinds)))
         self._least = float(self._from.min()) * _WEAK
 
-    def _is_empty(self, text: str, chances: Chances) -> bool:
-        """Whether nothing of a text can be worth a look: most texts name nobody."""
-        if (1 - chances[:, 0] >= self._least).any():
-            return False
-        return self._words is None or not self._words.names_any(text)
-
-    def spans(
+    def weigh(
         self,
         text: str,
         offsets: Sequence[tuple[int, int]],
         chances: Chances,
         prior: Chances | None = None,
         lang: str = "",
-        rarer: float = 0.0,
-    ) -> list[TaggedSpan]:
-        """What a text names, in order; `prior` is the log of the odds that a piece is in a name.
+    ) -> WeighedWords | None:
+        """What tells of a text's words whether they are names; nothing where none can be one.
+
+        `prior` is the log of the odds that a piece is in a name. Most texts name nobody.
+        """
+        if not len(offsets):
+            return None
+        firsts = words_in(text, offsets)
+        places = word_places(offsets, firsts)
+        lists = None if self._words is None else self._words.features_of(text, places)
+        if not (1 - chances[:, 0] >= self._least).any() and (
+            lists is None or not lists[:, 0].any()
+        ):
+            return None
+        if prior is None:
+            prior = np.zeros(len(offsets), np.float32)
+        values, kinds = features(text, places, firsts, chances, prior, self._alike, lists)
+        best = kinds.argmax(1)
+        chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
+        odds = None
+        if len(self._weights):
+            weights = self._by_language.get(lang, self._weights)
+            odds = weights[0] + values @ weights[1:]
+        begins = chances[firsts, 1::2] > kinds / 2
+        return WeighedWords(text, places, best, chance, odds, begins, lists)
+
+    def spans(self, words: WeighedWords | None, rarer: float = 0.0) -> list[TaggedSpan]:
+        """What a text names, in order.
 
         `rarer` is added to the log of a word's odds: below zero where names are rare.
         """
-        if not len(offsets) or self._is_empty(text, chances):
+        if words is None:
             return []
-        firsts = words_in(text, offsets)
-        begins = chances[firsts, 1::2]
-        if prior is None:
-            prior = np.zeros(len(offsets), np.float32)
-        values, kinds, best = features(
-            text, offsets, firsts, chances, prior, self._alike, self._words
-        )
-        chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
-        if len(self._weights):
-            weights = self._by_language.get(lang, self._weights)
-            odds = weights[0] + rarer + values @ weights[1:]
-            chance = np.where(np.isin(best, self._alike), 1 / (1 + np.exp(-odds)), chance)
+        best, chance, places = words.kinds, words.chances, words.places
+        if words.odds is not None:
+            of_names = 1 / (1 + np.exp(-(words.odds + rarer)))
+            chance = np.where(self._is_name[best], of_names, chance)
+        firsts = self._from[best]
         spans: list[TaggedSpan] = []
         run: list[int] = []
-        places = word_places(offsets, firsts)
 
         def close() -> None:
-            words = [at for at in run if any(map(str.isalnum, text[slice(*places[at])]))]
-            if words:
+            named = [at for at in run if any(map(str.isalnum, words.text[slice(*places[at])]))]
+            if named:
                 kind = int(best[run[0]])
-                score = self._score(kind, float(chance[words].mean()))
-                lists = self._look_up(text, [places[at] for at in words], score)
+                score = self._score(kind, float(chance[named].mean()))
+                lists = _looked_up(words.lists, named, score)
                 start, end = places[run[0]][0], places[run[-1]][1]
                 spans.append(TaggedSpan(start, end, self._kinds[kind], score, *lists))
             run.clear()
 
-        for at, (kind, how) in enumerate(zip(best, chance, strict=True)):
-            first = self._from[kind]
-            if how < first * _WEAK:
-                close()
-                continue
-            begin = begins[at, kind] > kinds[at, kind] / 2
-            # Signs that touch are one name even where one of them is less sure: 王小|明.
+        for at in np.flatnonzero(chance >= firsts * _WEAK).tolist():
             if run:
-                apart = places[run[-1]][1] < places[at][0]
-                unlike = apart and (how >= first) != (chance[run[-1]] >= first)
-                if kind != best[run[-1]] or begin or unlike:
+                last, kind = run[-1], best[at]
+                # Signs that touch are one name even where one of them is less sure: 王小|明.
+                apart = places[last][1] < places[at][0]
+                unlike = apart and (chance[at] >= firsts[at]) != (chance[last] >= firsts[at])
+                if last + 1 < at or kind != best[last] or words.begins[at, kind] or unlike:
                     close()
             run.append(at)
         close()
         return spans
-
-    def _look_up(
-        self, text: str, places: Sequence[tuple[int, int]], score: float
-    ) -> tuple[bool, int]:
-        """Whether lists have all words of a name that is to be replaced; how common they are."""
-        if self._words is None or score < REPLACED_FROM:
-            return False, 0
-        rows = self._words.features_of(text, places)
-        return bool(rows[:, 0].all()), int(rows[:, 1:].max())
 
     def _score(self, kind: int, chance: float) -> float:
         first, sure = float(self._from[kind]), float(self._sure[kind])
@@ -174,37 +186,47 @@ class SpanDecoder:
         return 0.75 + 0.25 * min(1.0, (chance - sure) / max(1 - sure, 1e-6))
 
 
+def _looked_up(
+    lists: npt.NDArray[np.float64] | None, words: Sequence[int], score: float
+) -> tuple[bool, int]:
+    """Whether lists have all words of a name that is to be replaced; how common they are."""
+    if lists is None or score < REPLACED_FROM:
+        return False, 0
+    return bool(lists[words, 0].all()), int(lists[words, 1:].max())
+
+
 def features(
     text: str,
-    offsets: Sequence[tuple[int, int]],
+    places: Sequence[tuple[int, int]],
     firsts: Sequence[int],
     chances: Chances,
     prior: Chances,
     alike: Sequence[int],
-    lists: NameWords | None = None,
-) -> tuple[npt.NDArray[np.float64], Chances, npt.NDArray[np.intp]]:
-    """What tells of each word whether it is a name; the chance of each kind; the likeliest."""
-    sizes = np.diff([*firsts, len(offsets)])[:, None]
+    lists: npt.NDArray[np.float64] | None = None,
+) -> tuple[npt.NDArray[np.float64], Chances]:
+    """What tells of each word whether it is a name; the chance of each kind."""
+    sizes = np.diff([*firsts, len(chances)])[:, None]
     kinds = np.add.reduceat(chances[:, 1::2] + chances[:, 2::2], firsts, axis=0) / sizes
     chance = np.clip(kinds[:, list(alike)].sum(1), 0.002, 0.998).astype(np.float64)
     odds = np.log(chance / (1 - chance))
     mean_prior = np.add.reduceat(prior, firsts) / sizes[:, 0]
     least = np.minimum.reduceat(prior, firsts)
-    places = word_places(offsets, firsts)
-    words = [text[slice(*place)] for place in places]
-    capital = np.array([case_of(word) in (2, 3, 4) for word in words], np.float64)
-    inside = capital * np.array([not _begins(text, start) for start, _ in places])
-    small = np.array([case_of(word) == 1 for word in words], np.float64)
+    cases = [case_of(text[slice(*place)]) for place in places]
+    capital = np.array([case in (2, 3, 4) for case in cases], np.float64)
+    starts = [start for start, _ in places]
+    inside = np.array(
+        [has and not _begins(text, at) for has, at in zip(capital, starts, strict=True)], np.float64
+    )
+    small = np.array([case == 1 for case in cases], np.float64)
     of_case = [capital, small, capital * odds, small * odds, inside, inside * odds]
     table = np.stack([odds, mean_prior, least, *of_case], axis=1)
     if lists is not None:
-        looked = lists.features_of(text, places)
-        listed = looked[:, 0]
+        listed = lists[:, 0]
         # What a list says counts otherwise where a word is small, or its script has no capitals.
         plain = listed * (1 - capital - small)
         both = np.stack([listed * small, plain, listed * odds], axis=1)
-        table = np.concatenate([table, looked, both], axis=1)
-    return table, kinds, kinds.argmax(1)
+        table = np.concatenate([table, lists, both], axis=1)
+    return table, kinds
 
 
 def word_places(offsets: Sequence[tuple[int, int]], firsts: Sequence[int]) -> list[tuple[int, int]]:
@@ -300,12 +322,6 @@ class NameWords:
             common = float(best & _COUNT)
             rows[at] = (1, common, 0) if best & LISTED else (0, 0, common)
         return rows
-
-    def names_any(self, text: str) -> bool:
-        """Whether a word of a text is listed."""
-        return bool(
-            self.features_of(text, [match.span() for match in WORD.finditer(text)])[:, 0].any()
-        )
 
     def _value(self, form: str) -> int:
         return self.values.get(hash_of(form), 0)
