@@ -25,7 +25,7 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
@@ -38,6 +38,8 @@ NAMES = ("PER", "LOC", "ORG")
 SURE = ("PHONE", "EMAIL", "HANDLE", "BANK")
 SPEAKER = "SPEAKER"
 OTHERS = "OTHERS"  # persons that do not speak in the chat: speakers' names go by rules anyway
+WORDS = "WORDS"  # all words, and those that went though nothing private is marked there
+DRAWS = 2_000  # of chats, for an interval
 OURS = {
     "person": "PER",
     "place": "LOC",
@@ -80,7 +82,7 @@ def own_chats(folder: Path) -> Iterator[LabelledChat]:
 
 
 def held_chats() -> Iterator[LabelledChat]:
-    """The chats of our own that were held out in training; thresholds were fitted on them."""
+    """The chats of our own that were held out in training; thresholds are fitted on them."""
     sys.path.insert(0, str(Path(__file__).parents[1]))  # whence `research` is imported
     from research.training.chats import every_chat
 
@@ -256,12 +258,32 @@ Counts = dict[tuple[str, str], Counter[str]]
 
 
 def measure(tool: Tool, chats: list[LabelledChat]) -> Counts:
+    return summed(by_chat(tool, chats))
+
+
+def summed(parts: Iterable[Counts]) -> Counts:
     counts: Counts = defaultdict(Counter)
+    for part in parts:
+        for key, each in part.items():
+            counts[key].update(each)
+    return counts
+
+
+def by_chat(tool: Tool, chats: list[LabelledChat]) -> list[Counts]:
+    import names_words
+
+    found = []
     for chat in chats:
+        counts: Counts = defaultdict(Counter)
+        found.append(counts)
         words = {
             word.casefold() for row in chat.rows for word in row.speaker.split() if len(word) > 2
         }
-        for row, gone in zip(chat.rows, tool(chat), strict=True):
+        replaced = tool(chat)
+        rows = [(r.speaker, r.text, r.spans, g) for r, g in zip(chat.rows, replaced, strict=True)]
+        said = names_words.counted(rows)
+        counts[chat.lang, WORDS].update({"all": said["words"], "wrong": said["wrong"]})
+        for row, gone in zip(chat.rows, replaced, strict=True):
             covered = {at for start, end, _ in gone for at in range(start, end)}
             for start, end, kind in row.spans:
                 spoken = kind == "PER" and row.text[start:end].casefold() in words
@@ -280,7 +302,44 @@ def measure(tool: Tool, chats: list[LabelledChat]) -> Counts:
                     counts[chat.lang, "PER"]["replaced"] += 1
                     counts[chat.lang, "PER"]["right"] += "PER" in meets
                     counts[chat.lang, "PER"]["a name"] += bool(meets & set(NAMES))
-    return counts
+    return found
+
+
+SHOWN = {  # columns: what of which kinds, and how many times
+    "others left": ((OTHERS,), "left", "all", 1),
+    "places, organisations left": (NAMES[1:], "left", "all", 1),
+    "persons replaced: names": (("PER",), "a name", "replaced", 1),
+    "words wrong per 1,000": ((WORDS,), "wrong", "all", 1000),
+}
+
+
+def summary(parts: list[Counts]) -> None:
+    """What is left and what goes wrongly by language, with n and 95 % intervals over chats."""
+    langs = sorted({lang for part in parts for lang, _ in part})
+    print("| language | " + " | ".join(SHOWN) + " |\n" + "|---" * (len(SHOWN) + 1) + "|")
+    for lang in [*langs, "all"]:
+        here = [part for part in parts if lang == "all" or any(key[0] == lang for key in part)]
+        print(f"| {lang} | " + " | ".join(cell(here, *column) for column in SHOWN.values()) + " |")
+    for title, (kinds, top, of, times) in SHOWN.items():
+        shares = [share(summed(parts), [lang], kinds, top, of) for lang in langs]
+        known = [times * each for each in shares if not math.isnan(each)]
+        print(f"{title}: mean over languages {sum(known) / max(1, len(known)):.3f}")
+
+
+def cell(parts: list[Counts], kinds: tuple[str, ...], top: str, of: str, times: int) -> str:
+    import numpy as np
+
+    each = [
+        [sum(c[of_] for (_, k), c in p.items() if k in kinds) for of_ in (top, of)] for p in parts
+    ]
+    pairs = np.array(each, float)
+    if not pairs[:, 1].sum():
+        return "–"
+    drawn = pairs[np.random.default_rng(0).integers(0, len(pairs), (DRAWS, len(pairs)))].sum(1)
+    shares = times * drawn[:, 0] / np.maximum(drawn[:, 1], 1)
+    low, high = np.percentile(shares, [2.5, 97.5])
+    value, digits = times * pairs[:, 0].sum() / pairs[:, 1].sum(), 1 if times > 1 else 2
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}] of {pairs[:, 1].sum():,.0f}"
 
 
 def share(counts: Counts, langs: list[str], kinds: tuple[str, ...], top: str, of: str) -> float:
@@ -332,15 +391,17 @@ def floors(counts: Counts) -> None:
     known = [each for each in persons if not math.isnan(each)]
     rows = [
         ("persons left, English", share(counts, ["en"], ("PER",), "left", "all"), 0.15),
-        ("persons left, mean over languages", sum(known) / max(1, len(known)), 0.25),
+        ("persons left, mean over languages", sum(known) / max(1, len(known)), 0.22),
         ("places and organisations left", share(counts, langs, NAMES[1:], "left", "all"), 0.35),
         ("speakers' names left", share(counts, langs, (SPEAKER,), "left", "all"), 0.0),
         ("phones, e-mails, handles, bank", share(counts, langs, SURE, "left", "all"), 0.02),
         (
             "persons that are no names",
             1 - share(counts, langs, ("PER",), "a name", "replaced"),
-            0.2,
+            0.15,
         ),
+        ("words wrong per 1,000", 1000 * share(counts, langs, (WORDS,), "wrong", "all"), 3.0),
+        ("persons left, worst script", max(_by_script(counts, langs)), 0.35),
     ]
     print()
     for lang, here in (("English", ["en"]), ("all", langs)):
@@ -352,6 +413,21 @@ def floors(counts: Counts) -> None:
         print(
             f"{title:36} {value:.3f} (at most {most:.2f}): {'kept' if value <= most else 'BROKEN'}"
         )
+
+
+SCRIPTS = {
+    **{"ar": "Arabic", "fa": "Arabic", "ru": "Cyrillic", "uk": "Cyrillic", "hi": "Devanagari"},
+    **{"ja": "Japanese", "ko": "Hangul", "th": "Thai", "zh": "Han", "bn": "Bengali", "el": "Greek"},
+    **{"hi-Latn": "Hindi in Latin letters", "ar-Latn": "Arabic in Latin letters"},
+}
+
+
+def _by_script(counts: Counts, langs: list[str]) -> Iterator[float]:
+    """The share of persons left in every script with ten of them at least."""
+    for script in sorted({SCRIPTS.get(lang, "Latin") for lang in langs}):
+        here = [lang for lang in langs if SCRIPTS.get(lang, "Latin") == script]
+        if sum(counts[lang, "PER"]["all"] for lang in here) >= 10:
+            yield share(counts, here, ("PER",), "left", "all")
 
 
 def timing(chats: list[LabelledChat]) -> None:
@@ -402,6 +478,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chats", type=Path, default=Path(__file__).parent / "names")
     parser.add_argument("--held", action="store_true", help="those held out in training instead")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="with --held: every other one")
     parser.add_argument("--public", type=Path, help="folder of public test files")
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
@@ -416,6 +493,8 @@ def main() -> None:
         words(some, TOOLS[options.tools](), options.shown)
         return
     chats = list(held_chats() if options.held else own_chats(options.chats))
+    if options.half is not None:
+        chats = chats[1 - options.half :: 2]  # those that names_thresholds.py --half left out
     if options.time:
         timing(chats)
         return
@@ -429,10 +508,12 @@ def main() -> None:
             except ImportError as error:
                 print(f"{tool}: not installed ({error.name})")
                 continue
-            counts = measure(run, some)
+            parts = by_chat(run, some)
+            counts = summed(parts)
             if options.guide:
                 guide(counts)
                 continue
+            summary(parts)
             tell(f"{tool} on {title}", counts)
             if tool in ("realtalk", "rules"):
                 floors(counts)
