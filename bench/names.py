@@ -3,7 +3,7 @@
     python bench/names.py --chats bench/names
     python bench/names.py --held         (the chats in training/ that the tagger did not learn from)
     python bench/names.py --public ../shared/data/names --tools realtalk,rules,presidio,scrubadub
-    python bench/names.py --time
+    python bench/names.py --time [../shared/data/realtalk]
     python bench/names.py --guide        (the table of docs/redact/how-well.md)
     python bench/names.py --words        (people who are called like words: `names_words`)
 
@@ -430,9 +430,20 @@ def _by_script(counts: Counts, langs: list[str]) -> Iterator[float]:
             yield share(counts, here, ("PER",), "left", "all")
 
 
-def timing(chats: list[LabelledChat]) -> None:
+def timing(chats: list[LabelledChat], corpus: str) -> None:
+    """Seconds for 10,000 messages of many languages, or for a corpus; and of the processor."""
+    from realtalk.formats.opening import open_reading
+    from realtalk.redaction.redact import redact
     from realtalk.redaction.sources import name_sources
 
+    if corpus:
+        read, sources = open_reading(corpus).reading.corpus, name_sources()
+        began, ran = time.perf_counter(), time.process_time()
+        redact(read, sources=sources)
+        took, ran = time.perf_counter() - began, time.process_time() - ran
+        count = sum(len(chat.messages) for chat in read.chats)
+        print(f"{count:,} messages: {took:.1f} s, {ran:.1f} s of processors")
+        return
     rows = [row for chat in chats for row in chat.rows]
     many = LabelledChat("all", "timing", tuple((rows * (10_000 // len(rows) + 1))[:10_000]))
     began = time.perf_counter()
@@ -482,7 +493,7 @@ def main() -> None:
     parser.add_argument("--public", type=Path, help="folder of public test files")
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
-    parser.add_argument("--time", action="store_true")
+    parser.add_argument("--time", nargs="?", const="", metavar="CORPUS", help="how long it takes")
     parser.add_argument("--guide", action="store_true", help="print how-well.md's table")
     parser.add_argument("--words", action="store_true", help="people called like words")
     parser.add_argument("--part", default="[0-9]", help="which of those chats, as a pattern: 1")
@@ -495,8 +506,8 @@ def main() -> None:
     chats = list(held_chats() if options.held else own_chats(options.chats))
     if options.half is not None:
         chats = chats[1 - options.half :: 2]  # those that names_thresholds.py --half left out
-    if options.time:
-        timing(chats)
+    if options.time is not None:
+        timing(chats, options.time)
         return
     sets = {"our chats": chats}
     if options.public:

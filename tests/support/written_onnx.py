@@ -61,7 +61,7 @@ def tiny_tagger(
     settings = {
         "version": "tiny",
         "tokenizer": "../encoder/tokenizer.json",
-        "table": "../encoder/model.onnx",
+        "tables": ["../encoder/model.onnx"],
         "table_name": TABLE,
         "kinds": KINDS,
         "cls": 2,

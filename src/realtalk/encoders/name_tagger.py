@@ -52,8 +52,8 @@ class NameTagger(LoadedModel):
     def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
         place = folder or realtalk_models.path("names")
         super().__init__(place, threads)
-        table = place / self.settings["table"]
-        self._rows, self._scales = read_table(table, self.settings["table_name"])
+        name = self.settings.get("table_name", "")
+        self._tables = [read_table(place / each, name) for each in self.settings["tables"]]
         self.version = str(self.settings["version"])
         self._longest = int(self.settings["longest"])
         weights = self.settings.get("weights", ())
@@ -151,8 +151,11 @@ class NameTagger(LoadedModel):
         """The chance of every tag at the pieces `first` to `last`."""
         tokens = [self.settings["cls"], *encoding.ids[first:last], self.settings["sep"]]
         case = [word_case(text, *place) for place in encoding.offsets[first:last]]
-        words = self._rows[tokens].astype(np.float32) * self._scales[tokens][:, None]
-        inputs = {"words": words[None], "case": np.array([[0, *case, 0]], np.int64)}
+        words = [rows[tokens] * scales[tokens][:, None] for rows, scales in self._tables]
+        inputs = {
+            "words": np.concatenate(words, 1)[None],
+            "case": np.array([[0, *case, 0]], np.int64),
+        }
         ((logits,),) = self._session.run(None, inputs)
         raised = np.exp(logits - logits.max(-1, keepdims=True))
         chances: Chances = raised / raised.sum(-1, keepdims=True)

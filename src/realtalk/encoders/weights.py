@@ -12,8 +12,10 @@ protobuf library that it comes with reads them, once it is told the few fields t
 from __future__ import annotations
 
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -63,11 +65,22 @@ def read_weights(path: Path) -> dict[str, Floats]:
 
 
 def read_table(path: Path, name: str) -> tuple[npt.NDArray[np.int8], Floats]:
-    """A table as it is stored: whole numbers, one scale per row."""
+    """A table as it is stored: whole numbers, one scale per row; of a model's file, by its name."""
+    if path.suffix == ".npz":
+        return read_rows(path)
     tensors = {tensor.name.removeprefix("model."): tensor for tensor in _graph(path).initializer}
     if f"{name}_q" not in tensors:
         raise _unreadable(path, f"no table {name}")
     return _numbers(tensors[f"{name}_q"]), _numbers(tensors[f"{name}_s"])
+
+
+def read_rows(path: Path) -> tuple[npt.NDArray[np.int8], Floats]:
+    """A table of pieces in a file of its own: whole numbers, one scale per row."""
+    try:
+        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            return file["rows"], file["scales"]
+    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
+        raise _unreadable(path, type(error).__name__) from error
 
 
 def _graph(path: Path) -> Any:

@@ -387,6 +387,8 @@ class Names:
     def _signs_pattern(self, folded: str) -> regex.Pattern[str] | None:
         """Of the names that a text holds, the longest first: few of thousands."""
         persons, sizes = self._lookup("signs")
+        if sizes.keys().isdisjoint(folded):
+            return None
         ends = ((at, at + size) for at, sign in enumerate(folded) for size in sizes.get(sign, ()))
         names = {part for start, end in ends if (part := folded[start:end]) in persons}
         if not names:
