@@ -1,13 +1,13 @@
-"""The tagger's trained layers → the compact ONNX that ships beside the multilingual encoder.
+"""The trained tagger → the files that ship beside the open table of pieces.
 
-    python -m research.training.names_export --branch names.safetensors --encoder FOLDER --out FOLDER
-    → FOLDER/{model.onnx, settings.json}
+    python -m research.training.names_export --tagger FOLDER --table table.npz --out FOLDER
+    → FOLDER/{model.onnx, pieces.npz, settings.json}
 
-The tagger has layers of its own over the encoder's embeddings. Rows of words are not in it:
-whoever runs it looks them up in the encoder's file (`realtalk.encoders.name_tagger`) and hands them
-in, [batch, length, width], with the case of every piece's word. Places, type and normalisation of
-the embedding are small and come along, in the numbers that the encoder's file holds. Rows of
-one length run together, so there is no mask. Thresholds are chosen by names_thresholds.py.
+Numbers of pieces are not in the ONNX file: whoever runs it (`realtalk.encoders.name_tagger`) looks
+them up in the shared table and in pieces.npz, and hands both in, [1, length, R + own], with the
+case of every piece's word. Weights keep 63 levels per block, the tagger's own numbers of pieces 31
+per row, so that they pack small. One text runs at a time, so there is no mask. Thresholds are
+chosen by names_thresholds.py.
 """
 
 from __future__ import annotations
@@ -17,59 +17,35 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
-from realtalk.encoders.weights import read_weights
-from research.training.compact import Fast, compact
+from research.training.compact import Fast, coarse, compact
 from research.training.languages_vocab import FIRST, LAST
 from research.training.names_data import BUILD, KINDS
-from research.training.names_model import NameTagger, _only
-from research.training.names_train import LANGUAGES
+from research.training.names_model import LONGEST, NameTagger
+from research.training.names_train import body_of, restored, table_of
 
-LONGEST = 94  # pieces of a row, without its marks: what training saw
-EMBEDDINGS = "encoder.embeddings"
-TABLE = f"{EMBEDDINGS}.word_embeddings.weight"
-VERSION = "1"
+VERSION = "2"
+LEVELS = 15  # of a piece's own number, above nothing and below
 
 
-class Branch(torch.nn.Module):
+class Exported(torch.nn.Module):
     def __init__(self, model: NameTagger) -> None:
         super().__init__()
-        self.upper, self.case, self.head = model.upper, model.case, model.head
-        embeddings = model.embeddings
-        places = embeddings.position_embeddings.weight[: LONGEST + 2]
-        # A message to tag is a turn, of type 1.
-        self.register_buffer("places", places + embeddings.token_type_embeddings.weight[1])
-        self.norm = embeddings.LayerNorm
+        self.model = model
 
     def forward(self, words: Tensor, case: Tensor) -> Tensor:
-        states = self.norm(words + self.places[: words.shape[1]]) + self.case(case)
-        for layer in self.upper:
-            states = _only(layer(states))
-        return self.head(states)  # type: ignore[no-any-return]
+        return self.model.read(words, case)
 
 
-def built(branch: Path, config: Path, encoder: Path) -> NameTagger:
-    """The trained layers over the embedding as the encoder's file has it."""
-    from transformers import BertConfig, BertModel
-
-    weights = {name: value.float() for name, value in load_file(str(branch)).items()}
-    own = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("upper."))
-    made = BertConfig.from_json_file(str(config))
-    made.vocab_size, made._attn_implementation = 16, "eager"  # the rows of words stay outside
-    model = NameTagger(BertModel(made, add_pooling_layer=False), layers=own)
-    model.load_state_dict(weights, strict=False)
-    stored = read_weights(encoder / "model.onnx")
-    small = {
-        f"embeddings.{name}": torch.from_numpy(stored[f"{EMBEDDINGS}.{name}"].copy())
-        for name in (
-            "position_embeddings.weight", "token_type_embeddings.weight", "LayerNorm.weight",
-            "LayerNorm.bias",
-        )
-    }  # fmt: skip
-    model.load_state_dict(small, strict=False)
+def built(tagger: Path, table: Path, body: Path, config: Path) -> NameTagger:
+    options = json.loads((tagger / "names.json").read_text("utf-8"))["options"]
+    rows, projection = table_of(table)
+    base = body_of(body, config, attention="eager")
+    model = NameTagger(rows, projection, base, int(options["layers"]), int(options["own"]))
+    restored(model, tagger)
     for layer in model.upper:
         layer.intermediate.intermediate_act_fn = Fast()
     return model.eval()
@@ -77,12 +53,12 @@ def built(branch: Path, config: Path, encoder: Path) -> NameTagger:
 
 def exported(model: NameTagger, out: Path) -> Path:
     """Writes model.onnx."""
-    width = model.head.in_features
     full = out.parent / f"{out.name}-fp32.onnx"
-    example = (torch.randn(2, 9, width), torch.ones(2, 9, dtype=torch.int64))
+    example = (torch.randn(1, 9, model.projection.in_features), torch.ones(1, 9, dtype=torch.int64))
     axes = {name: {0: "batch", 1: "length"} for name in ("words", "case", "tags")}
+    coarse(model)
     torch.onnx.export(
-        Branch(model).eval(), example, str(full), input_names=["words", "case"],
+        Exported(model).eval(), example, str(full), input_names=["words", "case"],
         output_names=["tags"], dynamic_axes=axes, opset_version=17, dynamo=False,
     )  # fmt: skip
     compact(full, out / "model.onnx")
@@ -90,17 +66,24 @@ def exported(model: NameTagger, out: Path) -> Path:
     return out / "model.onnx"
 
 
-def settings_of(beside: str) -> dict[str, Any]:
-    """What whoever runs it must know; `beside` is where the encoder's folder lies from there."""
+def stored(model: NameTagger, path: Path) -> None:
+    """The tagger's own numbers of pieces, in whole ones with a scale per row."""
+    values = model.own.weight.detach().numpy()
+    scales = np.maximum(np.abs(values).max(1) / LEVELS, 1e-12).astype(np.float32)
+    rows = np.rint(values / scales[:, None]).astype(np.int8)
+    np.savez_compressed(path, rows=rows, scales=scales)
+
+
+def settings_of(table: str, tokenizer: str) -> dict[str, Any]:
+    """What whoever runs it must know."""
     return {
         "version": VERSION,
-        "tokenizer": f"{beside}/tokenizer.json",
-        "table": f"{beside}/model.onnx",
-        "table_name": TABLE,
+        "tokenizer": tokenizer,
+        "tables": [table, "pieces.npz"],
         "kinds": list(KINDS),
         "cls": FIRST,
         "sep": LAST,
-        "longest": LONGEST,
+        "longest": LONGEST - 2,
         # A chance from which on a kind is replaced, and from which on that is sure.
         "thresholds": {kind: [0.5, 0.9] for kind in KINDS},
     }
@@ -108,15 +91,19 @@ def settings_of(beside: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--branch", type=Path, default=BUILD / "names.safetensors")
-    parser.add_argument("--config", type=Path, default=LANGUAGES / "config.json")
-    parser.add_argument("--encoder", type=Path, default=LANGUAGES / "model")
-    parser.add_argument("--beside", default="../ei_multilingual", help="the encoder, from --out")
+    parser.add_argument("--tagger", type=Path, default=BUILD)
+    parser.add_argument("--table", type=Path, required=True)
+    parser.add_argument("--body", type=Path, required=True)
+    parser.add_argument("--config", type=Path, required=True)
+    parser.add_argument("--beside", default="../open_table/table.npz", help="from --out")
+    parser.add_argument("--tokenizer", default="../ei_multilingual/tokenizer.json")
     parser.add_argument("--out", type=Path, default=BUILD / "model")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    path = exported(built(options.branch, options.config, options.encoder), options.out)
-    settings = json.dumps(settings_of(options.beside), indent=1)
+    model = built(options.tagger, options.table, options.body, options.config)
+    stored(model, options.out / "pieces.npz")
+    path = exported(model, options.out)
+    settings = json.dumps(settings_of(options.beside, options.tokenizer), indent=1)
     (options.out / "settings.json").write_text(settings + "\n")
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 

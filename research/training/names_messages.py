@@ -5,7 +5,7 @@
 
 names/LANG.txt has one template per line, a third of them without a name; LANG.lists has
 names that people have there today, and places, shops and authorities as people say them. Half of
-the values are of the lists, half of faker (streets, ids and dates all). Every eighth template and
+the values are of the lists, half of faker (streets, ids and dates all) and of GeoNames (towns). Every eighth template and
 every eighth value of a list is held out: such messages are the dev part, and what is trained on
 never holds them.
 """
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from research.training.names_data import Row
+from research.training.names_places import places_of
 
 TEMPLATES = Path(__file__).parent / "names"
 LOCALES = {
@@ -94,9 +95,9 @@ class Values:
             cut = first[: rng.randint(3, 4)] + rng.choice(("", "y", "i", "o"))
             return cut if len(first) > 4 else first
         if slot == "loc":
-            # Some locales have only cities that are put together from nothing.
-            made_up = fake.locales[0][:2] in ("ar", "tr", "vi", "th") or rng.random() < 0.2
-            return str(fake.country() if made_up else fake.city())
+            towns = places_of(self.lang)  # faker's are often put together from nothing
+            is_town = rng.random() < 0.8
+            return towns[int(len(towns) * rng.random() ** 2)] if is_town else str(fake.country())
         drawn = {"first": fake.first_name, "last": fake.last_name, "org": fake.company}
         return str(drawn[slot]())
 

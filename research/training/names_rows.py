@@ -1,13 +1,15 @@
 """Labelled sentences, messages, chats and plain lines → the rows that the tagger learns from.
 
     python -m research.training.names_rows
-    → build/names/rows.jsonl.xz: {"t": text, "s": [[start, end, kind]], "u": [], "l": lang}
+    → build/names/rows.jsonl.xz: {"t": text, "s": [[start, end, kind]], "u": [], "l": lang, "src": set}
+      build/names/rows.npz: the same as pieces, which is all that training reads
 
 Labelled sets are news, dense with names; of a chat's words one in twenty is one, and what was never
 seen is taken for a name ("perfecto", "noooo"). So beside labelled sentences stand messages made
 from templates (names_messages.py), chats of our own (names_data.py), lines of public dialogues
 (names_lines.py), in which every word is no name but those that may be (`u`), and a message and a
-line in one. A part of all is in small letters.
+line in one. Messages of chats come back with other names in them (names_swaps.py). Every row says
+which set it is from; a part of all is read in small letters (names_train.py).
 """
 
 from __future__ import annotations
@@ -17,21 +19,23 @@ import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from research.training.names_data import BUILD, Row, Tests, chats, held_out, load, save
+import numpy as np
+from tokenizers import Tokenizer
+
+from research.training.names_data import BUILD, Row, Tests, chats, held_out, load, pack, save
 from research.training.names_lines import lines, may_be_names, words_in_names
 from research.training.names_messages import JOINED
+from research.training.names_swaps import Swaps
+from research.training.terms import refuse_narrow
 
-LABELLED = 1_500  # rows of a language's public sets
+MADE = ("generated", "chats")
+
+LABELLED = 3_000  # rows of a language's public sets
 WOVEN = 0.3  # share of messages that stand beside a line
-CHATS = 6  # times that a message of a chat is there
+NAMED, UNNAMED = 14, 5  # times that a message of a chat is there, with names and without
+ENCODER = Path(__file__).parents[2] / "src" / "realtalk_models" / "ei_multilingual"
 HELD = 60  # dev rows of a language and source
 OTHERS = 200  # lines of a language that no message is in
-
-
-def smaller(row: Row, rng: random.Random) -> Row:
-    """A quarter of the rows in small letters."""
-    small = row["t"].lower()
-    return row | {"t": small} if rng.random() < 0.25 and len(small) == len(row["t"]) else row
 
 
 def woven(row: Row, line: Row, rng: random.Random) -> Row:
@@ -53,7 +57,7 @@ def chosen(labelled: list[Row], plain: list[Row], rng: random.Random) -> list[Ro
         by_lang[line["l"]].append(line)
     kept: dict[tuple[str, str, bool], list[Row]] = defaultdict(list)
     for row in labelled:
-        source = row["src"] if row["src"] in ("generated", "chats") else "public"
+        source = row["src"] if row["src"] in MADE else "public"
         beside = by_lang[row["l"]]
         is_woven = source == "generated" and beside and rng.random() < WOVEN
         made = woven(row, rng.choice(beside), rng) if is_woven else row
@@ -64,15 +68,14 @@ def chosen(labelled: list[Row], plain: list[Row], rng: random.Random) -> list[Ro
         learned = [line for line in some if not held_out(line)]
         rows += learned if lang in with_messages else learned[:OTHERS]
         rows += [line for line in some if held_out(line)][:HELD]
+    swap = Swaps([row for row in labelled if row["src"] == "chats" and not held_out(row)], rng)
     for (source, _, is_held), some in sorted(kept.items()):
         rng.shuffle(some)
-        if source == "chats":
-            again = [] if is_held else [smaller(r, rng) for _ in range(CHATS - 1) for r in some]
-            rows += some + again
-            continue
-        is_public = source == "public"
-        most = HELD if is_held else LABELLED if is_public else len(some)
-        rows += [smaller(r, rng) if is_public and not is_held else r for r in some[:most]]
+        most = {"public": LABELLED}.get(source, len(some))
+        rows += some[: HELD if is_held and source != "chats" else most]
+        if source == "chats" and not is_held:
+            for row in some:
+                rows += [swap(row) for _ in range((NAMED if row["s"] else UNNAMED) - 1)]
     return rows
 
 
@@ -83,6 +86,7 @@ def main() -> None:
     add("--dialogues", type=Path, default=Path("../shared/data/multilingual"))
     add("--tests", type=Path, default=Path("../shared/data/names"))
     add("--chats", type=Path, default=Path(__file__).parents[2] / "bench" / "names")
+    add("--tokenizer", type=Path, default=ENCODER / "tokenizer.json")
     add("--seed", type=int, default=0)
     add("--out", type=Path, default=BUILD / "rows.jsonl.xz")
     options = parser.parse_args()
@@ -92,11 +96,15 @@ def main() -> None:
     plain = list(lines(options.dialogues, Tests(options.tests, options.chats), rng))
     for line in plain:
         line["u"] = may_be_names(line, names)
+        del line["as"]
     rows = chosen(labelled, plain, rng)
+    refuse_narrow(row["src"] for row in rows)
     rng.shuffle(rows)
     save(rows, options.out)
+    tokenizer = Tokenizer.from_file(str(options.tokenizer))
+    np.savez_compressed(options.out.parent / "rows.npz", **pack(rows, tokenizer))
     print(f"{len(rows):,} rows, {len(plain):,} lines: {options.out.stat().st_size / 1e6:.1f} MB")
-    print(Counter(row.get("src", "lines") for row in rows).most_common(8))
+    print(Counter(row["src"] for row in rows).most_common())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The tagger's chances on held-out texts → how redaction is to read them: prior.npy, settings.json.
 
     python -m research.training.names_thresholds --model src/realtalk_models/names
+    python -m research.training.names_thresholds --model HALF --half 0     (to score on the other)
 
 Labelled sentences are dense with names; of a chat's words one in twenty is one. So chances are read
 beside how often the pieces of a word are in names at all (prior.npy, counted in the training data
@@ -8,9 +9,10 @@ and in lines of public dialogues), by a logistic regression: on chats of our own
 and on lines of dialogues that were not counted, whose words are no names unless they may be
 (names_lines.py). What tells a name differs between languages, so each has weights beside those of
 all, which are pulled towards nothing. No name of those chats was put into the lists. From the
-first threshold on a word is replaced: where F2, recall counting twice, is best in the chats while
-so many of what is replaced are right; from the second on that is sure. No chat of bench/names and
-no test file is read.
+first threshold on a word is replaced: where the share of names that are left and the words that go
+wrongly together cost least (COST); from the second on that is sure. No chat of bench/names and no
+test file is read. `--half` fits on every other held-out chat: `bench/names.py --held --half` scores
+on those in between, so that no chat chooses the thresholds that it is scored with.
 Persons, places and organisations are one thing to find.
 """
 
@@ -21,21 +23,21 @@ import json
 import random
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from realtalk.encoders.name_tagger import NameTagger
-from realtalk.encoders.tag_spans import NameWords, features, words_in
+from realtalk.encoders.tag_spans import NameWords, features, word_places, words_in
 from research.training.names_data import ALIKE, BUILD, KINDS, Tests, chats, held_out, is_dev, load
 from research.training.names_lines import WORD, lines, may_be_names, words_in_names
 
 BORROWED = 150  # words of names of all languages beside a language's own
 BY_LANGUAGE = 0.3  # how freely a language's weights differ from those of all
 LINES = 0.25  # what all lines weigh beside the chats
-RIGHT, SURE = 0.79, 0.9  # of words; of whole persons that are replaced more are right
-RIGHT_IN = {"en": 0.73}  # where fewer names may be left than elsewhere
+COST = 0.03  # of one word in 1,000 that goes wrongly: as much as this share of names left
+SURE = 0.9
 GRID = np.arange(0.05, 0.96, 0.025)
 STEPS = 16  # of a log of odds
 LANGUAGES = "ar de en es fr hi hi-Latn id it ja ko nl pl pt ru tr vi zh uk sv ro fa th".split()  # noqa: SIM905 - reads better
@@ -79,19 +81,17 @@ def fitted(
 
 
 def counted_at(chance: Any, right: Any) -> Any:
-    """Per cut: how many words are replaced, how many of them are names, and names there are."""
+    """Per cut: how many words are replaced, how many of them are names; names and words there are."""
     taken = chance[:, None] >= GRID
-    return np.stack(
-        [taken.sum(0), (taken & right[:, None]).sum(0), np.full(len(GRID), right.sum())]
-    ).astype(float)
+    every = [np.full(len(GRID), count) for count in (right.sum(), len(right))]
+    return np.stack([taken.sum(0), (taken & right[:, None]).sum(0), *every]).astype(float)
 
 
-def best_cut(counts: Any, least: float = RIGHT) -> float:
-    """Where F2, recall counting twice, is best while so many of what is replaced are right."""
-    taken, found, there = counts
-    exact, recall = found / np.maximum(taken, 1e-9), found / np.maximum(there, 1e-9)
-    scores = 5 * exact * recall / np.maximum(4 * exact + recall, 1e-9)
-    return float(GRID[int(np.argmax(np.where(exact >= least, scores, exact - 1)))])
+def best_cut(counts: Any) -> float:
+    """Where names left and words that go wrongly cost least."""
+    taken, found, there, words = counts
+    cost = 1 - found / np.maximum(there, 1e-9) + COST * 1000 * (taken - found) / words
+    return float(GRID[int(np.argmin(cost))])
 
 
 def sure_cut(counts: Any) -> float:
@@ -102,24 +102,30 @@ def sure_cut(counts: Any) -> float:
 
 
 def tell(name: str, counts: Any, cut: float) -> None:
-    taken, found, there = counts[:, int(np.argmin(abs(GRID - cut)))]
-    shares = f"right {found / max(taken, 1):.3f}, recall {found / max(there, 1):.3f}"
-    print(f"{name:8} from {cut:.3f}: {shares}, {there:.0f} words of names")
+    taken, found, there, words = counts[:, int(np.argmin(abs(GRID - cut)))]
+    wrong = 1000 * (taken - found) / words
+    shares = f"left {1 - found / max(there, 1):.3f}, wrong per 1,000 {wrong:.1f}"
+    print(f"{name:8} from {cut:.3f}: {shares}, {there:.0f} of {words:.0f} words are names")
 
 
 def rounded(values: Any) -> list[float]:
     return [round(float(each), 4) for each in values]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=BUILD / "model")
-    parser.add_argument("--data", type=Path, default=BUILD / "data.jsonl.xz")
-    parser.add_argument("--dialogues", type=Path, default=Path("../shared/data/multilingual"))
-    parser.add_argument("--tests", type=Path, default=Path("../shared/data/names"))
-    parser.add_argument("--chats", type=Path, default=Path(__file__).parents[2] / "bench/names")
-    parser.add_argument("--each", type=int, default=150, help="lines of a language")
-    options = parser.parse_args()
+class Words(NamedTuple):
+    """Words of held-out texts: what tells of each, whether it is a name, and where it is from."""
+
+    values: Any
+    right: Any
+    chat: Any  # its number among those held out; below nothing in a line
+    lang: Any
+
+    def some(self, kept: Any) -> Words:
+        return Words(*(each[kept] for each in self))
+
+
+def gathered(options: argparse.Namespace) -> Words:
+    """Runs the tagger on held-out texts; writes prior.npy."""
     rng = random.Random(1)
     lists = NameWords.load(options.model / "words.npz")
     labelled = [*load(options.data), *chats()]
@@ -138,32 +144,33 @@ def main() -> None:
     np.save(options.model / "prior.npy", prior)
     print(f"{len(labelled):,} rows, {len(plain):,} lines counted", flush=True)
     dev: list[Any] = [row for row in labelled if row["src"] == "chats" and held_out(row)]
-    rows: list[tuple[Any, bool, str, str]] = []  # features, is a name, where it is from, language
+    numbers = {number: at for at, number in enumerate(sorted({row["chat"] for row in dev}))}
+    rows: list[tuple[Any, bool, int, str]] = []
     both = dev + held
     for row, (ids, offsets, chances) in zip(
         both, tagger.chances([r["t"] for r in both]), strict=True
     ):
-        source = row.get("src", "line")
         if not len(offsets):
             continue
         firsts = words_in(row["t"], offsets)
-        made, _, best = features(
-            row["t"], offsets, firsts, chances, prior[ids] / STEPS, ALIKE, lists
-        )
-        ends = [*firsts[1:], len(offsets)]
-        maybe = may_be_names(row, names) if source == "line" else row.get("u", [])
-        for at, first in enumerate(firsts):
-            start, end = offsets[first][0], offsets[ends[at] - 1][1]
+        places = word_places(offsets, firsts)
+        looked = lists.features_of(row["t"], places)
+        made, kinds = features(row["t"], places, firsts, chances, prior[ids] / STEPS, ALIKE, looked)
+        best = kinds.argmax(1)
+        maybe = may_be_names(row, names) if "as" in row else row["u"]
+        for at, (start, end) in enumerate(places):
             if best[at] not in ALIKE or not WORD.search(row["t"][start:end]):
                 continue
             if any(s < end and start < e for s, e in maybe):
                 continue
             truth = next((k for s, e, k in row["s"] if s < end and start < e), None)
-            rows.append((made[at], truth in ALIKE, source, row["l"]))
-    values = np.array([each for each, *_ in rows])
-    right = np.array([each for _, each, *_ in rows])
-    chat = np.array([each == "chats" for *_, each, _ in rows])
-    langs = np.array([each for *_, each in rows])
+            rows.append((made[at], truth in ALIKE, numbers.get(row.get("chat"), -1), row["l"]))
+    return Words(*(np.array(each) for each in zip(*rows, strict=True)))
+
+
+def written(words: Words, folder: Path) -> None:
+    """Fits weights and thresholds, and puts them into a folder's settings."""
+    values, right, chat, langs = words.values, words.right, words.chat >= 0, words.lang
     weight = np.where(chat, 1.0, LINES * chat.sum() / max(1, (~chat).sum()))
     weights, by_language = fitted(values, right, weight, langs, sorted(set(langs[chat])))
     beside = np.array([by_language.get(lang, np.zeros_like(weights)) for lang in langs])
@@ -177,11 +184,11 @@ def main() -> None:
         here = chat & (langs == lang)
         own = counted_at(chance[here], right[here])
         # Few names tell little: so many words of all languages count beside them.
-        its = best_cut(own + whole * BORROWED / whole[2, 0], RIGHT_IN.get(lang, RIGHT))
+        its = best_cut(own + whole * BORROWED / whole[2, 0])
         by_language[lang][0] += np.log(cut / (1 - cut)) - np.log(its / (1 - its))
         tell(lang, own, its)
     print(f"{right.sum():,} words of names, {chat.sum():,} of chats, {(~chat).sum():,} of lines")
-    settings = json.loads((options.model / "settings.json").read_text("utf-8"))
+    settings = json.loads((folder / "settings.json").read_text("utf-8"))
     settings["prior"], settings["prior_steps"] = "prior.npy", STEPS
     settings["words"] = "words.npz"
     settings["weights"] = rounded(weights)
@@ -190,11 +197,26 @@ def main() -> None:
     for kind, name in enumerate(KINDS):
         if kind in ALIKE:
             settings["thresholds"][name] = [round(float(cut), 3), round(float(sure), 3)]
-    print(settings["weights"])
     text = re.sub(
         r"\[[^][{}]*\]", lambda each: " ".join(each[0].split()), json.dumps(settings, indent=1)
     )
-    (options.model / "settings.json").write_text(text + "\n")
+    (folder / "settings.json").write_text(text + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, default=BUILD / "model")
+    parser.add_argument("--data", type=Path, default=BUILD / "data.jsonl.xz")
+    parser.add_argument("--dialogues", type=Path, default=Path("../shared/data/multilingual"))
+    parser.add_argument("--tests", type=Path, default=Path("../shared/data/names"))
+    parser.add_argument("--chats", type=Path, default=Path(__file__).parents[2] / "bench/names")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="fit on these chats alone")
+    parser.add_argument("--each", type=int, default=150, help="lines of a language")
+    options = parser.parse_args()
+    words = gathered(options)
+    if options.half is not None:
+        words = words.some((words.chat < 0) | (words.chat % 2 == options.half))
+    written(words, options.model)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
-"""Trains the name tagger's branch over a frozen multilingual encoder, in the time given.
+"""Trains the name tagger over an open table of pieces, in the time given.
 
-    python -m research.training.names_train --seconds 300 --save $OUT
-    python -m research.training.names_train --branch names.safetensors --frozen 3 --budget 1024     (a CPU)
+    python -m research.training.names_train --data rows.npz --table table.safetensors \
+        --body layers.safetensors --config config.json --seconds 400 --save FOLDER
 
-Batches are filled by pieces. Where a source does not mark a kind, a word without a mark may be of
-it: the loss is of all tags that are possible. The dev part (3 %, by hash) chooses the weights: F1
-of whole spans, the mean over languages. The branch is saved in 16 bits.
+`--data` is what names_rows.py packed; `--table` has `rows` [65536, R] and `projection` [R, 384];
+`--body` is a BERT in safetensors, `--config` its shape. Batches are filled by pieces. Where a
+source does not mark a kind, a word without a mark may be of it: the loss is of all tags that are
+possible. A part of the rows is read as if it were in small letters, some pieces as unknown ones.
+What is saved is the mean of weights over the last steps: names.safetensors in 16 bits, the numbers
+of pieces that are its own in 8 bits (pieces.safetensors), and names.json: F1 of whole spans on the
+dev part, by language and source, and how many rows of each set were learned from.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -21,39 +25,62 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from realtalk.encoders.weights import read_weights
-from research.training.names_data import BUILD, KINDS, RESTRICTED, load, pack
+from research.training.languages_vocab import FIRST, LAST
+from research.training.languages_weights import smallest_numbers
+from research.training.names_data import BUILD, KINDS
 from research.training.names_model import TAGS, NameTagger
 
-HERE = Path(__file__).parent
-LANGUAGES = HERE / "build" / "languages"
-ENCODER = HERE.parents[1] / "src" / "realtalk_models" / "ei_multilingual"
-LOOKED = 6  # times that the dev part is looked at
+LOOKED = 3  # times that the dev part is looked at
+SMALL = 0.25  # of rows that are read in small letters
+UNSEEN = 0.04  # of pieces that are read as the unknown one
+KEPT = 0.999  # of the mean of weights in a step
+UNKNOWN = 1  # the piece for what has none
 
 
-def model_of(options: argparse.Namespace) -> NameTagger:
-    """A tagger over the encoder's embeddings: it begins as the encoder, or as a trained branch."""
+def table_of(path: Path) -> tuple[Tensor, Tensor]:
+    """Rows as their 8 bits say, and the projection."""
+    if path.suffix == ".npz":
+        with np.load(path) as file:
+            found = {name: torch.from_numpy(file[name]) for name in file.files}
+    else:
+        from safetensors.torch import load_file
+
+        found = load_file(str(path))
+    rows = found["rows"]
+    if rows.dtype == torch.int8:
+        rows = rows.float() * found["scales"].float()[:, None]
+    else:
+        whole, scales = smallest_numbers(rows.float().numpy())
+        rows = torch.from_numpy(whole.astype(np.float32) * scales.reshape(-1, 1))
+    return rows, found["projection"].float()
+
+
+def body_of(path: Path, config_path: Path, attention: str = "sdpa") -> Any:
+    """A BERT without its table of words."""
     from safetensors.torch import load_file
     from transformers import BertConfig, BertModel
 
-    config = BertConfig.from_json_file(str(options.config))
-    stored = {
-        name.removeprefix("encoder."): torch.from_numpy(values.copy())
-        for name, values in read_weights(options.encoder / "model.onnx").items()
-        if name.startswith("encoder.")
-    }
-    config.vocab_size = len(stored["embeddings.word_embeddings.weight"])
+    file = path / "model.safetensors" if path.is_dir() else path
+    config = BertConfig.from_json_file(str(config_path))
     # Many small products are slow on CPUs: the fused ones drop nothing.
-    config._attn_implementation, config.attention_probs_dropout_prob = "sdpa", 0.0
-    encoder = BertModel(config, add_pooling_layer=False)
-    encoder.load_state_dict(stored)
-    model = NameTagger(encoder, layers=options.layers)
-    if options.branch:
-        trained = {name: value.float() for name, value in load_file(str(options.branch)).items()}
-        model.load_state_dict(trained, strict=False)
-    for part in (*model.upper[: options.frozen], *([model.case] if options.frozen else ())):
-        part.requires_grad_(False)
-    return model
+    config.vocab_size, config._attn_implementation = 16, attention
+    config.attention_probs_dropout_prob = 0.0
+    weights = {
+        name.removeprefix("model.").removeprefix("bert."): value.float()
+        for name, value in load_file(str(file)).items()
+    }
+    if any(name.startswith("encoder.encoder.") for name in weights):
+        weights = {name.removeprefix("encoder."): value for name, value in weights.items()}
+    config.num_hidden_layers = 1 + max(
+        int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer.")
+    )
+    body = BertModel(config, add_pooling_layer=False)
+    own = {name: value for name, value in weights.items() if "word_embeddings" not in name}
+    missing, _ = body.load_state_dict(own, strict=False)
+    lost = [name for name in missing if "word_embeddings" not in name and "_ids" not in name]
+    if lost:
+        raise SystemExit(f"{file} lacks {lost[:3]}")
+    return body
 
 
 class Packed:
@@ -61,6 +88,7 @@ class Packed:
 
     def __init__(self, data: dict[str, Any], first: int, last: int, device: torch.device) -> None:
         self.sizes, self.dev, self.lang = data["sizes"].astype(int) + 2, data["dev"], data["lang"]
+        self.source = data["src"]
         tokens = data["tokens"].astype(np.int64)
         tokens[:, 0] = first
         tokens[np.arange(len(tokens)), self.sizes - 1] = last
@@ -133,7 +161,8 @@ def score(model: NameTagger, data: Packed, rows: Any, budget: int) -> dict[str, 
                 if not skipped[at, s[2]] and (marks[s[0] : s[1]] >= 0).all()
             }
             gold = spans(marks)
-            for key in (f"lang {data.lang[row]}", "all"):
+            of = data.source[row] if data.source[row] in ("chats", "generated") else "others"
+            for key in (f"lang {data.lang[row]}", f"of {of}", f"{of} {data.lang[row]}", "all"):
                 for place, count in enumerate((len(said & gold), len(said), len(gold))):
                     counts[key][place] += count
             for kind, name in enumerate(KINDS):
@@ -146,96 +175,145 @@ def score(model: NameTagger, data: Packed, rows: Any, budget: int) -> dict[str, 
     return {"mean": sum(langs) / max(1, len(langs)), **f1}
 
 
+def drawn(tokens: Tensor, case: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Some rows in small letters, some pieces unknown."""
+    device = tokens.device
+    small = (torch.rand(len(case), 1, device=device) < SMALL) & (case > 1) & (case < 5)
+    unseen = (torch.rand(tokens.shape, device=device) < UNSEEN) & mask
+    unseen[:, 0] = False
+    return tokens.masked_fill(unseen, UNKNOWN), case.masked_fill(small, 1)
+
+
 def train(model: NameTagger, data: Packed, options: argparse.Namespace) -> dict[str, Any]:
     device = data.tokens.device
     rng = np.random.default_rng(options.seed)
     rows, dev = np.flatnonzero(~data.dev), np.flatnonzero(data.dev)
     learned = [each for each in model.parameters() if each.requires_grad]
-    optimizer = torch.optim.AdamW(learned, lr=options.lr, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(
+        learned, lr=options.lr, weight_decay=0.01, fused=device.type == "cuda"
+    )
+    mean = [each.detach().clone() for each in learned]
     began, looked, steps = time.time(), 0, 0
-    best: dict[str, Any] = {"mean": -1.0}
-    weights: dict[str, Tensor] = {}
+    scores: dict[str, float] = {}
 
     def share() -> float:
         return (time.time() - began) / options.seconds
 
     def look() -> None:
-        nonlocal best, weights
+        """The mean of weights on the dev part."""
+        nonlocal scores
+        now = [each.detach().clone() for each in learned]
+        _put(learned, mean)
         scores = score(model, data, dev, options.budget)
-        brief = {k: round(v, 3) for k, v in scores.items() if not k.startswith("lang ")}
+        _put(learned, now)
+        brief = {k: round(v, 3) for k, v in scores.items() if k in KINDS or k.startswith("of ")}
         print(f"{share():.0%} step {steps} {json.dumps(brief)}", flush=True)
-        if scores["mean"] > best["mean"]:
-            best = scores
-            weights = {name: value.detach().clone() for name, value in model.branch().items()}
 
     model.train()
     while share() < 1:
         for part in data.batches(rng.permutation(rows), options.budget, rng):
-            rate = min(1.0, (steps + 1) / 100) * max(0.0, 1 - share())
+            rate = min(1.0, (steps + 1) / 300) * max(0.0, 1 - share())
             for group in optimizer.param_groups:
                 group["lr"] = options.lr * rate
             tokens, case, mask, tags, opened = data.batch(part)
             on_gpu = device.type == "cuda"  # a CPU may have no fast 16 bits
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=on_gpu):
-                logits = model(tokens, case, mask)
+                logits = model(*drawn(tokens, case, mask), mask)
             loss = loss_of(logits, tags, opened)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learned, 1.0)
             optimizer.step()
             steps += 1
-            if share() >= 1:
+            kept = min(KEPT, (1 + steps) / (10 + steps))
+            with torch.no_grad():
+                torch._foreach_lerp_(mean, learned, 1 - kept)
+            if share() >= 1 or steps == options.steps:
                 break
             if share() >= (looked + 1) / LOOKED:
                 looked = int(share() * LOOKED)
                 look()
+        if steps == options.steps:
+            break
     look()
-    model.load_state_dict(weights, strict=False)
-    return {"best": best, "steps": steps, "seconds": round(time.time() - began, 1)}
+    _put(learned, mean)
+    return {"scores": scores, "steps": steps, "seconds": round(time.time() - began, 1)}
+
+
+@torch.no_grad()
+def _put(parameters: list[Any], values: list[Tensor]) -> None:
+    for each, value in zip(parameters, values, strict=True):
+        each.copy_(value)
+
+
+def saved(model: NameTagger, folder: Path) -> None:
+    """Everything but the table; the numbers of pieces that are its own by themselves."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {
+        name: value.half().cpu().contiguous()
+        for name, value in model.state_dict().items()
+        if name not in ("rows", "own.weight")
+    }
+    save_file(weights, str(folder / "names.safetensors"))
+    whole, scales = smallest_numbers(model.own.weight.detach().float().cpu().numpy())
+    pieces = {
+        "rows": torch.from_numpy(whole),
+        "scales": torch.from_numpy(scales.astype(np.float32)),
+    }
+    save_file(pieces, str(folder / "pieces.safetensors"))
+
+
+def restored(model: NameTagger, folder: Path) -> None:
+    """The weights that `saved` wrote."""
+    from safetensors.torch import load_file
+
+    weights = {n: v.float() for n, v in load_file(str(folder / "names.safetensors")).items()}
+    pieces = load_file(str(folder / "pieces.safetensors"))
+    weights["own.weight"] = pieces["rows"].float() * pieces["scales"].reshape(-1, 1)
+    model.load_state_dict(weights)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
-    add("--data", type=Path, default=BUILD / "rows.jsonl.xz")
-    add("--encoder", type=Path, default=ENCODER, help="a folder with model.onnx, tokenizer.json")
-    add("--config", type=Path, default=LANGUAGES / "config.json", help="of the encoder's body")
-    add("--branch", type=Path, help="a trained tagger to go on from")
-    add("--layers", type=int, help="so many of the encoder's layers, from below")
-    add("--frozen", type=int, default=0, help="lower layers that stay as they are")
-    add("--seconds", type=float, default=220)
+    add("--data", type=Path, default=BUILD / "rows.npz")
+    add("--table", type=Path, required=True)
+    add("--body", type=Path, required=True)
+    add("--config", type=Path, required=True)
+    add("--branch", type=Path, help="a folder with a trained tagger to go on from")
+    add("--layers", type=int, default=3, help="so many of the body's layers, from below")
+    add("--own", type=int, default=16, help="numbers of a piece that are the tagger's own")
+    add("--seconds", type=float, default=400)
+    add("--steps", type=int, default=0, help="at most so many")
     add("--budget", type=int, default=16_384, help="pieces of a batch")
     add("--lr", type=float, default=1e-3)
     add("--seed", type=int, default=0)
-    add(
-        "--open", action="store_true", help="without sets of narrower terms (names_data.RESTRICTED)"
-    )
     add("--limit", type=int, default=0, help="so many rows only")
     add("--save", type=Path, default=BUILD)
     options = parser.parse_args()
-    from safetensors.torch import save_file
-    from tokenizers import Tokenizer
 
     torch.manual_seed(options.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     began = time.time()
-    tokenizer = Tokenizer.from_file(str(options.encoder / "tokenizer.json"))
-    rows = load(options.data)
-    if options.open:
-        rows = [row for row in rows if row.get("src") not in RESTRICTED]
-    packed = pack(rows[: options.limit] if options.limit else rows, tokenizer)
-    first, last = (tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
-    data = Packed(packed, first, last, device)
-    model = model_of(options).to(device)
-    print(f"{len(data.sizes):,} rows packed after {time.time() - began:.0f} s", flush=True)
+    with np.load(options.data) as file:
+        packed = {name: file[name][: options.limit or None] for name in file.files}
+    data = Packed(packed, FIRST, LAST, device)
+    rows, projection = table_of(options.table)
+    model = NameTagger(
+        rows, projection, body_of(options.body, options.config), options.layers, options.own
+    )
+    if options.branch:
+        restored(model, options.branch)
+    model = model.to(device)
+    print(f"{len(data.sizes):,} rows after {time.time() - began:.0f} s", flush=True)
     result = train(model, data, options)
+    result["sets"] = dict(Counter(map(str, data.source[~data.dev])))
     result["options"] = {name: str(value) for name, value in vars(options).items()}
-    options.save.mkdir(parents=True, exist_ok=True)
-    branch = {name: value.half().cpu().contiguous() for name, value in model.branch().items()}
-    save_file(branch, str(options.save / "names.safetensors"))
+    saved(model, options.save)
     (options.save / "names.json").write_text(json.dumps(result, indent=1))
-    size = (options.save / "names.safetensors").stat().st_size / 1e6
-    print(f"names.safetensors {size:.1f} MB, {time.time() - began:.0f} s")
+    print(f"saved after {time.time() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python -m research.training.names_words --out src/realtalk_models/names/words.npz
 
-Names are faker's of every locale (MIT), our lists (names/LANG.lists) and those marked in chats to
-learn from, up to three words long.
-Plain counts are of public dialogues and messages: words that begin small where a script has
+Names are faker's of every locale (MIT), GeoNames' towns (CC BY 4.0), our lists (names/LANG.lists)
+and those marked in chats to learn from, up to three words long.
+Plain counts are of the open sets of names_lines.py and of those chats: words that begin small where a script has
 capitals, all words elsewhere and in German; where there are no spaces, how often the signs of a
 listed name stand in a row. Names of held-out chats are not in it but by chance, as in life.
 """
@@ -12,8 +12,6 @@ listed name stand in a row. Names of held-out chats are not in it but by chance,
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,8 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.encoders.tag_spans import SIGNS, WORD, NameWords
+from research.training.chats import MARK, every_chat
 from research.training.names_data import ALIKE, chats
+from research.training.names_lines import SOURCES, read
 from research.training.names_messages import TEMPLATES
+from research.training.names_places import COUNTRIES, places_of
 
 PERSONS = re.compile(r"^(first|last|middle)_names?")
 PLACES = re.compile(r"^(cities|city_names|countries|states|provinces|regions|districts)$")
@@ -63,24 +64,25 @@ def of_chats() -> Iterator[str]:
             yield from (row["t"][s:e] for s, e, kind in row["s"] if kind in ALIKE)
 
 
+def said(folder: Path) -> Iterator[tuple[str, str]]:
+    """Languages and texts of the open sets, and our own chats without what is marked there."""
+    for source in SOURCES:
+        yield from read(folder, source)
+    for chat in every_chat():
+        if not chat.held:
+            yield from ((chat.lang, MARK.sub(" ", bubble.text)) for bubble in chat.bubbles)
+
+
 def plain_counts(folder: Path, names: set[str]) -> Counter[str]:
     in_signs = {name for name in names if SIGNS.fullmatch(name) and len(name) < 5}
     found: Counter[str] = Counter()
-    for path in sorted(folder.glob("*.jsonl.gz")):
-        if not path.name.startswith(("chat.", "parallel.", "emotion.", "sentiment.")):
-            continue
-        if ".test." in path.name:
-            continue
-        with gzip.open(path, "rt", encoding="utf-8") as stream:
-            for line in stream:
-                row = json.loads(line)
-                text = row["text"]
-                for word in WORD.findall(text):
-                    if not word[0].isupper() or (row["lang"] == "de" and text[0] != word[0]):
-                        found[word.casefold()] += 1
-                for run in SIGNS.findall(text):
-                    parts = (run[at : at + n] for n in (2, 3, 4) for at in range(len(run) - n + 1))
-                    found.update(part for part in parts if part in in_signs)
+    for lang, text in said(folder):
+        for word in WORD.findall(text):
+            if not word[0].isupper() or (lang == "de" and text[0] != word[0]):
+                found[word.casefold()] += 1
+        for run in SIGNS.findall(text):
+            parts = (run[at : at + n] for n in (2, 3, 4) for at in range(len(run) - n + 1))
+            found.update(part for part in parts if part in in_signs)
     return found
 
 
@@ -90,7 +92,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     names = set()
-    for name in (*of_faker(), *of_lists(), *of_chats()):
+    towns = (name for lang in COUNTRIES for name in places_of(lang))
+    for name in (*of_faker(), *of_lists(), *of_chats(), *towns):
         words = WORD.findall(name)
         is_spaced = 0 < len(words) < 4 and name.replace("-", " ") == " ".join(words)
         if is_spaced and (not SIGNS.match(name) or len(name) < 5):

@@ -27,12 +27,14 @@ from research.training.chats import every_chat
 from research.training.ei_data import read_rows
 from research.training.identifier_data import HINDI_WORDS, MISTAKEN, NOT_ENGLISH, SAME, SETS, TWINS
 from research.training.languages_sources import DROPPED, lines
-from research.training.names_data import RESTRICTED, marked
+from research.training.names_data import SETS as NAMED
+from research.training.names_data import marked
 
 OUT = Path(__file__).parents[2] / "src/realtalk/text/ordinary.txt.gz"
 NAMES = Path(__file__).parents[2] / "src/realtalk_models/names/words.npz"
 COMMONEST, MOST = 150, 12_000  # words of a language
 FEWEST_TEXTS = 600
+MARKED = frozenset({*NAMED, "weibo_ner"})  # sets in which names are marked
 NOT_WORDS = frozenset({"user", "username", "https", "http", "com", "www", "rt"})
 UNSPACED = frozenset({"zh", "ja", "ko"})  # their words do not stand apart
 CASED = regex.compile(r"[\p{Lu}\p{Ll}]")
@@ -92,7 +94,7 @@ def texts(data: Path) -> Iterator[tuple[str, str]]:
 
 def tagged(data: Path) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
     for path in sorted((data / "names").glob("*train.jsonl.gz")):
-        if path.name.partition(".")[0] in RESTRICTED:
+        if path.name.partition(".")[0] not in MARKED:
             continue
         for row in read_rows(path):
             text, spans = "", []

@@ -37,3 +37,11 @@ def refuse_unnamed(model: str, sources: Iterable[str]) -> None:
     """Stops a training script that would learn from what the model's entry does not name."""
     if lacking := unnamed(model, sources):
         raise SystemExit(f"{model}: not in src/realtalk_models/terms.toml: {sorted(lacking)}")
+
+
+def refuse_narrow(sources: Iterable[str]) -> None:
+    """Stops a script that would learn from what is not open: for models that shall be."""
+    found = {source: set_ids(source) for source in set(sources)}
+    narrow = {s for s, ids in found.items() if not ids or not all(SETS[i].is_open for i in ids)}
+    if narrow:
+        raise SystemExit(f"not open by src/realtalk_models/terms.toml: {sorted(narrow)}")
