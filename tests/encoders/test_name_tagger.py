@@ -42,8 +42,8 @@ def tagger(tmp_path: Path) -> NameTagger:
     return NameTagger(tiny_tagger(tmp_path, words, unsure={"rose": "person"}))
 
 
-def read(decoder: SpanDecoder, *given: Any, lang: str = "") -> list[TaggedSpan]:
-    return decoder.spans(decoder.weigh(*given, lang=lang))
+def read(decoder: SpanDecoder, *given: Any, **more: Any) -> list[TaggedSpan]:
+    return decoder.spans(decoder.weigh(*given, **more))
 
 
 def named(tagger: NameTagger, text: str) -> list[tuple[str, str]]:
