@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from realtalk.encoders.name_words import SIGNS
+from realtalk.encoders.tag_spans import SIGNS
 from research.training.languages_latin import arabic_in_latin, hindi_in_latin
 from research.training.names_data import Row, Tests
 
