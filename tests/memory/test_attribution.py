@@ -85,7 +85,7 @@ def test_of_four_people_a_shared_surname_names_nobody() -> None:
         ("- Ines adopted a kitten", 1.0, 0.0),
         ("- Tobias adopted a kitten", 0.0, 1.0),
         ("- the user adopted a kitten", 0.0, 0.0),
-        ("- Tobias has a leaking boat", None, None),
+        ("[the day of the kitten]\n- Tobias has a leaking boat", None, None),
         ("- Nessa has a kitten\n- Tobias bought the kitten a bed", 0.5, 0.5),
     ],
 )
@@ -104,7 +104,8 @@ def test_scores_of_a_run_have_n_and_an_interval(tmp_path: Path) -> None:
     both = corpus(noted, replace(four(), id="Chat_2"))
     run = rt.probe(both, memory="whole", out=tmp_path / "run")
     figure = run.variants["all"].overall["person@budget"]
-    assert figure.value == pytest.approx((0.5 + 0.4) / 2) and figure.n == 2 and figure.low < 0.45
+    assert figure.value == pytest.approx((0.5 + 0.4) / 2) and figure.n == 2
+    assert figure.low is not None and figure.low < 0.45
     assert "who said it" in [table.title for table in run.table()]
     told = rt.probe(corpus(noted), memory="events", budget="all")
     assert told.variants["all"].overall["misnamed@budget"].value == 1.0
@@ -186,7 +187,7 @@ def test_locomos_adversarial_questions_are_asked_as_they_are() -> None:
     asked, _ = swapped(corpus(replace(chat, questions=(*chat.questions[:1], trap))), Golds())
     assert asked.chats[0].questions == chat.questions[:1]  # the other names no fact
     answers, another = of_another(People(chat), chat.questions[0])
-    row = {"category": "adversarial", "question": trap.text, "gold": None}
+    row: dict[str, Any] = {"category": "adversarial", "question": trap.text, "gold": None}
     row |= {"of_another": answers, "another": another}
     assert answered_columns("a kitten", row)["misattributed"] == 1.0
     assert answered_columns("nothing is said of it; unknown", row)["declined"] == 1.0

@@ -31,6 +31,7 @@ from realtalk.text.folding import fold_word, parts
 from realtalk.text.terms import is_named
 
 SHOWN_SCORES = ("person@budget", "other@budget", "named@budget", "misnamed@budget")
+_DAY = "["  # how the line of a day begins: it holds a date, and nobody said it
 _TOLD = "- "  # how a line begins that stands beside messages and is none
 
 
@@ -77,7 +78,8 @@ class People:
             if gold.answer is not None:  # else what is found is the trap: another's fact
                 columns["other@budget"] = _share(speaker != asked[0] for speaker in found)
         answers = [answer for answer in (gold.answer, *gold.accept) if answer]
-        told = [line for line in context.text.splitlines() if tells or line.startswith(_TOLD)]
+        lines = [line for line in context.text.splitlines() if not line.startswith(_DAY)]
+        told = [line for line in lines if tells or line.startswith(_TOLD)]
         holding = [line for line in told if holds_gold(line, answers, question=question)]
         if holding and evidence:
             right = {*evidence, *asked}
