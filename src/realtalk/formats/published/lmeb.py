@@ -69,7 +69,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             where=str(source.path),
             fix="give the folder of a task, or one that holds several",
         )
-    parts = []
+    parts: list[tuple[list[Chat], Ledger]] = []
     for folder, files in folders.items():
         options.progress(len(parts), len(folders), folder)
         parts.append(_task(folder.rpartition("/")[2] or source.name, files))
@@ -94,11 +94,11 @@ def _task(category: str, files: Mapping[str, Member]) -> tuple[list[Chat], Ledge
     scenes = scenes or {category: list(documents)}
     of_scene: dict[str, list[str]] = {name: [] for name in scenes}
     for id_ in queries:
-        name = _scene_of(id_, scenes)
-        if name is None:
+        scene = _scene_of(id_, scenes)
+        if scene is None:
             leftovers.append(Leftover(f"{files['queries.jsonl'].name}: {id_}", "has no candidates"))
         else:
-            of_scene[name].append(id_)
+            of_scene[scene].append(id_)
     chats: list[Chat] = []
     total = 0
     for name, asked in of_scene.items():
