@@ -17,7 +17,7 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,19 @@ def read_questions(paths: Iterable[Path]) -> dict[str, list[dict[str, Any]]]:
         query = {"text": row["question"], "kind": row["kind"], "positives": places}
         questions.setdefault(row["chat"], []).append(query)
     return questions
+
+
+def in_other_languages() -> Iterator[dict[str, Any]]:
+    """The invented chats that are not in English, with their questions."""
+    asked = read_questions([HERE / "questions_hard_more.jsonl"])
+    for path in sorted((HERE / "fiction").glob("L*.txt")):
+        chat = read_chat(path)
+        yield {**chat, "queries": asked[chat["id"]]}
+
+
+def is_held(id_: str) -> bool:
+    """Whether one of these is for choosing: every third."""
+    return id_.startswith("L") and int(id_[1:]) % 3 == 0
 
 
 def open_part(chat: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
     python -m research.training.memory_fit --name k1
     → chats not seen: any@5 .95 …; weights for `realtalk.memory.index.FUSED`
+    python -m research.training.memory_fit --others
+    → the same of the invented chats in other languages (L), for `LATIN` and `OTHER`
 
 The chats are those that `memory_train.py --hold` left out. The weights maximise the chance that
 each evidence message beats all that is no evidence; figures are for chats that neither the model
@@ -21,16 +23,18 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import expit, logsumexp
 
 from realtalk.chat import Chat, Message, Question, Session
-from realtalk.encoders.sentences import EncodedTexts
+from realtalk.encoders.sentences import EncodedTexts, SentenceEncoder
 from realtalk.memory.index import FEATURES as NAMES
 from realtalk.memory.index import ChatIndex, SearchedQuestion, features, scale
-from research.training.memory_data import PASSAGE
+from research.training.memory_data import PASSAGE, in_other_languages
 
 HERE = Path(__file__).parent
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat
 FOLDS = 5
+OF_ENCODER = ("vectors", "tokens", "window", "answers")
 Array = np.ndarray[Any, Any]
 
 
@@ -52,23 +56,32 @@ def chat_of(given: dict[str, Any]) -> Chat:
 class Table:
     """One chat's questions: features [question, feature, message], evidence, words."""
 
-    def __init__(self, given: dict[str, Any], stored: dict[str, Array]) -> None:
+    def __init__(self, given: dict[str, Any], stored: dict[str, Array] | SentenceEncoder) -> None:
+        """Of what training kept; or encoded now, and searched as the package does."""
         chat = chat_of(given)
-        index = indexed(chat, stored["passages"])
+        is_kept = isinstance(stored, dict)
+        self.index = indexed(chat, stored["passages"]) if is_kept else ChatIndex.of(chat, stored)
         asked = [(at, query) for at, query in enumerate(given["queries"]) if query["positives"]]
         self.kinds = [query["kind"] for _, query in asked]
         self.right = [query["positives"] for _, query in asked]
-        self.words = np.array([len(text.split()) for text in index.texts])
+        self.words = np.array([len(text.split()) for text in self.index.texts])
         rows = []
         for at, query in asked:
-            one = SearchedQuestion.of(chat, Question("", query["text"], None, query["kind"]))
-            vector = stored["questions"][at : at + 1].astype(np.float32)
-            nothing = np.zeros((1, 1), np.int8)
-            alone = EncodedTexts(vector, nothing, np.array([0, 1]), np.ones(1, np.float32))
-            found = features(index, one, alone)
-            found["tokens"] = scale(stored["late"][at].astype(np.float64))
+            question = Question("", query["text"], None, query["kind"])
+            one = SearchedQuestion.of(chat, question, is_english=self.index.is_english)
+            if is_kept:
+                vector = stored["questions"][at : at + 1].astype(np.float32)
+                nothing = np.zeros((1, 1), np.int8)
+                alone = EncodedTexts(vector, nothing, np.array([0, 1]), np.ones(1, np.float32))
+                found = features(self.index, one, alone)
+                found["tokens"] = scale(stored["late"][at].astype(np.float64))
+            else:
+                found = features(self.index, one, stored.encode([one.text]))
             rows.append(np.stack([found[name] for name in NAMES]))
         self.features = np.stack(rows).astype(np.float32)
+        self.share = np.zeros((len(rows), len(self.words)))  # of a question's evidence
+        for row, right in enumerate(self.right):
+            self.share[row, right] = 1 / len(set(right))
 
     def scores(self, weights: Array) -> Array:
         return np.einsum("f,qfm->qm", weights.astype(np.float32), self.features)
@@ -88,22 +101,16 @@ def lost(weights: Array, tables: Sequence[Table], used: Array, firm: float) -> t
     """Mean minus log chance and its gradient, with a pull towards 0."""
     full = np.zeros(len(NAMES))
     full[used] = weights
-    total, gradient, count = 0.0, np.zeros(len(NAMES)), 0.0
+    total, gradient, count = 0.0, np.zeros(len(NAMES)), 0
     for table in tables:
-        scores = table.scores(full)
-        for row, right in enumerate(table.right):
-            one = scores[row].astype(np.float64)
-            rest = one.copy()
-            rest[right] = -np.inf
-            top = rest.max()
-            raised = np.exp(rest - top)
-            level = top + np.log(raised.sum())
-            mean = table.features[row] @ (raised / raised.sum()).astype(np.float32)
-            gap = level - one[right]
-            chance = 1 / (1 + np.exp(-gap)) / len(right)
-            total += float(np.logaddexp(0, gap).mean())
-            gradient += chance.sum() * mean - table.features[row][:, right] @ chance
-            count += 1
+        scores = table.scores(full).astype(np.float64)
+        rest = np.where(table.share > 0, -np.inf, scores)
+        level = logsumexp(rest, axis=1, keepdims=True)
+        total += float((np.logaddexp(0, level - scores) * table.share).sum())
+        chance = table.share * expit(level - scores)
+        slope = chance.sum(1, keepdims=True) * np.exp(rest - level) - chance
+        gradient += np.einsum("qfm,qm->f", table.features, slope.astype(np.float32))
+        count += len(scores)
     total = total / count + firm * float(weights @ weights)
     return total, gradient[used] / count + 2 * firm * weights
 
@@ -171,18 +178,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=HERE / "build" / "memory" / "chats.json")
     parser.add_argument("--runs", type=Path, default=HERE / "build" / "memory" / "runs")
-    parser.add_argument("--name", required=True, help="the run's name")
+    parser.add_argument("--name", help="the run's name")
+    parser.add_argument("--others", action="store_true", help="chats in other languages, instead")
     parser.add_argument("--without", default="", help="features to leave out")
     options = parser.parse_args()
+    without = options.without.split(",")
+    if options.others:
+        encoder = SentenceEncoder()
+        every = [Table(chat, encoder) for chat in in_other_languages()]
+        for name, latin in (("LATIN", True), ("OTHER", False)):
+            print(name)
+            left_out = without if latin else [*without, *OF_ENCODER]
+            report([table for table in every if table.index.is_latin == latin], left_out)
+        return
     stored = held_out(options.runs / f"{options.name}.npz")
     chats = json.loads(options.data.read_text("utf-8"))
     tables = [Table(chat, stored[chat["id"]]) for chat in chats if chat["id"] in stored]
-    without = options.without.split(",")
-    used = np.array([at for at, name in enumerate(NAMES) if name not in without])
     for one in ("vectors", "tokens"):
         alone = np.array([float(name == one) for name in NAMES])
         rows = [row for table in tables for row in judged(table, table.scores(alone))]
         print(f"{one} alone: {told(rows)}")
+    report(tables, without)
+
+
+def report(tables: Sequence[Table], without: Sequence[str]) -> None:
+    """What weights score on chats that they have not seen; then those of all chats."""
+    used = np.array([at for at, name in enumerate(NAMES) if name not in without])
     rows = [row for part in crossed(tables, used) for row in part]
     print(f"fused, chats not seen: {told(rows)}")
     kinds = [kind for table in tables for kind in table.kinds]

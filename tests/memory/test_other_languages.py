@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from realtalk.chat import Chat, Event, Message, Session
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.formats.opening import open_reading
 from realtalk.memory.index import FUSED, ChatIndex, SearchedQuestion, scores
@@ -89,6 +91,17 @@ def test_a_context_is_made_of_them(bench: ModuleType) -> None:
     assert "6" in context.message_ids
 
 
+def test_a_message_is_long_and_asks_in_any_script() -> None:
+    texts = ("洗濯機がまた壊れてしまったので修理を頼んだ", "面接はいつ？", "うん") * 4
+    messages = tuple(Message(str(at), "健太", None, text) for at, text in enumerate(texts))
+    index = ChatIndex.around(Chat("ja", ("健太",), (Session(1, None, messages),)), None)
+    assert np.allclose(np.expm1(index.lengths[:3]), [21, 6, 2])
+    assert index.asking[:3].tolist() == [False, True, False]
+    spaced = tuple(replace(each, text="la lavatrice si è rotta ancora") for each in messages)
+    latin = ChatIndex.around(Chat("it", ("健太",), (Session(1, None, spaced),)), None)
+    assert np.allclose(np.expm1(latin.lengths), 6)
+
+
 def test_english_is_ranked_exactly_as_ever(encoder: SentenceEncoder, tmp_path: Path) -> None:
     for chat in open_reading("sample").reading.corpus.chats[:1]:
         built = Retrieved(encoder=encoder, cache=tmp_path).build(chat)
@@ -108,10 +121,6 @@ def test_whoever_asks_for_the_encoder_has_it(bench: ModuleType, tmp_path: Path) 
 
 
 def test_events_are_found_in_other_languages_too(bench: ModuleType) -> None:
-    from dataclasses import replace
-
-    from realtalk.chat import Event
-
     chat = bench.read_story(BENCH / "recall" / "ja.txt")
     told = (
         "洗濯機が壊れた",

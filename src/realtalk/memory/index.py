@@ -59,6 +59,7 @@ Whole: TypeAlias = npt.NDArray[np.int64]
 
 _LETTERS, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 _LAYOUT = "1"  # of the stored file
+_ASKING = ("?", "？", "؟")
 _NEIGHBOURS = 1  # messages before and after, in a window
 
 
@@ -255,12 +256,14 @@ class ChatIndex:
     @cached_property
     def asking(self) -> npt.NDArray[np.bool_]:
         """Which messages end in a question mark."""
-        return np.array([text.rstrip(" !.)").endswith("?") for text in self.texts], bool)
+        return np.array([text.rstrip(" !.)").endswith(_ASKING) for text in self.texts], bool)
 
     @cached_property
     def lengths(self) -> Vectors:
-        """The logarithm of each message's words, and one."""
-        return np.log1p([len(text.split()) for text in self.texts]).astype(np.float32)
+        """The logarithm of each message's words, and one; of its signs where letters are others."""
+        by_words = self.is_english or self.is_latin
+        sizes = [len(text.split() if by_words else text) for text in self.texts]
+        return np.log1p(sizes).astype(np.float32)
 
 
 def _texts_key(texts: Sequence[str]) -> str:
@@ -341,13 +344,34 @@ FUSED: Weights = MappingProxyType(
         "day": 1.23,
     }
 )
-# Other languages: pieces of words weigh what vectors and tokens do in English. In Latin letters
-# they stand beside these, which still see names, numbers and words that languages share; other
-# letters are single signs to the encoder, and it only disturbs (docs/results/languages.md).
-_PIECES = FUSED["vectors"] + FUSED["tokens"]
-LATIN: Weights = MappingProxyType({**FUSED, "words": _PIECES})
+# Other languages, fitted on invented chats in twelve of them (memory_fit.py --others). In Latin
+# letters the encoder's tokens help, which see names, numbers and words that languages share; other
+# letters are single signs to it, and it is not asked. Where words tell less, so much more does who
+# said it, and that a message is long and does not ask. No day is read in other languages but
+# numbers, so that weight is English's.
+LATIN: Weights = MappingProxyType(
+    {
+        "tokens": 0.49,
+        "answers": 0.44,
+        "words": 0.07,
+        "window_words": 0.33,
+        "session_words": 0.49,
+        "speaker": 1.51,
+        "asking": -0.54,
+        "length": 0.93,
+        "day": FUSED["day"],
+    }
+)
 OTHER: Weights = MappingProxyType(
-    {name: FUSED[name] for name in ("session_words", "speaker", "day")} | {"words": _PIECES}
+    {
+        "words": 0.19,
+        "window_words": 0.38,
+        "session_words": 0.62,
+        "speaker": 1.54,
+        "asking": -1.38,
+        "length": 1.04,
+        "day": FUSED["day"],
+    }
 )
 ENCODER: Weights = MappingProxyType({"vectors": 1.0})
 BM25: Weights = MappingProxyType({"words": 1.0})

@@ -7,9 +7,8 @@
 `way` says what ranks them: `fused` (the shipped encoder, words and priors together), `encoder`
 (its vectors alone) or `bm25` (words alone, no model). The encoder learned English: `fused` ranks a
 chat of another language by pieces of its words too, or alone where its letters are not Latin, with
-the same priors. `ranked` holds every
-message, best first; a budget is filled in that order, passing over a message that is too long for
-what is left, as far as what would fill it twice.
+weights of its own. `ranked` holds every message, best first; a budget is filled in that order,
+passing over a message that is too long for what is left, as far as what would fill it twice.
 """
 
 from __future__ import annotations
