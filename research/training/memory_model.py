@@ -11,6 +11,7 @@ scoring by each question token's best match.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 CLS, SEP = 101, 102
+STEPS = 15  # of the open table's numbers, to each side of 0
 
 
 class Retriever(nn.Module):
@@ -33,27 +35,53 @@ class Retriever(nn.Module):
         return self.encoder(input_ids=tokens, attention_mask=mask).last_hidden_state  # type: ignore[no-any-return]
 
 
+class OpenRetriever(Retriever):
+    """The same over pieces of all languages, whose rows are few columns wide."""
+
+    def __init__(self, config: Any, late: int, rows: Tensor, projection: Tensor) -> None:
+        super().__init__(config, late)
+        self.rows = nn.Embedding.from_pretrained(rows, freeze=False)
+        self.projection = nn.Parameter(projection)
+        self.is_rounded = False
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        rows = self.rows(tokens)
+        if self.is_rounded:  # as it will ship; the gradient passes through
+            rows = rows + (stepped(rows) - rows).detach()
+        words = rows @ self.projection
+        return self.encoder(inputs_embeds=words, attention_mask=mask).last_hidden_state  # type: ignore[no-any-return]
+
+
+def stepped(rows: Tensor) -> Tensor:
+    """Rows in whole steps of a scale of their own."""
+    scale = (rows.abs().amax(-1, keepdim=True) / STEPS).clamp(min=1e-12)
+    return (rows / scale).round() * scale
+
+
 def padded(rows: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    width = -(-max(map(len, rows)) // 8) * 8
-    tokens = torch.zeros(len(rows), width, dtype=torch.int64)
-    mask = torch.zeros(len(rows), width, dtype=torch.int64)
-    for at, row in enumerate(rows):
-        tokens[at, : len(row)] = torch.tensor(row)
-        mask[at, : len(row)] = 1
-    return tokens.to(device, non_blocking=True), mask.to(device, non_blocking=True)
+    lengths = torch.tensor([len(row) for row in rows])
+    mask = torch.arange(-(-int(lengths.max()) // 8) * 8) < lengths[:, None]
+    tokens = torch.zeros(mask.shape, dtype=torch.int64)
+    tokens[mask] = torch.tensor([token for row in rows for token in row])
+    return tokens.to(device, non_blocking=True), mask.long().to(device, non_blocking=True)
 
 
 def spread(hidden: Tensor, spans: list[tuple[int, int, int]]) -> tuple[Tensor, Tensor]:
     """Each message's own token states, padded: [messages, longest, 384], and which are real."""
-    longest = max(length for _, _, length in spans)
+    at, inside = (each.to(hidden.device) for each in places(spans, hidden.shape))
+    return taken(hidden, at), inside
+
+
+def places(spans: list[tuple[int, int, int]], shape: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Where the tokens of every message are among all of some rows, and which are real."""
     where = torch.tensor(spans)
-    inside = torch.arange(longest)[None, :] < where[:, 2:3]
-    at = (where[:, :1] * hidden.shape[1] + where[:, 1:2] + torch.arange(longest)[None, :]).clamp(
-        max=hidden.shape[0] * hidden.shape[1] - 1
-    )
-    at, inside = at.to(hidden.device), inside.to(hidden.device)
-    own = hidden.reshape(-1, hidden.shape[-1])[at.flatten()].view(*at.shape, -1)
-    return own, inside
+    inside = torch.arange(int(where[:, 2].max()))[None, :]
+    at = where[:, :1] * shape[1] + where[:, 1:2] + inside
+    return at.clamp(max=shape[0] * shape[1] - 1), inside < where[:, 2:3]
+
+
+def taken(hidden: Tensor, at: Tensor) -> Tensor:
+    return hidden.reshape(-1, hidden.shape[-1])[at.flatten()].view(*at.shape, -1)
 
 
 def pooled(own: Tensor, inside: Tensor) -> Tensor:
