@@ -279,8 +279,8 @@ def test_what_is_felt_is_a_models_and_is_counted(shown: Any) -> None:
     ("words", "count", "holds"),
     [
         ("all", 0, "names. It holds no message"),
-        ("cake", 6, "names; 1 word that was used often. It holds no message"),
-        ("cake 🎂", 6, "names; 1 word that was used often, emoji. It holds no message"),
+        ("cake", 6, "names; 1 word or phrase used often. It holds no message"),
+        ("cake 🎂", 6, "names; 1 word or phrase used often, emoji. It holds no message"),
         ("haha", 1, "names; ways of laughing. It holds no message"),
     ],
 )

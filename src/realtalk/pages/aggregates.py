@@ -4,7 +4,8 @@
     → {"people": ["Mara", "Theo"], "chats": ["Chat_1"], "first": "2026-03-02",
        "rows": {"chat": [0, 0], "day": [0, 0], "person": [0, 1], "messages": [12, 9], …},
        "hours": {"row": [0, 0, 1], "item": [18, 19, 19], "count": [7, 5, 9]},
-       "replies": {"row": [0, 1], "values": [[40, 75], [22]]}, "words": …, "emoji": …}
+       "replies": {"row": [0, 1], "values": [[40, 75], [22]]}, "words": …, "emoji": …,
+       "lookup": …}
 
 No text of a message is in it. People beyond the most active share one row as "others". A day is
 the number of days since `first`; -1 stands for messages without a time. A column of nothing but
@@ -23,6 +24,7 @@ import polars as pl
 from realtalk.ei.labels import EMOTIONS
 from realtalk.formats.tables import Tables
 from realtalk.pages.lines import MEDIA, MessageLines, message_lines
+from realtalk.pages.lookup import LookUp
 from realtalk.pages.words import PortraitWords, WordCounts, count_words_used, name_parts
 
 PEOPLE, CHATS = 12, 12  # shown by name; one more is shown too rather than called "others"
@@ -99,7 +101,11 @@ class Aggregates:
         }
         if self.words is not None:
             used = self.words
-            data["words"] = self._sparse(used.words, row_of) | {"shares": list(used.shares)}
+            data["words"] = self._sparse(used.words, row_of) | {
+                "shares": list(used.shares),
+                "least": list(used.least),
+            }
+            data["lookup"] = self._lookup(used.lookup)
             for name in ("emoji", "laughter", "openings", "domains"):
                 data[name] = self._sparse(getattr(used, name), row_of)
         if self.feelings is not None:
@@ -171,6 +177,22 @@ class Aggregates:
             .agg(pl.col("count").sum())
         )
         return {"items": list(counts.items)} | _entries(summed, row_of)
+
+    def _lookup(self, found: LookUp) -> dict[str, Any]:
+        """Uses of each item by chat, person and week or month, which are numbered as cells."""
+        counts = self._add_numbers(found.counts).group_by("item", *_KEY).agg(pl.col("count").sum())
+        cells = counts.select(_KEY).unique().sort(_KEY).with_row_index("cell")
+        placed = counts.join(cells, on=_KEY).sort("item", "cell")
+        sizes = placed.group_by("item", maintain_order=True).len()["len"]
+        return {
+            "items": list(found.items),
+            "words": found.words,
+            "phrases": found.phrases,
+            "cells": {name: cells[name].to_list() for name in _KEY},
+            "sizes": sizes.to_list(),
+            "cell": placed["cell"].to_list(),
+            "count": placed["count"].to_list(),
+        }
 
     def _emotions(self, row_of: pl.DataFrame) -> dict[str, Any]:
         assert self.feelings is not None

@@ -252,8 +252,9 @@ def holds(data: Mapping[str, Any]) -> str:
     people = "people without their names" if data["anonymous"] else "people's names"
     parts = [f"counts per day and person, with {people}"]
     if "words" in data:
-        words = len({*data["words"]["items"], *data["openings"]["items"]})
-        often = "word that was used often" if words == 1 else "words that were used often"
+        kept = (data["words"], data["openings"], data["lookup"])
+        words = len({item for part in kept for item in part["items"]})
+        often = "word or phrase used often" if words == 1 else "words and phrases used often"
         contents = [f"{words:,} {often}"] if words else []
         for name, title in (
             ("laughter", "ways of laughing"),

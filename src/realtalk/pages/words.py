@@ -5,11 +5,12 @@
     found.words.counts         → chat | date | speaker | item | count
 
 Only what can be shown without showing a message is kept: a word must have been used five times
-in three sessions, has no digit in it, and is no speaker's name; addresses are cut out first. Which
-words set a person apart is decided by `log_odds`, over the whole time and over parts of it: the
-method of Monroe, Colaresi and Quinn (2008, "Fightin' Words", Political Analysis 16:4). In other
-languages than English the commonest words are left out, whoever said them; scripts without
-spaces are cut into words first, and Korean words lose their particles.
+in three sessions (in a small chat three times in two), has no digit in it, and is no speaker's
+name; addresses are cut out first. Which words set a person apart is decided by `log_odds`, over
+the whole time and over parts of it: the method of Monroe, Colaresi and Quinn (2008, "Fightin'
+Words", Political Analysis 16:4). The commonest words of the chat's languages are left out, whoever
+said them; "dont" and "don't" are one word; scripts without spaces are cut into words first, and
+Korean words lose their particles. What can be looked up is made in `lookup`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from importlib.resources import files
 import polars as pl
 
 from realtalk.pages.lines import ADDRESS, MessageLines
+from realtalk.pages.lookup import WORD, LookUp, look_up
 from realtalk.text.folding import fold_word
 from realtalk.text.languages import ENGLISH, languages_in
 from realtalk.text.segmenting import Segmenter, korean_stem
@@ -29,11 +31,13 @@ from realtalk.text.terms import common_words
 from realtalk.text.words import letter_words
 
 PRIOR = 500  # words of the whole chat that everybody is taken to have said besides their own
-LEAST, LEAST_SESSIONS = 5, 3  # uses and sessions from which a word may be shown
+_SMALL = 10_000  # words of a chat, below which fewer uses are enough
 _WORDS, _PART_WORDS, _PARTS = 60, 15, 8  # per person: of the whole time, of each part of it
 _EMOJI, _DOMAINS, _OPENINGS = 120, 40, 60
-_LETTERS = r"\p{L}[\p{L}\p{M}]*"  # a mark alone, such as the one behind ❤️, is no word
-_WORD = rf"{_LETTERS}(?:['’]{_LETTERS})*"
+_CHAT = "en-chat"  # what English adds in chats: contractions and the like
+_ENGLISH = (ENGLISH, "pcm")  # slang passes for Nigerian Pidgin
+# Without its apostrophe each is another word: we'll, he'll, she'll, I'll, we're, I'd, we'd, she'd.
+_APART = ("well", "hell", "shell", "ill", "were", "id", "wed", "shed")
 _MAIL = r"\S+@\S+"
 _PICTURE = r"[\p{Extended_Pictographic}--[©®™〰〽㊗㊙‼⁉]]"
 EMOJI = (
@@ -65,6 +69,8 @@ class PortraitWords:
     laughter: WordCounts
     openings: WordCounts
     domains: WordCounts
+    lookup: LookUp
+    least: tuple[int, int]  # uses and sessions from which a word is shown
     languages: tuple[str, ...] = ()  # whose commonest words were left out
 
 
@@ -75,22 +81,22 @@ def count_words_used(lines: MessageLines, names: Collection[str]) -> PortraitWor
     # A Turkish İ in lower case is an i with a dot of its own, which nobody writes.
     lower = clean.str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
     texts = texts.with_columns(lower.alias("clean"))
-    spoken = languages_in(texts["text"].to_list())
-    languages = tuple(
-        language for language in spoken if language != ENGLISH and common_words([language])
-    )
-    left_out = () if spoken[:1] == (ENGLISH,) else languages
+    left_out = _languages(texts["text"].to_list())
     runs = _tokens(texts)
+    spellings = _spellings(runs["item"])
+    runs = runs.with_columns(pl.col("item").replace(spellings))
     pieces = _pieces(runs["item"], lines.spaceless, left_out)
     tokens = runs if pieces is None else _in_pieces(runs, pieces, "piece")
     every = tokens.group_by(_KEY).len("count")
-    allowed = _shareable_words(tokens, names, parts=pieces is not None)
-    telling = tokens.join(_telling(allowed, left_out), on="item", how="semi")
-    typical = _typical(telling, tokens)
+    least = (3, 2) if tokens.height < _SMALL else (5, 3)
+    allowed = _shareable_words(tokens, names, least, parts=pieces is not None)
+    few = _telling(allowed, left_out)
+    telling = tokens.join(few, on="item", how="semi")
+    typical = _typical(telling, tokens, least[0])
     words = _count(telling.join(typical, on="item", how="semi"))
     total = max(1, tokens.height)
     used = dict(words.counts.group_by("item").agg(pl.col("count").sum()).iter_rows())
-    openings = _openings(texts)
+    openings = _openings(texts).with_columns(pl.col("item").replace(spellings))
     if pieces is not None:
         first = pieces.with_columns(pl.col("piece").list.head(1))
         openings = _in_pieces(openings, first, "piece")
@@ -100,20 +106,41 @@ def count_words_used(lines: MessageLines, names: Collection[str]) -> PortraitWor
         tuple(used[item] / total for item in range(len(words.items))),
         _count(_emoji(texts), _EMOJI),
         _count(_laughs(runs if pieces is None else _in_pieces(runs, pieces, "part"))),
-        _count(openings.join(allowed, on="item", how="semi"), _OPENINGS),
+        _count(openings.join(few, on="item", how="semi"), _OPENINGS),
         _count(_domains(lines.frame), _DOMAINS),
+        look_up(tokens, texts if pieces is None else None, spellings, allowed, few, least),
+        least,
         left_out,
     )
+
+
+def _languages(texts: list[str]) -> tuple[str, ...]:
+    """Whose commonest words say nothing of this chat; where little is said, those of English."""
+    spoken = languages_in(texts)
+    if not spoken or spoken[0] in _ENGLISH:
+        return (ENGLISH,)
+    return tuple(language for language in spoken if common_words([language]))
 
 
 def _tokens(texts: pl.DataFrame) -> pl.DataFrame:
     """One row per word used: chat | date | speaker | session | time | item."""
     return (
-        texts.select(*_KEY, "session", "time", pl.col("clean").str.extract_all(_WORD).alias("item"))
+        texts.select(*_KEY, "session", "time", pl.col("clean").str.extract_all(WORD).alias("item"))
         .explode("item")
         .drop_nulls("item")
         .with_columns(pl.col("item").str.replace_all("’", "'", literal=True))
     )
+
+
+def _spellings(items: pl.Series) -> dict[str, str]:
+    """Every spelling with or without its apostrophe → the more frequent of the two."""
+    bare = pl.col("item").str.replace_all("'", "", literal=True)
+    uses = items.value_counts(name="n").with_columns(
+        pl.when(bare.is_in(_APART)).then("item").otherwise(bare).alias("bare")
+    )
+    groups = uses.sort("n", "item", descending=[True, False]).group_by("bare").agg("item")
+    several = groups.filter(pl.col("item").list.len() > 1)["item"].to_list()
+    return {other: first for first, *others in several for other in others}
 
 
 def _pieces(items: pl.Series, spaceless: bool, languages: Collection[str]) -> pl.DataFrame | None:
@@ -166,15 +193,18 @@ def _in_pieces(tokens: pl.DataFrame, pieces: pl.DataFrame, column: str) -> pl.Da
 
 def _telling(allowed: pl.DataFrame, languages: Collection[str]) -> pl.DataFrame:
     """Without the words that say little in these languages."""
-    if not languages:
-        return allowed
-    common = common_words(languages)
-    return allowed.filter(
-        ~pl.col("item").map_elements(lambda word: fold_word(word) in common, pl.Boolean)
-    )
+    common = common_words((*languages, _CHAT) if ENGLISH in languages else languages)
+
+    def is_common(word: str) -> bool:
+        folded = fold_word(word)
+        return folded in common or folded.replace("'", "") in common
+
+    return allowed.filter(~pl.col("item").map_elements(is_common, pl.Boolean))
 
 
-def _shareable_words(tokens: pl.DataFrame, names: Collection[str], *, parts: bool) -> pl.DataFrame:
+def _shareable_words(
+    tokens: pl.DataFrame, names: Collection[str], least: tuple[int, int], *, parts: bool
+) -> pl.DataFrame:
     """Words that enough people could have said: none of one evening, and nobody's name.
 
     With `parts` a word may hold a name that no space parts from it: then it is hidden, too.
@@ -187,8 +217,8 @@ def _shareable_words(tokens: pl.DataFrame, names: Collection[str], *, parts: boo
         tokens.group_by("item")
         .agg(pl.len().alias("n"), pl.struct("chat", "session").n_unique().alias("sessions"))
         .filter(
-            pl.col("n") >= LEAST,
-            pl.col("sessions") >= LEAST_SESSIONS,
+            pl.col("n") >= least[0],
+            pl.col("sessions") >= least[1],
             ~pl.col("item").is_in(hidden),
             ~pl.col("item").str.replace(r"'s?$", "").is_in(hidden),
             ~pl.col("item").str.contains_any(hidden_parts.implode()),
@@ -197,17 +227,17 @@ def _shareable_words(tokens: pl.DataFrame, names: Collection[str], *, parts: boo
     )
 
 
-def _typical(telling: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
+def _typical(telling: pl.DataFrame, tokens: pl.DataFrame, least: int) -> pl.DataFrame:
     """The words that set somebody apart, over the whole time or in a part of it."""
     background = tokens.group_by("item").len("all")
     total = tokens.height
-    frames = [_most_typical(telling, tokens, background, total, _WORDS)]
+    frames = [_most_typical(telling, tokens, background, total, _WORDS, least)]
     part = _part_numbers(tokens["time"])
     numbered = tokens.with_columns(part.alias("part"))
     allowed = telling.select("item").unique()
     for piece in numbered.drop_nulls("part").partition_by("part"):
         some = piece.join(allowed, on="item", how="semi")
-        frames.append(_most_typical(some, piece, background, total, _PART_WORDS))
+        frames.append(_most_typical(some, piece, background, total, _PART_WORDS, least))
     return pl.concat(frames).unique()
 
 
@@ -223,7 +253,12 @@ def _part_numbers(times: pl.Series) -> pl.Series:
 
 
 def _most_typical(
-    telling: pl.DataFrame, tokens: pl.DataFrame, background: pl.DataFrame, total: int, most: int
+    telling: pl.DataFrame,
+    tokens: pl.DataFrame,
+    background: pl.DataFrame,
+    total: int,
+    most: int,
+    least: int,
 ) -> pl.DataFrame:
     own = telling.group_by("speaker", "item").len("y")
     sizes = tokens.group_by("speaker").len("n")
@@ -241,7 +276,7 @@ def _most_typical(
                 pl.col("all") / max(1, total),
             ).alias("z")
         )
-        .filter(pl.col("z") > 0, pl.col("y") >= LEAST)
+        .filter(pl.col("z") > 0, pl.col("y") >= least)
         .sort("z", "item", descending=[True, False])
     )
     return scored.group_by("speaker", maintain_order=True).head(most).select("item")
@@ -293,7 +328,7 @@ def _laughs(tokens: pl.DataFrame) -> pl.DataFrame:
 
 def _openings(texts: pl.DataFrame) -> pl.DataFrame:
     """The first word that somebody writes on a day, drawn-out letters made short."""
-    first = pl.col("clean").str.extract(rf"^\P{{L}}*({_WORD})")
+    first = pl.col("clean").str.extract(rf"^\P{{L}}*({WORD})")
     return (
         texts.filter(pl.col("date").is_not_null())
         .unique(list(_KEY), keep="first", maintain_order=True)

@@ -91,8 +91,8 @@ function niceTop(value) {
   return [1, 2, 2.5, 5, 10].map((factor) => factor * step).find((top) => top >= value) || value;
 }
 
-// Bars of people on top of one another, one per month; real months below.
-function monthChart(months, people) {
+// Bars of people on top of one another, one per month or week; real times below.
+function monthChart(months, people, label = "Messages by month", unit = "message") {
   const W = chartWidth(), H = 220, left = 46, bottom = 24, top = niceTop(Math.max(...months.map((entry) => sum(entry.counts))));
   const wide = (W - left) / months.length, y = (value) => (H - bottom) * (1 - value / top) + 6;
   const marks = [0, top / 2, top].map((value) => [svg("line", { class: "grid", x1: left, x2: W, y1: y(value), y2: y(value) }),
@@ -104,10 +104,10 @@ function monthChart(months, people) {
       if (!count) return null;
       const bar = svg("rect", { class: `fill-${colour(person)}`, x: left + at * wide + wide * 0.08, width: Math.max(1, wide * 0.84), y: y(from + count), height: Math.max(0.5, y(from) - y(from + count)) });
       from += count;
-      return titled(bar, `${monthName(entry.month)}, ${nameOf(person)}: ${counted(count, "message")}`);
+      return titled(bar, `${binName(entry.month)}, ${nameOf(person)}: ${counted(count, unit)}`);
     }).filter(Boolean);
   });
-  return svg("svg", { viewBox: `0 0 ${W} ${H + 12}`, class: "fluid", role: "img", "aria-label": "Messages by month" }, marks, bars, timeAxis(months.map((entry) => entry.month), left, wide, H + 6));
+  return svg("svg", { viewBox: `0 0 ${W} ${H + 12}`, class: "fluid", role: "img", "aria-label": label }, marks, bars, timeAxis(months.map((entry) => entry.month), left, wide, H + 6));
 }
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 

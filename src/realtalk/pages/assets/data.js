@@ -17,6 +17,8 @@ const PARTS = {};
 for (const name of ["hours", "words", "emoji", "laughter", "openings", "domains", "emotions"]) {
   if (RAW[name]) PARTS[name] = entriesOf(RAW[name]);
 }
+// The cell (chat, week or month, person) of every entry of what can be looked up, and its item.
+const LOOKUP = RAW.lookup && { ...RAW.lookup, item: RAW.lookup.sizes.flatMap((size, item) => new Array(size).fill(item)) };
 const REPLIES = { row: running(RAW.replies.row), values: RAW.replies.values };
 const PEOPLE = RAW.people.length + (RAW.others ? 1 : 0);
 const FIRST = RAW.first ? Date.UTC(...RAW.first.split("-").map((part, at) => Number(part) - (at === 1))) : null;
@@ -156,6 +158,44 @@ function uses(name, mask) {
   return { items: part.items, counts, firsts };
 }
 
+// A week or month that the chosen time touches counts whole; null stands for no person's limit.
+function lookedUp(choice) {
+  const people = choice.people && choice.people.length ? new Set(choice.people) : null, { cells } = LOOKUP;
+  const bin = LAST_DAY > 182 ? byMonth : byWeek, low = choice.from === null ? null : bin(choice.from), high = choice.to === null ? null : bin(choice.to);
+  return cells.day.map((day, cell) => {
+    if (choice.chat !== null && cells.chat[cell] !== choice.chat) return null;
+    if (people && !people.has(cells.person[cell])) return null;
+    const key = day < 0 ? "" : bin(day);
+    if ((low !== null && key < low) || (high !== null && (key > high || key === ""))) return null;
+    return { key, person: cells.person[cell] };
+  });
+}
+// The words and phrases that each person used most: [{words: [{item, count}], phrases: […]}].
+function mostUsed(choice) {
+  const cells = lookedUp(choice), shown = LOOKUP.words + LOOKUP.phrases;
+  const counts = Array.from({ length: PEOPLE }, () => new Array(shown).fill(0));
+  LOOKUP.cell.forEach((cell, at) => { if (cells[cell] && LOOKUP.item[at] < shown) counts[cells[cell].person][LOOKUP.item[at]] += LOOKUP.count[at]; });
+  const best = (own, from, to) => own.slice(from, to).map((count, at) => ({ item: LOOKUP.items[from + at], count })).filter((entry) => entry.count >= PARTS.words.least[0]).sort((a, b) => b.count - a.count);
+  return counts.map((own) => ({ words: best(own, 0, LOOKUP.words).slice(0, 10), phrases: best(own, LOOKUP.words, shown).slice(0, 5) }));
+}
+// A word as it is compared: in lower case, without apostrophes and needless spaces.
+const plainWord = (word) => word.toLowerCase().replace(/['’]/g, "").trim().replace(/\s+/g, " ");
+// Its uses by week or month and person, every one from the chat's first to its last; null where it is not held.
+function courseOfWord(word, choice) {
+  const exact = word.toLowerCase().replace(/’/g, "'").trim();
+  const number = LOOKUP.items.includes(exact) ? LOOKUP.items.indexOf(exact) : LOOKUP.items.findIndex((item) => plainWord(item) === plainWord(word));
+  if (number < 0) return null;
+  const cells = lookedUp(choice), bins = new Map();
+  for (const cell of cells) if (cell && cell.key) bins.set(cell.key, new Array(PEOPLE).fill(0));
+  let total = 0;
+  LOOKUP.cell.forEach((cell, at) => {
+    if (LOOKUP.item[at] !== number || !cells[cell]) return;
+    total += LOOKUP.count[at];
+    if (cells[cell].key) bins.get(cells[cell].key)[cells[cell].person] += LOOKUP.count[at];
+  });
+  return { word: LOOKUP.items[number], total, bins: unbroken(bins.keys()).map((key) => ({ month: key, counts: bins.get(key) || new Array(PEOPLE).fill(0) })) };
+}
+
 // Log-odds with an informative prior (Monroe, Colaresi and Quinn 2008), in standard errors.
 function logOdds(own, size, others, othersSize, share) {
   const prior = share * WORDING.least.prior, more = WORDING.least.prior;
@@ -175,7 +215,7 @@ function typicalWords(result) {
       const counts = used.counts[item], together = counts.reduce((a, b) => a + b, 0);
       const z = logOdds(counts[person], size, together - counts[person], everybody - size, PARTS.words.shares[item]);
       return { word, count: counts[person], others: together - counts[person], z };
-    }).filter((entry) => entry.count >= WORDING.least.word && entry.z >= WORDING.least.typical)
+    }).filter((entry) => entry.count >= PARTS.words.least[0] && entry.z >= WORDING.least.typical)
       .sort((a, b) => b.z - a.z || (a.word < b.word ? -1 : 1)).slice(0, 14);
   });
 }

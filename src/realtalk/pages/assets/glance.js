@@ -1,6 +1,6 @@
 // Figures → sentences with one large number each; and the card that can be shared.
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const state = { people: null, chat: null, from: null, to: null, hidden: false };
+const state = { people: null, chat: null, from: null, to: null, hidden: false, word: null };
 const OTHERS = RAW.others ? RAW.people.length : -1;
 function nameOf(person, hidden = state.hidden) {
   if (person === OTHERS) return counted(RAW.others, "other");

@@ -87,12 +87,15 @@ const coloured = (emoji) => ([...emoji].length === 1 ? `${emoji}\ufe0f` : emoji)
 function drawWords(result) {
   if (!PARTS.words) return;
   const emoji = uses("emoji", result.own), laughter = uses("laughter", result.own), openings = uses("openings", result.own), domains = uses("domains", result.own);
-  const typical = typicalWords(result);
+  const typical = typicalWords(result), most = mostUsed(state);
   const people = result.people.filter((who) => who.messages && who.person !== OTHERS).sort((a, b) => b.messages - a.messages).slice(0, 8);
   const best = (used, person, least, most) => used.items.map((item, at) => ({ item, count: used.counts[at][person] })).filter((entry) => entry.count >= least).sort((a, b) => b.count - a.count).slice(0, most);
   const cards = people.map((who) => {
     const parts = [], words = typical[who.person] || [], faces = best(emoji, who.person, 1, 6), laughs = best(laughter, who.person, 1, 3), greets = best(openings, who.person, 3, 4), first = emoji.firsts[who.person];
     if (words.length) parts.push(el("h4", {}, "Says more than the others"), el("ul", { class: "chips" }, words.map((entry, at) => el("li", { class: at < 4 ? "strong" : "", title: `${counted(entry.count, "time")}, the others ${counted(entry.others, "time")}` }, bdi(entry.word)))));
+    const { words: own, phrases } = most[who.person], used = (entries) => el("ul", { class: "chips" }, entries.map((entry) => el("li", {}, bdi(entry.item), " ", el("span", { class: "small" }, commas(entry.count)))));
+    if (own.length) parts.push(el("h4", {}, "Most used words"), used(own));
+    if (phrases.length) parts.push(el("h4", {}, "Phrases"), used(phrases));
     if (faces.length) parts.push(el("h4", {}, "Most used emoji"), el("ul", { class: "faces" }, faces.map((entry) => el("li", {}, el("span", { class: "face" }, coloured(entry.item)), el("span", { class: "small" }, commas(entry.count))))));
     if (first && faces.length) parts.push(el("p", { class: "small" }, "First emoji: ", el("span", { class: "emoji" }, coloured(emoji.items[first.item])), ` on ${dated(first.day)}`));
     const laughed = sum(laughter.counts.map((counts) => counts[who.person]));
@@ -101,10 +104,26 @@ function drawWords(result) {
     return parts.length ? el("article", { class: "person" }, el("h3", {}, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))), parts) : null;
   }).filter(Boolean);
   const sites = domains.items.map((item, at) => ({ name: item, value: sum(domains.counts[at]) })).filter((entry) => entry.value).sort((a, b) => b.value - a.value).slice(0, 10);
-  show("words", cards.length + sites.length > 0);
+  show("words", cards.length + sites.length + LOOKUP.items.length > 0);
   const left = RAW.languages.length ? el("p", { class: "note" }, `Left out: words that say little in ${RAW.languages.map(languageName).join(", ")}.`) : null;
-  put("words-body", cards.length ? left : null, cards.length ? el("div", { class: "people-cards" }, cards) : null,
+  put("words-body", cards.length ? left : null, cards.length ? el("div", { class: "people-cards" }, cards) : null, LOOKUP.items.length ? lookup() : null,
     sites.length ? el("figure", {}, el("figcaption", {}, "Where links lead"), bars(sites.map((entry) => ({ ...entry, text: commas(entry.value) })), { shares: false })) : null);
+}
+
+// A field for a word; what is typed stays while filters change.
+function lookup() {
+  const found = el("div", { id: "word-found", role: "status" }), words = WORDING.sentences;
+  const field = el("input", { type: "search", id: "word", value: state.word ?? LOOKUP.items[0], autocomplete: "off", oninput: () => { state.word = field.value; look(); } });
+  function look() {
+    const word = field.value.trim(), course = word && courseOfWord(word, state);
+    const values = { word: apart(course ? course.word : word), items: commas(LOOKUP.items.length), least: commas(PARTS.words.least[0]), sessions: commas(PARTS.words.least[1]) };
+    if (!course) { found.replaceChildren(...(word ? [el("p", { class: "small" }, fill(words.word_unknown, values))] : [])); return; }
+    const said = fill(words[state.from === null && state.to === null ? "word" : "word_touched"], { ...values, times: counted(course.total, "time") });
+    const people = [...new Set(course.bins.flatMap((bin) => bin.counts.map((count, person) => (count ? person : -1))))].filter((person) => person >= 0).sort((a, b) => a - b);
+    found.replaceChildren(...[el("p", { class: "small" }, said), people.length > 1 ? legend(people) : null, course.total && course.bins.length > 1 ? el("div", { class: "drawing" }, monthChart(course.bins, people, said, "time")) : null].filter(Boolean));
+  }
+  look();
+  return el("figure", { class: "lookup" }, el("figcaption", {}, el("label", { for: "word" }, "Look up a word or phrase"), " ", field), found);
 }
 
 const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${decimal(Math.abs(value * 100), 0)}`;
@@ -233,7 +252,7 @@ byId("card-png").onclick = () => saveCard("png");
 show("hide-names-group", !RAW.anonymous);
 show("card-names-group", !RAW.anonymous);
 localise();
-window.realtalk = { figures, glance, typicalWords, overall, monthly, standingOut, uses, card, cardText: pictureText, headingOf, state };
+window.realtalk = { figures, mostUsed, courseOfWord, glance, typicalWords, overall, monthly, standingOut, uses, card, cardText: pictureText, headingOf, state };
 let resized = 0, drawnFor = chartWidth();
 window.addEventListener("resize", () => {
   clearTimeout(resized);
