@@ -350,6 +350,7 @@ def test_intervals_are_by_whole_days(open_page: Any, kept: Path) -> None:
 
 def test_a_card_names_nobody_unless_asked(open_page: Any, tmp_path: Path) -> None:
     page = open_page(english())
+    page.select_option("#filter-chat", "0")
     with page.expect_download() as waiting:
         page.click("#card-svg")
     text = Path(waiting.value.path()).read_text("utf-8")

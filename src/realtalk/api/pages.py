@@ -123,7 +123,7 @@ def report(
         portrait = make_portrait(chats, options, say=_LOG.warning, progress=progress)
         path = write_portrait(portrait, page)
         log_notes(portrait.notes)
-        lines = [f"{sentence.figure} {sentence.text}" for sentence in portrait.sentences]
+        lines = [str(sentence) for sentence in portrait.sentences]
         page_made = Page(path, portrait, lines)
     else:
         page_made = _report_runs(sources, page, title, simulated, human, progress)

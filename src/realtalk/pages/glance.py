@@ -4,7 +4,9 @@
         print(line.figure, line.text)     → 39% of the messages are from Mara
 
 The same sentences open the page, which counts them again for every choice of people and time;
-their wording is shared (assets/wording.json).
+their wording is shared (assets/wording.json). A fact that lies near what chance would give, such as
+51% of the messages from one of two people, comes last, and is left out where others have more to
+tell. Of several chats nothing is said that would add people up as if they were one group.
 """
 
 from __future__ import annotations
@@ -29,11 +31,16 @@ _MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A figure and what it says."""
+    """A figure and what it says. `is_whole` text says the figure itself; `is_weak` says little."""
 
     id: str
     figure: str
     text: str
+    is_whole: bool = False
+    is_weak: bool = False
+
+    def __str__(self) -> str:
+        return self.text if self.is_whole else f"{self.figure} {self.text}"
 
 
 @cache
@@ -52,38 +59,35 @@ def glance(aggregates: Aggregates, *, claims: bool = True) -> list[Sentence]:
     if frame.is_empty():
         return []
     days = frame.drop_nulls("date").group_by("date").len("messages").sort("date")
-    return [
-        *_size(aggregates, days),
-        *_shares(aggregates),
-        *_replies(aggregates),
-        *_course(days, _of_all(aggregates, " in any of the {:,} chats")),
+    chats = len(aggregates.chats.names) + aggregates.chats.others
+    found = [
+        *_size(aggregates, days, chats),
+        *(_shares(aggregates) + _replies(aggregates) if chats == 1 else []),
+        *_course(days, chats),
         *(_mood(aggregates) if claims else []),
-    ][:_MOST]
+        *(_habits(aggregates) if chats == 1 else []),
+        *_weekday(days),
+    ]
+    return sorted(found, key=lambda sentence: sentence.is_weak)[:_MOST]
 
 
-def _say(id_: str, figure: str, values: Mapping[str, str], template: str = "") -> Sentence:
-    return Sentence(id_, figure, wording()["sentences"][template or id_].format(**values))
+def _say(
+    id_: str, figure: str, values: Mapping[str, str], template: str = "", *, is_weak: bool = False
+) -> Sentence:
+    text = wording()["sentences"][template or id_].format(**values)
+    is_whole = id_ == "reply" or template.endswith("_tie")
+    return Sentence(id_, figure, text, is_whole, is_weak)
 
 
-def _of_all(aggregates: Aggregates, words: str) -> str:
-    """Figures of several chats are of all together, also of those that a person is not in."""
-    count = len(aggregates.chats.names) + aggregates.chats.others
-    return words.format(count) if count > 1 else ""
-
-
-def _holders(figures: Mapping[str, str]) -> tuple[str, str]:
-    """The first figure and who has it; those who share it, as far as it is shown, together."""
+def _holders(figures: Mapping[str, str]) -> tuple[str, str, int]:
+    """The first figure, who has it, and how many share it as far as it is shown."""
     figure = next(iter(figures.values()))
     equal = [name for name, time in figures.items() if time == figure]
-    if len(equal) == 1:
-        return figure, equal[0]
-    names = (
-        f"{len(equal):,} people" if len(equal) > 3 else f"{', '.join(equal[:-1])} and {equal[-1]}"
-    )
-    return figure, f"each of {names}"
+    names = ", ".join(equal[:-1]) + f" and {equal[-1]}" if equal[1:] else equal[0]
+    return figure, f"{len(equal):,} people" if len(equal) > 3 else names, len(equal)
 
 
-def _size(aggregates: Aggregates, days: pl.DataFrame) -> list[Sentence]:
+def _size(aggregates: Aggregates, days: pl.DataFrame, chats: int) -> list[Sentence]:
     frame, total = aggregates.lines.frame, aggregates.lines.frame.height
     people = aggregates.people
     count = len(people.names) + people.others
@@ -92,13 +96,15 @@ def _size(aggregates: Aggregates, days: pl.DataFrame) -> list[Sentence]:
     by = people.names[0] if count == 1 else f"{count:,} people"
     values = {
         "messages": f"{'message' if total == 1 else 'messages'}, {size},",
-        "people": by + _of_all(aggregates, " in {:,} chats"),
+        "people": by,
+        "chats": f"{chats:,}",
     }
     template = "messages"
     if days.height:
         first, last = days["date"][0], days["date"][-1]
         values |= {"first": day_text(first), "last": day_text(last)}
         template = "messages_day" if first == last else "messages_since"
+    template += "_chats" if chats > 1 else ""
     return [_say("messages", f"{total:,}", values, template)]
 
 
@@ -115,11 +121,30 @@ def _shares(aggregates: Aggregates) -> list[Sentence]:
         if (total := sum(counts.values())) < least:
             continue
         order = sorted(names, key=lambda name: -counts.get(name, 0))
-        figure, who = _holders({name: percent(counts.get(name, 0) / total) for name in order})
-        chats = _of_all(aggregates, " of the {:,} chats together")
-        values = {"conversations": counted(total, "conversation"), "chats": chats, "name": who}
-        sentences.append(_say(id_, figure, values))
+        share, who, equal = _holders({n: percent(counts.get(n, 0) / total) for n in order})
+        values = {"conversations": counted(total, "conversation"), "name": who, "names": who}
+        figure = share if equal == 1 else wording()["sentences"]["tie"]
+        sentences.append(
+            _say(
+                id_,
+                figure,
+                values | {"share": share},
+                f"{id_}_tie" if equal > 1 else id_,
+                is_weak=_is_expected(
+                    counts.get(order[0], 0), total, len(names) + aggregates.people.others
+                ),
+            )
+        )
     return sentences
+
+
+def _is_expected(count: int, total: int, people: int) -> bool:
+    """Whether a share is near that of each of so many equals, or could well be so by chance."""
+    even = 1 / people
+    error = (even * (1 - even) / total) ** 0.5
+    share = count / total
+    least: float = wording()["least"]["telling"]
+    return share < even * least or share - even < 1.96 * error
 
 
 def _replies(aggregates: Aggregates) -> list[Sentence]:
@@ -136,14 +161,73 @@ def _replies(aggregates: Aggregates) -> list[Sentence]:
     if not order:
         return []
     times = {name: wait_text(median, unit) for median, _, name in order}
-    last, time = next(reversed(times.items()))
-    figure, who = _holders(times)
-    template = "reply" if time == figure else "reply_two" if len(order) == 2 else "reply_least"
-    values = {"name": who, "other": last, "time": time, "count": f"{len(order):,}"}
+    last, later = next(reversed(times.items()))
+    figure, who, equal = _holders(times)
+    if equal == len(order):
+        template = {1: "reply", 2: "reply_both"}.get(equal, "reply_all")
+    elif len(order) == 2:
+        template = "reply_two"
+    else:
+        template = "reply_least_tie" if equal > 1 else "reply_least"
+    within = wording()["within"]
+    values = {
+        "names": who,
+        "time": within.get(figure, figure),
+        "other": last,
+        "later": within.get(later, later),
+        "count": f"{len(order):,}",
+    }
     return [_say("reply", figure, values, template)]
 
 
-def _course(days: pl.DataFrame, of: str) -> list[Sentence]:
+def _habits(aggregates: Aggregates) -> list[Sentence]:
+    """Whose messages are longest, and who asks most; each beside the one who does so least."""
+    least, names = wording()["least"], aggregates.people.names
+    people = (
+        aggregates.lines.frame.filter(pl.col("speaker").is_in(list(names)))
+        .group_by("speaker")
+        .agg(pl.len().alias("n"), pl.col("words").sum(), pl.col("question").sum())
+        .filter(pl.col("n") >= least["messages"])
+    )
+    rows = sorted(people.iter_rows(named=True), key=lambda row: names.index(row["speaker"]))
+    if len(rows) < 2:
+        return []
+    sentences = []
+    for id_, column in (("length", "words"), ("question", "question")):
+        order = sorted(rows, key=lambda row: -row[column] / row["n"])
+        most, fewest = (row[column] / row["n"] for row in (order[0], order[-1]))
+        if id_ == "length":
+            is_told = not aggregates.lines.spaceless
+            texts = [f"{int(value * 10 + 0.5) / 10:.1f} words" for value in (most, fewest)]
+        else:
+            is_told = sum(row["question"] for row in rows) >= least["questions"]
+            texts = [percent(value) for value in (most, fewest)]
+        if is_told and most >= fewest * least[id_] and most > 0:
+            values = {
+                "name": order[0]["speaker"],
+                "other": order[-1]["speaker"],
+                "less": texts[1],
+            }
+            sentences.append(_say(id_, texts[0], values))
+    return sentences
+
+
+def _weekday(days: pl.DataFrame) -> list[Sentence]:
+    """The fullest day of the week, where it stands out over some weeks."""
+    least, total = wording()["least"], int(days["messages"].sum())
+    if days.height < 2 or (days["date"][-1] - days["date"][0]).days + 1 < least["weeks"]:
+        return []
+    sums = dict(
+        days.group_by(pl.col("date").dt.weekday()).agg(pl.col("messages").sum()).iter_rows()
+    )
+    top = max(range(1, 8), key=lambda day: (sums.get(day, 0), -day))
+    if sums[top] * 7 < total * least["weekday"] or total < least["messages"]:
+        return []
+    values = {"weekday": wording()["weekdays"][top - 1]}
+    return [_say("weekday", percent(sums[top] / total), values)]
+
+
+def _course(days: pl.DataFrame, chats: int) -> list[Sentence]:
     """The longest run of days with messages, the longest without, and the fullest day."""
     dates: list[date] = days["date"].to_list()
     if len(dates) < 2:
@@ -167,8 +251,9 @@ def _course(days: pl.DataFrame, of: str) -> list[Sentence]:
         if length >= least:
             begin, end = spans[lengths.index(length)]
             times = lengths.count(length)
-            values = {"of": of, "times": f"{times:,}", "from": day_text(begin), "to": day_text(end)}
-            template = f"{id_}_several" if times > 1 else id_
+            values = {"chats": f"{chats:,}", "times": f"{times:,}"}
+            values |= {"from": day_text(begin), "to": day_text(end)}
+            template = f"{id_}{'_chats' * (chats > 1)}{'_several' * (times > 1)}"
             sentences.append(_say(id_, counted(length, "day"), values, template))
     sizes: list[int] = days["messages"].to_list()
     times = sizes.count(max(sizes))

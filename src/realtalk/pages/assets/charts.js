@@ -75,7 +75,7 @@ function calendar(days, first, last) {
   });
 }
 
-const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const WEEKDAYS = WORDING.weekdays;
 function weekChart(week) {
   const most = Math.max(1, ...week.flat()), wide = (chartWidth() - 40) / 24, high = Math.min(24, Math.max(16, wide));
   const cells = week.flatMap((hours, day) => hours.map((count, hour) => titled(

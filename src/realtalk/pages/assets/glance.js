@@ -10,11 +10,15 @@ const saidName = (person, hidden = state.hidden) => apart(nameOf(person, hidden)
 const colour = (person) => (person === OTHERS ? "others" : String(person % 13));
 const CHATS = RAW.chats.length + RAW.other_chats;
 const joined = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0]);
-// Whoever has the figure; those who share it, as far as it is shown, are named together.
+// Those who share the first figure, as far as it is shown.
 function holders(entries, figure, name) {
   const equal = entries.filter((who) => figure(who) === figure(entries[0]));
-  if (equal.length === 1) return name(entries[0].person);
-  return `each of ${equal.length > 3 ? `${commas(equal.length)} people` : joined(equal.map((who) => name(who.person)))}`;
+  return { equal: equal.length, names: equal.length > 3 ? `${commas(equal.length)} people` : joined(equal.map((who) => name(who.person))) };
+}
+// Whether a share is near that of each of so many equals, or could well be so by chance.
+function isExpected(count, total, people) {
+  const even = 1 / people, share = count / total;
+  return share < even * WORDING.least.telling || share - even < 1.96 * Math.sqrt((even * (1 - even)) / total);
 }
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
@@ -23,38 +27,36 @@ function glance(result, hidden = state.hidden) {
   const { total, people } = result, words = WORDING.sentences, found = [];
   if (!total.messages) return found;
   const name = (person) => saidName(person, hidden);
-  // Of several chats the figures are of all together, also of those that a person is not in.
-  const several = CHATS > 1 && state.chat === null, chats = several ? ` of the ${commas(CHATS)} chats together` : "";
-  const of = (several ? ` in any of the ${commas(CHATS)} chats` : "") + (state.people && state.people.length ? " from those you chose" : "");
+  // Of several chats nothing is said that would add people up as if they were one group.
+  const several = CHATS > 1 && state.chat === null, chosen = Boolean(state.people && state.people.length), chats = commas(CHATS), least = WORDING.least;
   const writing = people.filter((who) => who.messages);
   const count = total.people + (RAW.others && writing.some((who) => who.person === OTHERS) ? RAW.others - 1 : 0);
   const by = count === 1 ? name(writing[0].person) : `${commas(count)} people`;
   const size = RAW.spaceless ? counted(total.characters, "character") : counted(total.words, "word");
   const kind = total.first === null ? "messages" : total.first === total.last ? "messages_day" : "messages_since";
-  found.push({ id: "messages", figure: commas(total.messages), text: fill(words[kind], {
-    messages: `${total.messages === 1 ? "message" : "messages"}, ${size},`, people: by + (several && !state.people && state.from === null && state.to === null ? ` in ${commas(CHATS)} chats` : ""),
+  found.push({ id: "messages", figure: commas(total.messages), text: fill(words[several && !chosen && state.from === null && state.to === null ? `${kind}_chats` : kind], { chats,
+    messages: `${total.messages === 1 ? "message" : "messages"}, ${size},`, people: by,
     first: total.first === null ? "" : dated(total.first), last: total.last === null ? "" : dated(total.last) }) });
-  const named = people.filter((who) => who.person !== OTHERS);
-  if (named.length && state.people && state.people.length) {
-    for (const who of named.slice(0, 2)) if (who.messages < total.all) found.push({ id: "share", figure: percent(who.share), text: fill(words.share_of_all, { name: name(who.person) }) });
-  } else if (named.length > 1) {
-    const order = [...named].sort((a, b) => b.messages - a.messages || a.person - b.person), shown = (who) => percent(who.share);
-    found.push({ id: "share", figure: shown(order[0]), text: fill(words.share, { chats, name: holders(order, shown, name) }) });
+  const named = people.filter((who) => who.person !== OTHERS), told = several ? [] : named;
+  if (told.length && chosen) {
+    for (const who of told.slice(0, 2)) if (who.messages < total.all) found.push({ id: "share", figure: percent(who.share), text: fill(words.share_of_all, { name: name(who.person) }) });
   }
-  if (named.length > 1 && total.starts >= WORDING.least.sessions) {
-    const order = [...named].sort((a, b) => b.starts - a.starts || a.person - b.person), shown = (who) => percent(who.started);
-    found.push({ id: "starts", figure: shown(order[0]), text: fill(words.starts, { conversations: counted(total.starts, "conversation"), chats, name: holders(order, shown, name) }) });
+  for (const [id, column, share, enough] of [["share", "messages", "share", !chosen], ["starts", "starts", "started", total.starts >= least.sessions]]) {
+    if (told.length < 2 || !enough) continue;
+    const order = [...told].sort((a, b) => b[column] - a[column] || a.person - b.person), shown = (who) => percent(who[share]), { equal, names } = holders(order, shown, name);
+    found.push({ id, figure: equal > 1 ? words.tie : shown(order[0]), whole: equal > 1, weak: isExpected(order[0][column], total[column], count),
+      text: fill(words[equal > 1 ? `${id}_tie` : id], { conversations: counted(total.starts, "conversation"), name: names, names, share: shown(order[0]) }) });
   }
-  const answering = named.filter((who) => who.replies >= WORDING.least.replies).sort((a, b) => a.reply - b.reply || a.person - b.person);
+  const answering = told.filter((who) => who.replies >= least.replies).sort((a, b) => a.reply - b.reply || a.person - b.person);
   if (answering.length) {
-    const [first, second] = answering, shown = (who) => waited(who.reply), time = shown(answering[answering.length - 1]);
-    const kind = time === shown(first) ? "reply" : second && answering.length === 2 ? "reply_two" : "reply_least";
-    found.push({ id: "reply", figure: shown(first), text: fill(words[kind], {
-      name: holders(answering, shown, name), other: second ? name(second.person) : "", time, count: commas(answering.length) }) });
+    const shown = (who) => waited(who.reply), within = (time) => WORDING.within[time] || time, last = answering[answering.length - 1], { equal, names } = holders(answering, shown, name);
+    const kind = equal === answering.length ? { 1: "reply", 2: "reply_both" }[equal] || "reply_all" : answering.length === 2 ? "reply_two" : equal > 1 ? "reply_least_tie" : "reply_least";
+    found.push({ id: "reply", figure: shown(answering[0]), whole: true, text: fill(words[kind], {
+      names, time: within(shown(answering[0])), other: name(last.person), later: within(shown(last)), count: commas(answering.length) }) });
   }
-  for (const [id, least] of [["streak", 2], ["silence", WORDING.least.silence]]) {
+  for (const [id, days] of [["streak", 2], ["silence", least.silence]]) {
     const span = result[id];
-    if (span && span.days >= least) found.push({ id, figure: counted(span.days, "day"), text: fill(words[span.times > 1 ? `${id}_several` : id], { of, times: commas(span.times), from: dated(span.from), to: dated(span.to) }) });
+    if (span && span.days >= days) found.push({ id, figure: counted(span.days, "day"), text: fill(words[`${id}${chosen ? "_chosen" : several ? "_chats" : ""}${span.times > 1 ? "_several" : ""}`], { chats, times: commas(span.times), from: dated(span.from), to: dated(span.to) }) });
   }
   const { busiest } = result;
   if (busiest && busiest.times < total.active) found.push({ id: "busiest", figure: counted(busiest.messages, "message"), text: fill(words[busiest.times > 1 ? "busiest_several" : "busiest"], { times: commas(busiest.times), date: dated(busiest.day) }) });
@@ -62,7 +64,16 @@ function glance(result, hidden = state.hidden) {
     const mood = overall("positive", result.own), negative = overall("negative", result.own);
     if (mood.value !== null) found.push({ id: "mood", figure: percent(mood.value), text: fill(words.mood, { turns: counted(mood.n, "turn"), negative: percent(negative.value) }) });
   }
-  return found.slice(0, 8);
+  const writers = told.filter((who) => who.messages >= least.messages), rate = (who, column) => who[column] / who.messages;
+  for (const [id, column, enough, shown] of [["length", "words", !RAW.spaceless, (value) => `${decimal(Math.round(value * 10) / 10)} words`], ["question", "question", sum(writers.map((who) => who.question)) >= least.questions, percent]]) {
+    const order = [...writers].sort((a, b) => rate(b, column) - rate(a, column) || a.person - b.person), [first, last] = [order[0], order[order.length - 1]];
+    if (order.length > 1 && enough && rate(first, column) > 0 && rate(first, column) >= rate(last, column) * least[id]) found.push({ id, figure: shown(rate(first, column)), text: fill(words[id], { name: name(first.person), other: name(last.person), less: shown(rate(last, column)) }) });
+  }
+  const week = new Array(7).fill(0);
+  for (const [day, messages] of result.days) week[(dateOf(day).getUTCDay() + 6) % 7] += messages;
+  const all = sum(week), top = week.indexOf(Math.max(...week));
+  if (total.span >= least.weeks && all >= least.messages && week[top] * 7 >= all * least.weekday) found.push({ id: "weekday", figure: percent(week[top] / all), text: fill(words.weekday, { weekday: weekdayName(top) }) });
+  return [...found.filter((item) => !item.weak), ...found.filter((item) => item.weak)].slice(0, 8);
 }
 
 // The glance as one picture of 1080 by 1350 points, text as text.
