@@ -164,6 +164,49 @@ def _mbox(said: list[Said]) -> Files:
     return {"All mail.mbox": box.encode("utf-8", "replace")}
 
 
+def _chatgpt(said: list[Said]) -> Files:
+    conversations = []
+    for name, chat in by_chat(said).items():
+        ids = ["root", *(one.id or f"n{place}" for place, one in chat)]
+        nodes: dict[str, Any] = {"root": {"message": None, "parent": None, "children": ids[1:2]}}
+        for at, (_, one) in enumerate(chat, 1):
+            message = {
+                "author": {"role": "assistant"},
+                "create_time": one.epoch,
+                "content": {"content_type": "text", "parts": [one.text]},
+                "metadata": {"model_slug": one.who},
+                "recipient": "all",
+            }
+            node = {"message": message, "parent": ids[at - 1], "children": ids[at + 1 : at + 2]}
+            nodes[ids[at]] = node
+        conversations.append(
+            {"title": name, "mapping": nodes, "current_node": ids[-1], "conversation_id": name}
+        )
+    return {"conversations.json": as_json(conversations)}
+
+
+def _claude(said: list[Said]) -> Files:
+    conversations = [
+        {
+            "uuid": name,
+            "name": name,
+            "chat_messages": [
+                {
+                    "uuid": one.id or f"n{place}",
+                    "text": one.text,
+                    "content": [{"type": "text", "text": one.text}],
+                    "sender": "assistant",
+                    "model": one.who,
+                    "created_at": f"{one.time.isoformat()}.000000Z",
+                }
+                for place, one in chat
+            ],
+        }
+        for name, chat in by_chat(said).items()
+    ]
+    return {"conversations.json": as_json(conversations)}
+
+
 DOWNLOADS: dict[str, Form] = {
     "chatlab": Form("chatlab", _chatlab),
     "chatlab lines": Form("chatlab", _chatlab_lines),
@@ -174,4 +217,6 @@ DOWNLOADS: dict[str, Form] = {
     "teams": Form("teams", _teams),
     "skype": Form("teams", _skype),
     "google chat": Form("google-chat", _google_chat),
+    "chatgpt": Form("chatgpt", _chatgpt),
+    "claude": Form("claude", _claude),
 }

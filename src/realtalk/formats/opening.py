@@ -101,7 +101,7 @@ _ENDINGS = tuple(
 _EXPORTS = frozenset(
     """
     whatsapp telegram signal discord slack instagram messenger imessage line kakaotalk viber chatlab
-    teams google-chat
+    teams google-chat chatgpt claude
     """.split()  # noqa: SIM905 - words read better than quotes
 )
 _MOST_NAMED = 10

@@ -183,6 +183,8 @@ FORMATS: Registry[Format] = Registry(
         "chatlab": f"{_HERE}.exports.chatlab:FORMAT",
         "teams": f"{_HERE}.exports.teams:FORMAT",
         "google-chat": f"{_HERE}.exports.google_chat:FORMAT",
+        "chatgpt": f"{_HERE}.exports.assistants:CHATGPT",
+        "claude": f"{_HERE}.exports.assistants:CLAUDE",
         "mbox": f"{_HERE}.exports.mbox:FORMAT",
         "jsonl": f"{_HERE}.published.jsonl:FORMAT",
         "csv": f"{_HERE}.published.csv:FORMAT",

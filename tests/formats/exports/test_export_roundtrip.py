@@ -148,7 +148,8 @@ APPS = {
         **dict.fromkeys(("signal lines", "signal frames", "signal desktop"), texts),
         **dict.fromkeys(("telegram", "discord", "discord table", "slack"), texts),
         **dict.fromkeys(("messenger encrypted", "chatlab", "chatlab lines"), texts),
-        "google chat": texts,
+        **dict.fromkeys(("google chat", "claude"), texts),
+        "chatgpt": texts.filter(lambda text: "\ue200" not in text),
         **dict.fromkeys(("discord html", "messenger html", "teams", "skype"), visible),
     }.items()
 }

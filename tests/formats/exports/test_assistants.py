@@ -1,0 +1,160 @@
+"""ChatGPT's and Claude's downloads: what was shown, by which model, and what is no message."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from realtalk.chat import Attachment, unpack_extra
+from realtalk.errors import RealtalkError
+from realtalk.formats.opening import open_reading
+from realtalk.formats.reading import ReadCorpus, ReadOptions
+
+Fields = dict[str, Any]
+
+
+def node(parent: str | None, role: str, *parts: Any, **more: Any) -> Fields:
+    content = {"content_type": more.pop("kind", "text"), "parts": list(parts)}
+    message = {"author": {"role": role}, "create_time": 1714548600.5, "content": content}
+    return {"parent": parent, "children": [], "message": message | {"recipient": "all"} | more}
+
+
+PICTURE = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_7"}
+PHOTO = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-1"}
+SPOKEN = {"content_type": "audio_transcription", "text": "and aloud", "direction": "in"}
+SLUG = {"metadata": {"model_slug": "gpt-4o"}}
+SOUP = {
+    "title": "Soup",
+    "create_time": 1714548600.0,
+    "conversation_id": "c1",
+    "default_model_slug": "auto",
+    "current_node": "n9",
+    "mapping": {
+        "n9": node("n8", "assistant", "a picture: \ue200cite\ue202turn0search1\ue201 there"),
+        "root": {"message": None, "parent": None, "children": ["s"]},
+        "s": node("root", "system", ""),
+        "u": node("s", "user", "about me", kind="user_editable_context"),
+        "n1": node("u", "user", "how much salt?", PHOTO, SPOKEN, kind="multimodal_text")
+        | {"children": ["n2", "n3"]},
+        "n2": node("n1", "assistant", "a kilo", **SLUG),
+        "n3": node("n1", "assistant", "a pinch", **SLUG),
+        "n4": node("n3", "assistant", "search('salt')", recipient="browser"),
+        "n5": node("n4", "tool", "salt is a mineral"),
+        "n6": node("n5", "assistant", "hm", kind="thoughts"),
+        "n7": node("n6", "assistant", ""),
+        "n8": node("n7", "tool", PICTURE, kind="multimodal_text", **SLUG),
+        "away": node("n2", "user", "a kilo?!"),
+    },
+}
+SOUP["mapping"]["n1"]["message"]["metadata"] = {  # type: ignore[index]
+    "attachments": [{"id": "file-1", "name": "pot.jpg", "mimeType": "image/jpeg"}]
+}
+LATER = {"title": "", "id": "c2", "mapping": {"n1": node(None, "user", "hello?")}}
+
+
+def read(path: Path, expected: str, **options: Any) -> ReadCorpus:
+    opened = open_reading(path, options=ReadOptions(**options))
+    assert opened.format == expected
+    return opened.reading
+
+
+def test_what_chatgpt_showed(tmp_path: Path) -> None:
+    (tmp_path / "conversations.json").write_text(json.dumps([SOUP, LATER, 7]))
+    (tmp_path / "user.json").write_text('{"email": "a@x.org"}')
+    (tmp_path / "chat.html").write_text(f"<html><script>var jsonData = {json.dumps([SOUP])};")
+    reading = read(tmp_path, "chatgpt", timezone="Europe/Athens")
+    soup, later = reading.corpus.chats
+    assert (soup.id, soup.speakers, later.id) == ("Soup", ("Me", "gpt-4o", "auto"), "Untitled")
+    assert [(m.speaker, m.text) for m in soup.messages] == [
+        ("Me", "how much salt?\nand aloud"),
+        ("gpt-4o", "a pinch"),
+        ("gpt-4o", ""),
+        ("auto", "a picture:  there"),
+    ]
+    question, _, drawn, _ = soup.messages
+    assert question.attachments == (Attachment("image", "pot.jpg", "file-1"),)
+    assert drawn.attachments == (Attachment("image", url="sediment://file_7"),)
+    assert question.time == datetime(2024, 5, 1, 10, 30, 0, 500000)
+    # Seven messages and notices more, two in another branch, and the 7 that is no conversation.
+    assert str(reading.ledger) == "14 entries = 5 in messages + 6 system + 3 left over"
+    assert reading.notes == ("messages in branches that were not shown, left over: 2",)
+
+
+def test_the_page_and_the_zip_say_the_same(tmp_path: Path) -> None:
+    head = "<html><head><title>ChatGPT Data Export</title><script>var jsonData = "
+    whole = f"{head}{json.dumps([SOUP])};\nvar assetsJson = {{}}"
+    (tmp_path / "chat.html").write_text(whole)
+    page = read(tmp_path / "chat.html", "chatgpt")
+    with ZipFile(tmp_path / "x.zip", "w") as archive:
+        for number, part in enumerate((SOUP, LATER)):
+            archive.writestr(f"conversations-00{number}.json", json.dumps([part]))
+    packed = read(tmp_path / "x.zip", "chatgpt")
+    assert [chat.id for chat in packed.corpus.chats] == ["Soup", "Untitled"]
+    assert page.corpus.chats[0].messages == packed.corpus.chats[0].messages
+    (tmp_path / "chat.html").write_text(whole[:900])
+    with pytest.raises(RealtalkError, match="damaged or cut off; export"):
+        open_reading(tmp_path / "chat.html")
+
+
+def test_a_tree_that_goes_in_circles(tmp_path: Path) -> None:
+    round_trip = {"a": node("b", "user", "one"), "b": node("a", "assistant", "two")}
+    value = {"mapping": round_trip, "current_node": "b", "title": "x"}
+    (tmp_path / "one.json").write_text(json.dumps(value))
+    [chat] = read(tmp_path / "one.json", "chatgpt").corpus.chats
+    assert [m.speaker for m in chat.messages] == ["Me", "ChatGPT"]
+
+
+def said(number: str, parent: str | None, sender: str, text: str, **more: Any) -> Fields:
+    content = [{"type": "text", "text": text}] if text else []
+    created = f"2024-05-01T07:3{number}:00.123456Z"
+    fields = {"uuid": number, "sender": sender, "text": text, "created_at": created}
+    return fields | {"content": content, "parent_message_uuid": parent} | more
+
+
+TOOLS = [{"type": "thinking", "thinking": "hm"}, {"type": "tool_use", "name": "web_search"}]
+BREAD = {
+    "uuid": "c1",
+    "name": "Bread",
+    "account": {"uuid": "a"},
+    "chat_messages": [
+        said("1", None, "human", "how long?", attachments=[{"file_name": "", "file_type": "txt"}]),
+        said("2", "1", "assistant", "a day"),
+        said("3", "1", "assistant", "an hour", files=[{"file_name": "a.png", "file_uuid": "f"}]),
+        said("4", "3", "assistant", "", content=TOOLS),
+        said("5", "4", "assistant", "", content=[*TOOLS, {"type": "text", "text": "rest it"}]),
+    ],
+}
+
+
+def test_what_claude_showed(tmp_path: Path) -> None:
+    # Before there were blocks, a message had its text only; and no links, so no branches.
+    old = [
+        {"uuid": "o", "sender": "human", "text": "hi", "created_at": "2023-08-01T07:30:00+00:00"}
+    ]
+    value = [BREAD, {"uuid": "c2", "name": "", "model": "claude-2", "chat_messages": old}]
+    (tmp_path / "conversations.json").write_text(json.dumps(value))
+    (tmp_path / "users.json").write_text('[{"uuid": "a", "full_name": "Ann"}]')
+    reading = read(tmp_path, "claude")
+    bread, other = reading.corpus.chats
+    assert [(m.speaker, m.text) for m in bread.messages] == [
+        ("Me", "how long?"),
+        ("Claude", "an hour"),
+        ("Claude", "rest it"),
+    ]
+    first, answer, last = bread.messages
+    assert first.attachments == (Attachment("file", "pasted text"),)
+    assert answer.attachments == (Attachment("image", "a.png", "f"),)
+    assert unpack_extra(last.extra) == {"id": "5", "tools": ["web_search"]}
+    assert other.messages[0].time == datetime(2023, 8, 1, 7, 30)
+    assert str(reading.ledger) == "6 entries = 4 in messages + 1 system + 1 left over"
+    assert reading.notes == ("messages in branches that were not shown, left over: 1",)
+    BREAD["current_leaf_message_uuid"] = "2"
+    (tmp_path / "conversations.json").write_text(json.dumps({"conversations": [BREAD]}))
+    [chat] = read(tmp_path, "claude").corpus.chats
+    del BREAD["current_leaf_message_uuid"]
+    assert [m.text for m in chat.messages] == ["how long?", "a day"]
