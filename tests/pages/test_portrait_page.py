@@ -323,6 +323,8 @@ def test_feelings_are_those_of_the_labels(open_page: Any, kept: Path) -> None:
         "window.realtalk.overall('intimacy', window.realtalk.figures(window.realtalk.state).own)"
     )
     assert intimacy["value"] == pytest.approx(labels["intimacy"].mean(), abs=1e-4)
+    assert not page.is_visible("#feelings")  # of two chats together
+    page.select_option("#filter-chat", "0")
     assert page.is_visible("#feelings")
 
 

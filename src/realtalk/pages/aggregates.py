@@ -23,6 +23,7 @@ import polars as pl
 
 from realtalk.ei.labels import EMOTIONS
 from realtalk.formats.tables import Tables
+from realtalk.pages.groups import answers, mentions
 from realtalk.pages.lines import MEDIA, MessageLines, message_lines
 from realtalk.pages.lookup import LookUp
 from realtalk.pages.words import PortraitWords, WordCounts, count_words_used, name_parts
@@ -99,8 +100,11 @@ class Aggregates:
             "hours": self._hours(frame, row_of),
             "replies": self._replies(frame, row_of),
         }
+        data["answers"] = self._between(answers(self.lines.frame), row_of)
         if self.words is not None:
             used = self.words
+            named = mentions(self.lines.frame, self.people.names)
+            data["mentions"] = self._between(named, row_of)
             data["words"] = self._sparse(used.words, row_of) | {
                 "shares": list(used.shares),
                 "least": list(used.least),
@@ -193,6 +197,13 @@ class Aggregates:
             "cell": placed["cell"].to_list(),
             "count": placed["count"].to_list(),
         }
+
+    def _between(self, pairs: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
+        """Counts by row and the number of the other person."""
+        numbered = self._add_numbers(pairs).with_columns(
+            _number("other", self.people).alias("item")
+        )
+        return _entries(numbered.group_by(*_KEY, "item").len("count").sort("item"), row_of)
 
     def _emotions(self, row_of: pl.DataFrame) -> dict[str, Any]:
         assert self.feelings is not None

@@ -59,6 +59,8 @@ def message_lines(tables: Tables) -> MessageLines:
         tables.messages.select(
             "chat",
             "session",
+            "id",
+            "reply_to",
             "speaker",
             "time",
             "text",

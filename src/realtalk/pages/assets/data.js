@@ -19,6 +19,8 @@ for (const name of ["hours", "words", "emoji", "laughter", "openings", "domains"
 }
 // The cell (chat, week or month, person) of every entry of what can be looked up, and its item.
 const LOOKUP = RAW.lookup && { ...RAW.lookup, item: RAW.lookup.sizes.flatMap((size, item) => new Array(size).fill(item)) };
+const EVERYONE = Array.from({ length: RAW.people.length + (RAW.others ? 1 : 0) }, (_, person) => person);
+for (const name of ["answers", "mentions"]) if (RAW[name]) PARTS[name] = { ...entriesOf(RAW[name]), items: EVERYONE };
 const REPLIES = { row: running(RAW.replies.row), values: RAW.replies.values };
 const PEOPLE = RAW.people.length + (RAW.others ? 1 : 0);
 const FIRST = RAW.first ? Date.UTC(...RAW.first.split("-").map((part, at) => Number(part) - (at === 1))) : null;
@@ -142,6 +144,20 @@ function monthly(result) {
     months.get(key)[ROWS.person[row]] += ROWS.messages[row];
   }
   return unbroken(months.keys()).map((key) => ({ month: key, counts: months.get(key) || new Array(PEOPLE).fill(0) }));
+}
+
+// Every chat with its people, messages and days, the fullest first.
+function chatList() {
+  const chats = new Map();
+  for (let row = 0; row < COUNT; row++) {
+    if (!chats.has(ROWS.chat[row])) chats.set(ROWS.chat[row], { chat: ROWS.chat[row], messages: 0, people: new Map(), first: null, last: null });
+    const entry = chats.get(ROWS.chat[row]), day = ROWS.day[row];
+    if (!ROWS.messages[row]) continue;
+    entry.messages += ROWS.messages[row];
+    entry.people.set(ROWS.person[row], (entry.people.get(ROWS.person[row]) || 0) + ROWS.messages[row]);
+    if (day >= 0) { entry.first = entry.first === null ? day : Math.min(entry.first, day); entry.last = Math.max(entry.last ?? day, day); }
+  }
+  return [...chats.values()].sort((a, b) => a.chat - b.chat);
 }
 
 // Uses of items by person: {item: [count per person]}, and the first item of each person.

@@ -101,6 +101,11 @@ function saveCard(kind) {
 }
 function headingOf(hidden = state.hidden) {
   if (RAW.title && !hidden) return RAW.title;
+  const one = CHATS === 1 ? 0 : state.chat, chat = one === null ? null : chatList().find((entry) => entry.chat === one), group = chat && chat.people.size > 2;
+  if (chat && !hidden && one < RAW.chats.length) {  // a group has its own name
+    if (group) return apart(RAW.chats[one]);
+    if (CHATS > 1) return joined([...chat.people.keys()].sort((a, b) => a - b).map((person) => saidName(person)));
+  }
   const named = RAW.people.map((_, person) => saidName(person, hidden));
   const of = CHATS > 1 ? `${commas(CHATS)} chats of ` : "";
   if (hidden || !named.length) return CHATS > 1 ? `${commas(CHATS)} chats, measured` : RAW.people.length === 2 ? "Two people and their chat" : RAW.people.length === 1 ? "One person's chat" : "A chat, measured";

@@ -43,16 +43,46 @@ function between(who) {
   return low === high ? low : `${low} to ${high}`;
 }
 
+const together = () => CHATS > 1 && state.chat === null;
+function chatName(chat) {
+  if (chat >= RAW.chats.length) return counted(RAW.other_chats, "other chat");
+  return state.hidden || RAW.anonymous ? `Chat ${commas(chat + 1)}` : RAW.chats[chat];
+}
+function drawChats(choose) {
+  show("chats", CHATS > 1);
+  if (CHATS < 2) return;
+  const rows = chatList().map((entry) => {
+    const people = [...entry.people.entries()].sort((a, b) => b[1] - a[1]).map(([person]) => saidName(person));
+    const name = el("button", { type: "button", class: "chip", "aria-pressed": String(state.chat === entry.chat), onclick: () => choose(entry.chat) }, bdi(chatName(entry.chat)));
+    return [name, people.length > 3 ? `${people.slice(0, 2).join(", ")} and ${counted(people.length - 2, "other")}` : joined(people), commas(entry.messages), entry.first === null ? null : dated(entry.first), entry.last === null ? null : dated(entry.last)];
+  });
+  put("chats-body", grid(["Chat", "People", "Messages", "First", "Last"], rows, "Chats", "many"), together() ? el("p", { class: "note" }, "Choose a chat to see its people, words and feelings.") : null);
+}
+
+// Rows answer, columns are answered; a darker cell means more.
+function groupFigures(result) {
+  const { counts } = uses("answers", result.own), people = result.people.filter((who) => who.messages).map((who) => who.person), parts = [];
+  const most = Math.max(0, ...counts.flat());
+  if (people.length < 3 || !most) return parts;
+  const cell = (by, to) => (by === to ? "" : el("span", { class: `answers heat-${Math.min(2, Math.ceil((counts[to][by] / most) * 2))}` }, commas(counts[to][by])));
+  parts.push(el("figure", {}, el("figcaption", {}, "Who answers whom"), grid([el("span", { class: "small" }, "answers"), ...people.map((person) => bdi(nameOf(person)))], people.map((by) => [bdi(nameOf(by)), ...people.map((to) => cell(by, to))]), "Who answers whom", "many"),
+    el("p", { class: "note" }, "Each row answers, each column is answered.")));
+  if (!PARTS.mentions) return parts;
+  const named = uses("mentions", result.own), entries = people.map((person) => ({ name: bdi(nameOf(person)), value: sum(named.counts[person]), text: counted(sum(named.counts[person]), "message"), colour: colour(person) })).filter((entry) => entry.value).sort((a, b) => b.value - a.value);
+  if (entries.length) parts.push(el("figure", {}, el("figcaption", {}, "Who is mentioned by the others"), bars(entries, { shares: false })));
+  return parts;
+}
+
 function drawPeople(result) {
   const people = result.people.filter((who) => who.messages || who.reacted).sort((a, b) => (a.person === OTHERS) - (b.person === OTHERS) || b.messages - a.messages);
-  show("people", people.length > 0);
+  show("people", people.length > 0 && !together());
   if (!people.length) return;
   const columns = COLUMNS.filter(([, , applies]) => applies(result));
   const heads = people.map((who) => el("span", { class: "who" }, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))));
   const side = people.length <= 4;  // few people stand side by side, many below one another
   const rows = side ? columns.map(([name, of]) => [name, ...people.map(of)]) : people.map((who, at) => [heads[at], ...columns.map(([, of]) => of(who))]);
   put("people-body", people.length > 1 ? bars(people.map((who) => ({ name: bdi(nameOf(who.person)), value: who.share, text: `${percent(who.share)}, ${counted(who.messages, "message")}`, colour: colour(who.person) })), { shares: true }) : null,
-    grid(side ? ["", ...heads] : ["", ...columns.map(([name]) => name)], rows, "Figures by person", side ? "sides" : "many"));
+    grid(side ? ["", ...heads] : ["", ...columns.map(([name]) => name)], rows, "Figures by person", side ? "sides" : "many"), groupFigures(result));
 }
 
 function drawRhythm(result) {
@@ -104,7 +134,7 @@ function drawWords(result) {
     return parts.length ? el("article", { class: "person" }, el("h3", {}, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))), parts) : null;
   }).filter(Boolean);
   const sites = domains.items.map((item, at) => ({ name: item, value: sum(domains.counts[at]) })).filter((entry) => entry.value).sort((a, b) => b.value - a.value).slice(0, 10);
-  show("words", cards.length + sites.length + LOOKUP.items.length > 0);
+  show("words", !together() && cards.length + sites.length + LOOKUP.items.length > 0);
   const left = RAW.languages.length ? el("p", { class: "note" }, `Left out: words that say little in ${RAW.languages.map(languageName).join(", ")}.`) : null;
   put("words-body", cards.length ? left : null, cards.length ? el("div", { class: "people-cards" }, cards) : null, LOOKUP.items.length ? lookup() : null,
     sites.length ? el("figure", {}, el("figcaption", {}, "Where links lead"), bars(sites.map((entry) => ({ ...entry, text: commas(entry.value) })), { shares: false })) : null);
@@ -146,7 +176,7 @@ function course(name, mask, lines, span) {
 function drawFeelings(result) {
   if (!PARTS.emotions) return;
   const { own, total } = result, everyone = overall("mood", own);
-  show("feelings", everyone.n > 0);
+  show("feelings", !together() && everyone.n > 0);
   if (!everyone.n) return;
   const people = result.people.filter((who) => who.messages && who.person !== OTHERS).sort((a, b) => b.messages - a.messages);
   const parts = [];
@@ -186,6 +216,7 @@ function draw() {
   put("heading", bdi(headingOf()));
   show("names-held", state.hidden);
   document.title = `${headingOf()} · realtalk`;
+  drawChats((chat) => { state.chat = state.chat === chat ? null : chat; byId("filter-chat").value = state.chat ?? ""; draw(); });
   drawGlance(result); drawPeople(result); drawRhythm(result); drawWords(result); drawFeelings(result);
   const period = state.from === null && state.to === null ? "all the time" : `${dated(state.from ?? 0)} to ${dated(state.to ?? LAST_DAY)}`;
   const who = state.people && state.people.length ? state.people.map((person) => saidName(person)).join(", ") : "everyone";
@@ -211,7 +242,7 @@ function filters() {
     draw();
   }
   function chatNames() {
-    const names = RAW.chats.map((chat, at) => el("option", { value: at, selected: state.chat === at }, state.hidden || RAW.anonymous ? `Chat ${commas(at + 1)}` : chat));
+    const names = RAW.chats.map((_, at) => el("option", { value: at, selected: state.chat === at }, chatName(at)));
     if (RAW.other_chats) names.push(el("option", { value: RAW.chats.length }, counted(RAW.other_chats, "other chat")));
     put("filter-chat", el("option", { value: "" }, "All chats"), names);
   }

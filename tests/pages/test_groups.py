@@ -1,0 +1,111 @@
+"""Groups and several chats on the page: who answers and mentions whom, what is not added up."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.files.writing import write_text
+from realtalk.formats.tables import from_corpus
+from realtalk.pages.aggregates import Aggregates
+from realtalk.pages.chat_page import Portrait, render
+from realtalk.pages.groups import answers, mentions
+from realtalk.pages.lines import message_lines
+
+FIRST = datetime(2025, 1, 6, 9)
+SAID = [
+    ("Nadia", "who is at the boathouse?"),
+    ("Will Orme", "me. and Nadia will come, too"),
+    ("Will Orme", "soon"),
+    ("Tomasz", "@will wait for me"),
+    ("Nadia", "tomasz, tomasz! Orme has the key"),
+]
+
+
+def chat(name: str, said: list[tuple[str, str]], *, quotes: dict[int, int] | None = None) -> Chat:
+    lines = tuple(
+        Message(
+            f"{name}:{at}",
+            who,
+            FIRST + timedelta(minutes=at),
+            text,
+            reply_to=f"{name}:{quotes[at]}" if quotes and at in quotes else None,
+        )
+        for at, (who, text) in enumerate(said)
+    )
+    return Chat(name, tuple(dict.fromkeys(who for who, _ in said)), (Session(1, FIRST, lines),))
+
+
+def pairs(frame: Any) -> list[tuple[str, str]]:
+    return sorted(frame.select("speaker", "other").iter_rows())
+
+
+def lines(*chats: Chat) -> Any:
+    return message_lines(from_corpus(Corpus("own", "own", chats))).frame
+
+
+def test_turns_answer_whoever_wrote_before_and_quotes_their_writer() -> None:
+    frame = lines(chat("<Boat> club", SAID, quotes={4: 1}))
+    assert pairs(answers(frame)) == [
+        ("Nadia", "Will Orme"),  # quoted; Tomasz wrote before
+        ("Tomasz", "Will Orme"),
+        ("Will Orme", "Nadia"),
+    ]
+
+
+def test_an_ordinary_word_is_no_mention_unless_it_is_marked() -> None:
+    frame = lines(chat("club", SAID))
+    assert pairs(mentions(frame, ["Nadia", "Will Orme", "Tomasz"])) == [
+        ("Nadia", "Tomasz"),
+        ("Nadia", "Will Orme"),
+        ("Tomasz", "Will Orme"),  # "@will"; "Nadia will come" mentions nobody but Nadia
+        ("Will Orme", "Nadia"),
+    ]
+
+
+def test_two_people_are_no_group() -> None:
+    frame = lines(chat("two", [line for line in SAID if line[0] != "Tomasz"]))
+    assert not answers(frame).height and not mentions(frame, ["Nadia", "Will Orme"]).height
+
+
+def opened(open_file: Any, folder: Path, *chats: Chat, width: int = 1200) -> Any:
+    made = from_corpus(Corpus("own", "own", chats))
+    return open_file(
+        write_text(folder / "page.html", render(Portrait(Aggregates.build(made)))), width
+    )
+
+
+def test_a_group_has_its_name_and_its_matrix(open_file: Any, tmp_path: Path) -> None:
+    page = opened(open_file, tmp_path, chat("<Boat> club", SAID * 3))
+    assert page.inner_text("#heading") == "<Boat> club"
+    table = page.locator("[aria-label='Who answers whom'] tbody tr")
+    assert table.count() == 3 and not page.is_visible("#chats")
+    nadia = table.filter(has=page.locator("th", has_text="Nadia")).locator("td")
+    assert nadia.all_inner_texts() == ["", "0", "3"]  # Nadia, Will Orme, Tomasz
+    mentioned = page.locator("#people .bars").last.locator("li")
+    assert mentioned.first.inner_text().split("\n")[0] == "Will Orme"
+    page.check("#hide-names")
+    assert "Boat" not in page.inner_text("body") and "Orme" not in page.inner_text("body")
+
+
+def test_several_chats_are_listed_and_not_added_up(open_file: Any, tmp_path: Path) -> None:
+    two = chat("Nadia's sister", [("Nadia", "hello"), ("Ilse", "hello")] * 4)
+    page = opened(open_file, tmp_path, chat("Boat club", SAID * 3), two)
+    rows = page.locator("#chats-body tbody tr")
+    assert [row.split("\t")[1:3] for row in rows.all_inner_texts()] == [
+        ["Nadia, Will Orme and Tomasz", "15"],
+        ["Nadia and Ilse", "8"],
+    ]
+    assert "Choose a chat" in page.inner_text("#chats-body .note")
+    for hidden in ("people", "words", "feelings"):
+        assert not page.is_visible(f"#{hidden}")
+    page.click("#chats-body button >> nth=1")
+    assert page.inner_text("#heading") == "Nadia and Ilse"
+    assert page.is_visible("#people") and "Tomasz" not in page.inner_text("#people")
+    assert page.input_value("#filter-chat") == "1"
+    page.click("#chats-body button >> nth=0")
+    assert page.inner_text("#heading") == "Boat club"
+    page.click("#chats-body button >> nth=0")
+    assert not page.is_visible("#people")
