@@ -13,8 +13,9 @@ from said import Form, Said
 from written_apple import APPLE
 from written_downloads import DOWNLOADS
 from written_exports import EXPORTS
+from written_phones import PHONES
 from written_published import PUBLISHED
 
 __all__ = ["FORMS", "Form", "Said"]
 
-FORMS: dict[str, Form] = PUBLISHED | EXPORTS | APPLE | DOWNLOADS
+FORMS: dict[str, Form] = PUBLISHED | EXPORTS | APPLE | DOWNLOADS | PHONES

@@ -107,20 +107,23 @@ def is_pause(last: datetime | None, now: datetime | None, gap: Gap) -> bool:
     return now.date() != last.date() if gap == "day" else now - last > gap
 
 
-def cut_frame(frame: pl.DataFrame, gap: Gap) -> pl.DataFrame:
-    """Adds `session`, `session_time` and `id` to a time-ordered frame of one chat."""
+def cut_frame(frame: pl.DataFrame, gap: Gap, by: str | None = None) -> pl.DataFrame:
+    """Adds `session`, `session_time` and `id` to a time-ordered frame of one chat.
+
+    Of several chats, one after the other, `by` is the column that tells them apart.
+    """
     time = pl.col("time")
     pause = (
         time.dt.date() != time.dt.date().shift(1) if gap == "day" else time - time.shift(1) > gap
     )
-    frame = frame.with_columns(
-        (pause.fill_null(False).cum_sum() + 1).cast(pl.Int32).alias("session")
-    )
+    number = (pause.fill_null(False).cum_sum() + 1).cast(pl.Int32)
+    frame = frame.with_columns(session=number if by is None else number.over(by))
+    session = ["session"] if by is None else [by, "session"]
     return frame.with_columns(
-        time.first().over("session").alias("session_time"),
+        time.first().over(session).alias("session_time"),
         pl.format(
             "D{}:{}",
             pl.col("session"),
-            pl.int_range(1, pl.len() + 1).over("session"),
+            pl.int_range(1, pl.len() + 1).over(session),
         ).alias("id"),
     )

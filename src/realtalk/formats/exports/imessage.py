@@ -10,16 +10,21 @@ The database says more than the others: everybody's address, ids, and what answe
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.databases import (
+    DATABASES,
+    Database,
+    is_database,
+    log_notes,
+    open_database,
+)
 from realtalk.formats.exports.imessage_pages import (
     OWNER,
     TAPBACKS,
@@ -31,7 +36,6 @@ from realtalk.formats.exports.imessage_pages import (
 )
 from realtalk.formats.exports.values import drop_empty, make_attachment, scalar, text_at, whole
 from realtalk.formats.json_input import Fields, Zone, zone
-from realtalk.formats.limits import GROWTH, LEAST_BYTES, scale
 from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 from realtalk.text.written_days import from_epoch
@@ -65,17 +69,11 @@ def typed_text(blob: bytes) -> str | None:
 #     message: guid 41, handle_id 3, date 674501382000000000, text "hi"     handle 3: +15550100
 #     → Draft("+15550100") with one entry "hi", id 41
 #
-# The database is opened for reading only and as one that nobody changes, so nothing is ever written
-# beside it; what Messages has not yet moved into it from its log is not seen, and a note says so.
 # Times count from 2001, in nanoseconds or, before 2017, in seconds. Tapbacks are rows of their own:
 # they are notices, and reactions of what they point at.
 
-_MAGIC = b"SQLite format 3\0"
 _EPOCH = 978_307_200  # the first second of 2001
 _SECONDS = 10**11  # a larger date is in nanoseconds
-_LOGGED = slice(18, 20)  # bytes that say whether changes go to a log
-_ROW = 6  # bytes that the smallest row takes
-_LEAST_ROWS = 10_000
 _OBJECT = "\ufffc"  # where a file stands in a text
 _TABLES = {
     "message": (
@@ -91,7 +89,7 @@ _TABLES = {
     "attachment": "ROWID filename mime_type transfer_name is_sticker",
     "message_attachment_join": "message_id attachment_id",
 }
-_NEEDED = {"message": {"ROWID", "date", "is_from_me"}, "handle": {"ROWID", "id"}}
+_NEEDED = {"message": "ROWID date is_from_me", "handle": "ROWID id"}
 _FIRST_TAPBACK, _FIRST_TAKEN_BACK, _PLACED_STICKER = 2000, 3000, 1000
 _STICKER = "sticker"
 _EMOJI = (*TAPBACKS.values(), "", _STICKER)  # the seventh stands in a column of its own
@@ -101,95 +99,30 @@ Row = Fields
 
 def _is_database(member: Member) -> bool:
     """Whether a file is Messages' database, by what its first pages say, or else its tables."""
-    head = member.head()
-    if not head.startswith(_MAGIC):
+    if not is_database(member):
         return False
+    head = member.head()
     if b"chat_message_join" in head or member.path is None:
         return b"chat_message_join" in head
-    try:
-        with closing(_open_database(member)) as database:
-            return _NEEDED.keys() <= _columns(database).keys()
-    except (RealtalkError, sqlite3.Error):
-        return False
+    with open_database(member, _TABLES) as database:
+        return database.has(_NEEDED)
 
 
 def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:
     """The conversations of one database."""
-    try:
-        with closing(_open_database(member)) as database:
-            drafts = _Conversations(database, member).read(tz)
-    except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
-        raise RealtalkError(
-            f"cannot be read as a database ({type(error).__name__})",
-            where=member.where,
-            fix="copy chat.db again while Messages is closed",
-        ) from error
-    log = member.path.with_name(f"{member.path.name}-wal") if member.path else None
-    if log is not None and log.exists() and log.stat().st_size:
-        notes.append(
-            f"{member.name}: newer messages may still be in {log.name}, which is not read; "
-            "close Messages and copy the file again"
-        )
+    with open_database(member, _TABLES) as database:
+        drafts = _Conversations(database, member).read(tz)
+    notes += log_notes(member)
     return drafts
 
 
-def _open_database(member: Member) -> sqlite3.Connection:
-    """The database, for reading only; what is not plainly on disk is read into memory."""
-    if not member.head(len(_MAGIC)).startswith(_MAGIC):
-        raise RealtalkError("is no database", where=member.where)
-    data = None
-    address = ":memory:"
-    if member.path is not None and not member.name.lower().endswith(".gz"):
-        member.on_read(member.name)
-        address = f"{member.path.resolve().as_uri()}?mode=ro&immutable=1"
-    else:
-        data = bytearray(member.read())
-        if data[_LOGGED] == b"\2\2":
-            data[_LOGGED] = b"\1\1"  # in memory there is no log to look for
-    database = sqlite3.connect(address, uri=True)
-    try:
-        if data is not None:
-            database.deserialize(data)
-        database.text_factory = lambda data: data.decode("utf-8", "replace")
-        for setting in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "mmap_size=0"):
-            database.execute(f"PRAGMA {setting}")
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
-def _columns(database: sqlite3.Connection) -> dict[str, list[str]]:
-    """The columns that we want and that are there, by table; views and the like are none."""
-    rows = database.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
-    )
-    real = {str(row[0]) for row in rows.fetchmany(1000)}
-    columns: dict[str, list[str]] = {}
-    for table, names in _TABLES.items():
-        if table in real:
-            listed = database.execute(f"PRAGMA table_xinfo({table})").fetchmany(2000)
-            # A computed column could compute for ever.
-            there = {str(row[1]) for row in listed if not row[6]} | {"ROWID"}
-            columns[table] = [name for name in names.split() if name in there]
-            if not _NEEDED.get(table, set()) <= set(columns[table]):
-                del columns[table]
-    return columns
-
-
 class _Conversations:
-    """Reads the tables, and no more of them than a file of this size can hold.
+    """Every conversation of a database."""
 
-    A damaged file can point to one page from a thousand places.
-    """
-
-    def __init__(self, database: sqlite3.Connection, member: Member) -> None:
-        self._database = database
+    def __init__(self, database: Database, member: Member) -> None:
+        self._rows = database.rows
         self._member = member
-        self._columns = _columns(database)
-        self._row_limit = scale(max(_LEAST_ROWS, member.size // _ROW))
-        self._byte_limit = scale(max(LEAST_BYTES, GROWTH * member.size))
-        if not _NEEDED.keys() <= self._columns.keys():
+        if not database.has(_NEEDED):
             raise RealtalkError("holds no messages of Apple's", where=member.where)
         self._drafts: dict[str, Draft] = {}
         self._people = {row["ROWID"]: scalar(row["id"]) for row in self._rows("handle")}
@@ -206,21 +139,6 @@ class _Conversations:
             if file := listed.get(row.get("attachment_id")):
                 self._files[row.get("message_id")].append(file)
         self._chats = {row["ROWID"]: row for row in self._rows("chat")}
-
-    def _rows(self, table: str) -> Iterator[Row]:
-        names = self._columns.get(table)
-        if not names:
-            return
-        query = f"SELECT {', '.join(names)} FROM {table}"  # noqa: S608 - names of our own
-        for values in self._database.execute(query):
-            self._row_limit -= 1
-            self._byte_limit -= sum(len(cell) for cell in values if isinstance(cell, str | bytes))
-            if self._row_limit < 0 or self._byte_limit < 0:
-                raise RealtalkError(
-                    "holds more than a file of its size can; it is damaged",
-                    where=self._member.where,
-                )
-            yield dict(zip(names, values, strict=True))
 
     def read(self, tz: Zone) -> list[Draft]:
         """Every message in its conversation, with what was given to it."""
@@ -321,15 +239,12 @@ def _time(value: Any, tz: Zone) -> datetime | None:
     return from_epoch(_EPOCH + (value / 1e9 if abs(value) >= _SECONDS else value), tz)
 
 
-_DATABASES = (".db", ".sqlite", ".sqlite3")
-
-
 def _sniff(source: Source) -> bool:
     return any(_members(source, 64))
 
 
 def _members(source: Source, limit: int) -> Iterator[Member]:
-    yield from matching(source, _DATABASES, _is_database, limit)
+    yield from matching(source, DATABASES, _is_database, limit)
     yield from matching(source, (".html",), is_page, limit)
     yield from matching(source, (".txt",), is_text, limit)
 
@@ -338,7 +253,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     tz = zone(options.timezone)
     members = list(_members(source, 0))
     if not members and len(source.members) == 1:
-        members = list(source.having(*_DATABASES, ".html", ".txt"))
+        members = list(source.having(*DATABASES, ".html", ".txt"))
     if not members:
         raise RealtalkError(
             "no iMessage chat found",
@@ -349,7 +264,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     drafts: list[Draft] = []
     pages = {(member.folder, member.stem) for member in members if member.suffix == ".html"}
     for member in options.in_turn(members):
-        if member.suffix in _DATABASES:
+        if member.suffix in DATABASES:
             drafts += _database_drafts(member, tz, notes)
         elif member.suffix == ".html":
             drafts.append(page_draft(member))

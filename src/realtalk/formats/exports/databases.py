@@ -1,0 +1,173 @@
+"""An app's own SQLite file, read only and without a trace: its tables as rows or as columns.
+
+    with open_database(member, {"jid": "_id raw_string", "chat": "_id"}) as database:
+        database.columns          → {"jid": ["_id", "raw_string"]}   what is there of what we want
+        database.rows("jid")      → {"_id": 1, "raw_string": "1555@s.whatsapp.net"}, ...
+        database.frame("jid", {"_id": int, "raw_string": str})  → polars, a column per name
+
+The file is opened as one that nobody changes, so nothing is ever written beside it; what the app
+has not yet moved into it from its log is not seen, and a note says so. No more is read than a file
+of this size can hold: a damaged one can point to one page from a thousand places.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Any
+
+import polars as pl
+
+from realtalk.errors import RealtalkError
+from realtalk.formats.json_input import Fields
+from realtalk.formats.limits import GROWTH, LEAST_BYTES, scale
+from realtalk.formats.source import Member
+
+DATABASES = (".db", ".sqlite", ".sqlite3")
+_MAGIC = b"SQLite format 3\0"
+_LOGGED = slice(18, 20)  # bytes that say whether changes go to a log
+_ROW = 6  # bytes that the smallest row takes
+_LEAST_ROWS = 10_000
+_BATCH = 50_000  # rows that are Python values at a time
+# How a value is asked for, so that every column has one kind whatever the file holds.
+_ASKED = {
+    str: ("CAST({} AS TEXT)", pl.String),
+    int: ("CAST({} AS INTEGER)", pl.Int64),
+    float: ("CAST({} AS REAL)", pl.Float64),
+    bytes: ("CASE WHEN typeof({0}) = 'blob' THEN {0} END", pl.Binary),
+}
+
+
+def is_database(member: Member) -> bool:
+    """Whether a file begins as SQLite's do."""
+    return member.head(len(_MAGIC)).startswith(_MAGIC)
+
+
+def log_notes(member: Member) -> list[str]:
+    """A line about the log beside a database, where it may hold newer messages."""
+    log = member.path.with_name(f"{member.path.name}-wal") if member.path else None
+    if log is None or not log.exists() or not log.stat().st_size:
+        return []
+    return [
+        f"{member.name}: newer messages may still be in {log.name}, which is not read; "
+        "close the app and copy the file again"
+    ]
+
+
+class Database:
+    """The tables of one file, as far as they are wanted and there."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, member: Member, wanted: Mapping[str, str]
+    ) -> None:
+        self._connection = connection
+        self._where = member.where
+        self._row_limit = scale(max(_LEAST_ROWS, member.size // _ROW))
+        self._byte_limit = scale(max(LEAST_BYTES, GROWTH * member.size))
+        self.columns = self._columns(wanted)
+
+    def _columns(self, wanted: Mapping[str, str]) -> dict[str, list[str]]:
+        """The columns that we want and that are there, by table; views and the like are none."""
+        found = self._connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
+        )
+        real = {str(row[0]) for row in found.fetchmany(5000)}
+        columns: dict[str, list[str]] = {}
+        for table, names in wanted.items():
+            if table in real:
+                listed = self._connection.execute(f"PRAGMA table_xinfo({table})").fetchmany(2000)
+                # A computed column could compute for ever.
+                there = {str(row[1]) for row in listed if not row[6]} | {"ROWID"}
+                columns[table] = [name for name in names.split() if name in there]
+        return columns
+
+    def has(self, needed: Mapping[str, str]) -> bool:
+        """Whether these tables are there with these columns."""
+        return all(
+            set(names.split()) <= set(self.columns.get(table, ()))
+            for table, names in needed.items()
+        )
+
+    def rows(self, table: str) -> Iterator[Fields]:
+        """The rows of a table, none where it is not there."""
+        names = self.columns.get(table)
+        if not names:
+            return
+        query = f"SELECT {', '.join(names)} FROM {table}"  # noqa: S608 - names of our own
+        for values in self._connection.execute(query):
+            self._count(1, sum(len(cell) for cell in values if isinstance(cell, str | bytes)))
+            yield dict(zip(names, values, strict=True))
+
+    def frame(self, table: str, kinds: Mapping[str, type]) -> pl.DataFrame:
+        """A table as columns; those that are not there are null."""
+        schema = {name: _ASKED[kind][1] for name, kind in kinds.items()}
+        there = self.columns.get(table, [])
+        batches = [pl.DataFrame(schema=schema)]
+        asked = [_ASKED[kind][0].format(name) for name, kind in kinds.items() if name in there]
+        if asked:
+            names = [name for name in kinds if name in there]
+            query = f"SELECT {', '.join(asked)} FROM {table}"  # noqa: S608 - names of our own
+            cursor = self._connection.execute(query)
+            while rows := cursor.fetchmany(_BATCH):
+                values = dict(zip(names, zip(*rows, strict=True), strict=True))
+                long = (values[name] for name in names if kinds[name] in (str, bytes))
+                self._count(len(rows), sum(len(cell) for cells in long for cell in cells if cell))
+                empty = [None] * len(rows)
+                batches.append(
+                    pl.DataFrame(
+                        [
+                            pl.Series(name, values.get(name, empty), dtype=kind)
+                            for name, kind in schema.items()
+                        ]
+                    )
+                )
+        return pl.concat(batches)
+
+    def _count(self, rows: int, size: int) -> None:
+        self._row_limit -= rows
+        self._byte_limit -= size
+        if self._row_limit < 0 or self._byte_limit < 0:
+            raise RealtalkError(
+                "holds more than a file of its size can; it is damaged", where=self._where
+            )
+
+
+@contextmanager
+def open_database(member: Member, wanted: Mapping[str, str]) -> Iterator[Database]:
+    """The database; whatever is wrong with it is one error."""
+    try:
+        with closing(_connect(member)) as connection:
+            yield Database(connection, member, wanted)
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
+        raise RealtalkError(
+            f"cannot be read as a database ({type(error).__name__})",
+            where=member.where,
+            fix=f"copy {member.name.rpartition('/')[2]} again while the app is closed",
+        ) from error
+
+
+def _connect(member: Member) -> sqlite3.Connection:
+    """The database, for reading only; what is not plainly on disk is read into memory."""
+    if not is_database(member):
+        raise RealtalkError("is no database", where=member.where)
+    data = None
+    address = ":memory:"
+    if member.path is not None and not member.name.lower().endswith(".gz"):
+        member.on_read(member.name)
+        address = f"{member.path.resolve().as_uri()}?mode=ro&immutable=1"
+    else:
+        data = bytearray(member.read())
+        if data[_LOGGED] == b"\2\2":
+            data[_LOGGED] = b"\1\1"  # in memory there is no log to look for
+    connection: Any = sqlite3.connect(address, uri=True)
+    try:
+        if data is not None:
+            connection.deserialize(data)
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        for setting in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "mmap_size=0"):
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection  # type: ignore[no-any-return]

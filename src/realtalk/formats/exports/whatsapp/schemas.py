@@ -1,0 +1,401 @@
+"""The tables of WhatsApp's databases, of phones and years, as one: a row per message, in columns.
+
+    message: _id 7, chat_row_id 1, sender_jid_row_id 3, timestamp 1714548600000, text_data "hi"
+    messages: _id 7, key_remote_jid "1555@s.whatsapp.net", key_from_me 0, data "hi"      (to 2021)
+    ZWAMESSAGE: Z_PK 7, ZCHATSESSION 1, ZMESSAGEDATE 736241400.0, ZTEXT "hi"    (iPhone and Mac)
+    → row 7 | chat 1555@s.whatsapp.net | mine false | sender … | stamp 1714548600000 | kind text | …
+
+`kind` is text, notice, call, deleted, unknown, or that of an attachment. A table or column that a
+version does not have is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from realtalk.formats.exports.databases import Database
+
+WANTED = {
+    "message": "_id chat_row_id from_me key_id sender_jid_row_id timestamp message_type text_data "
+    "status",
+    "messages": "_id key_remote_jid key_from_me key_id status data timestamp media_wa_type "
+    "media_mime_type media_name media_caption remote_resource quoted_row_id edit_version",
+    "messages_quotes": "_id key_id",
+    "chat_list": "key_remote_jid subject",
+    "jid": "_id raw_string user server",
+    "jid_map": "lid_row_id jid_row_id",
+    "lid_display_name": "lid_row_id display_name",
+    "chat": "_id jid_row_id subject",
+    "message_media": "message_row_id file_path mime_type media_name media_caption",
+    "message_quoted": "message_row_id key_id",
+    "message_edit_info": "message_row_id",
+    "message_revoked": "message_row_id",
+    "message_add_on": "_id parent_message_row_id from_me sender_jid_row_id",
+    "message_add_on_reaction": "message_add_on_row_id reaction",
+    "call_log": "jid_row_id from_me timestamp group_jid_row_id",
+    "wa_contacts": "jid display_name wa_name",
+    "ZWAMESSAGE": "Z_PK ZISFROMME ZMESSAGEDATE ZTEXT ZMESSAGETYPE ZSTANZAID ZCHATSESSION "
+    "ZGROUPMEMBER ZPARENTMESSAGE",
+    "ZWACHATSESSION": "Z_PK ZCONTACTJID ZPARTNERNAME",
+    "ZWAGROUPMEMBER": "Z_PK ZMEMBERJID ZCONTACTNAME ZFIRSTNAME",
+    "ZWAMEDIAITEM": "ZMESSAGE ZMEDIALOCALPATH ZTITLE ZVCARDNAME ZVCARDSTRING ZMETADATA",
+    "ZWAPROFILEPUSHNAME": "ZJID ZPUSHNAME",
+    "ZWAMESSAGEINFO": "ZMESSAGE ZRECEIPTINFO",
+}
+NEW = {"message": "_id chat_row_id from_me timestamp", "jid": "_id", "chat": "_id jid_row_id"}
+OLD = {"messages": "_id key_remote_jid key_from_me timestamp"}
+APPLE = {"ZWAMESSAGE": "Z_PK ZISFROMME ZMESSAGEDATE ZCHATSESSION", "ZWACHATSESSION": "Z_PK"}
+
+_EPOCH = 978_307_200  # the first second of 2001, where Apple's times begin
+# What a message is by its number. Products, lists and the like are known by what they hold.
+_ANDROID_KINDS = {
+    **{0: "text", 1: "image", 2: "audio", 3: "video", 4: "contact", 5: "location", 7: "notice"},
+    **{8: "call", 9: "file", 10: "call", 11: "notice", 13: "video", 14: "contact", 15: "deleted"},
+    **{16: "location", 20: "sticker", 24: "link", 42: "image", 43: "video", 64: "deleted"},
+    **{81: "video", 82: "audio", 90: "call"},
+}
+_APPLE_KINDS = {
+    **{0: "text", 1: "image", 2: "video", 3: "audio", 4: "contact", 5: "location", 6: "notice"},
+    **{7: "text", 8: "file", 10: "notice", 11: "video", 12: "notice", 14: "deleted"},
+    **{15: "sticker", 38: "image", 39: "video", 54: "video"},
+}
+_NOTICE = 6  # the status of what the app itself says
+_REVOKED = 7  # the version of a message that was taken back
+
+
+@dataclass(slots=True)
+class Stored:
+    """What a database tells: messages, and by their rows and people's addresses the rest."""
+
+    messages: pl.DataFrame
+    titles: dict[str, str] = field(default_factory=dict)  # of groups
+    names: dict[str, str] = field(default_factory=dict)  # of people
+    # The row of a message, an emoji, and whose it is ("" for the owner).
+    reactions: list[tuple[int, str, str]] = field(default_factory=list)
+    calls: list[tuple[str, str, int | None]] = field(default_factory=list)  # chat, caller, when
+
+
+def read_schema(database: Database) -> Stored | None:
+    """The messages of whichever tables hold some."""
+    found = None
+    for needed, read in ((NEW, _new), (OLD, _old), (APPLE, _apple)):
+        if database.has(needed):
+            found = read(database)
+            if found.messages.height:
+                break
+    return found
+
+
+def contacts(database: Database) -> dict[str, str]:
+    """The names in a phone's list of contacts (wa.db)."""
+    rows = database.frame("wa_contacts", {"jid": str, "display_name": str, "wa_name": str}).rows()
+    return {jid: shown or own for jid, shown, own in rows if jid and (shown or own)}
+
+
+def _once(frame: pl.DataFrame, key: str) -> pl.DataFrame:
+    """Rows to look up by a key, each of which must find one at most."""
+    return frame.filter(pl.col(key).is_not_null()).unique(key, keep="first", maintain_order=True)
+
+
+def _address_book(database: Database) -> tuple[dict[int, str], dict[str, str]]:
+    """People's and groups' addresses by row, hidden ones by the number they stand for; names."""
+    kinds = {"_id": int, "raw_string": str, "user": str, "server": str}
+    jids = {
+        row: raw or f"{user or ''}@{server or ''}"
+        for row, raw, user, server in database.frame("jid", kinds).iter_rows()
+        if row is not None
+    }
+    hidden = database.frame("jid_map", {"lid_row_id": int, "jid_row_id": int}).rows()
+    real = {row: jids[other] for row, other in hidden if row in jids and other in jids}
+    shown = database.frame("lid_display_name", {"lid_row_id": int, "display_name": str}).rows()
+    jids |= real
+    return jids, {jids[row]: name for row, name in shown if row in jids and name}
+
+
+def _looked_up(column: str, values: dict[int, str]) -> pl.Expr:
+    found = {row: value for row, value in values.items() if value}
+    return pl.col(column).replace_strict(
+        list(found), list(found.values()), default=None, return_dtype=pl.String
+    )
+
+
+def _kinds(column: pl.Expr, kinds: dict[int, str]) -> pl.Expr:
+    """What a message is; a number that is not known is so by its text or its file."""
+    has_text = pl.col("text").fill_null("") != ""
+    kind = column.fill_null(0).replace_strict(
+        list(kinds), list(kinds.values()), default=None, return_dtype=pl.String
+    )
+    media = pl.col("mime").str.extract("^(image|video|audio)/")
+    return (
+        pl.when(kind.is_not_null())
+        .then(kind)
+        .when(pl.col("file").is_not_null() | pl.col("mime").is_not_null())
+        .then(media.fill_null("file"))
+        .when(has_text)
+        .then(pl.lit("text"))
+        .otherwise(pl.lit("unknown"))
+    )
+
+
+_MEDIA = {
+    **{"message_row_id": int, "file_path": str, "mime_type": str},
+    **{"media_name": str, "media_caption": str},
+}
+
+
+def _new(database: Database) -> Stored:
+    """Android since about 2021."""
+    jids, names = _address_book(database)
+    chat_kinds = {"_id": int, "jid_row_id": int, "subject": str}
+    chats = database.frame("chat", chat_kinds).rows()
+    addresses = {row: jids.get(jid, "") for row, jid, _ in chats if row is not None}
+    kinds = {
+        **{"_id": int, "chat_row_id": int, "from_me": int, "key_id": str, "timestamp": int},
+        **{"sender_jid_row_id": int, "message_type": int, "text_data": str, "status": int},
+    }
+    media = _once(database.frame("message_media", _MEDIA), "message_row_id")
+    row_kind = {"message_row_id": int}
+    quoted = _once(database.frame("message_quoted", {**row_kind, "key_id": str}), "message_row_id")
+    edited = database.frame("message_edit_info", row_kind)["message_row_id"]
+    revoked = database.frame("message_revoked", row_kind)["message_row_id"]
+    frame = (
+        database.frame("message", kinds)
+        .join(media, left_on="_id", right_on="message_row_id", how="left", maintain_order="left")
+        .join(
+            quoted.rename({"key_id": "reply"}),
+            left_on="_id",
+            right_on="message_row_id",
+            how="left",
+            maintain_order="left",
+        )
+        .select(
+            row="_id",
+            chat=_looked_up("chat_row_id", addresses),
+            own=pl.col("chat_row_id").fill_null(-1) < 1,  # the app's own first row
+            mine=pl.col("from_me") == 1,
+            sender=_looked_up("sender_jid_row_id", jids),
+            stamp="timestamp",
+            text=pl.coalesce("text_data", "media_caption"),
+            type="message_type",
+            status="status",
+            key="key_id",
+            reply="reply",
+            file="file_path",
+            mime="mime_type",
+            name="media_name",
+            edited=pl.col("_id").is_in(edited.implode()),
+            revoked=pl.col("_id").is_in(revoked.implode()),
+        )
+    )
+    marks = database.frame(
+        "message_add_on_reaction", {"message_add_on_row_id": int, "reaction": str}
+    )
+    marks = marks.filter(pl.col("reaction") != "")  # one that was taken back is empty
+    add_on_kinds = {"_id": int, "parent_message_row_id": int, "from_me": int}
+    given = database.frame("message_add_on", {**add_on_kinds, "sender_jid_row_id": int})
+    given = marks.join(given, left_on="message_add_on_row_id", right_on="_id", how="inner")
+    call_kinds = {"jid_row_id": int, "from_me": int, "timestamp": int, "group_jid_row_id": int}
+    calls = [
+        (jids.get(group) or jids.get(jid, ""), "" if mine else jids.get(jid, ""), when)
+        for jid, mine, when, group in database.frame("call_log", call_kinds).iter_rows()
+    ]
+    return Stored(
+        _android(frame),
+        {addresses[row]: subject for row, _, subject in chats if row in addresses and subject},
+        names,
+        [
+            (parent, emoji, "" if mine else jids.get(jid, "") or "?")
+            for _, emoji, parent, mine, jid in given.iter_rows()
+        ],
+        calls,
+    )
+
+
+def _android(frame: pl.DataFrame) -> pl.DataFrame:
+    """With what every message is."""
+    kind = _kinds(pl.col("type"), _ANDROID_KINDS)
+    is_notice = pl.col("own") | ((pl.col("status") == _NOTICE).fill_null(False) & (kind != "call"))
+    return frame.with_columns(
+        kind=pl.when(is_notice)
+        .then(pl.lit("notice"))
+        .when("revoked")
+        .then(pl.lit("deleted"))
+        .otherwise(kind)
+    )
+
+
+def _old(database: Database) -> Stored:
+    """Android before: who and where stand in the message itself."""
+    jids, names = _address_book(database)
+    kinds = {
+        **{"_id": int, "key_remote_jid": str, "key_from_me": int, "key_id": str, "status": int},
+        **{"data": str, "timestamp": int, "media_wa_type": int, "media_mime_type": str},
+        **{"media_name": str, "media_caption": str, "remote_resource": str},
+        **{"quoted_row_id": int, "edit_version": int},
+    }
+    quoted = _once(database.frame("messages_quotes", {"_id": int, "key_id": str}), "_id")
+    files = database.frame("message_media", {"message_row_id": int, "file_path": str})
+    files = _once(files, "message_row_id")
+    frame = (
+        database.frame("messages", kinds)
+        .join(
+            quoted.rename({"key_id": "reply"}),
+            left_on="quoted_row_id",
+            right_on="_id",
+            how="left",
+            maintain_order="left",
+        )
+        .join(files, left_on="_id", right_on="message_row_id", how="left", maintain_order="left")
+        .select(
+            row="_id",
+            chat="key_remote_jid",
+            own=pl.col("key_remote_jid") == "-1",  # the app's own first row
+            mine=pl.col("key_from_me") == 1,
+            sender=pl.col("remote_resource").replace("", None),
+            stamp="timestamp",
+            text="data",
+            caption="media_caption",
+            type="media_wa_type",
+            status="status",
+            key="key_id",
+            reply="reply",
+            file=pl.coalesce("file_path", "media_name"),
+            mime="media_mime_type",
+            name="media_name",
+            edited=pl.lit(False),
+            revoked=(pl.col("edit_version") == _REVOKED).fill_null(False),
+        )
+    )
+    titles = dict(database.frame("chat_list", {"key_remote_jid": str, "subject": str}).rows())
+    chats = database.frame("chat", {"jid_row_id": int, "subject": str}).rows()
+    titles |= {jids[row]: subject for row, subject in chats if row in jids and subject}
+    frame = _android(frame.with_columns(pl.col("own").fill_null(False)))
+    # Beside a file `data` holds none of its sender's words.
+    is_file = ~pl.col("kind").is_in(["text", "notice", "call", "deleted", "unknown"])
+    frame = frame.with_columns(text=pl.when(is_file).then("caption").otherwise("text"))
+    return Stored(frame, {jid: name for jid, name in titles.items() if jid and name}, names)
+
+
+def _apple(database: Database) -> Stored:
+    """iPhone and Mac."""
+    session_kinds = {"Z_PK": int, "ZCONTACTJID": str, "ZPARTNERNAME": str}
+    sessions = database.frame("ZWACHATSESSION", session_kinds).rows()
+    addresses = {row: jid for row, jid, _ in sessions if row is not None and jid}
+    member_kinds = {"Z_PK": int, "ZMEMBERJID": str, "ZCONTACTNAME": str, "ZFIRSTNAME": str}
+    members = database.frame("ZWAGROUPMEMBER", member_kinds).rows()
+    pushed = database.frame("ZWAPROFILEPUSHNAME", {"ZJID": str, "ZPUSHNAME": str}).rows()
+    names = {jid: name for jid, name in pushed if jid and name}
+    names |= {jid: name or first for _, jid, name, first in members if jid and (name or first)}
+    titles = {jid: name for _, jid, name in sessions if jid and name}
+    names |= {jid: name for jid, name in titles.items() if not _is_number(name)}
+    kinds = {
+        **{"Z_PK": int, "ZISFROMME": int, "ZMESSAGEDATE": float, "ZTEXT": str, "ZSTANZAID": str},
+        **{"ZMESSAGETYPE": int, "ZCHATSESSION": int, "ZGROUPMEMBER": int, "ZPARENTMESSAGE": int},
+    }
+    media_kinds = {
+        **{"ZMESSAGE": int, "ZMEDIALOCALPATH": str, "ZTITLE": str, "ZVCARDNAME": str},
+        **{"ZVCARDSTRING": str, "ZMETADATA": bytes},
+    }
+    media = _once(database.frame("ZWAMEDIAITEM", media_kinds), "ZMESSAGE").with_columns(
+        quoted=pl.col("ZMETADATA").map_elements(_quoted, return_dtype=pl.String)
+    )
+    messages = database.frame("ZWAMESSAGE", kinds)
+    keys = _once(messages.select(parent="Z_PK", parent_key="ZSTANZAID"), "parent")
+    is_file = pl.col("ZMESSAGETYPE") == 8  # there the title is the file's name
+    frame = (
+        messages.join(
+            media.drop("ZMETADATA"),
+            left_on="Z_PK",
+            right_on="ZMESSAGE",
+            how="left",
+            maintain_order="left",
+        )
+        .join(keys, left_on="ZPARENTMESSAGE", right_on="parent", how="left", maintain_order="left")
+        .select(
+            row="Z_PK",
+            chat=_looked_up("ZCHATSESSION", addresses),
+            mine=pl.col("ZISFROMME") == 1,
+            sender=_looked_up("ZGROUPMEMBER", {row: jid for row, jid, *_ in members if row}),
+            stamp=((pl.col("ZMESSAGEDATE") + _EPOCH) * 1000).round().cast(pl.Int64, strict=False),
+            text=pl.when(is_file | (pl.col("ZTEXT").fill_null("") != ""))
+            .then("ZTEXT")
+            .otherwise("ZTITLE"),
+            type="ZMESSAGETYPE",
+            key="ZSTANZAID",
+            reply=pl.coalesce("parent_key", "quoted"),
+            file="ZMEDIALOCALPATH",
+            mime=pl.col("ZVCARDSTRING").str.extract(r"^(\w+/[\w.+-]+)$"),
+            name=pl.when(is_file).then("ZTITLE").otherwise("ZVCARDNAME"),
+            edited=pl.lit(False),
+        )
+        .with_columns(kind=_kinds(pl.col("type"), _APPLE_KINDS))
+    )
+    infos = database.frame("ZWAMESSAGEINFO", {"ZMESSAGE": int, "ZRECEIPTINFO": bytes})
+    marks = [
+        (row, emoji, jid)
+        for row, blob in infos.drop_nulls().iter_rows()
+        for emoji, jid in _reactions(blob)
+    ]
+    return Stored(frame, titles, names, marks)
+
+
+def _is_number(name: str) -> bool:
+    return not name.strip("+0123456789 ()-\u00a0\u200e\u202a\u202c")
+
+
+# Protocol buffers: every field has a number; of the kinds of values only whole numbers and bytes
+# are wanted, and the others are passed over.
+#
+#     b"\x2a\x04AAA1" → (5, b"AAA1"): the id of the message that is answered
+
+
+def _fields(blob: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields that hold bytes, as far as the bytes can be read as fields."""
+    place = 0
+    while place < len(blob):
+        head, place = _number(blob, place)
+        kind = head & 7
+        if kind == 0:
+            _, place = _number(blob, place)
+        elif kind == 2:
+            size, place = _number(blob, place)
+            if place + size > len(blob):
+                return
+            yield head >> 3, blob[place : place + size]
+            place += size
+        elif kind in (1, 5):
+            place += 8 if kind == 1 else 4
+        else:
+            return
+
+
+def _number(blob: bytes, place: int) -> tuple[int, int]:
+    """A whole number, seven bits a byte and the lowest first, and where it ends."""
+    value = shift = 0
+    while place < len(blob) and shift < 64:
+        byte = blob[place]
+        value |= (byte & 0x7F) << shift
+        place, shift = place + 1, shift + 7
+        if byte < 0x80:
+            break
+    return value, place
+
+
+def _quoted(blob: bytes) -> str | None:
+    return next((_text(value) for number, value in _fields(blob) if number == 5), None)
+
+
+def _reactions(blob: bytes) -> Iterator[tuple[str, str]]:
+    """Emoji and by whom ("" for the owner)."""
+    for number, value in _fields(blob):
+        for inner, mark in _fields(value) if number == 7 else ():
+            parts = {field: _text(part) for field, part in _fields(mark)} if inner == 1 else {}
+            if parts.get(3):
+                yield parts[3], parts.get(2, "")
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
