@@ -1,14 +1,16 @@
-"""How well questions find their messages, language by language, before and now.
+"""How well questions find their messages, language by language.
 
     python bench/recall_languages.py --data ../shared/data
     → one row per set, language, way and question: the rank of the best message that answers it
 
-Set `own`: a chat of 48 messages and twelve questions of our own writing (`bench/recall/LANG.txt`),
-the same story in every language, told as people would tell it there; English stands beside them.
+Set `own`: chats and questions of our own writing that nothing was learned from or chosen on
+(research/training/fiction/M*.txt, questions_languages_test.jsonl), four stories in each of sixteen
+languages, two in nine more; `across` are questions in English about them.
 Set `paraphrases`: sentences that people called nearly the same (STS, scored 4 or more of 5), one
 to be found by the other among all of its language; only ranks are kept of them.
-Ways: `encoder` is what every chat got before (the fused ranking with the English encoder), `words`
-is BM25 with English words, `now` is the memory `retrieved` as it chooses by itself.
+Ways: `words` is BM25 with English words, `priors` does not read the question but for whom it names
+(messages by that person, long ones, none that ask), `english` is the fused ranking of English
+chats, `now` is the memory `retrieved` as it chooses by itself.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import gzip
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,53 +29,38 @@ import polars as pl
 
 from realtalk.chat import Chat, Message, Question, Session
 from realtalk.encoders.sentences import SentenceEncoder
-from realtalk.memory.index import BM25, FUSED, ChatIndex, SearchedQuestion, named_text, scores
+from realtalk.memory.index import BM25, FUSED, OTHER, ChatIndex, SearchedQuestion, scores
 from realtalk.memory.retrieved import Retrieved
 from realtalk.text.folding import fold
 from realtalk.text.terms import english_terms
+from research.training.memory_data import TESTS, read_chat
+from research.training.memory_fit import chat_of
 
-STORIES = Path(__file__).parent / "recall"
-SESSIONS = (1, 7, 13, 19, 26, 33, 39, 45)  # the first message of each
-EVIDENCE = (
-    ("1",),
-    ("6",),
-    ("7",),
-    ("15",),
-    ("18", "19"),
-    ("21",),
-    ("25",),
-    ("29",),
-    ("32",),
-    ("35",),
-    ("43",),
-    ("47",),
-)
+TRAINING = Path(__file__).parents[1] / "research" / "training"
 ALIKE = 4.0
+PRIORS = {name: OTHER[name] for name in ("speaker", "asking", "length")}
 Row = dict[str, Any]
 
 
-def read_story(path: Path) -> Chat:
-    """A chat and its questions: "# Clara · Ben", "A text", "B text", "? question"."""
-    head, *lines = path.read_text("utf-8").splitlines()
-    names = tuple(head.removeprefix("# ").split(" · "))
-    said = [(names["AB".index(line[0])], line[2:]) for line in lines if line[0] in "AB"]
-    asked = [line[2:] for line in lines if line[0] == "?"]
-    begin = datetime(2026, 3, 3, 18)
-    sessions = []
-    for number, first in enumerate(SESSIONS, 1):
-        end = (*SESSIONS, len(said) + 1)[number]
-        time = begin + timedelta(days=9 * number)
-        messages = tuple(Message(str(at), *_said(said[at - 1], time)) for at in range(first, end))
-        sessions.append(Session(number, time, messages))
-    questions = tuple(
-        Question(f"Q{number}", text, None, "", evidence=EVIDENCE[number - 1])
-        for number, text in enumerate(asked, 1)
-    )
-    return Chat(path.stem, names, tuple(sessions), questions=questions)
-
-
-def _said(line: tuple[str, str], time: datetime) -> tuple[str, datetime, str]:
-    return line[0], time, line[1]
+def stories() -> Iterator[tuple[str, Chat]]:
+    """Every test chat with its questions, and its language."""
+    lines = (TRAINING / TESTS).read_text("utf-8").splitlines()
+    asked: dict[str, list[dict[str, Any]]] = {}
+    for row in map(json.loads, lines):
+        asked.setdefault(row["chat"], []).append(row)
+    for id_, rows in asked.items():
+        chat = chat_of(read_chat(TRAINING / "fiction" / f"{id_}.txt"))
+        questions = tuple(
+            Question(
+                f"{id_}/{number}",
+                row["question"],
+                None,
+                row["kind"],
+                evidence=tuple(str(place - 1) for place in row["evidence"]),
+            )
+            for number, row in enumerate(rows, 1)
+        )
+        yield rows[0]["language"], replace(chat, questions=questions)
 
 
 def rank(values: np.ndarray, wanted: Sequence[int]) -> int:
@@ -83,24 +70,31 @@ def rank(values: np.ndarray, wanted: Sequence[int]) -> int:
 
 
 def ranked_rows(
-    kind: str, chat: Chat, memory: Retrieved, encoder: SentenceEncoder
+    kind: str, language: str, chat: Chat, memory: Retrieved, encoder: SentenceEncoder
 ) -> Iterator[Row]:
     """Every way on the questions of one chat."""
     plain = ChatIndex.around(chat, None)
-    texts = [named_text(chat.by_id[id_]) for id_ in plain.ids]
-    before = ChatIndex.around(chat, encoder.encode(texts, plain.sessions.tolist()))
-    vars(before)["read"] = english_terms  # as every chat was read
+    english = ChatIndex.of(chat, encoder, cache=memory.cache)
+    vars(english)["read"] = english_terms
     now = memory.build(chat)
     for question in chat.questions:
-        asked = SearchedQuestion.of(chat, question)
+        asked = SearchedQuestion.of(chat, question, is_english=plain.is_english)
         wanted = [plain.ids.index(id_) for id_ in question.evidence]
         found = {
-            "encoder": scores(before, asked, encoder, FUSED),
-            "words": scores(before, asked, None, BM25),
+            "priors": scores(plain, asked, None, PRIORS),
+            "english": scores(english, asked, encoder, FUSED),
+            "words": scores(english, asked, None, BM25),
             "now": now.scores(question),
         }
         for way, values in found.items():
-            yield _row(kind, chat.id, way, question.id, rank(values, wanted))
+            set_ = "across" if question.category == "across" else kind
+            yield {
+                "set": set_,
+                "language": language,
+                "way": way,
+                "question": question.id,
+                "rank": rank(values, wanted),
+            }
 
 
 def paraphrases(data: Path) -> Iterator[Chat]:
@@ -130,10 +124,6 @@ def paraphrases(data: Path) -> Iterator[Chat]:
         yield Chat(language, ("Kim",), sessions, questions=questions)
 
 
-def _row(kind: str, language: str, way: str, question: str, place: int) -> Row:
-    return {"set": kind, "language": language, "way": way, "question": question, "rank": place}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -145,10 +135,10 @@ def main() -> None:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as cache:
         memory = Retrieved(encoder=encoder, cache=Path(cache))
-        for path in sorted(STORIES.glob("*.txt")):
-            rows += ranked_rows("own", read_story(path), memory, encoder)
+        for language, chat in stories():
+            rows += ranked_rows("own", language, chat, memory, encoder)
         for chat in paraphrases(options.data):
-            rows += ranked_rows("paraphrases", chat, memory, encoder)
+            rows += ranked_rows("paraphrases", chat.id, chat, memory, encoder)
     frame = pl.DataFrame(rows, schema_overrides={"rank": pl.Int32})
     frame.write_parquet(options.out)
     found = pl.col("rank")

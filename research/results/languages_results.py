@@ -8,7 +8,7 @@ Every figure of the page is made from the committed ranks (bench/recall_language
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,32 +21,31 @@ from research.results import PAGES, ROWS
 from research.results.page_pictures import draw_estimates
 from research.results.page_words import digits, holm_p, told, wrapped_page
 
-WAYS = {"encoder": "before", "words": "words", "now": "now"}
-FIGURES = ("any@1", "any@5", "MRR")
-ENGLISH = "en"
-ALL = "all but English"
-LATIN = ("de", "es", "fr", "it", "nl", "pl", "pt")  # of the second set, beside English
+WAYS = {"words": "words", "priors": "priors", "english": "as English", "now": "now"}
+FIGURES = ("any@5", "MRR")
+ALL = "all"
+FEWEST = 4  # stories that a language must have to stand in the first table
 
 
 def values(ranks: pl.Series) -> dict[str, Array]:
     """The scores of each question."""
     places = ranks.to_numpy().astype(np.float64)
-    return {"any@1": places == 1, "any@5": places <= 5, "MRR": 1 / places}
+    return {"any@5": (places <= 5).astype(np.float64), "MRR": 1 / places}
 
 
 def parts(values_: Array) -> Array:
     return np.column_stack([values_, np.ones(len(values_))]).astype(np.float64)
 
 
-def estimates(rows: pl.DataFrame) -> Mapping[str, Estimate]:
-    """The three figures of some rows, with intervals that draw questions.
+def groups(rows: pl.DataFrame) -> list[str]:
+    """What is drawn together: the questions of a story ("M01/3"), a pair in all languages."""
+    return [question.partition("/")[0] for question in rows["question"]]
 
-    Every language asks the same ones: a question is drawn with all its translations, which are no
-    more independent of each other than twelve questions are.
-    """
-    questions = rows["question"].to_list()
+
+def estimates(rows: pl.DataFrame) -> Mapping[str, Estimate]:
+    """The figures of some rows, with intervals that draw stories or pairs."""
     return {
-        name: grouped_estimates(parts(each), questions, {name: ratio})[name]
+        name: grouped_estimates(parts(each), groups(rows), {name: ratio})[name]
         for name, each in values(rows["rank"]).items()
     }
 
@@ -55,7 +54,7 @@ def lines(rows: pl.DataFrame) -> Iterator[tuple[str, ...]]:
     """One line per language: n, then every way's figures."""
     for language in sorted(rows["language"].unique()):
         yield line(language, rows.filter(pl.col("language") == language))
-    yield line(ALL, rows.filter(pl.col("language") != ENGLISH))
+    yield line(ALL, rows)
 
 
 def line(name: str, rows: pl.DataFrame) -> tuple[str, ...]:
@@ -71,65 +70,70 @@ def table(rows: pl.DataFrame) -> str:
     return markdown(headings, list(lines(rows)))
 
 
-def change(rows: pl.DataFrame, figure: str, languages: Collection[str]) -> Change:
-    """A figure before and now over some languages; a question is swapped with its translations."""
-    some = rows.filter(pl.col("language").is_in(languages)).sort("language", "question")
-    sides = [some.filter(pl.col("way") == way) for way in ("encoder", "now")]
+def change(rows: pl.DataFrame, figure: str, before: str) -> Change:
+    """A figure of another way and now; whole stories or pairs are swapped."""
+    some = rows.sort("language", "question")
+    sides = [some.filter(pl.col("way") == way) for way in (before, "now")]
     first, second = (parts(values(side["rank"])[figure]) for side in sides)
-    questions = sides[0]["question"].to_list()
-    return grouped_changes(first, second, questions, {figure: ratio})[figure]
+    return grouped_changes(first, second, groups(sides[0]), {figure: ratio})[figure]
+
+
+def well_asked(rows: pl.DataFrame) -> pl.DataFrame:
+    """The languages with four stories or more."""
+    stories = pl.col("question").str.split("/").list.first().n_unique().over("language")
+    return rows.filter(stories >= FEWEST)
 
 
 def page(rows: pl.DataFrame) -> str:
-    own, alike = (rows.filter(pl.col("set") == name) for name in ("own", "paraphrases"))
-    others = own.filter(pl.col("language") != ENGLISH)
-    found = {way: estimates(others.filter(pl.col("way") == way)) for way in WAYS}
-    changed = change(own, "MRR", set(others["language"]))
-    latin = change(alike, "any@5", LATIN)
-    of_latin = alike.filter(pl.col("language").is_in(LATIN)).sort("language", "question")
-    before, now = (
-        values(of_latin.filter(pl.col("way") == way)["rank"])["any@5"] > 0
-        for way in ("encoder", "now")
+    own, across, alike = (
+        rows.filter(pl.col("set") == name) for name in ("own", "across", "paraphrases")
     )
+    many = well_asked(own)
+    few = own.filter(~pl.col("language").is_in(many["language"].unique().to_list()))
+    found = {way: estimates(many.filter(pl.col("way") == way))["any@5"] for way in WAYS}
+    by_language = {
+        language: float((some["rank"] <= 5).mean() or 0)  # type: ignore[arg-type]
+        for (language,), some in many.filter(pl.col("way") == "now").group_by("language")
+    }
     counts = alike.filter(pl.col("way") == "now").group_by("language").len()["len"]
+    changes = {way: change(many, "any@5", way) for way in WAYS if way != "now"}
+    pairs = change(alike, "any@5", "english")
     text = (Path(__file__).parent / "languages_page.md").read_text("utf-8")
     return wrapped_page(
         text.format(
             rows=f"{rows.height:,}",
-            languages=own["language"].n_unique(),
-            others=others["language"].n_unique(),
-            own=table(own),
+            languages=many["language"].n_unique(),
+            questions=f"{many.filter(pl.col('way') == 'now').height:,}",
+            others=few["language"].n_unique(),
+            own=table(many),
+            few=table(few),
+            across=table(across),
             paraphrases=table(alike),
             least=counts.min(),
             most=counts.max(),
-            first=told(found["now"]["any@1"]),
-            first_before=told(found["encoder"]["any@1"]),
-            five=told(found["now"]["any@5"]),
-            five_before=told(found["encoder"]["any@5"]),
-            gain=told(changed.difference),
-            p=f"p {holm_p(changed.p)}",
-            latin=len(LATIN),
-            latin_searches=f"{len(now):,}",
-            latin_before=digits(float(before.mean())),
-            latin_now=digits(float(now.mean())),
-            latin_won=int((now & ~before).sum()),
-            latin_lost=int((before & ~now).sum()),
-            latin_gain=told(latin.difference),
-            latin_p=holm_p(latin.p),
+            best=max(by_language, key=lambda name: by_language[name]),
+            best_share=digits(max(by_language.values())),
+            worst=min(by_language, key=lambda name: by_language[name]),
+            worst_share=digits(min(by_language.values())),
+            across_now=told(estimates(across.filter(pl.col("way") == "now"))["any@5"]),
+            pairs=told(pairs.difference),
+            pairs_p=holm_p(pairs.p),
+            **{f"five_{way}": told(estimate) for way, estimate in found.items()},
+            **{f"gain_{way}": told(each.difference) for way, each in changes.items()},
+            **{f"p_{way}": holm_p(each.p) for way, each in changes.items()},
         )
     )
 
 
 def draw(rows: pl.DataFrame) -> None:
-    """any@5 of the twelve questions, by language, before and now."""
-    own = rows.filter(pl.col("set") == "own")
-    shown = {"encoder": "before", "now": "now"}
+    """any@5 by language, of what does not read the question and of the memory."""
+    own = well_asked(rows.filter(pl.col("set") == "own"))
     points = [
-        (language, name, estimates(some.filter(pl.col("way") == way))["any@5"])
+        (language, WAYS[way], estimates(some.filter(pl.col("way") == way))["any@5"])
         for (language,), some in own.sort("language").group_by("language", maintain_order=True)
-        for way, name in shown.items()
+        for way in ("priors", "now")
     ]
-    notes = ["share of twelve questions, with 95 % intervals that draw questions"]
+    notes = ["share of questions, with 95 % intervals that draw stories"]
     draw_estimates(PAGES / "languages.svg", "Found among the first five", points, notes)
 
 

@@ -67,13 +67,13 @@ def test_the_rows_of_languages_hold_names_and_ranks_only() -> None:
     rows = pl.read_parquet(ROWS / "languages-rows.parquet")
     assert rows.schema["rank"].is_integer() and rows["rank"].min() == 1
     assert rows.select(pl.exclude("rank")).is_unique().all()
-    assert set(rows["set"]) == {"own", "paraphrases"}
-    assert set(rows["way"]) == {"encoder", "words", "now"}
+    assert set(rows["set"]) == {"own", "across", "paraphrases"}
+    assert set(rows["way"]) == set(languages_results.WAYS)
     assert rows["language"].str.contains(r"^[a-z]{2}(-Latn)?$").all()
-    assert rows["question"].str.contains(r"^[QS]\d+$").all()
-    # English is ranked as it was.
+    assert rows["question"].str.contains(r"^(M\d+/|S)\d+$").all()
+    # English is ranked as English.
     english = rows.filter(pl.col("language") == "en").sort("set", "question")
-    before, now = (english.filter(pl.col("way") == way)["rank"] for way in ("encoder", "now"))
+    before, now = (english.filter(pl.col("way") == way)["rank"] for way in ("english", "now"))
     assert before.to_list() == now.to_list()
 
 
@@ -97,7 +97,7 @@ def test_translations_of_a_question_make_no_interval_narrower() -> None:
     cells = languages_results.line(
         "all", pl.concat([asked(16).with_columns(way=pl.lit(w)) for w in languages_results.WAYS])
     )
-    assert cells[3] == page_words.told(many)
+    assert cells[2] == page_words.told(many)
 
 
 def test_no_test_sets_two_versions_of_the_encoder_side_by_side() -> None:

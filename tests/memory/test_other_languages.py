@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from realtalk.chat import Chat, Event, Message, Session
+from realtalk.chat import Chat, Event, Message, Question, Session
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.formats.opening import open_reading
 from realtalk.memory.index import FUSED, ChatIndex, SearchedQuestion, scores
@@ -19,16 +19,29 @@ from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.text.terms import english_terms
 
-BENCH = Path(__file__).parents[2] / "bench"
+STORIES = Path(__file__).parent / "stories"
+SESSIONS = (1, 7, 13, 19, 26, 33, 39, 45)  # the first message of each
+EVIDENCE = (1,), (6,), (7,), (15,), (18, 19), (21,), (25,), (29,), (32,), (35,), (43,), (47,)
 
 
-@pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("recall", BENCH / "recall_languages.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def read_story(language: str) -> Chat:
+    """A chat and its questions: "# Clara · Ben", "A text", "B text", "? question"."""
+    head, *lines = (STORIES / f"{language}.txt").read_text("utf-8").splitlines()
+    names = tuple(head.removeprefix("# ").split(" · "))
+    said = [(names["AB".index(line[0])], line[2:]) for line in lines if line[0] in "AB"]
+    sessions = []
+    for number, (first, end) in enumerate(pairwise((*SESSIONS, len(said) + 1)), 1):
+        time = datetime(2026, 3, 3, 18) + timedelta(days=9 * number)
+        messages = tuple(
+            Message(str(at), said[at - 1][0], time, said[at - 1][1]) for at in range(first, end)
+        )
+        sessions.append(Session(number, time, messages))
+    asked = [line[2:] for line in lines if line[0] == "?"]
+    questions = tuple(
+        Question(f"Q{number}", text, None, "", evidence=tuple(map(str, EVIDENCE[number - 1])))
+        for number, text in enumerate(asked, 1)
+    )
+    return Chat(language, names, tuple(sessions), questions=questions)
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +50,13 @@ def encoder() -> SentenceEncoder:
 
 
 LATIN = {"de", "es", "fr", "hi-Latn", "id", "it", "pt", "tr", "vi"}
-LANGUAGES = sorted(path.stem for path in (BENCH / "recall").glob("*.txt"))
+LANGUAGES = sorted(path.stem for path in STORIES.glob("*.txt"))
 
 
-def test_the_stories_are_alike(bench: ModuleType) -> None:
+def test_the_stories_are_alike() -> None:
     assert len(LANGUAGES) >= 11 and {"ja", "zh", "ko", "th", "ar", "hi", "hi-Latn"} < set(LANGUAGES)
     for language in LANGUAGES:
-        chat = bench.read_story(BENCH / "recall" / f"{language}.txt")
+        chat = read_story(language)
         assert (len(chat.messages), len(chat.questions), len(chat.sessions)) == (48, 12, 8)
         assert len({message.text for message in chat.messages}) == 48
 
@@ -55,9 +68,9 @@ class NoEncoder(SentenceEncoder):
         raise AssertionError("the English encoder was asked about another language")
 
 
-def mean_rank(bench: ModuleType, language: str, memory: Retrieved) -> float:
+def mean_rank(language: str, memory: Retrieved) -> float:
     """The mean reciprocal rank of a story's questions."""
-    chat = bench.read_story(BENCH / "recall" / f"{language}.txt")
+    chat = read_story(language)
     built = memory.build(chat)
     ranks = []
     for question in chat.questions:
@@ -75,17 +88,17 @@ def mean_rank(bench: ModuleType, language: str, memory: Retrieved) -> float:
     ],
 )
 def test_questions_find_their_messages(
-    bench: ModuleType, encoder: SentenceEncoder, language: str, tmp_path: Path
+    encoder: SentenceEncoder, language: str, tmp_path: Path
 ) -> None:
     """In a ranking by chance the mean is .09; the fewest found here are of Japanese."""
     latin = language in LATIN
     memory = Retrieved(encoder=encoder if latin else NoEncoder(), cache=tmp_path)
-    assert mean_rank(bench, language, memory) > 0.4
+    assert mean_rank(language, memory) > 0.4
     assert len(list(tmp_path.iterdir())) == latin  # no vectors, so none are kept
 
 
-def test_a_context_is_made_of_them(bench: ModuleType) -> None:
-    chat = bench.read_story(BENCH / "recall" / "ko.txt")
+def test_a_context_is_made_of_them() -> None:
+    chat = read_story("ko")
     asked = chat.questions[1]
     context = Retrieved(encoder=NoEncoder()).build(chat).recall(asked, Budget(words=60))
     assert "6" in context.message_ids
@@ -113,15 +126,15 @@ def test_english_is_ranked_exactly_as_ever(encoder: SentenceEncoder, tmp_path: P
             assert (built.scores(question) == scores(index, asked, encoder, FUSED)).all()
 
 
-def test_whoever_asks_for_the_encoder_has_it(bench: ModuleType, tmp_path: Path) -> None:
-    chat = bench.read_story(BENCH / "recall" / "es.txt")
+def test_whoever_asks_for_the_encoder_has_it(tmp_path: Path) -> None:
+    chat = read_story("es")
     Retrieved(way="encoder", cache=tmp_path).build(chat).rank(chat.questions[0])
     Retrieved(hops=1, cache=tmp_path).build(chat).rank(chat.questions[0])
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_events_are_found_in_other_languages_too(bench: ModuleType) -> None:
-    chat = bench.read_story(BENCH / "recall" / "ja.txt")
+def test_events_are_found_in_other_languages_too() -> None:
+    chat = read_story("ja")
     told = (
         "洗濯機が壊れた",
         "図書館の面接に行く",
