@@ -109,3 +109,38 @@ def test_several_chats_are_listed_and_not_added_up(open_file: Any, tmp_path: Pat
     assert page.inner_text("#heading") == "Boat club"
     page.click("#chats-body button >> nth=0")
     assert not page.is_visible("#people")
+
+
+def edges(page: Any, what: str) -> list[float]:
+    """How far from the page's own right edge each of these ends."""
+    found: list[float] = page.evaluate(
+        """(what) => { const main = document.getElementById("main"), style = getComputedStyle(main);
+            const right = main.getBoundingClientRect().right - parseFloat(style.paddingRight);
+            return [...document.querySelectorAll(what)].filter((each) => each.offsetParent || each.ownerSVGElement !== undefined)
+                .map((each) => Math.round(right - each.getBoundingClientRect().right)); }""",  # noqa: E501
+        what,
+    )
+    return found
+
+
+def test_charts_bars_and_tables_end_at_one_edge(open_file: Any, tmp_path: Path) -> None:
+    page = opened(open_file, tmp_path, chat("Boat club", SAID * 3), width=1280)
+    what = "#people .bars, #people .scroll, #people table, .drawing svg.fluid, #glance-items"
+    found = edges(page, what)
+    assert len(found) >= 5 and set(found) == {0}
+
+
+def test_on_a_phone_bars_have_their_figure_beside_them(open_file: Any, tmp_path: Path) -> None:
+    page = opened(open_file, tmp_path, chat("Boat club", SAID * 3), width=390)
+    beside = page.evaluate(
+        """() => [...document.querySelectorAll(".bars li")].map((bar) => {
+            const box = (part) => bar.querySelector(part).getBoundingClientRect();
+            const track = box(".bar-track"), value = box(".bar-value");
+            return value.left >= track.right && value.top < track.bottom && track.width > 40; })"""
+    )
+    assert len(beside) >= 3 and all(beside)
+    table = page.locator("[aria-label='Figures by person']")
+    assert table.evaluate("(each) => each.scrollWidth <= each.clientWidth")  # three people fit
+    cut = page.locator("[aria-label='Who answers whom']")
+    assert "gradient" in cut.evaluate("(each) => getComputedStyle(each).backgroundImage")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -37,7 +37,10 @@ function grid(headings, rows, label, classes = "") {
 }
 
 // Charts are drawn as wide as there is room, so that their letters keep their size.
-const chartWidth = () => Math.max(300, Math.min(760, document.getElementById("main").clientWidth - 40));
+function chartWidth() {
+  const main = document.getElementById("main"), style = getComputedStyle(main);
+  return Math.max(300, main.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+}
 const tone = (share) => (share <= 0 ? 0 : 1 + Math.min(4, Math.floor(share * 4.999)));
 
 // A square per day, a column per week; a block per year, unless all is within one year's length.
