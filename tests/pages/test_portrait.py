@@ -236,3 +236,12 @@ def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:
     assert data_in(page.path.read_text("utf-8"))["anonymous"] is True
     with refused("is a folder"):
         rt.report(english(), out=tmp_path, labels=False)
+
+
+def test_a_page_is_opened_only_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    rt.report(english(), out=tmp_path / "own.html", labels=False)
+    assert not opened
+    rt.report(english(), out=tmp_path / "own.html", labels=False, open=True)
+    assert opened == [(tmp_path / "own.html").resolve().as_uri()]
