@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
-from said import Files, Form, Said, by_chat
+from said import Files, Form, Said, as_json, by_chat
 
 NEW = """
 CREATE TABLE jid (_id INTEGER PRIMARY KEY, user TEXT, server TEXT, raw_string TEXT);
@@ -100,4 +100,30 @@ def _android(said: list[Said]) -> Files:
     return {"msgstore.db": database(NEW, tables), "wa.db": contacts}
 
 
-PHONES: dict[str, Form] = {"whatsapp database": Form("whatsapp-database", _android)}
+def _exporter(said: list[Said]) -> Files:
+    chats = {
+        f"{number}@g.us": {
+            "name": name,
+            "messages": {
+                str(place): {
+                    "from_me": False,
+                    "timestamp": one.epoch,
+                    "key_id": one.id or f"k{place}",
+                    "meta": False,
+                    "media": False,
+                    "data": one.text,
+                    "sender": one.who,
+                    "reply": None if one.reply is None else f"k{one.reply}",
+                }
+                for place, one in chat
+            },
+        }
+        for number, (name, chat) in enumerate(by_chat(said).items())
+    }
+    return {"result.json": as_json(chats)}
+
+
+PHONES: dict[str, Form] = {
+    "whatsapp database": Form("whatsapp-database", _android),
+    "whatsapp exporter": Form("whatsapp-exporter", _exporter),
+}

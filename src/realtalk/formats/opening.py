@@ -100,8 +100,8 @@ _ENDINGS = tuple(
 # Of somebody's own chats, told by marks that nothing else has.
 _EXPORTS = frozenset(
     """
-    whatsapp whatsapp-database telegram signal discord slack instagram messenger imessage line
-    kakaotalk viber chatlab teams google-chat chatgpt claude
+    whatsapp whatsapp-database whatsapp-exporter telegram signal discord slack instagram messenger
+    imessage line kakaotalk viber chatlab teams google-chat chatgpt claude
     """.split()  # noqa: SIM905 - words read better than quotes
 )
 _MOST_NAMED = 10

@@ -171,6 +171,7 @@ FORMATS: Registry[Format] = Registry(
         "reddit": f"{_HERE}.published.reddit:FORMAT",
         "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",
         "whatsapp-database": f"{_HERE}.exports.whatsapp.database:FORMAT",
+        "whatsapp-exporter": f"{_HERE}.exports.whatsapp.exporter:FORMAT",
         "telegram": f"{_HERE}.exports.telegram:FORMAT",
         "signal": f"{_HERE}.exports.signal:FORMAT",
         "discord": f"{_HERE}.exports.discord:FORMAT",

@@ -24,8 +24,8 @@ _BY_MODELS = frozenset({"locomo"})
 # What a messenger wrote for the people who chatted in it.
 _BY_PEOPLE = frozenset(
     """
-    whatsapp whatsapp-database telegram signal discord slack instagram messenger imessage line
-    kakaotalk viber chatlab teams google-chat mbox
+    whatsapp whatsapp-database whatsapp-exporter telegram signal discord slack instagram messenger
+    imessage line kakaotalk viber chatlab teams google-chat mbox
     """.split()  # noqa: SIM905 - words read better than quotes
 )
 # Words in a name that say that no person wrote the chats.

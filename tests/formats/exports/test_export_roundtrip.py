@@ -32,7 +32,7 @@ from written_chats import FORMS
 START = datetime(2024, 5, 1, 7, 30)
 ANSWERS = (
     *("imessage", "telegram", "discord", "slack", "chatlab", "chatlab lines"),
-    *("teams", "google chat", "whatsapp database"),
+    *("teams", "google chat", "whatsapp database", "whatsapp exporter"),
 )
 CATCH_ALLS = ("jsonl", "csv")
 NAMES = ("Ann Berg", "Bo", "Зоя", "李雷", "o'Neil: jr")
@@ -148,7 +148,7 @@ APPS = {
         **dict.fromkeys(("signal lines", "signal frames", "signal desktop"), texts),
         **dict.fromkeys(("telegram", "discord", "discord table", "slack"), texts),
         **dict.fromkeys(("messenger encrypted", "chatlab", "chatlab lines"), texts),
-        **dict.fromkeys(("google chat", "claude"), texts),
+        **dict.fromkeys(("google chat", "claude", "whatsapp exporter"), texts),
         "whatsapp database": texts.filter(lambda text: "\0" not in text),
         "chatgpt": texts.filter(lambda text: "\ue200" not in text),
         **dict.fromkeys(("discord html", "messenger html", "teams", "skype"), visible),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from datetime import datetime
@@ -16,7 +17,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.tables import from_corpus, to_corpus
-from written_phones import APPLE, CONTACTS, NEW, OLD, database
+from written_phones import APPLE, CONTACTS, NEW, OLD, Rows, database
 
 ANN, BO, TRIP = "1555@s.whatsapp.net", "1666@s.whatsapp.net", "12-34@g.us"
 START = 1_714_548_600_000  # 2024-05-01 07:30
@@ -179,7 +180,7 @@ def test_an_older_phone(tmp_path: Path) -> None:
     messages = [common | {"timestamp": START + n} | row for n, row in enumerate(rows)]
     quotes = [{"_id": 5, "key_id": "a", "data": "hi"}]
     chats = [{"key_remote_jid": TRIP, "subject": "Trip"}]
-    tables = {"messages": messages, "messages_quotes": quotes, "chat_list": chats}
+    tables: Rows = {"messages": messages, "messages_quotes": quotes, "chat_list": chats}
     (tmp_path / "msgstore.db").write_bytes(database(OLD, tables))
     reading = read(tmp_path / "msgstore.db")
     ann, trip = reading.corpus.chats
@@ -219,7 +220,7 @@ def test_a_phone_of_apple(tmp_path: Path) -> None:
     ]
     messages[1]["ZMESSAGEDATE"] = 736241402.25
     mark = proto(1, proto(1, "x") + proto(2, BO) + proto(3, "😂")) + proto(1, proto(3, "👍"))
-    tables = {
+    tables: Rows = {
         "ZWAMESSAGE": messages,
         "ZWACHATSESSION": [
             {"Z_PK": 1, "ZCONTACTJID": ANN, "ZPARTNERNAME": "Ann"},
@@ -286,3 +287,43 @@ def test_parts_that_are_missing_or_damaged(phone: Path) -> None:
     phone.write_bytes(database(CONTACTS, {}))
     with pytest.raises(RealtalkError, match=r"WhatsApp's that has no messages.*ChatStorage"):
         open_reading(phone)
+
+
+def test_what_the_exporter_makes_of_it(tmp_path: Path) -> None:
+    common = {"from_me": False, "time": "07:30", "media": False, "meta": False, "data": None}
+    rows: list[dict[str, Any]] = [
+        {"data": "one <br>two", "key_id": "a", "reactions": {"You": "👍", "Bo": "👍"}},
+        {"from_me": True, "data": "yes", "reply": "a"},
+        {"media": True, "data": "Media/a.jpg", "mime": "image/jpeg", "caption": "look"},
+        {"media": True, "meta": True, "data": "The media is missing", "mime": "media"},
+        {"meta": True, "data": "Message deleted"},
+        {"meta": True, "data": "You blocked this contact"},
+        {"data": {"odd": 1}},
+    ]
+    messages = {
+        str(n): common | {"key_id": f"k{n}", "timestamp": START / 1000 + n} | row
+        for n, row in enumerate(rows)
+    }
+    chats = {
+        ANN: {"name": "Ann", "type": "android", "their_avatar": None, "messages": messages},
+        TRIP: {"name": "Trip", "messages": {"9": messages["1"] | {"from_me": 0, "sender": "Bo"}}},
+        BO: None,
+    }
+    (tmp_path / "result.json").write_text(json.dumps(chats))
+    opened = open_reading(tmp_path / "result.json")
+    assert opened.format == "whatsapp-exporter"
+    ann, trip = opened.reading.corpus.chats
+    assert [(m.speaker, m.text, m.deleted) for m in ann.messages] == [
+        ("Ann", "one\ntwo", False),
+        ("Me", "yes", False),
+        ("Ann", "look", False),
+        ("Ann", "", False),
+        ("Ann", "", True),
+    ]
+    first, second, picture, missing, _ = ann.messages
+    assert first.reactions == (Reaction("👍", ("Me", "Bo"), 2),)
+    assert second.reply_to == first.id and first.time == datetime(2024, 5, 1, 7, 30)
+    assert picture.attachments == (Attachment("image", "a.jpg", "Media/a.jpg"),)
+    assert missing.attachments == (Attachment("media"),)
+    assert (trip.id, trip.speakers) == ("Trip", ("Bo",))
+    assert str(opened.reading.ledger) == "9 entries = 6 in messages + 1 system + 2 left over"
