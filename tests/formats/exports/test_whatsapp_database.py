@@ -12,6 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
+import written_apple
 from realtalk.chat import Attachment, Call, Reaction
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
@@ -327,3 +328,12 @@ def test_what_the_exporter_makes_of_it(tmp_path: Path) -> None:
     assert missing.attachments == (Attachment("media"),)
     assert (trip.id, trip.speakers) == ("Trip", ("Bo",))
     assert str(opened.reading.ledger) == "9 entries = 6 in messages + 1 system + 2 left over"
+
+
+def test_another_app_beside_it_is_read_too(phone: Path) -> None:
+    sent = {"ROWID": 1, "handle_id": 1, "date": 674_501_382, "is_from_me": 0, "text": "hi"}
+    tables = {"handle": [{"ROWID": 1, "id": "+1999"}], "message": [sent]}
+    (phone.parent / "chat.db").write_bytes(written_apple.database(tables))
+    reading = read(phone.parent)
+    assert {chat.id for chat in reading.corpus.chats} == {"+1555", "Trip", "+1999"}
+    assert reading.notes[-1] == "read as imessage, beside whatsapp-database: chat.db"

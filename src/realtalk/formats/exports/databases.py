@@ -15,6 +15,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -42,6 +43,12 @@ _ASKED = {
 def is_database(member: Member) -> bool:
     """Whether a file begins as SQLite's do."""
     return member.head(len(_MAGIC)).startswith(_MAGIC)
+
+
+def has_tables(member: Member, wanted: Mapping[str, str], *choices: Mapping[str, str]) -> bool:
+    """Whether a file has one of these sets of tables; a look at them is no reading."""
+    with open_database(replace(member, on_read=len), wanted) as database:
+        return any(map(database.has, choices))
 
 
 def log_notes(member: Member) -> list[str]:

@@ -21,6 +21,7 @@ from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.formats.exports.databases import (
     DATABASES,
     Database,
+    has_tables,
     is_database,
     log_notes,
     open_database,
@@ -104,8 +105,7 @@ def _is_database(member: Member) -> bool:
     head = member.head()
     if b"chat_message_join" in head or member.path is None:
         return b"chat_message_join" in head
-    with open_database(member, _TABLES) as database:
-        return database.has(_NEEDED)
+    return has_tables(member, _TABLES, _NEEDED)
 
 
 def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:

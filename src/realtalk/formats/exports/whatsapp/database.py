@@ -22,6 +22,7 @@ from realtalk.files.naming import UniqueNames
 from realtalk.formats.exports.assembly import author, reactions, shown_names
 from realtalk.formats.exports.databases import (
     DATABASES,
+    has_tables,
     is_database,
     log_notes,
     open_database,
@@ -46,6 +47,7 @@ from realtalk.text.written_days import from_epoch
 
 _OWNER = "Me"
 _NAME = re.compile(r"(?i)(?:^|/)(?:msgstore|ChatStorage)[^/]*$")
+_CONTACTS = re.compile(r"(?i)(?:^|/)wa[^/]*\.db$")
 _STATUS = "status@broadcast"  # what people showed everybody for a day: no chat
 _LATEST = 253_402_300_799_000  # milliseconds: the year 9999
 _NO_FILE = ("text", "deleted")
@@ -59,8 +61,7 @@ def _is_messages(member: Member) -> bool:
         return False
     if member.path is None:
         return _NAME.search(member.name.removesuffix(".gz")) is not None
-    with open_database(member, WANTED) as database:
-        return any(map(database.has, (NEW, OLD, APPLE)))
+    return has_tables(member, WANTED, NEW, OLD, APPLE)
 
 
 def sniff(source: Source) -> bool:
@@ -106,7 +107,7 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
 
 def _contacts(source: Source, members: list[Member]) -> tuple[dict[str, str], list[str]]:
     """The names in a wa.db that was given, or lies beside the one file that was."""
-    others = [member for member in source.having(*DATABASES) if member not in members]
+    others = [member for member in source.having(".db") if _CONTACTS.search(member.name)]
     alone = members[0].path if len(source.members) == 1 else None
     if alone is not None and (beside := alone.with_name("wa.db")).is_file():
         others = list(Source.open(beside).members)
