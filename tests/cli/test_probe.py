@@ -17,9 +17,10 @@ def test_retrieval_alone(run: Any, tmp_path: Path) -> None:
     variants = json.loads(out)["variants"]
     assert {"any@5", "ndcg@10", "recall@20", "all@20"} <= set(variants["ranking"]["overall"])
     for variant in variants.values():
-        for figure in variant["overall"].values():
+        for name, figure in variant["overall"].items():
             assert figure["low"] <= figure["value"] <= figure["high"]
-            assert figure["n"] == 51
+            # Who said it is asked where a question names one speaker.
+            assert (figure["n"] < 51) == name.startswith(("person@", "other@"))
     few, many = (variants[budget]["overall"]["recall@budget"] for budget in ("500w", "2000w"))
     assert few["value"] < many["value"]
     assert not (tmp_path / "run.json").exists()  # nothing is kept where no folder is named

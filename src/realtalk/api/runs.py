@@ -199,7 +199,7 @@ def gate(
 
     Example:
         rt.runs.gate("probe-new", against="probe-main", score="any@5", drop=0.02)
-        rt.runs.gate("probe-new", against="probe-main", score="all@budget", variant="2000w")
+        rt.runs.gate("new", against="main", score="all@budget", variant="2000w")
         rt.runs.gate("regression", against="mean", score="mcc")
     """
     from realtalk.evals.comparing import gate as hold

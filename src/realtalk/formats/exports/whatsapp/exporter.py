@@ -31,7 +31,7 @@ _FILES = FormatFiles(
     (".json",),
     _is_ours,
     "no JSON of WhatsApp-Chat-Exporter found",
-    "run the tool with --json, and give the file that it writes",
+    "have the tool write JSON, and give that file",
 )
 
 
