@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from realtalk.encoders.shipped import OURS, RESEARCH, Terms, TextSet, shipped_models, terms
+from realtalk.encoders.shipped import OURS, RESEARCH, ModelTerms, TextSet, shipped_models, terms
 from research.training.card_tables import filled
 from research.training.terms import SETS
 
@@ -58,7 +58,7 @@ def listed(sets: Iterable[TextSet], *, is_open: bool) -> str:
     return "; ".join(f"{licence}: {', '.join(names)}" for licence, names in found.items()) or "none"
 
 
-def parts(it: Terms) -> list[str]:
+def parts(it: ModelTerms) -> list[str]:
     return [
         f"Base: {it.base}.",
         f"Open text: {listed(it.sets.values(), is_open=True)}.",
@@ -66,7 +66,7 @@ def parts(it: Terms) -> list[str]:
     ]
 
 
-def block(name: str, it: Terms) -> str:
+def block(name: str, it: ModelTerms) -> str:
     """What stands on a card."""
     where = "Where each set is, NOTICE says. No text of theirs is in the package."
     return "\n".join([sentence(name), "", *(f"- {part}" for part in parts(it)), f"- {where}"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable
 from typing import Any
 
+import written_phones
 from said import Files, Form, Said, by_chat
+from written_phones import Rows
 
 SCHEMA = """
 CREATE TABLE handle (ROWID INTEGER PRIMARY KEY, id TEXT, service TEXT);
@@ -48,16 +48,9 @@ def styled(text: str) -> bytes:
     )
 
 
-def database(tables: Mapping[str, Iterable[dict[str, Any]]]) -> bytes:
+def database(tables: Rows) -> bytes:
     """The bytes of a database with these rows."""
-    with closing(sqlite3.connect(":memory:")) as made:
-        made.executescript(SCHEMA)
-        for table, rows in tables.items():
-            for row in rows:
-                names, marks = ", ".join(row), ", ".join("?" * len(row))
-                made.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", [*row.values()])
-        made.commit()
-        return made.serialize()
+    return written_phones.database(SCHEMA, tables)
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,6 @@
 """The models that ship: what they are, on which terms they may be used, what they learned from.
 
-    shipped_models()[0]    → ShippedModel("ei", Terms("the embedded EI encoder", "2", …), …)
+    shipped_models()[0]    → ShippedModel("ei", ModelTerms("the embedded EI encoder", "2", …), …)
     shipped_models()[0].terms.licence  → "Apache-2.0 AND LicenseRef-realtalk-research"
     print(shipped_models()[0].text)    # its card: what it learned from, how well it does, limits
     learned = LearnedTexts.of("memory")
@@ -55,7 +55,7 @@ class TextSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ModelTerms:
     """What a model began as and learned from; `sets` are its own, `inherited` those of its base.
 
     `file` has its weights: beside its card, or below `src` for what is no model and has none.
@@ -85,20 +85,20 @@ class Terms:
 
 
 @cache
-def terms() -> dict[str, Terms]:
+def terms() -> dict[str, ModelTerms]:
     """The terms of every model in the package, and of what else was made of others' texts."""
     told = tomllib.loads(realtalk_models.path("terms.toml").read_text("utf-8"))
     sets = {}
     for id_, each in told["sets"].items():
         is_open = all(part in told["open"] for part in each["licence"].split(" AND "))
         sets[id_] = TextSet(**each | {"files": tuple(each["files"])}, is_open=is_open)
-    found: dict[str, Terms] = {}
+    found: dict[str, ModelTerms] = {}
     for name, model in (told["models"] | told["words"]).items():
         bases, began = told["bases"] | {"": ""}, model.get("base", "")
         inherited = {} if began in bases else found[began].all_sets
         parts = [bases.get(began, f"{began}, with all that it learned from")]
         parts += [f"following {bases[each]}" for each in model.get("teachers", ())]
-        found[name] = Terms(
+        found[name] = ModelTerms(
             title=model["title"],
             version=model["version"],
             file=model["file"],
@@ -114,7 +114,7 @@ class ShippedModel:
     """A model, its terms, and where its card and weights lie."""
 
     name: str
-    terms: Terms
+    terms: ModelTerms
     size: int
     card: Path
     text: str

@@ -79,7 +79,7 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
             fix="give msgstore.db (Android) or ChatStorage.sqlite (iPhone, Mac)",
         )
     names, notes = _contacts(source, members)
-    parts: list[_Part] = []
+    parts: list[_StoredPart] = []
     free = UniqueNames()
     for member in options.in_turn(members):
         notes += log_notes(member)
@@ -87,7 +87,7 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
             stored = read_schema(database)
         if stored is not None and stored.messages.height:
             stored.names |= names
-            parts.append(_Part(stored, member, options, free))
+            parts.append(_StoredPart(stored, member, options, free))
     if not any(part.rows for part in parts):
         raise RealtalkError("the database holds no message", where=str(source.path))
     notes += [note for part in parts for note in part.notes]
@@ -120,7 +120,7 @@ def _contacts(source: Source, members: list[Member]) -> tuple[dict[str, str], li
     return names, ["names are those of wa.db beside it"] if names and alone else []
 
 
-class _Part:
+class _StoredPart:
     """One database: its messages as columns, and what there is about every chat."""
 
     def __init__(

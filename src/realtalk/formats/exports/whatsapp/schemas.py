@@ -95,9 +95,10 @@ def contacts(database: Database) -> dict[str, str]:
     return {jid: shown or own for jid, shown, own in rows if jid and (shown or own)}
 
 
-def _once(frame: pl.DataFrame, key: str) -> pl.DataFrame:
-    """Rows to look up by a key, each of which must find one at most."""
-    return frame.filter(pl.col(key).is_not_null()).unique(key, keep="first", maintain_order=True)
+def _beside(frame: pl.DataFrame, rows: pl.DataFrame, on: str, key: str) -> pl.DataFrame:
+    """Each row with the columns of the first of `rows` whose key it has in `on`."""
+    once = rows.filter(pl.col(key).is_not_null()).unique(key, keep="first", maintain_order=True)
+    return frame.join(once, left_on=on, right_on=key, how="left", maintain_order="left")
 
 
 def _address_book(database: Database) -> tuple[dict[int, str], dict[str, str]]:
@@ -156,21 +157,15 @@ def _new(database: Database) -> Stored:
         **{"_id": int, "chat_row_id": int, "from_me": int, "key_id": str, "timestamp": int},
         **{"sender_jid_row_id": int, "message_type": int, "text_data": str, "status": int},
     }
-    media = _once(database.frame("message_media", _MEDIA), "message_row_id")
+    media = database.frame("message_media", _MEDIA)
     row_kind = {"message_row_id": int}
-    quoted = _once(database.frame("message_quoted", {**row_kind, "key_id": str}), "message_row_id")
+    quoted = database.frame("message_quoted", {**row_kind, "key_id": str})
     edited = database.frame("message_edit_info", row_kind)["message_row_id"]
     revoked = database.frame("message_revoked", row_kind)["message_row_id"]
     frame = (
         database.frame("message", kinds)
-        .join(media, left_on="_id", right_on="message_row_id", how="left", maintain_order="left")
-        .join(
-            quoted.rename({"key_id": "reply"}),
-            left_on="_id",
-            right_on="message_row_id",
-            how="left",
-            maintain_order="left",
-        )
+        .pipe(_beside, media, "_id", "message_row_id")
+        .pipe(_beside, quoted.rename({"key_id": "reply"}), "_id", "message_row_id")
         .select(
             row="_id",
             chat=_looked_up("chat_row_id", addresses),
@@ -236,19 +231,12 @@ def _old(database: Database) -> Stored:
         **{"media_name": str, "media_caption": str, "remote_resource": str},
         **{"quoted_row_id": int, "edit_version": int},
     }
-    quoted = _once(database.frame("messages_quotes", {"_id": int, "key_id": str}), "_id")
+    quoted = database.frame("messages_quotes", {"_id": int, "key_id": str})
     files = database.frame("message_media", {"message_row_id": int, "file_path": str})
-    files = _once(files, "message_row_id")
     frame = (
         database.frame("messages", kinds)
-        .join(
-            quoted.rename({"key_id": "reply"}),
-            left_on="quoted_row_id",
-            right_on="_id",
-            how="left",
-            maintain_order="left",
-        )
-        .join(files, left_on="_id", right_on="message_row_id", how="left", maintain_order="left")
+        .pipe(_beside, quoted.rename({"key_id": "reply"}), "quoted_row_id", "_id")
+        .pipe(_beside, files, "_id", "message_row_id")
         .select(
             row="_id",
             chat="key_remote_jid",
@@ -299,21 +287,15 @@ def _apple(database: Database) -> Stored:
         **{"ZMESSAGE": int, "ZMEDIALOCALPATH": str, "ZTITLE": str, "ZVCARDNAME": str},
         **{"ZVCARDSTRING": str, "ZMETADATA": bytes},
     }
-    media = _once(database.frame("ZWAMEDIAITEM", media_kinds), "ZMESSAGE").with_columns(
+    media = database.frame("ZWAMEDIAITEM", media_kinds).with_columns(
         quoted=pl.col("ZMETADATA").map_elements(_quoted, return_dtype=pl.String)
     )
     messages = database.frame("ZWAMESSAGE", kinds)
-    keys = _once(messages.select(parent="Z_PK", parent_key="ZSTANZAID"), "parent")
+    keys = messages.select(parent="Z_PK", parent_key="ZSTANZAID")
     is_file = pl.col("ZMESSAGETYPE") == 8  # there the title is the file's name
     frame = (
-        messages.join(
-            media.drop("ZMETADATA"),
-            left_on="Z_PK",
-            right_on="ZMESSAGE",
-            how="left",
-            maintain_order="left",
-        )
-        .join(keys, left_on="ZPARENTMESSAGE", right_on="parent", how="left", maintain_order="left")
+        messages.pipe(_beside, media.drop("ZMETADATA"), "Z_PK", "ZMESSAGE")
+        .pipe(_beside, keys, "ZPARENTMESSAGE", "parent")
         .select(
             row="Z_PK",
             chat=_looked_up("ZCHATSESSION", addresses),
