@@ -34,7 +34,7 @@ from research.training.memory_data import PASSAGE, in_other_languages
 HERE = Path(__file__).parent
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat
 FOLDS = 5
-OF_ENCODER = ("vectors", "tokens", "window", "answers")
+OF_ENCODER = ("vectors", "tokens", "window", "answers", "session_tokens")
 Array = np.ndarray[Any, Any]
 
 
@@ -75,6 +75,7 @@ class Table:
                 alone = EncodedTexts(vector, nothing, np.array([0, 1]), np.ones(1, np.float32))
                 found = features(self.index, one, alone)
                 found["tokens"] = scale(stored["late"][at].astype(np.float64))
+                found["session_tokens"] = scale(self.index.of_sessions(found["tokens"]))
             else:
                 found = features(self.index, one, stored.encode([one.text]))
             rows.append(np.stack([found[name] for name in NAMES]))

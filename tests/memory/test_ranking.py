@@ -200,6 +200,20 @@ def test_best_matches_by_hand() -> None:
     assert np.allclose(found, (plain - plain.mean()) / plain.std(), atol=1e-4)
 
 
+def test_a_session_is_as_near_as_its_three_best_messages(
+    index: ChatIndex, encoder: SentenceEncoder
+) -> None:
+    found = features(index, SearchedQuestion("", (), ()), encoder.encode(["What do they eat?"]))
+    first, second = found["tokens"][:5], found["tokens"][5:]
+    plain = np.repeat([np.sort(first)[-3:].mean(), np.sort(second)[-3:].mean()], [5, 4])
+    assert np.allclose(found["session_tokens"], (plain - plain.mean()) / plain.std())
+    short = ChatIndex.around(replace(chat(), sessions=chat().sessions[:1]), None)
+    assert short.of_sessions(np.arange(5.0)).tolist() == [3.0] * 5
+    two = replace(chat().sessions[0], messages=chat().sessions[0].messages[:2])
+    fewer = ChatIndex.around(replace(chat(), sessions=(two,)), None)
+    assert fewer.of_sessions(np.array([4.0, 2.0])).tolist() == [3.0, 3.0]
+
+
 def test_every_likeness_and_prior_has_its_say() -> None:
     """A message that has more of it rises or falls as its weight says, all else equal."""
     found = {name: np.zeros(2) for name in FEATURES}

@@ -61,6 +61,7 @@ _LETTERS, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 _LAYOUT = "1"  # of the stored file
 _ASKING = ("?", "？", "؟")
 _NEIGHBOURS = 1  # messages before and after, in a window
+_BEST = 3  # messages that speak for their session
 
 
 def document_text(message: Message) -> str:
@@ -224,6 +225,14 @@ class ChatIndex:
         starts = np.flatnonzero(np.diff(self.owners, prepend=-1))
         return np.asarray(np.maximum.reduceat(values, starts), np.float64)
 
+    def of_sessions(self, values: Floats) -> Floats:
+        """The mean of the three best messages of each one's session."""
+        session = self.session_of
+        place = np.arange(len(values)) - np.searchsorted(session, session)
+        best = np.lexsort((-values, session))[place < _BEST]
+        sums = np.bincount(session[best], values[best])
+        return np.asarray((sums / np.bincount(session[best]))[session], np.float64)
+
     @cached_property
     def vectors(self) -> Vectors:
         """One per message: the direction of its passages together."""
@@ -325,7 +334,7 @@ def _load(path: Path, messages: int) -> EncodedTexts | None:
 
 # Ways of likeness, then priors; sums are made in this order.
 _LIKENESS = ("vectors", "tokens", "window", "answers", "words", "window_words", "session_words")
-FEATURES = (*_LIKENESS, "speaker", "asking", "length", "day")
+FEATURES = (*_LIKENESS, "session_tokens", "speaker", "asking", "length", "day")
 Weights: TypeAlias = Mapping[str, float]  # how much each of them counts
 
 # Fitted by research/training/memory_fit.py on chats that the encoder had not seen.
@@ -338,6 +347,7 @@ FUSED: Weights = MappingProxyType(
         "words": -0.10,
         "window_words": 0.04,
         "session_words": 0.43,
+        "session_tokens": 0.0,  # came after these weights were fitted
         "speaker": 1.39,
         "asking": -0.02,
         "length": -0.13,
@@ -449,6 +459,7 @@ def features(
         assert index.encoded is not None
         columns["vectors"] = scale(index.of_messages(index.encoded.vectors @ vector))
         columns["tokens"] = scale(_best_matches(index, question))
+        columns["session_tokens"] = scale(index.of_sessions(columns["tokens"]))
         columns["window"] = scale(index.window_vectors @ vector)
         # A message that follows a question takes part in how near the question is.
         follows = np.roll(index.asking, 1) & (np.diff(index.session_of, prepend=-1) == 0)
