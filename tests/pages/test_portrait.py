@@ -31,7 +31,7 @@ from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.pages.aggregates import feeling_lines
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
-from realtalk.pages.glance import percent, wait_text
+from realtalk.pages.wording import Wording
 from realtalk.pages.words import log_odds
 from refusals import refused
 
@@ -81,7 +81,7 @@ def test_without_words_there_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [english, spanish, arabic_group, ODD["hostile names"]])
 def test_an_anonymous_page_names_nobody(make: Any, tmp_path: Path) -> None:
     made = make()
-    page = page_of(made, tmp_path, anonymous=True)
+    page = page_of(made, tmp_path, anonymous=True, language="en")
     for each in made.chats:
         assert each.id not in data_in(page)["chats"]
         for name in each.speakers:
@@ -116,7 +116,7 @@ def test_a_clock_of_minutes_is_known(tmp_path: Path) -> None:
 
 
 def test_a_language_without_spaces_is_counted_in_characters(tmp_path: Path) -> None:
-    portrait = make_portrait(reading(japanese()), PortraitOptions(labels=False))
+    portrait = make_portrait(reading(japanese()), PortraitOptions(labels=False, language="en"))
     assert "characters" in portrait.sentences[0].text
     assert not portrait.aggregates.lines.frame.is_empty()
     assert data_in(page_of(japanese(), tmp_path))["spaceless"] is True
@@ -162,7 +162,7 @@ def test_log_odds_are_those_of_the_formula() -> None:
     ],
 )
 def test_waits_in_words(value: float, unit: Any, text: str) -> None:
-    assert wait_text(value, unit) == text
+    assert Wording.load().wait(value, unit) == text
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_waits_in_words(value: float, unit: Any, text: str) -> None:
     [(0, "0%"), (0.001, "under 1%"), (0.39, "39%"), (0.999, "over 99%"), (1, "100%")],
 )
 def test_shares_in_words(share: float, text: str) -> None:
-    assert percent(share) == text
+    assert Wording.load().percent(share) == text
 
 
 def test_low_is_told_of_answers_only() -> None:

@@ -13,7 +13,7 @@ from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
 from portrait_chats import reading
 from realtalk.ei import grades
 from realtalk.formats.reading import ReadCorpus
-from realtalk.pages.chat_page import make_portrait, render
+from realtalk.pages.chat_page import PortraitOptions, make_portrait, render
 
 
 def spoken(lines: Any) -> ReadCorpus:
@@ -31,7 +31,7 @@ def test_the_mood_is_said_from_usable_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grade: str, claimed: bool
 ) -> None:
     graded(monkeypatch, grade)
-    made = make_portrait(spoken(CHATS["es"]), cache=tmp_path)
+    made = make_portrait(spoken(CHATS["es"]), PortraitOptions(language="en"), cache=tmp_path)
     assert ("mood" in {each.id for each in made.sentences}) == claimed
     page = render(made)
     held = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)

@@ -67,6 +67,7 @@ def report(
     words: bool = True,
     anonymous: bool = False,
     chat: str | None = None,
+    language: str | None = None,
     simulated: Sequence[str] = (),
     human: Sequence[str] = (),
     open: bool = False,
@@ -89,6 +90,7 @@ def report(
         words: Whether to show words and emoji.
         anonymous: Call people by letters.
         chat: Chat to show, of several.
+        language: Language of a chat's page (default: the chat's).
         simulated: Corpus or run that models wrote.
         human: Corpus or run that people wrote.
         open: Open the page in a browser.
@@ -98,6 +100,7 @@ def report(
         rt.report("sample", open=True)
         rt.report("WhatsApp Chat with Mara.zip", out="mara.html")
         rt.report("chat.txt", quick=True, anonymous=True, out="to-share.html")
+        rt.report("Chat de WhatsApp con Ana.zip", language="en")
         rt.report(["corpora/mine", "labels", "sweep"], out="mine.html")
     """
     from realtalk.pages.frame import check_page
@@ -118,6 +121,7 @@ def report(
             anonymous=anonymous,
             chat=chat,
             title=title or "",
+            language=language,
         )
         chats = as_reading(cast("Readable", sources[0]), way, progress)
         portrait = make_portrait(chats, options, say=_LOG.warning, progress=progress)

@@ -235,14 +235,20 @@ def learned_lines(corpus: Corpus) -> tuple[str, ...]:
     The multilingual one learned from the English one's sets, and from conversations of its own,
     none of which is in English: a chat that is known by either was learned from by its encoder.
     """
+    return tuple(
+        f"{chat}: in-sample, the encoder learned from {name}; expect less on other chats"
+        for chat, name in learned_chats(corpus)
+    )
+
+
+def learned_chats(corpus: Corpus) -> list[tuple[str, str]]:
+    """The chats that the shipped encoders learned from, and the name by which each was known."""
     from realtalk.encoders.shipped import LearnedTexts
 
     both = (LearnedTexts.of("ei"), LearnedTexts.of("ei_multilingual"))
-    lines = []
+    found = []
     for chat in corpus.chats:
         texts = [message.text for message in chat.messages]
         if name := next(filter(None, (learned.chat(texts) for learned in both)), None):
-            lines.append(
-                f"{chat.id}: in-sample, the encoder learned from {name}; expect less on other chats"
-            )
-    return tuple(lines)
+            found.append((chat.id, name))
+    return found

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import realtalk_models
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_by
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _EMBEDDED = "embedded"
+NAMED_CHATS = 3  # that one line names
 
 
 @cache
@@ -137,9 +138,55 @@ _DOUBTS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What has to be said of some chats: the kind of sentence, and what stands in it."""
+
+    kind: str  # "hardly", "partly", "unseen", "untold", or a grade
+    chats: tuple[str, ...]
+    measure: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
+    apart: Mapping[Grade, Sequence[str]] = field(default_factory=dict)  # measures of other grades
+
+    def __str__(self) -> str:
+        """In English, as it is printed."""
+        counts, doubt = self.counts, _DOUBTS[self.measure]
+        more = len(self.chats) - NAMED_CHATS
+        names = ", ".join(self.chats[:NAMED_CHATS])
+        names = f"{names} and {more:,} more" if more > 0 else names
+        if self.kind == "hardly":
+            return f"{names}: hardly any English in {counts['turns']:,} turns; {doubt}"
+        if self.kind == "partly":
+            others, total = counts["others"], counts["total"]
+            share = f"{others / total:.0%}"
+            return f"{names}: {others:,} of {total:,} turns are not in English ({share}); {doubt}"
+        if self.kind == "unseen":
+            return (
+                f"{names}: not known whether this is English, which these labels are "
+                "for: they were made by a version that did not look"
+            )
+        if self.kind == "untold":
+            return (
+                f"{names}: labelled by the multilingual encoder; too few words to tell the language"
+            )
+        spoken = " and ".join(map(language_name, self.languages))
+        remarks = "; ".join(f"{', '.join(some)} {grade}" for grade, some in self.apart.items())
+        return (
+            f"{names}: {spoken} in {counts['turns']:,} turns, labelled by the multilingual "
+            f"encoder, whose grade there is {self.kind}{f' ({remarks})' if remarks else ''}"
+            f"{_ADVICE[cast(Grade, self.kind)]}"
+        )
+
+
 def language_notes(languages: Iterable[Languages]) -> list[str]:
     """A line for every kind of chat that is not in English, or of which that is not known."""
-    lines: list[str] = []
+    return list(map(str, language_remarks(languages)))
+
+
+def language_remarks(languages: Iterable[Languages]) -> list[Remark]:
+    """The same before it is said, so that it can be said in another language."""
+    remarks: list[Remark] = []
     by_measure: dict[str, list[Languages]] = {}
     for language in languages:
         by_measure.setdefault(language.measure, []).append(language)
@@ -147,7 +194,7 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
         if measure not in _DOUBTS:
             continue
         chats = [language for language in every if language.encoder in (None, ENGLISH_ENCODER)]
-        lines += _grade_lines(
+        remarks += _graded(
             [language for language in every if language.encoder not in (None, ENGLISH_ENCODER)]
         )
         foreign = [
@@ -155,64 +202,46 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
         ]
         hardly = [language for language, share in foreign if share > 1 - SOME]
         partly = [language for language, share in foreign if SOME < share <= 1 - SOME]
-        doubt = _DOUBTS[measure]
         if hardly:
             turns = sum(sum(language.turns.values()) for language in hardly)
-            lines.append(f"{_chats(hardly)}: hardly any English in {turns:,} turns; {doubt}")
+            remarks.append(Remark("hardly", _chats(hardly), measure, {"turns": turns}))
         if partly:
             total = sum(language.total for language in partly)
             others = total - sum(language.turns.get(ENGLISH, 0) for language in partly)
-            lines.append(
-                f"{_chats(partly)}: {others:,} of {total:,} turns are not in English "
-                f"({others / total:.0%}); {doubt}"
-            )
+            counts = {"others": others, "total": total}
+            remarks.append(Remark("partly", _chats(partly), measure, counts))
         if unseen := [language for language in chats if not language.turns]:
-            lines.append(
-                f"{_chats(unseen)}: not known whether this is English, which these labels are "
-                "for: they were made by a version that did not look"
-            )
-    return lines
+            remarks.append(Remark("unseen", _chats(unseen), measure))
+    return remarks
 
 
-def _grade_lines(chats: Sequence[Languages]) -> list[str]:
-    """Chats that the multilingual encoder labelled: a line for each language, with its grade."""
+def _graded(chats: Sequence[Languages]) -> list[Remark]:
+    """Chats that the multilingual encoder labelled: one for each language, with its grade."""
     groups: dict[tuple[str, ...], list[Languages]] = {}
     for language in chats:
         groups.setdefault(language.mainly, []).append(language)
-    lines = []
+    remarks = []
     for codes, some in groups.items():
         grade = some[0].grade()
         turns = sum(sum(language.turns.values()) for language in some)
-        if grade is None:
-            lines.append(
-                f"{_chats(some)}: labelled by the multilingual encoder; too few words "
-                "to tell the language"
-            )
-            continue
-        spoken = " and ".join(map(language_name, codes))
-        lines.append(
-            f"{_chats(some)}: {spoken} in {turns:,} turns, labelled by the multilingual encoder, "
-            f"whose grade there is {grade}{_apart(some[0], grade)}{_ADVICE[grade]}"
-        )
-    return lines
+        apart = {} if grade is None else _apart(some[0], grade)
+        kind = "untold" if grade is None else grade
+        remarks.append(Remark(kind, _chats(some), _EMBEDDED, {"turns": turns}, codes, apart))
+    return remarks
 
 
-def _apart(each: Languages, grade: Grade) -> str:
-    """ " (sentiment good; reflective rough)": measures with another grade than the whole."""
+def _apart(each: Languages, grade: Grade) -> dict[Grade, list[str]]:
+    """{"good": ["sentiment"], …}: measures with another grade than the whole, the best first."""
     by_grade: dict[Grade, list[str]] = {}
     for measure in MEASURES:
         own = each.grade(measure)
         if own is not None and own != grade:
             by_grade.setdefault(own, []).append(measure)
-    ordered = sorted(by_grade.items(), key=lambda item: -GRADES.index(item[0]))
-    remarks = "; ".join(f"{', '.join(names)} {own}" for own, names in ordered)
-    return f" ({remarks})" if remarks else ""
+    return dict(sorted(by_grade.items(), key=lambda item: -GRADES.index(item[0])))
 
 
-def _chats(chats: Sequence[Languages], most: int = 3) -> str:
-    more = len(chats) - most
-    names = ", ".join(language.chat for language in chats[:most])
-    return f"{names} and {more:,} more" if more > 0 else names
+def _chats(chats: Sequence[Languages]) -> tuple[str, ...]:
+    return tuple(language.chat for language in chats)
 
 
 def other_languages(

@@ -7,7 +7,8 @@
 
 The page holds daily aggregates as JSON and filters them in the browser; its scripts build elements
 and never parse HTML. What it holds is said at its head. Labels come from the one place that makes
-and keeps them (`ei.labelling`), so that the next page is made at once.
+and keeps them (`ei.labelling`), so that the next page is made at once. It speaks the language of
+the chat where it can (`wording`).
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from string import ascii_uppercase
@@ -26,14 +27,17 @@ from typing import Any
 import polars as pl
 
 from realtalk import __version__
+from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError, as_options
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.tables import Tables, to_corpus
 from realtalk.pages.aggregates import COUNTED, MARKED, Aggregates
-from realtalk.pages.frame import asset, document, write_page
-from realtalk.pages.glance import Sentence, glance, wording
+from realtalk.pages.frame import document, write_page
+from realtalk.pages.glance import Sentence, glance, limits
+from realtalk.pages.wording import Wording, asset, page_language
 from realtalk.registry import suggest
+from realtalk.text.languages import ENGLISH
 
 QUICK = 1600  # turns: half a minute on a slow machine
 _TRIED = 48  # turns whose time tells how long all will take
@@ -48,7 +52,7 @@ class PortraitOptions:
     `labels` says whether feelings are estimated, `quick` that an even sample of turns is enough,
     `words` whether words and emoji are shown, `anonymous` that people are called by letters.
     `chat` names one chat of several. `title` is shown in place of
-    people's names.
+    people's names. `language` is that of the page; None is that of the chat.
     """
 
     labels: bool = True
@@ -57,6 +61,7 @@ class PortraitOptions:
     anonymous: bool = False
     chat: str | None = None
     title: str = ""
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,11 +72,12 @@ class Portrait:
     options: PortraitOptions = PortraitOptions()
     notes: tuple[str, ...] = ()  # what has to be said beside feelings
     claims: bool = True  # whether labels are good enough for a sentence about feelings
+    words: Wording = field(default_factory=Wording.load)
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """The glance of the whole chat."""
-        return tuple(glance(self.aggregates, claims=self.claims))
+        return tuple(glance(self.aggregates, claims=self.claims, words=self.words))
 
     def to_json(self) -> dict[str, Any]:
         """The glance, and the figures of every person."""
@@ -101,27 +107,60 @@ def make_portrait(
     tables = reading.tables if options.chat is None else _one_chat(reading.tables, options.chat)
     if not tables.messages.height:
         raise RealtalkError("holds no message, so there is nothing to show", where=tables.name)
-    frame, notes, claims = None, [], True
+    words = Wording.load(page_language(tables.messages["text"].to_list(), options.language))
+    frame, notes, claims = None, (), True
     if options.labels:
         from realtalk.ei.grades import is_usable
-        from realtalk.ei.labelling import label_cautions, labels_for
+        from realtalk.ei.labelling import labels_for
         from realtalk.ei.languages import chat_languages
 
         corpus = reading.corpus if options.chat is None else to_corpus(tables)
         advance, most = _announcing(progress, say), QUICK if options.quick else None
         frame = labels_for(corpus, None, cache, most=most, progress=advance).frame
-        total = sum(len(chat.turns) for chat in corpus.chats)
         claims = all(is_usable(language.grade("sentiment")) for language in chat_languages(frame))
-        if frame.height < total:
-            some = f"{frame.height:,} of {total:,} turns were labelled"
-            notes.append(f"{some}, spread evenly over time.")
-        cautions = label_cautions(frame, corpus)
-        if options.anonymous:  # lines begin with the chat's id, which may be made of names
-            cautions = tuple(dict.fromkeys(line.partition(": ")[2] for line in cautions))
-        notes += cautions
+        notes = tuple(dict.fromkeys(_cautions(words, frame, corpus, named=not options.anonymous)))
     progress(0, 0, "counting")
     aggregates = Aggregates.build(tables, frame, words=options.words)
-    return Portrait(aggregates, options, tuple(notes), claims)
+    return Portrait(aggregates, options, notes, claims, words)
+
+
+def _cautions(words: Wording, frame: pl.DataFrame, corpus: Corpus, *, named: bool) -> Iterator[str]:
+    """What has to be said beside feelings; without names, as ids of chats may be made of them."""
+    from realtalk.ei.labelling import learned_chats
+    from realtalk.ei.languages import NAMED_CHATS, chat_languages, language_remarks
+
+    say, number = partial(words.say, "cautions"), words.number
+    comma, semicolon = (words.say("labels", name) for name in ("comma", "semicolon"))
+
+    def about(chats: Sequence[str], text: str) -> str:
+        names, more = comma.join(chats[:NAMED_CHATS]), len(chats) - NAMED_CHATS
+        names = say("and_more", names=names, count=number(more)) if more > 0 else names
+        return say("about", chats=names, text=text) if named else text
+
+    total = sum(len(chat.turns) for chat in corpus.chats)
+    if frame.height < total:
+        yield say("sampled", some=number(frame.height), total=number(total))
+    for remark in language_remarks(chat_languages(frame)):
+        gaps = {name: number(count) for name, count in remark.counts.items()}
+        if remark.kind == "partly":
+            share = remark.counts["others"] / remark.counts["total"]
+            gaps["share"] = words.percent(share)
+        if remark.languages:
+            gaps["languages"] = words.joined(
+                [words.language_name(code) for code in remark.languages]
+            )
+            grades = semicolon.join(
+                say(
+                    "grade_of",
+                    measures=comma.join(words.say("measures", name) for name in measures),
+                    grade=words.say("grades", grade),
+                )
+                for grade, measures in remark.apart.items()
+            )
+            gaps["apart"] = say("apart", grades=grades) if grades else ""
+        yield about(remark.chats, say(remark.kind, **gaps))
+    for chat, name in learned_chats(corpus):
+        yield about([chat], say("learned", name=name))
 
 
 def _announcing(progress: Progress, say: Callable[[str], None]) -> Progress:
@@ -195,93 +234,91 @@ def write_portrait(portrait: Portrait, path: Path) -> Path:
 
 def render(portrait: Portrait) -> str:
     """The page as text."""
-    aggregates, options = portrait.aggregates, portrait.options
+    aggregates, options, words = portrait.aggregates, portrait.options, portrait.words
     data = aggregates.to_json() | {
         "title": options.title,
         "anonymous": options.anonymous,
         "claims": portrait.claims,
     }
     if options.anonymous:
+        letters, numbers = ascii_uppercase[: len(data["people"])], range(len(data["chats"]))
         data |= {
-            "people": [f"Person {letter}" for letter in ascii_uppercase[: len(data["people"])]],
-            "chats": [f"Chat {number + 1}" for number in range(len(data["chats"]))],
+            "people": [words.say("labels", "person", letter=letter) for letter in letters],
+            "chats": [
+                words.say("labels", "chat_number", number=words.number(at + 1)) for at in numbers
+            ],
             "title": "",
         }
-    lines = (line for line in asset("methods.txt").splitlines() if line and line[0] != "#")
-    methods = [[part.strip() for part in line.split(" | ")] for line in lines]
     left_out = {"words"} if aggregates.words is None else set()
     left_out |= {"feelings"} if aggregates.feelings is None else set()
+    titles = {name: escape(words.say("titles", name)) for name in words.phrases["titles"]}
+    said = {name: escape(words.say("page", name)) for name in words.phrases["page"]}
     links = "".join(
-        f'<a href="#{name}">{escape(title)}</a>'
-        for name, title, _, _ in methods
-        if name not in left_out
+        f'<a href="#{name}">{title}</a>' for name, title in titles.items() if name not in left_out
     )
     counting = "".join(
-        f'<div id="method-{name}"><dt>{escape(title)}</dt><dd>{escape(method)}</dd></div>'
-        for name, title, _, method in methods
+        f'<div id="method-{name}"><dt>{title}</dt>'
+        f"<dd>{escape(words.say('methods', name))}</dd></div>"
+        for name, title in titles.items()
     )
+    # Scripts write the numbers of English again, as the reader does.
+    local = " data-local" if words.language == ENGLISH else ""
     body = (
-        '<main id="main"><div class="opening"><h1 id="heading">A chat, measured</h1>',
-        f'<p class="holds" data-local>{escape(holds(data))}</p>',
-        asset("filters.html"),
-        *(
-            part
-            for name, title, what, _ in methods
-            for part in _section(name, title, what, name in left_out, portrait.notes)
-        ),
-        '<section id="methods"><h2>How it is counted</h2>'
+        f'<main id="main"><div class="opening"><h1 id="heading">{said["title"]}</h1>',
+        f'<p class="holds"{local}>{escape(holds(data, words))}</p>',
+        asset("filters.html").format(**said),
+        *(part for name in titles for part in _section(name, portrait, name in left_out)),
+        f'<section id="methods"><h2>{said["counting"]}</h2>'
         f'<dl class="methods">{counting}</dl></section>',
     )
     return document(
-        "A chat, measured",
+        words.say("page", "title"),
         kind="chat",
-        here=f'<nav class="sections" aria-label="Sections">{links}</nav>',
+        here=f'<nav class="sections" aria-label="{said["sections"]}">{links}</nav>',
         body=body,
         made={
             "realtalk": __version__,
             "python": platform.python_version(),
-            "date": datetime.now(UTC).date().isoformat(),
+            words.say("frame", "date"): datetime.now(UTC).date().isoformat(),
         },
         scripts=_SCRIPTS,
-        data={"wording": wording(), "data": data},
+        data={"wording": {**limits(), **words.phrases}, "data": data},
+        words=words,
     )
 
 
-def holds(data: Mapping[str, Any]) -> str:
+def holds(data: Mapping[str, Any], words: Wording) -> str:
     """What is in the page, so that whoever passes it on knows."""
-    people = "people without their names" if data["anonymous"] else "people's names"
-    parts = [f"counts per day and person, with {people}"]
+    say = partial(words.say, "holds")
+    parts = [say("nameless" if data["anonymous"] else "named")]
     if "words" in data:
         kept = (data["words"], data["openings"], data["lookup"])
-        words = len({item for part in kept for item in part["items"]})
-        often = "word or phrase used often" if words == 1 else "words and phrases used often"
-        contents = [f"{words:,} {often}"] if words else []
-        for name, title in (
-            ("laughter", "ways of laughing"),
-            ("emoji", "emoji"),
-            ("domains", "domains of links"),
-        ):
-            contents += [title] if data[name]["items"] else []
-        parts += [", ".join(contents)] if contents else []
+        count = len({item for part in kept for item in part["items"]})
+        contents = [say("words", count)] if count else []
+        contents += [say(name) for name in ("laughter", "emoji", "domains") if data[name]["items"]]
+        parts += [words.say("labels", "comma").join(contents)] if contents else []
     if "emotions" in data:
-        parts.append("a model's estimates of feelings")
-    return f"This page holds {'; '.join(parts)}. It holds no message, and nothing leaves it."
+        parts.append(say("feelings"))
+    return say("whole", parts=words.say("labels", "semicolon").join(parts))
 
 
-def _section(
-    name: str, title: str, what: str, is_hidden: bool, notes: Sequence[str]
-) -> Iterator[str]:
+def _section(name: str, portrait: Portrait, is_hidden: bool) -> Iterator[str]:
+    words = portrait.words
+    said = {key: escape(words.say("page", key)) for key in words.phrases["page"]}
     yield (
-        f'<section id="{name}"{" hidden" if is_hidden else ""}><h2>{escape(title)}</h2>'
-        f'<details class="what"><summary>What is this?</summary><p>{escape(what)} '
-        f'<a href="#method-{name}">How it is counted</a></p></details>'
+        f'<section id="{name}"{" hidden" if is_hidden else ""}>'
+        f"<h2>{escape(words.say('titles', name))}</h2>"
+        f'<details class="what"><summary>{said["what"]}</summary>'
+        f"<p>{escape(words.say('what', name))} "
+        f'<a href="#method-{name}">{said["counting"]}</a></p></details>'
     )
     if name == "feelings":
-        yield "".join(f'<p class="caution">{escape(as_options(note))}</p>' for note in notes)
+        notes = map(as_options, portrait.notes)
+        yield "".join(f'<p class="caution">{escape(note)}</p>' for note in notes)
     if name == "glance":
         yield '<ul id="glance-items" class="glance"></ul>'
     elif name == "cards":
-        yield asset("card.html")
+        yield asset("card.html").format(**said)
     else:
         yield f'<div id="{name}-body"></div>'
     yield "</section>"

@@ -17,9 +17,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +26,7 @@ import orjson
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import check_holder, write_text
 from realtalk.formats.store import is_stored
+from realtalk.pages.wording import Wording, asset
 
 _LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 # Marks that turn what follows them, too; they must not reach beyond the text they came in.
@@ -62,12 +61,6 @@ def json_text(value: Any) -> str:
     return orjson.dumps(value).decode().translate(_UNSAFE)
 
 
-@cache
-def asset(name: str) -> str:
-    """A script, the style sheet or the wording of the pages."""
-    return (files("realtalk.pages") / "assets" / name).read_text(encoding="utf-8")
-
-
 def document(
     title: str,
     *,
@@ -77,11 +70,14 @@ def document(
     made: Mapping[str, str],
     scripts: Sequence[str],
     data: Mapping[str, Any] | None = None,
+    words: Wording | None = None,
 ) -> str:
     """The page. `here` is the middle of its bar, `made` what its foot says it was made with.
 
     Each of `data` is JSON for the scripts, by its id. `kind` is the class of the page's body.
     """
+    words = words or Wording.load()
+    said = {name: escape(words.say("frame", name)) for name in words.phrases["frame"]}
     style = asset("page.css")
     script = "\n".join(asset(name) for name in ("frame.js", *scripts))
     policy = "; ".join(
@@ -100,7 +96,7 @@ def document(
     )
     parts = (
         "<!doctype html>",
-        '<html lang="en">',
+        f'<html lang="{words.language}" dir="{words.direction}">',
         "<head>",
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
@@ -111,11 +107,12 @@ def document(
         f"<style>{style}</style>",
         "</head>",
         f'<body class="{kind}">',
-        '<a class="skip" href="#main">To the content</a>',
+        f'<a class="skip" href="#main">{said["skip"]}</a>',
         f'<header class="bar"><span class="brand">realtalk</span>{here}<span class="acts">'
-        '<button type="button" id="theme" aria-label="Light or dark">'
-        '<span class="sun" aria-hidden="true"></span><span id="theme-name">Dark</span></button>'
-        '<button type="button" id="print">Print</button></span></header>',
+        f'<button type="button" id="theme" aria-label="{said["theme"]}">'
+        '<span class="sun" aria-hidden="true"></span><span id="theme-name" '
+        f'data-light="{said["light"]}" data-dark="{said["dark"]}">{said["dark"]}</span></button>'
+        f'<button type="button" id="print">{said["print"]}</button></span></header>',
         '<div class="frame">',
         *body,
         f'<footer><dl class="made">{pairs}</dl></footer>',

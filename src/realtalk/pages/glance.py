@@ -4,7 +4,7 @@
         print(line.figure, line.text)     → 39% of the messages are from Mara
 
 The same sentences open the page, which counts them again for every choice of people and time;
-their wording is shared (assets/wording.json). A fact that lies near what chance would give, such as
+their wording is shared (`wording`). A fact that lies near what chance would give, such as
 51% of the messages from one of two people, comes last, and is left out where others have more to
 tell. Of several chats nothing is said that would add people up as if they were one group.
 """
@@ -21,10 +21,8 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.notebook import counted
 from realtalk.pages.aggregates import Aggregates
-from realtalk.pages.frame import asset
-from realtalk.pages.lines import Unit
+from realtalk.pages.wording import Wording, asset
 
 _MOST = 8
 
@@ -44,71 +42,78 @@ class Sentence:
 
 
 @cache
-def wording() -> Mapping[str, Any]:
-    """The page's words and limits."""
-    words: Mapping[str, Any] = json.loads(asset("wording.json"))
-    return words
+def limits() -> Mapping[str, Any]:
+    """From which figures on something is said; the page's scripts have the same."""
+    found: Mapping[str, Any] = json.loads(asset("limits.json"))
+    return found
 
 
-def glance(aggregates: Aggregates, *, claims: bool = True) -> list[Sentence]:
-    """At most eight sentences; what nothing carries is not said.
+def glance(
+    aggregates: Aggregates, *, claims: bool = True, words: Wording | None = None
+) -> list[Sentence]:
+    """At most eight sentences, in English or in `words`; what nothing carries is not said.
 
     Without `claims` nothing is said of feelings: labels are below usable in these languages.
     """
-    frame = aggregates.lines.frame
+    words, frame = words or Wording.load(), aggregates.lines.frame
     if frame.is_empty():
         return []
     days = frame.drop_nulls("date").group_by("date").len("messages").sort("date")
     chats = len(aggregates.chats.names) + aggregates.chats.others
     found = [
-        *_size(aggregates, days, chats),
-        *(_shares(aggregates) + _replies(aggregates) if chats == 1 else []),
-        *_course(days, chats),
-        *(_mood(aggregates) if claims else []),
-        *(_habits(aggregates) if chats == 1 else []),
-        *_weekday(days),
+        *_size(words, aggregates, days, chats),
+        *(_shares(words, aggregates) + _replies(words, aggregates) if chats == 1 else []),
+        *_course(words, days, chats),
+        *(_mood(words, aggregates) if claims else []),
+        *(_habits(words, aggregates) if chats == 1 else []),
+        *_weekday(words, days),
     ]
     return sorted(found, key=lambda sentence: sentence.is_weak)[:_MOST]
 
 
 def _say(
-    id_: str, figure: str, values: Mapping[str, str], template: str = "", *, is_weak: bool = False
+    words: Wording,
+    id_: str,
+    figure: str,
+    gaps: Mapping[str, str],
+    template: str = "",
+    *,
+    is_weak: bool = False,
 ) -> Sentence:
-    text = wording()["sentences"][template or id_].format(**values)
+    text = words.say("sentences", template or id_, **gaps)
     is_whole = id_ == "reply" or template.endswith("_tie")
     return Sentence(id_, figure, text, is_whole, is_weak)
 
 
-def _holders(figures: Mapping[str, str]) -> tuple[str, str, int]:
+def _holders(words: Wording, figures: Mapping[str, str]) -> tuple[str, str, int]:
     """The first figure, who has it, and how many share it as far as it is shown."""
     figure = next(iter(figures.values()))
     equal = [name for name, time in figures.items() if time == figure]
-    names = ", ".join(equal[:-1]) + f" and {equal[-1]}" if equal[1:] else equal[0]
-    return figure, f"{len(equal):,} people" if len(equal) > 3 else names, len(equal)
+    many = words.counted(len(equal), "people")
+    return figure, many if len(equal) > 3 else words.joined(equal), len(equal)
 
 
-def _size(aggregates: Aggregates, days: pl.DataFrame, chats: int) -> list[Sentence]:
+def _size(words: Wording, aggregates: Aggregates, days: pl.DataFrame, chats: int) -> list[Sentence]:
     frame, total = aggregates.lines.frame, aggregates.lines.frame.height
     people = aggregates.people
     count = len(people.names) + people.others
     column, noun = ("characters", "character") if aggregates.lines.spaceless else ("words", "word")
-    size = counted(int(frame[column].sum()), noun)
-    by = people.names[0] if count == 1 else f"{count:,} people"
     values = {
-        "messages": f"{'message' if total == 1 else 'messages'}, {size},",
-        "people": by,
-        "chats": f"{chats:,}",
+        "messages": words.counted(total, "messages"),
+        "size": words.counted(int(frame[column].sum()), noun),
+        "people": people.names[0] if count == 1 else words.counted(count, "from_people"),
+        "chats": words.number(chats),
     }
     template = "messages"
     if days.height:
         first, last = days["date"][0], days["date"][-1]
-        values |= {"first": day_text(first), "last": day_text(last)}
+        values |= {"first": words.day(first), "last": words.day(last)}
         template = "messages_day" if first == last else "messages_since"
     template += "_chats" if chats > 1 else ""
-    return [_say("messages", f"{total:,}", values, template)]
+    return [_say(words, "messages", words.number(total), values, template)]
 
 
-def _shares(aggregates: Aggregates) -> list[Sentence]:
+def _shares(words: Wording, aggregates: Aggregates) -> list[Sentence]:
     frame, names = aggregates.lines.frame, aggregates.people.names
     if len(names) < 2:
         return []
@@ -116,19 +121,22 @@ def _shares(aggregates: Aggregates) -> list[Sentence]:
     sentences = []
     for id_, counts, least in (
         ("share", dict(frame.group_by("speaker").len().iter_rows()), 1),
-        ("starts", starts, wording()["least"]["sessions"]),
+        ("starts", starts, limits()["least"]["sessions"]),
     ):
         if (total := sum(counts.values())) < least:
             continue
         order = sorted(names, key=lambda name: -counts.get(name, 0))
-        share, who, equal = _holders({n: percent(counts.get(n, 0) / total) for n in order})
-        values = {"conversations": counted(total, "conversation"), "name": who, "names": who}
-        figure = share if equal == 1 else wording()["sentences"]["tie"]
+        shown = {name: words.percent(counts.get(name, 0) / total) for name in order}
+        share, who, equal = _holders(words, shown)
+        values = {"name": who, "names": who, "share": share}
+        values |= {"conversations": words.counted(total, "conversation")}
+        figure = share if equal == 1 else words.say("sentences", "tie")
         sentences.append(
             _say(
+                words,
                 id_,
                 figure,
-                values | {"share": share},
+                values,
                 f"{id_}_tie" if equal > 1 else id_,
                 is_weak=_is_expected(
                     counts.get(order[0], 0), total, len(names) + aggregates.people.others
@@ -143,11 +151,11 @@ def _is_expected(count: int, total: int, people: int) -> bool:
     even = 1 / people
     error = (even * (1 - even) / total) ** 0.5
     share = count / total
-    least: float = wording()["least"]["telling"]
+    least: float = limits()["least"]["telling"]
     return share < even * least or share - even < 1.96 * error
 
 
-def _replies(aggregates: Aggregates) -> list[Sentence]:
+def _replies(words: Wording, aggregates: Aggregates) -> list[Sentence]:
     names, unit = aggregates.people.names, aggregates.lines.unit
     size = 60 if unit == "minute" else 1
     waits = (
@@ -155,34 +163,32 @@ def _replies(aggregates: Aggregates) -> list[Sentence]:
         .filter(pl.col("speaker").is_in(list(names)))
         .group_by("speaker")
         .agg((pl.col("reply") // size).median().alias("median"), pl.len().alias("n"))
-        .filter(pl.col("n") >= wording()["least"]["replies"])
+        .filter(pl.col("n") >= limits()["least"]["replies"])
     )
     order = sorted((median, names.index(name), name) for name, median, _ in waits.iter_rows())
     if not order:
         return []
-    times = {name: wait_text(median, unit) for median, _, name in order}
-    last, later = next(reversed(times.items()))
-    figure, who, equal = _holders(times)
+    times = {name: words.wait(median, unit) for median, _, name in order}
+    figure, who, equal = _holders(words, times)
     if equal == len(order):
         template = {1: "reply", 2: "reply_both"}.get(equal, "reply_all")
     elif len(order) == 2:
         template = "reply_two"
     else:
         template = "reply_least_tie" if equal > 1 else "reply_least"
-    within = wording()["within"]
     values = {
         "names": who,
-        "time": within.get(figure, figure),
-        "other": last,
-        "later": within.get(later, later),
-        "count": f"{len(order):,}",
+        "time": words.wait(order[0][0], unit, "within"),
+        "other": order[-1][2],
+        "later": words.wait(order[-1][0], unit, "within"),
+        "count": words.number(len(order)),
     }
-    return [_say("reply", figure, values, template)]
+    return [_say(words, "reply", figure, values, template)]
 
 
-def _habits(aggregates: Aggregates) -> list[Sentence]:
+def _habits(words: Wording, aggregates: Aggregates) -> list[Sentence]:
     """Whose messages are longest, and who asks most; each beside the one who does so least."""
-    least, names = wording()["least"], aggregates.people.names
+    least, names = limits()["least"], aggregates.people.names
     people = (
         aggregates.lines.frame.filter(pl.col("speaker").is_in(list(names)))
         .group_by("speaker")
@@ -198,23 +204,25 @@ def _habits(aggregates: Aggregates) -> list[Sentence]:
         most, fewest = (row[column] / row["n"] for row in (order[0], order[-1]))
         if id_ == "length":
             is_told = not aggregates.lines.spaceless
-            texts = [f"{int(value * 10 + 0.5) / 10:.1f} words" for value in (most, fewest)]
+            texts = [
+                words.counted(int(value * 10 + 0.5) / 10, "word", 1) for value in (most, fewest)
+            ]
         else:
             is_told = sum(row["question"] for row in rows) >= least["questions"]
-            texts = [percent(value) for value in (most, fewest)]
+            texts = [words.percent(value) for value in (most, fewest)]
         if is_told and most >= fewest * least[id_] and most > 0:
             values = {
                 "name": order[0]["speaker"],
                 "other": order[-1]["speaker"],
                 "less": texts[1],
             }
-            sentences.append(_say(id_, texts[0], values))
+            sentences.append(_say(words, id_, texts[0], values))
     return sentences
 
 
-def _weekday(days: pl.DataFrame) -> list[Sentence]:
+def _weekday(words: Wording, days: pl.DataFrame) -> list[Sentence]:
     """The fullest day of the week, where it stands out over some weeks."""
-    least, total = wording()["least"], int(days["messages"].sum())
+    least, total = limits()["least"], int(days["messages"].sum())
     if days.height < 2 or (days["date"][-1] - days["date"][0]).days + 1 < least["weeks"]:
         return []
     sums = dict(
@@ -223,11 +231,11 @@ def _weekday(days: pl.DataFrame) -> list[Sentence]:
     top = max(range(1, 8), key=lambda day: (sums.get(day, 0), -day))
     if sums[top] * 7 < total * least["weekday"] or total < least["messages"]:
         return []
-    values = {"weekday": wording()["weekdays"][top - 1]}
-    return [_say("weekday", percent(sums[top] / total), values)]
+    values = {"weekday": words.weekday(top - 1)}
+    return [_say(words, "weekday", words.percent(sums[top] / total), values)]
 
 
-def _course(days: pl.DataFrame, chats: int) -> list[Sentence]:
+def _course(words: Wording, days: pl.DataFrame, chats: int) -> list[Sentence]:
     """The longest run of days with messages, the longest without, and the fullest day."""
     dates: list[date] = days["date"].to_list()
     if len(dates) < 2:
@@ -244,64 +252,38 @@ def _course(days: pl.DataFrame, chats: int) -> list[Sentence]:
     sentences = []
     for id_, spans, least in (
         ("streak", runs, 2),
-        ("silence", pauses, wording()["least"]["silence"]),
+        ("silence", pauses, limits()["least"]["silence"]),
     ):
         lengths = [(end - begin).days + 1 for begin, end in spans]
         length = max(lengths, default=0)
         if length >= least:
             begin, end = spans[lengths.index(length)]
             times = lengths.count(length)
-            values = {"chats": f"{chats:,}", "times": f"{times:,}"}
-            values |= {"from": day_text(begin), "to": day_text(end)}
+            values = {"chats": words.number(chats), "times": words.counted(times, "time")}
+            values |= {"from": words.day(begin), "to": words.day(end)}
             template = f"{id_}{'_chats' * (chats > 1)}{'_several' * (times > 1)}"
-            sentences.append(_say(id_, counted(length, "day"), values, template))
+            sentences.append(_say(words, id_, words.counted(length, "day"), values, template))
     sizes: list[int] = days["messages"].to_list()
     times = sizes.count(max(sizes))
     if times < len(sizes):  # where all days are alike, none stands out
-        values = {"date": day_text(dates[sizes.index(max(sizes))]), "times": f"{times:,}"}
+        date_text = words.day(dates[sizes.index(max(sizes))])
+        values = {"date": date_text, "days": words.number(times)}
         template = "busiest_several" if times > 1 else "busiest"
-        sentences.append(_say("busiest", counted(max(sizes), "message"), values, template))
+        figure = words.counted(max(sizes), "message")
+        sentences.append(_say(words, "busiest", figure, values, template))
     return sentences
 
 
-def _mood(aggregates: Aggregates) -> list[Sentence]:
+def _mood(words: Wording, aggregates: Aggregates) -> list[Sentence]:
     if aggregates.feelings is None:
         return []
     felt = aggregates.feelings.drop_nulls("sentiment")
-    least = wording()["least"]
+    least = limits()["least"]
     if felt.height < least["turns"] or felt["date"].n_unique() < least["days"]:
         return []
     share = {
-        name: percent(felt.filter(pl.col("sentiment") == name).height / felt.height)
+        name: words.percent(felt.filter(pl.col("sentiment") == name).height / felt.height)
         for name in ("positive", "negative")
     }
-    values = {"turns": counted(felt.height, "turn"), "negative": share["negative"]}
-    return [_say("mood", share["positive"], values)]
-
-
-def day_text(day: date) -> str:
-    """2 March 2026."""
-    return f"{day.day} {wording()['months'][day.month - 1]} {day.year}"
-
-
-def percent(share: float) -> str:
-    """39%; what is not quite nothing or everything is not called so."""
-    value = share * 100
-    if 0 < value < 1:
-        return "under 1%"
-    return "over 99%" if 99 < value < 100 else f"{int(value + 0.5)}%"
-
-
-def wait_text(value: float, unit: Unit) -> str:
-    """A wait in words; a clock of minutes knows no seconds."""
-    seconds = value * 60 if unit == "minute" else value
-    if seconds < 60:
-        short = unit == "minute" or seconds < 1
-        return "under a minute" if short else counted(int(seconds + 0.5), "second")
-    if seconds < 3570:
-        return counted(int(seconds / 60 + 0.5), "minute")
-    hours = seconds / 3600
-    if hours >= 9.95:
-        return counted(int(hours + 0.5), "hour")
-    short_form = f"{hours:.1f}".removesuffix(".0")
-    return "1 hour" if short_form == "1" else f"{short_form} hours"
+    values = {"turns": words.counted(felt.height, "turn"), "negative": share["negative"]}
+    return [_say(words, "mood", share["positive"], values)]

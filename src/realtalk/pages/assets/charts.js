@@ -2,33 +2,50 @@
 const titled = (node, text) => { node.append(svg("title", {}, text)); return node; };
 const bdi = (text) => el("bdi", {}, text);
 
+// A phrase of the page's language: its plural form is chosen by `n`, shown with `digits`; gaps are filled.
+const LABELS = WORDING.labels;
+const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const pluralRules = [0, 1].map((digits) => new Intl.PluralRules(PAGE, { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+function say(phrase, values = {}, digits = 0) {
+  if (values.n === undefined) return fill(phrase, values);
+  const template = typeof phrase === "string" ? phrase : phrase[pluralRules[digits].select(values.n)];
+  return fill(template, { ...values, n: digits ? decimal(values.n, digits) : commas(values.n) });
+}
+// The same with elements in its gaps.
+const pieces = (template, values) => template.split(/\{(\w+)\}/).map((part, at) => (at % 2 ? values[part] : part));
+const counted = (number, noun, digits = 0) => say(WORDING.counts[noun], { n: number }, digits);
+const joined = (names) => (names.length > 1 ? say(LABELS.and, { first: names.slice(0, -1).join(LABELS.comma), last: names[names.length - 1] }) : names[0]);
+
 const percent = (share) => {
   const value = share * 100;
-  return value > 0 && value < 1 ? `under ${hundredths(1)}` : value > 99 && value < 100 ? `over ${hundredths(99)}` : hundredths(Math.round(value));
+  return value > 0 && value < 1 ? say(LABELS.under, { share: hundredths(1) }) : value > 99 && value < 100 ? say(LABELS.over, { share: hundredths(99) }) : hundredths(Math.round(value));
 };
-const counted = (number, one, many = one + "s") => `${commas(number)} ${number === 1 ? one : many}`;
 const dated = (day) => {
   const date = dateOf(day);
-  return isEnglish() ? `${date.getUTCDate()} ${WORDING.months[date.getUTCMonth()]} ${date.getUTCFullYear()}` : longDate(date);
+  return isEnglish() ? `${date.getUTCDate()} ${named(date, { month: "long" })} ${date.getUTCFullYear()}` : longDate(date);
 };
-const monthName = (key) => (isEnglish() ? `${WORDING.months[Number(key.slice(5, 7)) - 1]} ${Number(key.slice(0, 4))}` : clock(isoDate(`${key}-01`), { month: "long", year: "numeric" }));
-const shortMonth = (date) => (isEnglish() ? WORDING.months[date.getUTCMonth()].slice(0, 3) : clock(date, { month: "short" }));
-const weekdayName = (day) => (isEnglish() ? WEEKDAYS[day] : dayOfWeek(day, "long"));
-const weekdayShort = (day) => (isEnglish() ? WEEKDAYS[day].slice(0, 3) : shortDay(day));
+// English names of months and days are the same in all places that write English.
+const named = (date, options) => (isEnglish() ? inHouse(() => clock(date, options)) : clock(date, options));
+const monthName = (key) => named(isoDate(`${key}-01`), { month: "long", year: "numeric" });
+const shortMonth = (date) => named(date, { month: "short" });
+const weekdayName = (day) => (isEnglish() ? inHouse(() => dayOfWeek(day, "long")) : dayOfWeek(day, "long"));
+const weekdayShort = (day) => (isEnglish() ? inHouse(() => shortDay(day)) : shortDay(day));
 const hourName = (hour) => (isEnglish() ? `${hour}:00` : clock(new Date(Date.UTC(2024, 0, 1, hour % 24)), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
-// A wait in the unit of the export's clock, in words; a clock of minutes knows no seconds.
-function waited(value) {
-  const seconds = RAW.unit === "minute" ? value * 60 : value;
-  if (seconds < 60) return RAW.unit === "minute" || seconds < 1 ? "under a minute" : counted(Math.round(seconds), "second");
-  if (seconds < 3570) return counted(Math.round(seconds / 60), "minute");
+// A wait in the unit of the export's clock, in words; a clock of minutes knows no seconds. Of the
+// group "within" it is what stands behind that word: "a minute".
+function waited(value, group = "counts") {
+  const seconds = RAW.unit === "minute" ? value * 60 : value, words = WORDING[group];
+  if (seconds < 60 && (RAW.unit === "minute" || seconds < 1)) return group === "counts" ? LABELS.under_minute : say(words.minute, { n: 1 });
+  if (seconds < 60) return say(words.second, { n: Math.round(seconds) });
+  if (seconds < 3570) return say(words.minute, { n: Math.round(seconds / 60) });
   const hours = seconds / 3600, tenths = Number(hours.toFixed(1));
-  return hours < 9.95 ? `${decimal(tenths, Number.isInteger(tenths) ? 0 : 1)} ${tenths === 1 ? "hour" : "hours"}` : counted(Math.round(hours), "hour");
+  return hours < 9.95 ? say(words.hour, { n: tenths }, Number.isInteger(tenths) ? 0 : 1) : say(words.hour, { n: Math.round(hours) });
 }
 
 // A chart with its caption and the same figures as a table, for those who do not see it.
 function figure(caption, drawing, headings, rows, note = null) {
   return el("figure", {}, el("figcaption", {}, caption), el("div", { class: "drawing" }, drawing), note && el("p", { class: "note" }, note),
-    el("details", { class: "numbers" }, el("summary", {}, "The numbers"), grid(headings, rows, `${caption}, in numbers`)));
+    el("details", { class: "numbers" }, el("summary", {}, LABELS.numbers), grid(headings, rows, say(LABELS.in_numbers, { caption }))));
 }
 function grid(headings, rows, label, classes = "") {
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", { class: classes },
@@ -62,7 +79,7 @@ function calendar(days, first, last) {
     const cells = block.map((day) => {
       const [week, weekday] = place(day), count = days.get(day) || 0;
       return titled(svg("rect", { class: `heat-${tone(Math.sqrt(count / most))}`, x: 34 + (week - start) * size, y: 18 + weekday * size, width: size - 2, height: size - 2, rx: 2.5 }),
-        `${dated(day)}: ${counted(count, "message")}`);
+        say(LABELS.of_day, { date: dated(day), count: counted(count, "message") }));
     });
     let free = -99;
     const names = block.filter((day, at) => dateOf(day).getUTCDate() === 1 || at === 0).map((day) => {
@@ -73,20 +90,20 @@ function calendar(days, first, last) {
     }).filter(Boolean);
     const weekdays = [0, 2, 4].map((day, at) => svg("text", { x: 0, y: 15 + size / 2 + 5 + at * 2 * size }, weekdayShort(day)));
     return el("div", { class: short ? "" : "year" }, short ? null : el("span", { class: "year-name" }, plainYear(year)),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": short ? "Calendar" : `Calendar of ${plainYear(year)}` },
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": short ? LABELS.calendar : say(LABELS.calendar_of, { year: plainYear(year) }) },
         svg("svg", { viewBox: `0 0 ${wide} ${22 + 7 * size}`, width: wide, height: 22 + 7 * size, class: "plain" }, names, weekdays, cells)));
   });
 }
 
-const WEEKDAYS = WORDING.weekdays;
+const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6];
 function weekChart(week) {
   const most = Math.max(1, ...week.flat()), wide = (chartWidth() - 40) / 24, high = Math.min(24, Math.max(16, wide));
   const cells = week.flatMap((hours, day) => hours.map((count, hour) => titled(
     svg("rect", { class: `heat-${tone(count / most)}`, x: 40 + hour * wide, y: 20 + day * high, width: wide - 2, height: high - 2, rx: 3 }),
-    `${weekdayName(day)}, ${hourName(hour)} to ${hourName(hour + 1)}: ${counted(count, "message")}`)));
+    say(LABELS.of_hour, { weekday: weekdayName(day), from: hourName(hour), to: hourName(hour + 1), count: counted(count, "message") }))));
   const hours = (wide < 16 ? [0, 6, 12, 18] : [0, 3, 6, 9, 12, 15, 18, 21]).map((hour) => svg("text", { x: 40 + hour * wide, y: 13 }, hourName(hour)));
-  const names = WEEKDAYS.map((_, day) => svg("text", { x: 0, y: 24 + high / 2 + day * high }, weekdayShort(day)));
-  return svg("svg", { viewBox: `0 0 ${40 + 24 * wide} ${22 + 7 * high}`, class: "fluid", role: "img", "aria-label": "Messages by weekday and hour" }, hours, names, cells);
+  const names = WEEKDAYS.map((day) => svg("text", { x: 0, y: 24 + high / 2 + day * high }, weekdayShort(day)));
+  return svg("svg", { viewBox: `0 0 ${40 + 24 * wide} ${22 + 7 * high}`, class: "fluid", role: "img", "aria-label": LABELS.by_weekday }, hours, names, cells);
 }
 
 function niceTop(value) {
@@ -95,7 +112,7 @@ function niceTop(value) {
 }
 
 // Bars of people on top of one another, one per month or week; real times below.
-function monthChart(months, people, label = "Messages by month", unit = "message") {
+function monthChart(months, people, label = LABELS.by_month, unit = "message") {
   const W = chartWidth(), H = 220, left = 46, bottom = 24, top = niceTop(Math.max(...months.map((entry) => sum(entry.counts))));
   const wide = (W - left) / months.length, y = (value) => (H - bottom) * (1 - value / top) + 6;
   const marks = [0, top / 2, top].map((value) => [svg("line", { class: "grid", x1: left, x2: W, y1: y(value), y2: y(value) }),
@@ -107,7 +124,7 @@ function monthChart(months, people, label = "Messages by month", unit = "message
       if (!count) return null;
       const bar = svg("rect", { class: `fill-${colour(person)}`, x: left + at * wide + wide * 0.08, width: Math.max(1, wide * 0.84), y: y(from + count), height: Math.max(0.5, y(from) - y(from + count)) });
       from += count;
-      return titled(bar, `${binName(entry.month)}, ${nameOf(person)}: ${counted(count, unit)}`);
+      return titled(bar, say(LABELS.of_name, { time: binName(entry.month), name: nameOf(person), count: counted(count, unit) }));
     }).filter(Boolean);
   });
   return svg("svg", { viewBox: `0 0 ${W} ${H + 12}`, class: "fluid", role: "img", "aria-label": label }, marks, bars, timeAxis(months.map((entry) => entry.month), left, wide, H + 6));
@@ -121,7 +138,7 @@ function timeAxis(keys, left, wide, y) {
 }
 function binName(key, short = false) {
   const month = key.length === 7, date = isoDate(month ? `${key}-01` : key);
-  if (!short) return month ? monthName(key) : `week of ${dated(dayOf(key))}`;
+  if (!short) return month ? monthName(key) : say(LABELS.week_of, { date: dated(dayOf(key)) });
   if (!isEnglish()) return clock(date, month ? { month: "short", year: "numeric" } : { day: "numeric", month: "short" });
   return month ? `${shortMonth(date)} ${key.slice(0, 4)}` : `${date.getUTCDate()} ${shortMonth(date)}`;
 }
@@ -163,7 +180,7 @@ function lineChart(label, keys, series, range, format) {
         for (const [i, p] of run) {
           if (run.length === 1) parts.push(svg("line", { class: `line thin stroke-${line.colour}`, x1: x(i), x2: x(i), y1: y(p.low), y2: y(p.high) }));
           parts.push(titled(svg("circle", { class: `fill-${line.colour}`, cx: x(i), cy: y(p.value), r: keys.length > 60 ? 2 : 3.5 }),
-            `${line.name}, ${binName(keys[i])}: ${format(p.value)} (${format(p.low)} to ${format(p.high)}, ${counted(p.n, "turn")})`));
+            say(LABELS.point, { name: line.name, time: binName(keys[i]), value: format(p.value), low: format(p.low), high: format(p.high), turns: counted(p.n, "turn") })));
         }
       }
       run = [];

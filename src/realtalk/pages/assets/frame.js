@@ -1,22 +1,26 @@
 "use strict";
 // What every page has: elements, the reader's locale, light and dark, printing, saving.
-// Dates, numbers, weekdays and names of languages as the reader's browser writes them. Sentences stay
-// English, and so does what is saved: a card, a chart or a CSV is for others, too.
-const HOUSE = "en-US";
+// Dates and numbers are the browser's; on a page that is not English, only where both speak its language.
+// What is saved is for others: it has the page's own.
+const { lang: PAGE, dir } = document.documentElement, RTL = dir === "rtl";
+const HOUSE = { en: "en-US", ar: "ar-u-nu-latn" }[PAGE] || PAGE;
 const READER = (() => {
-  try { return Intl.NumberFormat.supportedLocalesOf([navigator.language])[0] || HOUSE; } catch { return HOUSE; }
+  try {
+    const [own] = Intl.NumberFormat.supportedLocalesOf([navigator.language]);
+    return own && (PAGE === "en" || own.split("-")[0] === PAGE) ? own : HOUSE;
+  } catch { return HOUSE; }
 })();
 let locale = READER;
-const inEnglish = (make) => {
+const inHouse = (make) => {
   const before = locale;
   locale = HOUSE;
   try { return make(); } finally { locale = before; }
 };
 const isEnglish = () => locale.split("-")[0] === "en";
 
-// Right-to-left words inside an English sentence must not turn round what stands beside them.
+// Words of another direction must not turn round what stands beside them.
 const TURNED = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-const apart = (text) => (TURNED.test(text) ? `\u2068${text}\u2069` : text);
+const apart = (text) => (RTL || TURNED.test(text) ? `\u2068${text}\u2069` : text);
 
 const formats = new Map();
 function formatter(kind, options) {
@@ -90,7 +94,7 @@ function svg(tag, attributes = {}, ...children) {
 // Light and dark: as the system is, or as the button says; remembered where the browser lets a file.
 const system = matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-const nameTheme = () => { byId("theme-name").textContent = isDark() ? "Light" : "Dark"; };
+const nameTheme = () => { const name = byId("theme-name"); name.textContent = name.dataset[isDark() ? "light" : "dark"]; };
 try { root.dataset.theme = localStorage.getItem("realtalk-theme") ?? ""; } catch { /* no storage */ }
 nameTheme();
 system.addEventListener("change", nameTheme);

@@ -4,23 +4,21 @@ const state = { people: null, chat: null, from: null, to: null, hidden: false, w
 const OTHERS = RAW.others ? RAW.people.length : -1;
 function nameOf(person, hidden = state.hidden) {
   if (person === OTHERS) return counted(RAW.others, "other");
-  return hidden ? `Person ${LETTERS[person]}` : RAW.people[person];
+  return hidden ? say(LABELS.person, { letter: LETTERS[person] }) : RAW.people[person];
 }
 const saidName = (person, hidden = state.hidden) => apart(nameOf(person, hidden));  // within a sentence
 const colour = (person) => (person === OTHERS ? "others" : String(person % 13));
 const CHATS = RAW.chats.length + RAW.other_chats;
-const joined = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0]);
 // Those who share the first figure, as far as it is shown.
 function holders(entries, figure, name) {
   const equal = entries.filter((who) => figure(who) === figure(entries[0]));
-  return { equal: equal.length, names: equal.length > 3 ? `${commas(equal.length)} people` : joined(equal.map((who) => name(who.person))) };
+  return { equal: equal.length, names: equal.length > 3 ? counted(equal.length, "people") : joined(equal.map((who) => name(who.person))) };
 }
 // Whether a share is near that of each of so many equals, or could well be so by chance.
 function isExpected(count, total, people) {
   const even = 1 / people, share = count / total;
   return share < even * WORDING.least.telling || share - even < 1.96 * Math.sqrt((even * (1 - even)) / total);
 }
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // [{id, figure, text}], in the order of the page; a sentence that nothing carries is not made.
 function glance(result, hidden = state.hidden) {
@@ -31,48 +29,48 @@ function glance(result, hidden = state.hidden) {
   const several = CHATS > 1 && state.chat === null, chosen = Boolean(state.people && state.people.length), chats = commas(CHATS), least = WORDING.least;
   const writing = people.filter((who) => who.messages);
   const count = total.people + (RAW.others && writing.some((who) => who.person === OTHERS) ? RAW.others - 1 : 0);
-  const by = count === 1 ? name(writing[0].person) : `${commas(count)} people`;
+  const by = count === 1 ? name(writing[0].person) : counted(count, "from_people");
   const size = RAW.spaceless ? counted(total.characters, "character") : counted(total.words, "word");
   const kind = total.first === null ? "messages" : total.first === total.last ? "messages_day" : "messages_since";
-  found.push({ id: "messages", figure: commas(total.messages), text: fill(words[several && !chosen && state.from === null && state.to === null ? `${kind}_chats` : kind], { chats,
-    messages: `${total.messages === 1 ? "message" : "messages"}, ${size},`, people: by,
+  found.push({ id: "messages", figure: commas(total.messages), text: say(words[several && !chosen && state.from === null && state.to === null ? `${kind}_chats` : kind], { chats,
+    messages: counted(total.messages, "messages"), size, people: by,
     first: total.first === null ? "" : dated(total.first), last: total.last === null ? "" : dated(total.last) }) });
   const named = people.filter((who) => who.person !== OTHERS), told = several ? [] : named;
   if (told.length && chosen) {
-    for (const who of told.slice(0, 2)) if (who.messages < total.all) found.push({ id: "share", figure: percent(who.share), text: fill(words.share_of_all, { name: name(who.person) }) });
+    for (const who of told.slice(0, 2)) if (who.messages < total.all) found.push({ id: "share", figure: percent(who.share), text: say(words.share_of_all, { name: name(who.person) }) });
   }
   for (const [id, column, share, enough] of [["share", "messages", "share", !chosen], ["starts", "starts", "started", total.starts >= least.sessions]]) {
     if (told.length < 2 || !enough) continue;
     const order = [...told].sort((a, b) => b[column] - a[column] || a.person - b.person), shown = (who) => percent(who[share]), { equal, names } = holders(order, shown, name);
     found.push({ id, figure: equal > 1 ? words.tie : shown(order[0]), whole: equal > 1, weak: isExpected(order[0][column], total[column], count),
-      text: fill(words[equal > 1 ? `${id}_tie` : id], { conversations: counted(total.starts, "conversation"), name: names, names, share: shown(order[0]) }) });
+      text: say(words[equal > 1 ? `${id}_tie` : id], { conversations: counted(total.starts, "conversation"), name: names, names, share: shown(order[0]) }) });
   }
   const answering = told.filter((who) => who.replies >= least.replies).sort((a, b) => a.reply - b.reply || a.person - b.person);
   if (answering.length) {
-    const shown = (who) => waited(who.reply), within = (time) => WORDING.within[time] || time, last = answering[answering.length - 1], { equal, names } = holders(answering, shown, name);
+    const shown = (who) => waited(who.reply), within = (who) => waited(who.reply, "within"), last = answering[answering.length - 1], { equal, names } = holders(answering, shown, name);
     const kind = equal === answering.length ? { 1: "reply", 2: "reply_both" }[equal] || "reply_all" : answering.length === 2 ? "reply_two" : equal > 1 ? "reply_least_tie" : "reply_least";
-    found.push({ id: "reply", figure: shown(answering[0]), whole: true, text: fill(words[kind], {
-      names, time: within(shown(answering[0])), other: name(last.person), later: within(shown(last)), count: commas(answering.length) }) });
+    found.push({ id: "reply", figure: shown(answering[0]), whole: true, text: say(words[kind], {
+      names, time: within(answering[0]), other: name(last.person), later: within(last), count: commas(answering.length) }) });
   }
   for (const [id, days] of [["streak", 2], ["silence", least.silence]]) {
     const span = result[id];
-    if (span && span.days >= days) found.push({ id, figure: counted(span.days, "day"), text: fill(words[`${id}${chosen ? "_chosen" : several ? "_chats" : ""}${span.times > 1 ? "_several" : ""}`], { chats, times: commas(span.times), from: dated(span.from), to: dated(span.to) }) });
+    if (span && span.days >= days) found.push({ id, figure: counted(span.days, "day"), text: say(words[`${id}${chosen ? "_chosen" : several ? "_chats" : ""}${span.times > 1 ? "_several" : ""}`], { chats, times: counted(span.times, "time"), from: dated(span.from), to: dated(span.to) }) });
   }
   const { busiest } = result;
-  if (busiest && busiest.times < total.active) found.push({ id: "busiest", figure: counted(busiest.messages, "message"), text: fill(words[busiest.times > 1 ? "busiest_several" : "busiest"], { times: commas(busiest.times), date: dated(busiest.day) }) });
+  if (busiest && busiest.times < total.active) found.push({ id: "busiest", figure: counted(busiest.messages, "message"), text: say(words[busiest.times > 1 ? "busiest_several" : "busiest"], { days: commas(busiest.times), date: dated(busiest.day) }) });
   if (PARTS.emotions && RAW.claims) {
     const mood = overall("positive", result.own), negative = overall("negative", result.own);
-    if (mood.value !== null) found.push({ id: "mood", figure: percent(mood.value), text: fill(words.mood, { turns: counted(mood.n, "turn"), negative: percent(negative.value) }) });
+    if (mood.value !== null) found.push({ id: "mood", figure: percent(mood.value), text: say(words.mood, { turns: counted(mood.n, "turn"), negative: percent(negative.value) }) });
   }
   const writers = told.filter((who) => who.messages >= least.messages), rate = (who, column) => who[column] / who.messages;
-  for (const [id, column, enough, shown] of [["length", "words", !RAW.spaceless, (value) => `${decimal(Math.round(value * 10) / 10)} words`], ["question", "question", sum(writers.map((who) => who.question)) >= least.questions, percent]]) {
+  for (const [id, column, enough, shown] of [["length", "words", !RAW.spaceless, (value) => counted(Math.round(value * 10) / 10, "word", 1)], ["question", "question", sum(writers.map((who) => who.question)) >= least.questions, percent]]) {
     const order = [...writers].sort((a, b) => rate(b, column) - rate(a, column) || a.person - b.person), [first, last] = [order[0], order[order.length - 1]];
-    if (order.length > 1 && enough && rate(first, column) > 0 && rate(first, column) >= rate(last, column) * least[id]) found.push({ id, figure: shown(rate(first, column)), text: fill(words[id], { name: name(first.person), other: name(last.person), less: shown(rate(last, column)) }) });
+    if (order.length > 1 && enough && rate(first, column) > 0 && rate(first, column) >= rate(last, column) * least[id]) found.push({ id, figure: shown(rate(first, column)), text: say(words[id], { name: name(first.person), other: name(last.person), less: shown(rate(last, column)) }) });
   }
   const week = new Array(7).fill(0);
   for (const [day, messages] of result.days) week[(dateOf(day).getUTCDay() + 6) % 7] += messages;
   const all = sum(week), top = week.indexOf(Math.max(...week));
-  if (total.span >= least.weeks && all >= least.messages && week[top] * 7 >= all * least.weekday) found.push({ id: "weekday", figure: percent(week[top] / all), text: fill(words.weekday, { weekday: weekdayName(top) }) });
+  if (total.span >= least.weeks && all >= least.messages && week[top] * 7 >= all * least.weekday) found.push({ id: "weekday", figure: percent(week[top] / all), text: say(words.weekday, { weekday: weekdayName(top) }) });
   return [...found.filter((item) => !item.weak), ...found.filter((item) => item.weak)].slice(0, 8);
 }
 
@@ -80,24 +78,25 @@ function glance(result, hidden = state.hidden) {
 function card(items, heading) {
   const W = 1080, H = 1350, font = "Georgia, 'Noto Serif', serif", plain = "'Helvetica Neue', Arial, 'Noto Sans', sans-serif";
   const rows = items.slice(0, 6), step = 172;
-  const wrapped = (text, most) => text.split(" ").reduce((lines, word) => {
+  const between = PAGE === "ja" ? "" : " ", wide = between ? 1 : 0.6;  // signs as wide as high, and no spaces
+  const wrapped = (text, most) => text.split(between).reduce((lines, word) => {
     const last = lines[lines.length - 1];
-    if (last && (last + " " + word).length <= most) lines[lines.length - 1] = `${last} ${word}`;
+    if (last && (last + between + word).length <= most * wide) lines[lines.length - 1] = last + between + word;
     else lines.push(word);
     return lines;
   }, []).map((line, at, lines) => (at === 1 && lines.length > 2 ? `${line} …` : line)).slice(0, 2);
-  const text = (x, y, size, family, colour_, content, weight = 400) => svg("text", { x, y, "font-size": size, "font-family": family, fill: colour_, "font-weight": weight }, content);
+  const text = (x, y, size, family, colour_, content, weight = 400) => svg("text", { x: RTL ? W - x : x, y, direction: RTL ? "rtl" : null, "font-size": size, "font-family": family, fill: colour_, "font-weight": weight }, content);
   return svg("svg", { xmlns: SVG, viewBox: `0 0 ${W} ${H}`, width: W, height: H },
     svg("rect", { width: W, height: H, fill: "#fbf8f2" }), svg("rect", { width: W, height: 16, fill: "#0a6e8f" }),
     wrapped(heading, 36).map((line, at) => text(80, 130 + at * 62, 52, font, "#1c1f24", line, 700)),
     rows.flatMap((item, at) => [text(80, 290 + at * step, 64, font, "#0a6e8f", item.figure, 700),
       ...wrapped(item.text, 52).map((line, row) => text(80, 336 + at * step + row * 38, 30, plain, "#3c434c", line))]),
-    text(80, H - 44, 26, plain, "#6b727b", "made with realtalk, on one's own machine"));
+    text(80, H - 44, 26, plain, "#6b727b", LABELS.made_with));
 }
 function saveCard(kind) {
   const shown = byId("card-names").checked && !RAW.anonymous;
   // Whoever gets it may read another language than whoever saves it.
-  savePicture("chat-card", kind, inEnglish(() => card(glance(figures(state), !shown), headingOf(!shown))));
+  savePicture("chat-card", kind, inHouse(() => card(glance(figures(state), !shown), headingOf(!shown))));
 }
 function headingOf(hidden = state.hidden) {
   if (RAW.title && !hidden) return RAW.title;
@@ -107,8 +106,8 @@ function headingOf(hidden = state.hidden) {
     if (CHATS > 1) return joined([...chat.people.keys()].sort((a, b) => a - b).map((person) => saidName(person)));
   }
   const named = RAW.people.map((_, person) => saidName(person, hidden));
-  const of = CHATS > 1 ? `${commas(CHATS)} chats of ` : "";
-  if (hidden || !named.length) return CHATS > 1 ? `${commas(CHATS)} chats, measured` : RAW.people.length === 2 ? "Two people and their chat" : RAW.people.length === 1 ? "One person's chat" : "A chat, measured";
-  if (named.length + RAW.others > 3) return `${of}${named.slice(0, 2).join(", ")} and ${commas(named.length + RAW.others - 2)} others`;
-  return of + joined(named);
+  const chats = counted(CHATS, "chat"), others = named.length + RAW.others - 2;
+  if (hidden || !named.length) return CHATS > 1 ? say(LABELS.chats_measured, { chats }) : RAW.people.length === 2 ? LABELS.two_people : RAW.people.length === 1 ? LABELS.one_person : WORDING.page.title;
+  const names = others > 1 ? say(LABELS.and_others, { names: named.slice(0, 2).join(LABELS.comma), others: counted(others, "other") }) : joined(named);
+  return CHATS > 1 ? say(LABELS.chats_of, { chats, names }) : names;
 }
