@@ -15,7 +15,9 @@ from babel import Locale
 import realtalk as rt
 from portrait_chats import (
     SAID_BY_TWO,
+    arabic_group,
     english,
+    japanese,
     reading,
     spanish,
     two_people,
@@ -143,7 +145,7 @@ def test_nothing_is_said_outside_of_the_wording(
 
 @pytest.mark.parametrize(
     ("make", "language"),
-    [(english, "en"), (spanish, "es")],
+    [(english, "en"), (spanish, "es"), (japanese, "ja"), (arabic_group, "ar")],
 )
 def test_a_page_speaks_the_language_of_its_chat(make: Any, language: str, tmp_path: Path) -> None:
     page = rt.report(make(), out=tmp_path / "own.html", labels=False)
@@ -156,7 +158,7 @@ def test_a_page_speaks_the_language_of_its_chat(make: Any, language: str, tmp_pa
 def test_a_language_that_the_page_does_not_speak() -> None:
     turkish = [line.format("deniz") for line in SAID_BY_TWO["tr"][0]] * 20
     assert languages_in(turkish) == ("tr",) and page_language(turkish) == "en"
-    assert page_language([]) == "en" and page_language(["ok"], "es") == "es"
+    assert page_language([]) == "en" and page_language(["ok"], "hi") == "hi"
     with refused("unknown language 'xx'"):
         page_language([], "xx")
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Phrase: TypeAlias = "str | Mapping[str, str]"
 
-LANGUAGES = (ENGLISH, "es")
+LANGUAGES = (ENGLISH, "es", "pt", "de", "fr", "it", "hi", "id", "ar", "ru", "ja")
 _FOUR_TOGETHER = ("es",)  # 1234, but 12.345
 
 
