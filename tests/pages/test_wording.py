@@ -48,6 +48,11 @@ def every(words: Wording) -> Iterator[tuple[tuple[str, str], Phrase]]:
         yield from (((group, key), phrase) for key, phrase in phrases.items())
 
 
+def plain(text: str) -> str:
+    """Without marks of direction; which narrow space parts thousands changes with CLDR."""
+    return re.sub("[\u00a0\u202f]", " ", re.sub("[\u200e\u2068\u2069]", "", text))
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_translation_is_whole(language: str) -> None:
     """Every phrase, with the gaps of the English one, in every plural form of the language."""
@@ -92,8 +97,8 @@ def test_the_browser_says_what_python_says(
         "window.realtalk.glance(window.realtalk.figures(window.realtalk.state))"
         ".map((x) => [x.figure, x.text])"
     )
-    clean = [[re.sub("[\u2068\u2069]", "", text) for text in pair] for pair in found]
-    assert clean == [[each.figure, each.text] for each in made.sentences]
+    own = [[each.figure, each.text] for each in made.sentences]
+    assert [list(map(plain, pair)) for pair in found] == [list(map(plain, pair)) for pair in own]
     words = made.words
     counted = page.evaluate(
         "(numbers) => numbers.map((n) => [counted(n, 'message'), counted(n / 8, 'hour', 1)])",
@@ -101,9 +106,9 @@ def test_the_browser_says_what_python_says(
     )
     for n, pair in zip(NUMBERS, counted, strict=True):
         tenths = int(n / 8 * 10 + 0.5) / 10
-        assert pair[0] == words.counted(n, "message")
+        assert plain(pair[0]) == plain(words.counted(n, "message"))
         if n % 4 == 0:  # of others a half may be rounded either way
-            assert pair[1] == words.counted(tenths, "hour", 1)
+            assert plain(pair[1]) == plain(words.counted(tenths, "hour", 1))
     root = page.evaluate("[document.documentElement.lang, document.documentElement.dir]")
     assert root == [language, "rtl" if language == "ar" else "ltr"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -132,7 +137,8 @@ def test_nothing_is_said_outside_of_the_wording(
             const node = walk.currentNode, text = node.nodeValue.trim();
             const own = "bdi, script, time, .made, .brand, #filter-chat";
             if (node.parentElement.closest(own)) continue;
-            if (/[a-z]{2}/i.test(text) && !text.includes("§")) found.push(text);
+            const whole = node.parentElement.textContent;
+            if (/[a-z]{2}/i.test(text) && !whole.includes("§")) found.push(text);
         }
         return [...new Set(found)];
     }"""
@@ -140,7 +146,8 @@ def test_nothing_is_said_outside_of_the_wording(
     for chat in ("", "0"):
         page.select_option("#filter-chat", chat)
         left = [text for text in page.evaluate(shown) if not re.fullmatch(times, text)]
-        assert [text for text in left if not re.fullmatch(r"[\d ]* ?\w+ \d{4}", text)] == []
+        dates = r"[\d ]* ?\w+ \d{4}"
+        assert {text for text in left if not re.fullmatch(dates, text)} <= {"example.org"}
 
 
 @pytest.mark.parametrize(

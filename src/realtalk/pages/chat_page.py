@@ -108,7 +108,8 @@ def make_portrait(
     if not tables.messages.height:
         raise RealtalkError("holds no message, so there is nothing to show", where=tables.name)
     words = Wording.load(page_language(tables.messages["text"].to_list(), options.language))
-    frame, notes, claims = None, (), True
+    frame, claims = None, True
+    notes: tuple[str, ...] = ()
     if options.labels:
         from realtalk.ei.grades import is_usable
         from realtalk.ei.labelling import labels_for

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Phrase: TypeAlias = "str | Mapping[str, str]"
 
 LANGUAGES = (ENGLISH, "es", "pt", "de", "fr", "it", "hi", "id", "ar", "ru", "ja")
-_FOUR_TOGETHER = ("es",)  # 1234, but 12.345
+_FOUR_TOGETHER = ("es", "it")  # 1234, but 12.345
 
 
 @cache
@@ -75,7 +75,7 @@ class Wording:
         return Locale.parse(self.language)
 
     def say(
-        self, group: str, key: str, n: float | None = None, digits: int = 0, **gaps: str
+        self, group: str, key: str, n: float | None = None, digits: int = 0, /, **gaps: str
     ) -> str:
         """A phrase with its gaps filled; `n`, shown with `digits`, chooses its plural form."""
         phrase = self.phrases[group][key]
@@ -119,8 +119,7 @@ class Wording:
 
     def weekday(self, number: int) -> str:
         """Monday for 0."""
-        name: str = self._locale.days["stand-alone"]["wide"][number]
-        return name
+        return str(self._locale.days["stand-alone"]["wide"][number])
 
     def joined(self, names: Sequence[str]) -> str:
         """Mara, Theo and Ines."""
@@ -147,7 +146,7 @@ class Wording:
 
     def language_name(self, code: str) -> str:
         """What a language is called here; a code that has no name is its own."""
-        return self._locale.languages.get(code.replace("-", "_"), code)
+        return str(self._locale.languages.get(code.replace("-", "_"), code))
 
 
 def _exactly(value: float, digits: int) -> Decimal:

@@ -16,9 +16,11 @@ const pieces = (template, values) => template.split(/\{(\w+)\}/).map((part, at) 
 const counted = (number, noun, digits = 0) => say(WORDING.counts[noun], { n: number }, digits);
 const joined = (names) => (names.length > 1 ? say(LABELS.and, { first: names.slice(0, -1).join(LABELS.comma), last: names[names.length - 1] }) : names[0]);
 
+// A sign at a number would change its side, and marks around it what follows, on a page from right to left.
+const figureAlone = (text) => (RTL ? apart(text) : text);
 const percent = (share) => {
-  const value = share * 100;
-  return value > 0 && value < 1 ? say(LABELS.under, { share: hundredths(1) }) : value > 99 && value < 100 ? say(LABELS.over, { share: hundredths(99) }) : hundredths(Math.round(value));
+  const value = share * 100, text = (whole) => figureAlone(hundredths(whole));
+  return value > 0 && value < 1 ? say(LABELS.under, { share: text(1) }) : value > 99 && value < 100 ? say(LABELS.over, { share: text(99) }) : text(Math.round(value));
 };
 const dated = (day) => {
   const date = dateOf(day);
@@ -83,10 +85,10 @@ function calendar(days, first, last) {
     });
     let free = -99;
     const names = block.filter((day, at) => dateOf(day).getUTCDate() === 1 || at === 0).map((day) => {
-      const x = 34 + (place(day)[0] - start) * size, name = shortMonth(dateOf(day));
+      const x = 34 + (place(day)[0] - start) * size, month = shortMonth(dateOf(day)), name = short && dateOf(day).getUTCMonth() === 0 ? binName(byMonth(day), true) : month;
       if (x < free) return null;
-      free = x + Math.max(26, 7 * [...name].length + 6);
-      return svg("text", { x, y: 11 }, name + (short && dateOf(day).getUTCMonth() === 0 ? ` ${plainYear(dateOf(day).getUTCFullYear())}` : ""));
+      free = x + Math.max(26, 7 * [...(isEnglish() ? month : name)].length + 6);
+      return svg("text", { x, y: 11 }, name);
     }).filter(Boolean);
     const weekdays = [0, 2, 4].map((day, at) => svg("text", { x: 0, y: 15 + size / 2 + 5 + at * 2 * size }, weekdayShort(day)));
     return el("div", { class: short ? "" : "year" }, short ? null : el("span", { class: "year-name" }, plainYear(year)),

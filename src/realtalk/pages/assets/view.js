@@ -157,7 +157,7 @@ function lookup() {
   return el("figure", { class: "lookup" }, el("figcaption", {}, el("label", { for: "word" }, LABELS.look_up), " ", field), found);
 }
 
-const signed = (value) => { const text = `${value > 0 ? "+" : value < 0 ? "−" : ""}${decimal(Math.abs(value * 100), 0)}`; return RTL ? apart(text) : text; };
+const signed = (value) => figureAlone(`${value > 0 ? "+" : value < 0 ? "−" : ""}${decimal(Math.abs(value * 100), 0)}`);
 const ranged = (entry, format) => (entry.value === null ? null : say(LABELS.ranged, { value: format(entry.value), low: format(entry.low), high: format(entry.high) }));
 // Lines over time, as fine as the turns can carry: weeks before months, people before everyone.
 function course(name, mask, lines, span) {
