@@ -37,6 +37,17 @@ def test_options_reach_the_page(run: Any, tmp_path: Path) -> None:
     assert told["people"][0]["messages"] == 120 and told["people"][0]["reply_seconds"] == 60.0
 
 
+def test_the_language_of_the_page(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "chat.txt").write_text(EXPORT, "utf-8")
+    status, _, err = run("report chat.txt --no-labels --language de")
+    assert status == 0 and "67\u00a0% der Nachrichten sind von Mara Lind" in err
+    assert '<html lang="de" dir="ltr">' in (tmp_path / "report.html").read_text("utf-8")
+    status, _, err = run("report chat.txt --no-labels --language dee")
+    assert status == 2 and "unknown language 'dee'; did you mean 'de'?" in err.replace("\n", " ")
+    status, _, err = run("batch report chat.txt --no-labels --language xx --out pages")
+    assert status == 2 and "unknown language 'xx'" in err and not (tmp_path / "pages").exists()
+
+
 def test_a_stored_corpus_alone_is_a_chat(run: Any, tmp_path: Path) -> None:
     (tmp_path / "chat.txt").write_text(EXPORT, "utf-8")
     assert run("read chat.txt --out mara")[0] == 0

@@ -121,5 +121,5 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "read": (),
     "check": (),
     "redact": ("names", "keep", "key"),  # the key is a folder here
-    "report": ("labels", "quick", "words", "anonymous", "chat", "title"),
+    "report": ("labels", "quick", "words", "anonymous", "chat", "title", "language"),
 }

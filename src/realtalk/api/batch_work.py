@@ -272,7 +272,9 @@ def _redact(way: InputReading, out: Place, options: _Options) -> InputWork:
 
 def _report(way: InputReading, _: Place, options: _Options) -> InputWork:
     from realtalk.pages.chat_page import PortraitOptions
+    from realtalk.pages.wording import page_language
 
+    page_language((), options.get("language"))  # an unknown one is refused now, not page by page
     return PageWriter(way, PortraitOptions(**options))
 
 

@@ -295,7 +295,7 @@ def holds(data: Mapping[str, Any], words: Wording) -> str:
     if "words" in data:
         kept = (data["words"], data["openings"], data["lookup"])
         count = len({item for part in kept for item in part["items"]})
-        contents = [say("words", count)] if count else []
+        contents = [say("frequent", count)] if count else []
         contents += [say(name) for name in ("laughter", "emoji", "domains") if data[name]["items"]]
         parts += [words.say("labels", "comma").join(contents)] if contents else []
     if "emotions" in data:
