@@ -14,13 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import realtalk as rt
+from realtalk.assistant import querying
 from realtalk.assistant.answers import MOST_CHARACTERS, Period, encode, page
 from realtalk.assistant.chats import BackgroundValue, Collection, labels_beside
 from realtalk.assistant.finding import MeaningSearch, WordSearch, nearest, question_of, recall
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
+from realtalk.formats.tables import from_corpus
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
+from realtalk.pages.lines import message_lines
 from refusals import refused
 
 
@@ -56,13 +59,14 @@ def test_a_period_holds_its_first_and_last_day() -> None:
         Period.of("", "soon")
 
 
-def test_until_vectors_are_made_words_are_searched(
+def test_until_vectors_are_made_it_is_told_how_far_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path))
     chats = Collection.of([rt.read("sample")]).chats[:1]
     search = MeaningSearch()
-    assert "being made" in search.memories(chats, 0)
+    with refused("still being prepared: 0 of 348 messages; ask again in a minute"):
+        search.memories(chats, 0)
     assert [*search.memories(chats, 300)] == [*chats]
 
 
@@ -94,6 +98,18 @@ def test_what_takes_its_time_is_asked_for_again() -> None:
 
     with refused("no such luck"):
         BackgroundValue(fail).get()
+
+
+def test_queries_have_an_end_and_texts_only_where_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("duckdb", reason="the extra mcp is not whole")
+    lines = message_lines(from_corpus(rt.read("sample")))
+    tables = querying.QueryTables(lines, texts=True)
+    (row,) = tables.rows("SELECT text FROM messages WHERE id = 'D6:19' LIMIT 1")
+    assert row["text"].startswith("Ugh.")
+    monkeypatch.setattr(querying, "SECONDS", 0.2)
+    with refused("the query took longer than 0 seconds; ask for less"):
+        tables.rows("SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE a < b")
+    assert tables.rows("SELECT count(*) AS n FROM messages") == [{"n": 649}]  # and it goes on
 
 
 @pytest.mark.slow

@@ -99,6 +99,27 @@ def test_an_assistant_that_goes_in_the_middle_is_not_kept_waiting(
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
 
 
+def test_the_first_question_waits_for_vectors_and_is_told_how_far_they_are(tmp_path: Path) -> None:
+    with assistant("sample", cache=tmp_path) as asked:
+        told = asked("recall", question="Who broke the bicycle?", budget="200")
+    assert told["searched_by"] == "meaning"
+    done = [done for done, _, _ in asked.progress]
+    assert done == sorted(set(done)) and done  # it grows, as the protocol asks
+    assert {total for _, total, _ in asked.progress} <= {None, 649.0}
+    assert all("still being prepared" in (message or "") for _, _, message in asked.progress)
+
+
+def test_whoever_hears_no_progress_is_not_left_without_a_word(
+    running: subprocess.Popen[str],
+) -> None:
+    """A client without a token for progress gets an answer in time, and none by chance words."""
+    ask(running, OPENING[0])
+    assert running.stdin is not None
+    running.stdin.write(f"{OPENING[1]}\n")
+    told = ask(running, call("recall", question="Who broke the bicycle?"))
+    assert '"searched_by":"meaning"' in told["result"]["content"][0]["text"]
+
+
 @pytest.mark.slow
 def test_a_long_message_is_cut_and_a_long_chat_has_pages(tmp_path: Path) -> None:
     lines = [{"chat": "c", "speaker": "Ida", "text": '"🎈' * 30_000, "time": "2026-03-02 10:00"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,12 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Assistant]:
         yield client
 
 
-def test_six_tools_that_only_read(asked: Assistant) -> None:
+def test_tools_only_read(asked: Assistant) -> None:
     tools = {tool.name: tool for tool in asked.tools()}
     assert list(tools) == [
         *("list_chats", "recall", "search_messages"),
         *("read_session", "chat_statistics", "feelings"),
+        *("writes_first", "streaks", "on_this_day", "lost_contacts", "year", "query"),
     ]
     for tool in tools.values():
         assert tool.annotations.read_only_hint and not tool.annotations.open_world_hint
@@ -128,6 +130,119 @@ def test_feelings_are_labelled_when_asked_for(asked: Assistant) -> None:
     assert "of 487 turns, spread evenly" in few["notes"][0]
 
 
+def test_who_writes_first_and_how_that_changed(asked: Assistant) -> None:
+    rows = asked("writes_first", chat=FIRST, by="month")["rows"]
+    assert rows == [
+        row("half", "first", 6, Mara="67%", Theo="33%"),
+        row("half", "second", 6, Theo="67%", Mara="33%"),
+        row("month", "2026-03", 12, Mara="50%", Theo="50%"),
+    ]
+    early = asked("writes_first", chat=FIRST, until="2026-03-04")["rows"]
+    assert [row["conversations"] for row in early] == [1, 1, 2]
+    assert early[-1]["quarter"] == "2026-Q1"
+
+
+def row(name: str, part: str, conversations: int, **began: str) -> dict[str, Any]:
+    return {"chat": FIRST, name: part, "conversations": conversations, "began": began}
+
+
+def test_streaks_and_silences_are_those_of_the_page(asked: Assistant) -> None:
+    (told,) = asked("streaks", chat=SECOND, person="Juno", limit=1)["chats"]
+    dates = {
+        message.time.date()
+        for message in rt.read("sample").chats[1].messages
+        if message.speaker == "Juno" and message.time
+    }
+    assert told["days_with_messages"] == len(dates)
+    assert (told["first"], told["last"]) == (min(dates).isoformat(), max(dates).isoformat())
+    for streak in told["streaks"]:
+        assert streak["days"] > 1 and {streak["first"], streak["last"]} <= {
+            day.isoformat() for day in dates
+        }
+    first = asked("streaks")["chats"][0]
+    assert first["streaks"] == [{"days": 4, "first": "2026-03-14", "last": "2026-03-17"}]
+
+
+def test_what_was_written_on_this_day_of_earlier_years(asked: Assistant) -> None:
+    told = asked("on_this_day", date="2027-03-12", person="Mara", limit=3)
+    assert told["day"] == "03-12" and told["messages_by_year"] == {"2026": told["total"]}
+    assert {row["person"] for row in told["messages"]} == {"Mara"}
+    assert all(row["time"].startswith("2026-03-12") for row in told["messages"])
+    assert asked("on_this_day", date="2026-03-12")["total"] == 0  # that is no earlier year
+
+
+def test_a_year_in_numbers(asked: Assistant) -> None:
+    told = asked("year", person="Mara")
+    own = [
+        (chat, message)
+        for chat in rt.read("sample").chats
+        for message in chat.messages
+        if message.speaker == "Mara"
+    ]
+    assert (told["year"], told["messages"]) == (2026, len(own))
+    assert told["words"] == sum(len(message.text.split()) for _, message in own)
+    assert [row["chat"] for row in told["chats"]] == [FIRST, SECOND]
+    assert told["usual_reply"] == "1 minute" and told["conversations_begun"] == "32%"
+    assert told["fullest_month"] == {"month": "2026-03", "messages": len(own)}
+
+
+def test_people_one_no_longer_writes_with(tmp_path: Path) -> None:
+    def said(who: str, year: int, count: int) -> list[dict[str, str]]:
+        chat = f"with {who}"
+        return [
+            {"chat": chat, "speaker": name, "text": "pear", "time": f"{year}-05-{day + 1:02} 10:00"}
+            for day in range(count)
+            for name in ("Uma", who)
+        ]
+
+    lines = [*said("Odo", 2021, 9), *said("Ida", 2021, 3), *said("Pip", 2025, 9)]
+    lines += [{**line, "chat": "club", "speaker": "Ivo"} for line in said("Odo", 2020, 20)]
+    lines += [{**line, "chat": "club"} for line in said("Bea", 2020, 20)]
+    path = tmp_path / "chats.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    with assistant(str(path), cache=tmp_path) as asked:
+        told = asked("lost_contacts", least_messages=10)
+        assert (told["me"], told["until"]) == ("Uma", "2025-05-09")
+        assert [who["person"] for who in told["people"]] == ["Odo"]  # not of a group, nor Pip
+        assert told["people"][0] | {"first": ""} == {
+            **{"person": "Odo", "chats": ["with Odo"], "messages": 18, "days_with_messages": 9},
+            **{"first": "", "last": "2021-05-09", "fullest_year": 2021, "quiet_days": 1461},
+        }
+        both = asked("lost_contacts", least_messages=1, quiet_days=1000)
+        assert [who["person"] for who in both["people"]] == ["Odo", "Ida"]
+        assert asked("lost_contacts", me="Odo", least_messages=1)["people"][0]["person"] == "Uma"
+
+
+def test_queries_count_and_reach_nothing_else(asked: Assistant, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="the extra mcp is not whole")
+    told = asked("query", sql="SELECT person, avg(words) AS w FROM messages GROUP BY 1 ORDER BY 2")
+    assert [row["person"] for row in told["rows"]] == ["Theo", "Juno", "Mara"]
+    assert told["rows"][2]["w"] == 13.75  # rounded
+    many = asked("query", sql="SELECT range AS n FROM range(5000) ORDER BY n", limit=2, offset=4)
+    assert many == {"cut": True, "rows": [{"n": 4}, {"n": 5}], "total": 1000, "next_offset": 6}
+    target = tmp_path / "out.csv"
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a,b\n1,2\n")
+    for sql, why in {
+        "SELECT text FROM messages": 'column "text" not found',
+        "SELECT zelda FROM messages": "DESCRIBE messages",
+        "SELECT 1; SELECT 2": "only one SELECT can be asked",
+        "DROP TABLE messages": "only one SELECT can be asked",
+        f"COPY messages TO '{target}'": "only one SELECT can be asked",
+        "SET enable_external_access = true": "only one SELECT can be asked",
+        f"SELECT * FROM read_csv('{secret}')": "a query reads no files",
+        f"SELECT * FROM read_text('{secret}')": "a query reads no files",
+        f"SELECT * FROM '{secret}'": "a query reads no files",
+        "SELECT * FROM glob('/*')": "a query reads no files",
+        "SELECT * FROM lines": "does not exist",  # a variable of ours
+        "SELECT CAST(person AS INT) FROM messages": "the query failed (Conversion)",
+        "SELCT": "Parser Error",
+    }.items():
+        refusal = asked.refused("query", sql=sql)
+        assert why in refusal and "\n" not in refusal
+    assert not target.exists()
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "why"),
     [
@@ -170,6 +285,14 @@ def test_feelings_are_labelled_when_asked_for(asked: Assistant) -> None:
         ("chat_statistics", {"chat": "Zelda"}, "no chat has this id"),
         ("feelings", {"most_turns": 1001}, "'most_turns' goes from 1 to 1000"),
         ("feelings", {"by": "year"}, "Input should be 'whole', 'month', 'week' or 'day'"),
+        ("writes_first", {"by": "week"}, "Input should be 'month', 'quarter' or 'year'"),
+        ("streaks", {"person": "Zelda"}, "nobody has this name"),
+        ("on_this_day", {"date": "2026-03"}, "'date' is no single day; write 2026-03-02"),
+        ("lost_contacts", {"me": "Zelda"}, "nobody has this name"),
+        ("year", {"person": "Zelda"}, "nobody has this name"),
+        ("year", {"person": "Mara", "year": 1999}, "wrote nothing in this year; years: 2026 to"),
+        ("query", {"sql": " "}, "'sql' is empty"),
+        ("query", {"sql": "x" * 5001}, "longer than 5000"),
         ("erase", {}, "erase"),
     ],
 )
@@ -185,6 +308,18 @@ def test_nothing_of_it_is_logged(asked: Assistant) -> None:
     asked("search_messages", words="bicycle")
     asked.refused("search_messages", words="bicycle", chat="nowhere")
     assert asked.said == ""
+
+
+@pytest.mark.slow
+def test_labels_that_the_page_made_are_taken_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path))
+    rt.report("sample", out=tmp_path / "page.html")
+    with assistant("sample", cache=tmp_path) as asked:
+        told = asked("feelings", most_turns=1)
+    assert {row["labels"] for row in told["rows"]} == {"kept"}
+    assert sum(row["turns"] for row in told["rows"]) == 487
 
 
 @pytest.mark.slow

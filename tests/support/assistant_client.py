@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,9 +25,9 @@ from realtalk.assistant.answers import MOST_CHARACTERS
 
 # Vectors are waited for however busy the machine is.
 START = """
-from realtalk.assistant import finding
+from realtalk.assistant import server
 from realtalk.cli.main import main
-finding.WAIT = 600.0
+server.PATIENCE = 600.0
 main()
 """
 COMMAND = (sys.executable, "-c", START, "mcp")
@@ -40,9 +41,14 @@ class Assistant:
         self._log = log
         self.client = client
         self.heard: list[str] = []  # every answer, errors among them
+        self.progress: list[tuple[float, float | None, str | None]] = []
 
     def result(self, tool: str, **given: Any) -> CallToolResult:
-        answer = self._portal.call(self.client.call_tool, tool, given)
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            self.progress.append((progress, total, message))
+
+        ask = partial(self.client.call_tool, tool, given, progress_callback=hear)
+        answer = self._portal.call(ask)
         assert isinstance(answer, CallToolResult)
         (content,) = answer.content
         assert isinstance(content, TextContent)

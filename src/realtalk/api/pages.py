@@ -312,6 +312,7 @@ def mcp(
     paths: Sequence[str | PathLike[str]],
     *,
     redact: bool = False,
+    texts: bool = False,
     labels: str | PathLike[str] | None = None,
     reading: Reading | str | None = None,
 ) -> None:
@@ -319,13 +320,14 @@ def mcp(
 
     MCP is the Model Context Protocol. The assistant starts this command itself and talks to it over
     standard input and output; docs/build/mcp.md shows its settings. It can list chats,
-    search them, recall what was said about a question, read sessions, count, and tell feelings. It
-    can change nothing, and no connection is opened; but what the assistant reads goes to whoever
-    runs the assistant.
+    search them, recall what was said about a question, read sessions, count (by SQL too), tell
+    feelings, and who writes first. It can change nothing, and no connection is opened; but what the
+    assistant reads goes to whoever runs the assistant.
 
     Args:
         paths: Files, folders, zips, stored corpora or samples.
         redact: Answer with stand-ins for names and the like.
+        texts: Let SQL queries read texts, too.
         labels: Folder of EI labels: saves labelling.
         reading: Format, dates and clock, where the file does not tell.
 
@@ -358,6 +360,7 @@ def mcp(
         serve(
             BackgroundValue(lambda: Collection.of(corpora, label_folders, redact=redact)),
             redacted=redact,
+            texts=texts,
         )
 
 

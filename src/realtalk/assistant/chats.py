@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 _NAMED = 20  # ids or people that an error lists
 _MOST_FOLDERS = 500
-_WAIT = 40.0  # seconds; assistants give up after a minute
+_WAIT = 1.0  # seconds until whoever asked is told how far it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +185,20 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(listed[:_NAMED]) + more
 
 
+class StillPreparingError(RealtalkError):
+    """What an answer is made from is being made: `done` of `total` messages, 0 where unknown."""
+
+    def __init__(self, what: str, done: int = 0, total: int = 0) -> None:
+        self.done, self.total = done, total
+        so_far = f": {done:,} of {total:,} messages" if total else ""
+        super().__init__(f"{what} still being prepared{so_far}", fix="ask again in a minute")
+
+
 class BackgroundValue(Generic[T]):
     """The value of a function that runs in a thread of its own.
 
     To redact a large archive takes minutes, and an assistant does not wait that long for a server
-    to greet it: the greeting needs no chats, and the first question may be asked again.
+    to greet it: the greeting needs no chats, and whoever asks for them is told how far they are.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -201,9 +210,7 @@ class BackgroundValue(Generic[T]):
         try:
             return self._value.result(wait)
         except TimeoutError:
-            raise RealtalkError(
-                "the chats are still being prepared", fix="ask again in a minute"
-            ) from None
+            raise StillPreparingError("the chats are") from None
 
 
 def settle(future: Future[T], make: Callable[[], T]) -> None:

@@ -65,8 +65,15 @@ class Feelings:
             for chat in chats
             if chat.stored_labels is None
         }
+        for chat in waiting:
+            if chat not in self._labels:
+                self._labels[chat] = CachedLabels(chat.turns, self._labeller)
         total = sum(map(len, waiting.values()))
-        step = max(1, -(-total // most))
+        # What the page or a command labelled is taken whole.
+        is_made = all(
+            self._labels[chat].find(turn) for chat, turns in waiting.items() for turn in turns
+        )
+        step = 1 if is_made else max(1, -(-total // most))
         rows: list[dict[str, Any]] = []
         notes: list[str] = []
         count = 0
@@ -77,10 +84,8 @@ class Feelings:
                 is_chosen = [is_meant(chat, *place) for place in places]
                 frame = frame.filter(pl.Series(is_chosen, dtype=pl.Boolean))
             elif turns := waiting[chat][::step]:
-                origin = "made now"
+                origin = "kept" if is_made else "made now"
                 count += len(turns)
-                if chat not in self._labels:
-                    self._labels[chat] = CachedLabels(chat.turns, self._labeller)
                 labels = list(self._labels[chat].label(turns))
                 frame = label_frame(turns, labels, self._labeller)
             else:
@@ -117,5 +122,5 @@ def _sum_rows(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[dict[st
             if not measure.words:
                 n = row[f"{measure.name}_n"]
                 name = f"{measure.name}_{'mean' if measure.is_score else 'share'}"
-                answer[name] = round(row[measure.name] / n, 3) if n else None
+                answer[name] = round(row[measure.name] / n, 2) if n else None
         yield answer

@@ -2,7 +2,7 @@
 
     WordSearch(collection).find("red bicycle", chats, person="Mara", period=Period())
     → [ListedMessage(chat, session, message), …]
-    memories = MeaningSearch().memories(chats, 20)    → {chat: memory, …}, or why not
+    memories = MeaningSearch().memories(chats)        → {chat: memory, …}, or why not
     nearest(memories, "what she rides to work", …)         → the same, whatever words were used
     recall(messages, Budget(tokens=1000))["text"]
     → "Chat_1_Mara_Theo
@@ -24,16 +24,22 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from itertools import groupby
-from queue import LifoQueue
 from typing import Any
 
 import numpy as np
 
 from realtalk.assistant.answers import MOST_CHARACTERS, Period, encode
-from realtalk.assistant.chats import Collection, ListedChat, ListedMessage, settle
+from realtalk.assistant.chats import (
+    Collection,
+    ListedChat,
+    ListedMessage,
+    StillPreparingError,
+    settle,
+)
 from realtalk.chat import Chat, Question
 from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.errors import RealtalkError
+from realtalk.files.progress import Progress
 from realtalk.memory.index import document_text
 from realtalk.memory.retrieved import BuiltRetrieved, Retrieved
 from realtalk.memory.showing import Filling, MessageCosts, Size, day_line, message_line
@@ -41,7 +47,7 @@ from realtalk.memory.values import Budget, label, parse_budgets
 from realtalk.text.terms import ReadWords, english_terms, reading
 
 _BY_CHANCE = 0.3  # of the best score: what has less shares a piece of a word, and not the word
-WAIT = 20.0  # seconds; assistants give up after a minute
+_WAIT = 1.0  # seconds until whoever asked is told how far it is
 _MOST_ENCODED = 50_000  # messages of a chat: its vectors take memory, and some minutes
 _MOST_TOKENS, _MOST_WORDS = 5000, 4000
 _ROOM = 1500  # characters for what stands around the text
@@ -106,18 +112,20 @@ class MeaningSearch:
 
     The encoder is loaded for the first question, and goes through some hundred messages a second
     the first time a chat is asked about; vectors are then kept in the cache, as `probe` keeps them.
-    An assistant does not wait that long for an answer, so meanwhile it gets one by words.
+    Meanwhile whoever asks is told how far it is.
     """
 
     def __init__(self) -> None:
         self._memories: dict[ListedChat, Future[BuiltRetrieved]] = {}
-        self._waiting: LifoQueue[ListedChat] = LifoQueue()  # what was asked for last comes first
+        self._done: dict[ListedChat, float] = {}  # the share of its messages that has vectors
+        self._waiting: dict[ListedChat, None] = {}  # what was asked for last comes first
+        self._changed = threading.Condition()
         threading.Thread(target=self._work, daemon=True).start()
 
     def memories(
-        self, chats: Sequence[ListedChat], seconds: float | None = None
+        self, chats: Sequence[ListedChat], seconds: float = _WAIT
     ) -> Mapping[ListedChat, BuiltRetrieved] | str:
-        """The memory of every chat, or why not all are ready: scores of two kinds do not mix."""
+        """The memory of every chat, or why there is none: scores of two kinds do not mix."""
         for chat in chats:
             if len(chat.display.messages) > _MOST_ENCODED:
                 return (
@@ -125,13 +133,17 @@ class MeaningSearch:
                     "name another chat to search that by meaning"
                 )
         futures = {chat: self._memories.setdefault(chat, Future()) for chat in chats}
-        for chat in reversed(chats):
-            if not futures[chat].done():
-                self._waiting.put(chat)
-        if wait(futures.values(), WAIT if seconds is None else seconds).not_done:
-            return (
-                "searched by words: vectors of the messages are being made, ask again in a minute"
+        with self._changed:
+            asked = (chat for chat in chats if not futures[chat].done())
+            self._waiting = dict.fromkeys((*asked, *self._waiting))
+            self._changed.notify()
+        if wait(futures.values(), seconds).not_done:
+            sizes = {chat: len(chat.display.messages) for chat in chats}
+            done = sum(
+                size if futures[chat].done() else int(size * self._done.get(chat, 0))
+                for chat, size in sizes.items()
             )
+            raise StillPreparingError("vectors of the messages are", done, sum(sizes.values()))
         if any(future.exception() for future in futures.values()):
             return "searched by words: the vectors of a chat could not be made"
         return {chat: future.result() for chat, future in futures.items()}
@@ -139,17 +151,23 @@ class MeaningSearch:
     def _work(self) -> None:
         memory = Retrieved()
         while True:
-            chat = self._waiting.get()
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting)
+                chat = next(iter(self._waiting))
+                del self._waiting[chat]
             future = self._memories[chat]
             if future.done():
                 continue
-            settle(future, partial(memory.build, chat.display))
+            settle(future, partial(memory.build, chat.display, self._noting(chat)))
             if error := future.exception():
                 # The message of any other error may hold what somebody wrote.
                 reason = f"no vectors ({type(error).__name__})"
                 if isinstance(error, RealtalkError):
                     reason = error.what
                 logging.getLogger("realtalk.assistant").warning("%s", reason)
+
+    def _noting(self, chat: ListedChat) -> Progress:
+        return lambda done, total, _: self._done.update({chat: done / total if total else 0.0})
 
 
 def nearest(

@@ -1,4 +1,4 @@
-"""What an assistant may ask: six functions, whose names, types and texts are what it is told.
+"""What an assistant may ask: functions, whose names, types and texts are what it is told.
 
     tools = Tools(BackgroundValue(lambda: collection))
     tools.search_messages("bicycle", person="Mara", since="2026-03")
@@ -12,20 +12,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import date as Day
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
+import polars as pl
+
 from realtalk.assistant.answers import Period, check_page, days, page
 from realtalk.assistant.chats import BackgroundValue, Collection, ListedChat, ListedMessage
+from realtalk.assistant.course import Part, chat_spans, first_writers, lost, within, year_of
 from realtalk.assistant.feelings import MOST_TURNS, By, Feelings
 from realtalk.assistant.finding import MeaningSearch, WordSearch, nearest, parse_budget, recall
+from realtalk.assistant.querying import MOST_RESULTS, QueryTables
 from realtalk.chat import Corpus
 from realtalk.describe.counting import describe
 from realtalk.errors import RealtalkError
 from realtalk.formats.tables import from_corpus
+from realtalk.pages.lines import MessageLines, message_lines
 
 _EXCERPT = 500  # characters of a message among search results
 _LONGEST = 1000  # characters of a question
+_LONGEST_QUERY = 5000
 _MOST_NEAR = 200  # messages that are ranked by meaning: everything is somehow near
 _PEOPLE = 30  # of a chat that are listed; a channel may have thousands
 # Of interest to a paper, not to somebody who asks about a chat.
@@ -35,8 +43,9 @@ _LEFT_OUT = frozenset({"per_chat", "table1", "intervals", "interval_method", "na
 class Tools:
     """The tools over one collection; what they need is made when they first need it."""
 
-    def __init__(self, chats: BackgroundValue[Collection]) -> None:
+    def __init__(self, chats: BackgroundValue[Collection], *, texts: bool = False) -> None:
         self._chats = chats
+        self._texts = texts
         self._meaning = MeaningSearch()
         self._feelings = Feelings()
 
@@ -49,6 +58,12 @@ class Tools:
             self.read_session,
             self.chat_statistics,
             self.feelings,
+            self.writes_first,
+            self.streaks,
+            self.on_this_day,
+            self.lost_contacts,
+            self.year,
+            self.query,
         )
 
     @property
@@ -58,6 +73,21 @@ class Tools:
     @cached_property
     def _words(self) -> WordSearch:
         return WordSearch(self._collection)
+
+    @cached_property
+    def _lines(self) -> MessageLines:
+        corpus = Corpus("", "", tuple(listed.display for listed in self._collection.chats))
+        return message_lines(from_corpus(corpus))
+
+    @cached_property
+    def _tables(self) -> QueryTables:
+        return QueryTables(self._lines, texts=self._texts)
+
+    def _chosen(self, chat: str, person: str, since: str, until: str) -> pl.DataFrame:
+        """The messages of chats and a period, whoever wrote them."""
+        ids = [listed.id for listed in self._collection.choose(chat, person)]
+        frame = within(self._lines.frame, Period.of(since, until))
+        return frame.filter(pl.col("chat").is_in(ids))
 
     def list_chats(self, person: str = "", limit: int = 50, offset: int = 0) -> dict[str, Any]:
         """List the chats: id, people with their numbers of messages, sessions, first and last date.
@@ -91,7 +121,7 @@ class Tools:
     def _find(
         self, text: str, chats: Sequence[ListedChat], person: str, period: Period
     ) -> tuple[list[ListedMessage], dict[str, Any]]:
-        """Messages by meaning where that is ready, else by words; and what is said about it."""
+        """Messages by meaning, or by words where that cannot be; and what is said about it."""
         memories = self._meaning.memories(chats)
         if isinstance(memories, str):
             messages = self._words.find(text, chats, person, period)
@@ -223,6 +253,116 @@ class Tools:
         }
         return page({"period": span, "notes": notes[:20]}, "rows", rows, dict, offset, limit)
 
+    def writes_first(
+        self,
+        chat: str = "",
+        person: str = "",
+        by: Part = "quarter",
+        since: str = "",
+        until: str = "",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> dict[str, Any]:
+        """Tell who begins the conversations, and how that changed: per chat in the first and the
+        second half of its conversations, then by month, quarter or year.
+
+        Shares of few conversations tell little. person: only chats in which this person speaks.
+        """
+        check_page(offset, limit)
+        rows = first_writers(self._chosen(chat, person, since, until), by)
+        return page({}, "rows", rows, dict, offset, limit)
+
+    def streaks(
+        self,
+        chat: str = "",
+        person: str = "",
+        since: str = "",
+        until: str = "",
+        limit: int = 20,
+        offset: int = 0,
+    ) -> dict[str, Any]:
+        """Tell each chat's five longest streaks (days in a row with messages) and silences (days in
+        a row without, between messages), and its first and last day.
+
+        person: only days on which this person wrote.
+        """
+        check_page(offset, limit)
+        frame = self._chosen(chat, person, since, until)
+        own = frame.filter(pl.col("speaker") == person) if person else frame
+        return page({}, "chats", chat_spans(own), dict, offset, limit)
+
+    def on_this_day(
+        self, date: str = "", chat: str = "", person: str = "", limit: int = 30, offset: int = 0
+    ) -> dict[str, Any]:
+        """Read what was written on the same day of earlier years, oldest first.
+
+        date: a day such as 2026-03-02; today where it is left out. person: what this person wrote.
+        """
+        check_page(offset, limit)
+        day, last = days("date", date) if date.strip() else (Day.today(), Day.today())
+        if day != last:
+            raise RealtalkError("'date' is no single day", fix="write 2026-03-02")
+
+        def is_meant(message: ListedMessage) -> bool:
+            time = message.time
+            is_theirs = not person or message.message.speaker == person
+            return time is not None and (
+                is_theirs and time.date() < day and (time.month, time.day) == (day.month, day.day)
+            )
+
+        def row(message: ListedMessage) -> dict[str, Any]:
+            return {"chat": message.chat.id, **message.row(_EXCERPT)}
+
+        chats = self._collection.choose(chat, person)
+        found = [message for listed in chats for message in listed.messages if is_meant(message)]
+        found.sort(key=lambda message: message.time or datetime.min)
+        years = Counter(message.time.year for message in found if message.time)
+        head = {"day": f"{day:%m-%d}", "messages_by_year": dict(years)}
+        return page(head, "messages", found, row, offset, limit)
+
+    def lost_contacts(
+        self,
+        me: str = "",
+        least_messages: int = 100,
+        quiet_days: int = 180,
+        limit: int = 30,
+        offset: int = 0,
+    ) -> dict[str, Any]:
+        """List people with whom somebody wrote often, and no longer: private chats of at least
+        least_messages whose last message is quiet_days older than the last of all chats.
+
+        me: whose contacts; where it is left out, whoever is in most of the private chats.
+        """
+        check_page(offset, limit)
+        if me:
+            self._collection.choose(person=me)  # raises where nobody has this name
+        found = lost(self._lines.frame, me, least_messages, quiet_days)
+        return page(found, "people", found.pop("people"), dict, offset, limit)
+
+    def year(self, person: str, year: int | None = None) -> dict[str, Any]:
+        """Tell a person's year in numbers, over all chats: messages, words, days, fullest day and
+        month, longest streak, how usually they begin and answer, and with whom.
+
+        year: such as 2026; where it is left out, the last in which they wrote.
+        """
+        self._collection.choose(person=person)
+        return year_of(self._lines.frame, self._lines.unit, person, year)
+
+    def query(self, sql: str, limit: int = 50, offset: int = 0) -> dict[str, Any]:
+        """Count with one SELECT (DuckDB's SQL) over two tables, which can only be read.
+
+        messages: chat, session, id, reply_to, person, time, date, hour, words, characters,
+        question, links, image, video, audio, sticker, file, calls, edited, deleted, starts and ends
+        (of a conversation), turn (the first message of one), reply_seconds; text only where the
+        user allowed it. reactions: chat, date, giver, receiver, emoji, count. At most 1,000 rows
+        and 10 seconds; use ORDER BY where you read on with offset.
+        """
+        check_page(offset, limit)
+        asked = _check_text("sql", sql, _LONGEST_QUERY)
+        rows = self._tables.rows(asked)
+        head = {"cut": True} if len(rows) > MOST_RESULTS else {}
+        return page(head, "rows", rows[:MOST_RESULTS], dict, offset, limit)
+
 
 def _chat_row(chat: ListedChat) -> dict[str, Any]:
     """A chat's people with their messages, its counts and dates."""
@@ -254,9 +394,9 @@ def _parts(chat: ListedChat) -> str:
     return f"it has sessions {first} to {last}{span}"
 
 
-def _check_text(name: str, text: str) -> str:
+def _check_text(name: str, text: str, most: int = _LONGEST) -> str:
     if not text.strip():
         raise RealtalkError(f"'{name}' is empty")
-    if len(text) > _LONGEST:
-        raise RealtalkError(f"'{name}' is longer than {_LONGEST} characters")
+    if len(text) > most:
+        raise RealtalkError(f"'{name}' is longer than {most} characters")
     return text.strip()

@@ -14,13 +14,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
+from realtalk.describe.spans import streaks_and_silences
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.wording import Wording, asset
 
@@ -240,21 +240,13 @@ def _course(words: Wording, days: pl.DataFrame, chats: int) -> list[Sentence]:
     dates: list[date] = days["date"].to_list()
     if len(dates) < 2:
         return []
-    one_day = timedelta(days=1)
-    runs: list[tuple[date, date]] = [(dates[0], dates[0])]
-    pauses: list[tuple[date, date]] = []
-    for before, day in pairwise(dates):
-        if day - before == one_day:
-            runs[-1] = (runs[-1][0], day)
-        else:
-            runs.append((day, day))
-            pauses.append((before + one_day, day - one_day))
+    streaks, silences = streaks_and_silences(dates)
     sentences = []
     for id_, spans, least in (
-        ("streak", runs, 2),
-        ("silence", pauses, limits()["least"]["silence"]),
+        ("streak", streaks, 2),
+        ("silence", silences, limits()["least"]["silence"]),
     ):
-        lengths = [(end - begin).days + 1 for begin, end in spans]
+        lengths = [span.days for span in spans]
         length = max(lengths, default=0)
         if length >= least:
             begin, end = spans[lengths.index(length)]
