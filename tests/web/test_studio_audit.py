@@ -13,7 +13,7 @@ from audited_chats import asked, audit, corpus
 from file_modes import mode
 from realtalk.formats.audit import Audit
 from realtalk.memory.golds import golds_named
-from realtalk.web.reviews import AuditDecision, AuditReviews
+from realtalk.web.reviews import AuditReviews, CardDecision
 from refusals import refused
 from studio_server import studio_client
 
@@ -90,20 +90,20 @@ def test_what_is_no_review_is_refused(
 
 def test_two_who_disagree_leave_the_audit_as_it_is(tmp_path: Path) -> None:
     reviews = AuditReviews.open(tmp_path / "a.audit.json", audit())
-    reviews.decide(CHAT, "Q2", "Ana", AuditDecision("reject"))
-    reviews.decide(CHAT, "Q2", "Bo", AuditDecision("accept", "Pepper it is"))
+    reviews.decide(CHAT, "Q2", "Ana", CardDecision("reject"))
+    reviews.decide(CHAT, "Q2", "Bo", CardDecision("accept", "Pepper it is"))
     again = AuditReviews.open(tmp_path / "a.audit.json", audit())
     found = again.correct([CHAT]).of(CHAT)["Q2"]
     assert (found.verdict, found.answer, found.reviewed) == ("wrong", "Pepper", "Ana, Bo")
     assert found.comment == "disagreed: Ana rejects, Bo accepts. Bo: Pepper it is"
-    reviews.decide(CHAT, "Q2", "Bo", AuditDecision("reject"))
+    reviews.decide(CHAT, "Q2", "Bo", CardDecision("reject"))
     assert reviews.correct([CHAT]).of(CHAT)["Q2"].verdict == "ok"
 
 
 def test_a_chat_without_an_audit_has_nothing_to_review(tmp_path: Path) -> None:
     reviews = AuditReviews.open(tmp_path / "a.audit.json", Audit.load_shipped())
     with refused("no such question"):
-        reviews.decide(CHAT, "Q2", "Ana", AuditDecision("accept"))
+        reviews.decide(CHAT, "Q2", "Ana", CardDecision("accept"))
     with refused("no chat here was audited"):
         reviews.correct([CHAT])
     (tmp_path / "b.audit.json").write_text('{"a": {"Ana": {"choice": "odd"}}}')

@@ -14,7 +14,7 @@ from realtalk.chat import Corpus
 from realtalk.formats.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.memory.golds import golds_named
 from realtalk.web.library import ChatLibrary
-from realtalk.web.reviews import AuditDecision
+from realtalk.web.reviews import CardDecision
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
@@ -49,7 +49,7 @@ def studio(tmp_path: Path) -> Iterator[StudioSession]:
         {},
         audit=Audit("audited", {chat_key(CHAT): verdicts}),
     )
-    made.reviews.decide(CHAT, "Q1", "Bo" * 40, AuditDecision("reject", f"no: {SCRIPT}"))
+    made.reviews.decide(CHAT, "Q1", "Bo" * 40, CardDecision("reject", f"no: {SCRIPT}"))
     yield made
     store.close()
 

@@ -204,11 +204,12 @@ def make_reader(
     from realtalk.memory.readers import load_wording
     from realtalk.memory.rows import may_abstain
 
-    config = _model_config(model, seed=seed)
+    config = model_config(model, seed=seed)
     return LlmReader(config, load_wording(prompts), abstain=may_abstain(corpus))
 
 
-def _model_config(model: Model, **more: Any) -> ModelConfig:
+def model_config(model: Model, **more: Any) -> ModelConfig:
+    """Whom to ask and how; the model is named."""
     from realtalk.models.asking import ModelConfig
 
     assert model.name is not None
@@ -241,7 +242,7 @@ def make_judge(
         raise RealtalkError(f"no model answers that '{SAME}' could name", fix="name a judge")
     where = (model.base_url or answering.get("base_url")) if own else None
     judge_name = str(answering["model"]) if own else name
-    config = _model_config(replace(model, name=judge_name, base_url=where, max_tokens=None))
+    config = model_config(replace(model, name=judge_name, base_url=where, max_tokens=None))
     judge = Judge(config, load_wording(prompts), own=own)
     judge.refuse_own(answering.get("model"))
     return judge

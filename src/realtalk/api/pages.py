@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from realtalk.api.guessing import Simulated, named_runs
 from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.persona import talk_room
-from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, path_of
+from realtalk.api.sources import (
+    Readable,
+    as_corpus,
+    as_reading,
+    log_notes,
+    path_of,
+    stored_place,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -218,6 +225,7 @@ def studio(
     annotations: str | PathLike[str] | None = None,
     annotator: str | None = None,
     labels: str | PathLike[str] | None = None,
+    drafts: str | PathLike[str] | None = None,
     simulated: Sequence[Simulated] = (),
     replies: int = 4,
     guesses: str | PathLike[str] | None = None,
@@ -246,6 +254,7 @@ def studio(
         annotations: File for annotations (default: NAME-annotations.sqlite).
         annotator: Who annotates (default: your user name).
         labels: Folder of EI labels: saves labelling.
+        drafts: Drafted questions (default: NAME-drafts.jsonl).
         simulated: Guess: persona run whose replies stand among them.
         replies: Guess: replies to choose from, 2 or 4.
         guesses: Guess: folder for the picks.
@@ -285,6 +294,8 @@ def studio(
         simulated=simulated,
         replies=replies,
         guesses=guesses,
+        drafts=drafts,
+        stored=stored_place(corpus),
         talk=None if talk is None else {"speaker": talk, **talk_settings},
     )
     try:
@@ -373,10 +384,13 @@ def open_desk(
     simulated: Simulated | Sequence[Simulated] = (),
     replies: int = 4,
     guesses: str | PathLike[str] | None = None,
+    drafts: str | PathLike[str] | None = None,
+    stored: Path | None = None,
     talk: Mapping[str, Any] | None = None,
 ) -> tuple[Path, StudioSession]:
     """What the studio works on, and the file that annotations are kept in."""
     from realtalk.files.writing import file_stem
+    from realtalk.memory.drafting import Drafts, usual_place
     from realtalk.web.serving import need_extra
 
     need_extra()
@@ -401,7 +415,19 @@ def open_desk(
     if simulated:
         room.check()  # guesses about other replies are refused now, not on the page
     live = None if talk is None else talk_room(chats, **talk)
-    return place, StudioSession(shelf, Store.open(place), name, strips, guesses=room, talk=live)
+    file = Path(drafts) if drafts else usual_place(chats)
+    questions = Drafts.read(file) if drafts or file.exists() else Drafts()
+    desk = StudioSession(
+        shelf,
+        Store.open(place),
+        name,
+        strips,
+        guesses=room,
+        talk=live,
+        drafts=questions,
+        stored=stored,
+    )
+    return place, desk
 
 
 def _user() -> str:

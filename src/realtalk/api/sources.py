@@ -176,6 +176,16 @@ def as_reading(
     return corpus_reading
 
 
+def stored_place(source: Readable) -> Path | None:
+    """The folder of a stored corpus; None of anything else."""
+    from realtalk.formats.store import is_stored
+
+    if not isinstance(source, str) and not hasattr(source, "__fspath__"):
+        return None
+    folder = Path(path_of(source))
+    return folder if is_stored(folder) else None
+
+
 def as_stream(source: Readable, option: str | None = None) -> CorpusStream | None:
     """A stored corpus in pieces; None of anything else, unless a parameter needs it."""
     from realtalk.formats.store import open_stream, opened_stream

@@ -8,6 +8,7 @@ The keyword parameters are options that only commands have.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from realtalk.cli.printing import (
 if TYPE_CHECKING:
     from realtalk.api.batch import BatchResult
     from realtalk.api.chats import ExportResult, Findings, Redaction
+    from realtalk.api.drafting import MemoryAdvice
     from realtalk.api.pages import Page
     from realtalk.api.runs import RunsView
     from realtalk.api.sweeping import Sweep
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from realtalk.evals.comparing import Gate
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
+    from realtalk.memory.drafting import Drafts
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.tuning import TuningResult
 
@@ -309,6 +312,39 @@ def _print_run(run: Run, tables: Sequence[ResultTable], prices: str | None, json
         show("what it cost", *cost_table(run.usage, price_list))
     elif price_list is not None:
         say("no model was asked: nothing to pay")
+
+
+def show_drafts(drafts: Drafts, *, json: bool = False) -> int:
+    """Says how many questions of each kind there are, and why others were dropped.
+
+    Args:
+        json: Print JSON.
+    """
+    if json:
+        print_json(drafts.to_json())
+        return int(not drafts.kept)
+    kinds = Counter(draft.question.category for draft in drafts.all)
+    kept = Counter(draft.question.category for draft in drafts.kept)
+    rows = [(kind, count, kept[kind]) for kind, count in kinds.items()]
+    show("drafted questions", ("kind", "drafted", "kept"), rows)
+    for reason, count in drafts.reasons.items():
+        say(f"dropped: {count:,}, which each {reason}" if count > 1 else f"dropped: 1 {reason}")
+    say(f"{len(drafts.kept):,} questions are in {drafts.file}; realtalk studio shows them to tick")
+    return int(not drafts.kept)
+
+
+def show_advice(advice: MemoryAdvice, *, json: bool = False) -> None:
+    """Prints which memory to take, and how many words.
+
+    Args:
+        json: Print JSON.
+    """
+    if json:
+        print_json(advice.to_json())
+        return
+    print_text("\n".join(advice.sentences) + "\n")
+    for path in advice.pictures[:1]:
+        say(f"wrote the picture to {path.parent}")
 
 
 def show_sweep(sweep: Sweep, *, out: Any = None, json: bool = False) -> int:

@@ -13,7 +13,7 @@ sees half a corpus. DuckDB, Spark, pandas and polars read the Parquet files as t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -25,14 +25,22 @@ import orjson
 import polars as pl
 
 from realtalk import __version__
-from realtalk.chat import Alias, Chat
+from realtalk.chat import Alias, Chat, Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.files.stores import local_copy
 from realtalk.files.writing import whole_folder, write_parquet
 from realtalk.formats.json_input import Fields
 from realtalk.formats.reading import Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
-from realtalk.formats.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, to_corpus
+from realtalk.formats.tables import (
+    EVENTS,
+    MESSAGES,
+    QUESTIONS,
+    ChatRow,
+    Tables,
+    from_corpus,
+    to_corpus,
+)
 
 # The files of a stored corpus' messages: one where it is small, a folder of parts beyond that.
 #
@@ -185,6 +193,18 @@ def store(
         text = orjson.dumps(about, option=orjson.OPT_INDENT_2)
         (temporary / _ABOUT).write_bytes(text + b"\n")
     return folder
+
+
+def put_questions(
+    folder: Path, chat: str, questions: Sequence[Question], instead: Callable[[str], bool]
+) -> None:
+    """Puts questions about a chat of a stored corpus in place of those with such ids."""
+    path = folder / "questions.parquet"
+    there = _frame(path, _FILES["questions"])
+    gone = (pl.col("chat") == chat) & pl.col("id").is_in(list(filter(instead, there["id"])))
+    asked = Chat(chat, (), (), questions=tuple(questions))
+    new = from_corpus(Corpus("", "", (asked,))).questions
+    write_parquet(path, pl.concat([there.filter(~gone), new]))
 
 
 def _write_messages(tables: Tables, folder: Path, most: int) -> list[PartSpan]:

@@ -80,7 +80,7 @@ def load_note_prompt(folder: Path | None = None) -> Prompts:
 def note_text(prompts: Prompts, chat: Chat, session: Session) -> str:
     """The prompt about one session; nothing of any other is in it."""
     speakers = join_names(chat.speakers)
-    return prompts.fill("notes", session=_number_lines(session), speakers=speakers)
+    return prompts.fill("notes", session=number_lines(session), speakers=speakers)
 
 
 def read_notes(text: str, session: Session) -> list[Note] | None:
@@ -113,11 +113,11 @@ def _flaw(session: Session, text: str) -> str:
     return unreadable(text) if read_notes(text, session) is None else ""
 
 
-def _number_lines(session: Session) -> str:
+def number_lines(session: Session, first: int = 1) -> str:
     """The session's messages under their days, each line with its number."""
     lines: list[str] = []
     day = ""
-    for number, message in enumerate(session.messages, 1):
+    for number, message in enumerate(session.messages, first):
         head, _, line = session_text(session, [message]).partition("\n")
         if head != day:
             lines.append(head)

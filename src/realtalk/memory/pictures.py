@@ -1,15 +1,19 @@
 """A sweep → the picture of score against tokens, with the memories that nothing beats marked.
 
 draw_sweep({"retrieved": run, "recent": run})    → {"recall": Chart, "f1": Chart}
+advise({"retrieved": run, "recent": run})        → the same runs in two sentences
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import comb
 from typing import Any
 
 from realtalk.describe.figures import style_chart
 from realtalk.evals.run import Run
+from realtalk.memory.rows import RIGHT
+from realtalk.notebook import counted
 
 _WIDTH, _HEIGHT = 640, 360
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
@@ -30,6 +34,65 @@ def draw_sweep(runs: Mapping[str, Run]) -> dict[str, Any]:
     return charts
 
 
+def draw_words(runs: Mapping[str, Run]) -> Any:
+    """The picture beside `advise`: one score of each memory, by the words that it shows."""
+    name, title = ("date_f1", "Date-aware F1 of the answers")
+    if not any(_answered(run) for run in runs.values()):
+        name, title = ("all@budget", "Questions with all their evidence in the context")
+    return _chart(_points(runs, name, "words"), title, "Words")
+
+
+def advise(runs: Mapping[str, Run]) -> tuple[str, str]:
+    """Which memory serves best, and how many words are enough: in counts of questions.
+
+    The best is right most often over all budgets. Enough is the smallest budget that the largest
+    beats by no more than one question in twenty. The budgets are words, and the runs share them.
+    """
+    right = {memory: _right(run) for memory, run in runs.items()}
+    order = sorted(right, key=lambda memory: -sum(map(len, right[memory].values())))
+    best = right[order[0]]
+    budgets = sorted(best, key=lambda budget: int(budget.removesuffix("w")))
+    n = len({(row["group"], row["sample"]) for row in runs[order[0]].rows})
+    enough = next(at for at in budgets if 20 * (len(best[budgets[-1]]) - len(best[at])) <= n)
+    words, most = (f"{int(at.removesuffix('w')):,} words" for at in (enough, budgets[-1]))
+    answered = any(_answered(run) for run in runs.values())
+    does = "is answered from" if answered else "shows what is needed for"
+    first = f"Of {counted(n, 'question')}, {order[0]} {does} {len(best[enough])} in {words}"
+    if len(order) > 1:
+        other = right[order[1]].get(enough, set())
+        first += f", {order[1]} for {len(other)}"
+        wins, losses = len(best[enough] - other), len(other - best[enough])
+        if _is_chance(wins, losses):
+            first += ", which may be chance"
+    gain = len(best[budgets[-1]]) - len(best[enough])
+    second = f"{words} are enough: {most} add {gain}."
+    if enough == budgets[-1]:
+        second = f"{most}, the most that was tried, may not be enough: fewer do worse."
+    return f"{first}.", second
+
+
+def _right(run: Run) -> dict[str, set[tuple[str, str]]]:
+    """For each budget the questions that are answered, or whose evidence is all there."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    answered = _answered(run)
+    for row in run.rows:
+        questions = found.setdefault(row["variant"], set())
+        if (row["date_f1"] or 0) >= RIGHT or row["accepted"] if answered else row["all@budget"]:
+            questions.add((row["group"], row["sample"]))
+    return found
+
+
+def _answered(run: Run) -> bool:
+    return any(row["answer"] is not None for row in run.rows)
+
+
+def _is_chance(wins: int, losses: int) -> bool:
+    """Whether a fair coin is as uneven once in twenty times: the sign test."""
+    n = wins + losses
+    tail = sum(comb(n, count) for count in range(max(wins, losses), n + 1))
+    return 40 * tail >= 1 << n
+
+
 def pareto(points: Sequence[Mapping[str, Any]]) -> list[int]:
     """The places of points that no other beats: none is as cheap and better, or as good and
     cheaper. Cheapest first."""
@@ -41,11 +104,11 @@ def pareto(points: Sequence[Mapping[str, Any]]) -> list[int]:
     return best
 
 
-def _points(runs: Mapping[str, Run], name: str) -> list[dict[str, Any]]:
+def _points(runs: Mapping[str, Run], name: str, unit: str = "tokens") -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     for memory, run in runs.items():
         for budget, scores in run.variants.items():
-            estimate, tokens = scores.overall.get(name), scores.facts.get("context tokens")
+            estimate, tokens = scores.overall.get(name), scores.facts.get(f"context {unit}")
             if estimate is None or estimate.value is None or not isinstance(tokens, float):
                 continue
             points.append(
@@ -62,7 +125,7 @@ def _points(runs: Mapping[str, Run], name: str) -> list[dict[str, Any]]:
     return points
 
 
-def _chart(points: list[dict[str, Any]], title: str) -> Any:
+def _chart(points: list[dict[str, Any]], title: str, unit: str = "Tokens") -> Any:
     import altair as alt
 
     best = {(points[at]["memory"], points[at]["budget"]) for at in pareto(points)}
@@ -72,7 +135,7 @@ def _chart(points: list[dict[str, Any]], title: str) -> Any:
     memories = list(dict.fromkeys(point["memory"] for point in points))
     tokens = alt.X(
         "tokens:Q",
-        title="Tokens of context a question (mean, log scale)",
+        title=f"{unit} of context a question (mean, log scale)",
         scale=alt.Scale(type="log", nice=True),
         axis=alt.Axis(format=",.0f", grid=False, labelOverlap="greedy", tickCount=6),
     )
@@ -87,7 +150,7 @@ def _chart(points: list[dict[str, Any]], title: str) -> Any:
     tooltips = [
         alt.Tooltip("memory:N"),
         alt.Tooltip("budget:N"),
-        alt.Tooltip("tokens:Q", format=",.0f"),
+        alt.Tooltip("tokens:Q", title=unit.lower(), format=",.0f"),
         alt.Tooltip("value:Q", format=".3f"),
         alt.Tooltip("low:Q", format=".3f"),
         alt.Tooltip("high:Q", format=".3f"),

@@ -73,14 +73,15 @@ class CopyForm(_Form):
     to: str = Field(max_length=80)
 
 
-class AuditForm(_Form):
-    """What somebody says of one of the audit's verdicts."""
+class CardForm(_Form):
+    """What somebody says of one of the audit's verdicts, or of a draft."""
 
     question: str = Field(max_length=200)
     choice: Choice
     comment: str = Field(default="", max_length=2000)
     verdict: str = Field(default="", max_length=40)
     answer: str = Field(default="", max_length=2000)
+    text: str = Field(default="", max_length=2000)
 
 
 class NameForm(_Form):

@@ -1,7 +1,9 @@
-"""What people check of a corpus: the audit's verdicts, a page per chat, and names to redact.
+"""What people check of a corpus: the audit's verdicts, drafted questions, and names to redact.
 
 GET /chat/0/audit → the page; POST /chat/0/audit {"question": "Q3", "choice": "reject", …}
 GET /audit/export → corrected.jsonl, which `realtalk probe run PATH --golds corrected.jsonl` takes
+GET /chat/0/drafts → the page, of the same cards; POST /chat/0/drafts {"question": "draft-3f2a", …}
+POST /chat/0/drafts/keep → {"questions": 31}: the accepted ones are in the stored corpus
 GET /names → the page; GET /names/ready → {"ready": true} once they are found
 POST /names {"form": "Ingrid", "kind": "person", "replace": false} → 201, kept
 """
@@ -9,15 +11,19 @@ POST /names {"form": "Ingrid", "kind": "person", "replace": false} → 201, kept
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from realtalk.chat import Question
 from realtalk.formats.audit import MEANINGS, VERDICTS, counts
 from realtalk.redaction.candidates import MENTION_KINDS
 from realtalk.redaction.review import DOUBTFUL, NameDecision
-from realtalk.web.asking import Asked, AuditForm, NameForm, Opened, download_lines
-from realtalk.web.reviews import AuditDecision
+from realtalk.web.asking import Asked, CardForm, NameForm, Opened, Visit, download_lines
+from realtalk.web.library import OpenChat
+from realtalk.web.reviews import CardDecision, CardReviews
 
 router = APIRouter()
 
@@ -33,13 +39,14 @@ def audit(visit: Asked, open_chat: Opened, verdict: str = "") -> HTMLResponse:
         if (audited := audits.get(question.id))
         and (audited.verdict == filter_verdict if filter_verdict else audited.verdict != "ok")
     ]
-    me, decisions = visit.me, visit.studio.reviews.of(open_chat.chat)
-    return visit.page(
-        "audit.html",
+    return _cards(
+        visit,
         open_chat,
-        shown=questions,
-        said=decisions,
-        mine={id_: by[me] for id_, by in decisions.items() if me in by},
+        "audit",
+        visit.studio.reviews,
+        questions,
+        title="Audit",
+        first_side="Published",
         counts=verdict_counts,
         chosen=filter_verdict,
         meanings=MEANINGS,
@@ -47,11 +54,51 @@ def audit(visit: Asked, open_chat: Opened, verdict: str = "") -> HTMLResponse:
     )
 
 
-@router.post("/chat/{number}/audit")
-def decide(visit: Asked, open_chat: Opened, form: AuditForm) -> JSONResponse:
-    decision = AuditDecision(**form.model_dump(exclude={"question"}))
-    visit.studio.reviews.decide(open_chat.chat, form.question, visit.me, decision)
+def _cards(
+    visit: Visit,
+    open_chat: OpenChat,
+    page: str,
+    reviews: CardReviews[Any],
+    shown: Sequence[tuple[Question, Any]],
+    **more: Any,
+) -> HTMLResponse:
+    """Questions, each with what was found of it, and what everybody says of them."""
+    decisions = reviews.of(open_chat.chat)
+    mine = {id_: by[visit.me] for id_, by in decisions.items() if visit.me in by}
+    return visit.page(
+        f"{page}.html", open_chat, page=page, shown=shown, said=decisions, mine=mine, **more
+    )
+
+
+def _decide(
+    visit: Visit, open_chat: OpenChat, form: CardForm, reviews: CardReviews[Any]
+) -> JSONResponse:
+    decision = CardDecision(**form.model_dump(exclude={"question"}))
+    reviews.decide(open_chat.chat, form.question, visit.me, decision)
     return JSONResponse({"who": visit.me, "choice": form.choice}, 201)
+
+
+@router.post("/chat/{number}/audit")
+def decide(visit: Asked, open_chat: Opened, form: CardForm) -> JSONResponse:
+    return _decide(visit, open_chat, form, visit.studio.reviews)
+
+
+@router.get("/chat/{number}/drafts")
+def drafts(visit: Asked, open_chat: Opened) -> HTMLResponse:
+    reviews = visit.studio.draft_reviews
+    by_id = {draft.question.id: draft for draft in reviews.source.kept}
+    shown = [(question, by_id[question.id]) for question in reviews.questions(open_chat.chat)]
+    return _cards(visit, open_chat, "drafts", reviews, shown, title="Drafts", first_side="Drafted")
+
+
+@router.post("/chat/{number}/drafts")
+def decide_draft(visit: Asked, open_chat: Opened, form: CardForm) -> JSONResponse:
+    return _decide(visit, open_chat, form, visit.studio.draft_reviews)
+
+
+@router.post("/chat/{number}/drafts/keep")
+def keep_drafts(visit: Asked, open_chat: Opened) -> JSONResponse:
+    return JSONResponse({"questions": visit.studio.keep_drafts(open_chat)}, 201)
 
 
 @router.get("/audit/export")

@@ -1,9 +1,13 @@
 """What people check of a corpus, each in a file of its own beside the annotations.
 
     reviews = AuditReviews.open(Path("annotations.audit.json"), Audit.load_shipped())
-    reviews.decide(chat, "Q3", "Ana", AuditDecision("reject", comment="she says so in D4:7"))
-    reviews.of(chat)["Q3"]        → {"Ana": AuditDecision("reject", …)}
-    reviews.corrected([chat])     → Audit in which Q3 is as published
+    reviews.decide(chat, "Q3", "Ana", CardDecision("reject", comment="she says so in D4:7"))
+    reviews.of(chat)["Q3"]        → {"Ana": CardDecision("reject", …)}
+    reviews.correct([chat])       → Audit in which Q3 is as published
+
+    reviews = DraftReviews.open(Path("annotations.drafts.json"), Drafts.read(file))
+    reviews.decide(chat, "draft-3f2a91", "Ana", CardDecision("correct", verdict="ok", answer="two"))
+    reviews.chosen(chat)          → the drafts that are to be questions, as they were mended
 
     review = NameReview(corpus, Path("annotations.names.csv"))
     review.rows                                    → None while names are still looked for
@@ -11,10 +15,11 @@
 
 Of the audit's verdicts, *accept* keeps what the audit says, with who looked at it. *Reject* puts
 the published answer and evidence back as ok. A corrected `verdict` or `answer` replaces the
-audit's. Where two people disagree, the audit stays as it is and the comment says so. The file holds
-keys and what people typed, no text of the chats. Of names it is the table of `realtalk redact
---review`: the command takes it as it lies there. Both are their owner's only, and what is not on
-the disk was not said.
+audit's. Where two people disagree, the audit stays as it is and the comment says so. Of drafts,
+*accept* makes a question, *correct* one with another text or answer, and *reject*, by anybody,
+none. The file holds keys and what people typed, no text of the chats. Of names it is the table of
+`realtalk redact --review`: the command takes it as it lies there. All are their owner's only, and
+what is not on the disk was not said.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Generic, Literal, Self, TypeVar, cast, get_args
 
 import orjson
 
@@ -39,6 +44,7 @@ from realtalk.formats.audit import (
     chat_key,
     question_key,
 )
+from realtalk.memory.drafting import Drafts
 from realtalk.redaction.candidates import MentionSource, NameCandidate
 from realtalk.redaction.redact import find_candidates
 from realtalk.redaction.review import (
@@ -54,13 +60,14 @@ Choice = Literal["accept", "reject", "correct"]
 
 
 @dataclass(frozen=True, slots=True)
-class AuditDecision:
-    """What one person says of one verdict; `verdict` and `answer` are of a correction."""
+class CardDecision:
+    """What one person says of one card; `verdict`, `answer` and `text` are of a correction."""
 
     choice: Choice
     comment: str = ""
     verdict: str = ""
     answer: str = ""
+    text: str = ""  # of the question, where it was drafted
 
     def __post_init__(self) -> None:
         if self.choice not in get_args(Choice):
@@ -69,47 +76,54 @@ class AuditDecision:
             raise RealtalkError("no such verdict", fix=f"known: {', '.join(VERDICTS)}")
 
 
-class AuditReviews:
-    """The reviews of an audit, kept in one file; several pages may write at once."""
+Checked = TypeVar("Checked")  # an audit, or drafts
 
-    def __init__(self, path: Path, audit: Audit, decisions: dict[str, dict[str, Any]]) -> None:
+
+class CardReviews(Generic[Checked]):
+    """What people say of questions, kept in one file; several pages may write at once."""
+
+    def __init__(self, path: Path, source: Checked, decisions: dict[str, dict[str, Any]]) -> None:
         self.path = path
-        self.audit = audit
+        self.source = source
         self._said = decisions  # "chat question" → reviewer → decision
         self._lock = threading.Lock()
 
     @classmethod
-    def open(cls, path: Path, audit: Audit) -> AuditReviews:
+    def open(cls, path: Path, source: Checked) -> Self:
         """The reviews in the file; none where there is no file yet."""
         try:
             decisions_by_chat = orjson.loads(path.read_bytes())
             for decisions in decisions_by_chat.values():
                 for decision in decisions.values():
-                    AuditDecision(**decision)
+                    CardDecision(**decision)
         except FileNotFoundError:
             decisions_by_chat = {}
         except OSError as error:
             raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
         except (ValueError, TypeError, AttributeError, RealtalkError) as error:
             raise RealtalkError("not a file of reviews", where=str(path)) from error
-        return cls(path, audit, decisions_by_chat)
+        return cls(path, source, decisions_by_chat)
 
-    def of(self, chat: Chat) -> dict[str, dict[str, AuditDecision]]:
-        """What everybody says of a chat's audited questions, by their ids."""
+    def questions(self, chat: Chat) -> Sequence[Question]:
+        """The questions that can be reviewed."""
+        raise NotImplementedError
+
+    def of(self, chat: Chat) -> dict[str, dict[str, CardDecision]]:
+        """What everybody says of a chat's questions, by their ids."""
         key = chat_key(chat)
         return {
             question.id: {
-                who: AuditDecision(**decision)
+                who: CardDecision(**decision)
                 for who, decision in self._said.get(f"{key} {question_key(question)}", {}).items()
             }
-            for question in chat.questions
+            for question in self.questions(chat)
         }
 
-    def decide(self, chat: Chat, id_: str, who: str, decision: AuditDecision) -> None:
+    def decide(self, chat: Chat, id_: str, who: str, decision: CardDecision) -> None:
         """Keeps what somebody says; the last word of each person counts."""
-        if id_ not in self.audit.of(chat):
-            raise RealtalkError("the audit has no such question", where=f"chat {chat.id}")
-        question = next(candidate for candidate in chat.questions if candidate.id == id_)
+        question = next((each for each in self.questions(chat) if each.id == id_), None)
+        if question is None:
+            raise RealtalkError("there is no such question to review", where=f"chat {chat.id}")
         key = f"{chat_key(chat)} {question_key(question)}"
         with self._lock:
             decisions = self._said.get(key, {}) | {who: asdict(decision)}
@@ -117,18 +131,49 @@ class AuditReviews:
             write_json(self.path, changed)
             self._said = changed
 
+
+class DraftReviews(CardReviews[Drafts]):
+    """The reviews of drafted questions."""
+
+    def questions(self, chat: Chat) -> Sequence[Question]:
+        return self.source.of(chat)
+
+    def chosen(self, chat: Chat) -> list[Question]:
+        """Those that somebody wants and nobody rejects, in the words of who mended them last."""
+        decisions, questions = self.of(chat), []
+        for question in self.questions(chat):
+            said = [*decisions[question.id].values()]
+            if said and all(decision.choice != "reject" for decision in said):
+                mended = [decision for decision in said if decision.choice == "correct"]
+                text, answer = (mended[-1].text, mended[-1].answer) if mended else ("", "")
+                questions.append(
+                    replace(
+                        question,
+                        text=text.strip() or question.text,
+                        answer=answer.strip() or question.answer,
+                    )
+                )
+        return questions
+
+
+class AuditReviews(CardReviews[Audit]):
+    """The reviews of an audit."""
+
+    def questions(self, chat: Chat) -> Sequence[Question]:
+        audited = self.source.of(chat)
+        return [question for question in chat.questions if question.id in audited]
+
     def correct(self, chats: Iterable[Chat]) -> Audit:
         """The audit of these chats as people corrected it."""
         corrected: dict[str, dict[str, AuditedQuestion]] = {}
         for chat in chats:
-            if audited := self.audit.of(chat):
+            if audited := self.source.of(chat):
                 decisions = self.of(chat)
                 corrected[chat_key(chat)] = {
                     question_key(question): _settle(
                         question, audited[question.id], decisions[question.id]
                     )
-                    for question in chat.questions
-                    if question.id in audited
+                    for question in self.questions(chat)
                 }
         if not corrected:
             raise RealtalkError("no chat here was audited", fix="open one of REALTALK's chats")
@@ -136,7 +181,7 @@ class AuditReviews:
 
 
 def _settle(
-    question: Question, audited: AuditedQuestion, decisions: Mapping[str, AuditDecision]
+    question: Question, audited: AuditedQuestion, decisions: Mapping[str, CardDecision]
 ) -> AuditedQuestion:
     if not decisions:
         return audited

@@ -16,10 +16,12 @@ from pathlib import Path
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.audit import Audit, AuditedQuestion
+from realtalk.formats.store import put_questions
+from realtalk.memory.drafting import Drafts, is_drafted
 from realtalk.redaction.candidates import MentionSource
 from realtalk.web.guessing import GuessRoom
 from realtalk.web.library import ChatLibrary, OpenChat
-from realtalk.web.reviews import AuditReviews, NameReview
+from realtalk.web.reviews import AuditReviews, DraftReviews, NameReview
 from realtalk.web.store import Store
 from realtalk.web.talking import TalkRoom
 from realtalk.web.turn_labels import TurnLabels
@@ -39,6 +41,8 @@ class StudioSession:
     guesses: GuessRoom | None = None  # None: of people's replies alone, beside the annotations
     talk: TalkRoom | None = None  # None: nobody is simulated
     name_sources: Sequence[MentionSource] | None = None  # None: those that redaction uses
+    drafts: Drafts = field(default=Drafts())  # questions that a model drafted
+    stored: Path | None = None  # the stored corpus that takes questions; None: there is none
     _turn_labels: dict[int, TurnLabels] = field(default_factory=dict)
     _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)
     _seeded: set[int] = field(default_factory=set)
@@ -63,6 +67,20 @@ class StudioSession:
         """What people say of the audit, in a file beside the annotations."""
         place = self.store.path.with_suffix(".audit.json")
         return AuditReviews.open(place, self.audit or Audit.load_shipped())
+
+    @cached_property
+    def draft_reviews(self) -> DraftReviews:
+        """What people say of drafted questions, in a file beside the annotations."""
+        return DraftReviews.open(self.store.path.with_suffix(".drafts.json"), self.drafts)
+
+    def keep_drafts(self, open_chat: OpenChat) -> int:
+        """Puts the accepted drafts into the stored corpus, and takes out others; says how many."""
+        if self.stored is None:
+            raise RealtalkError("only a stored corpus takes questions", fix="store the chat first")
+        questions = self.draft_reviews.chosen(open_chat.chat)
+        with self._lock:
+            put_questions(self.stored, open_chat.chat.id, questions, is_drafted)
+        return len(questions)
 
     @cached_property
     def guess_room(self) -> GuessRoom:

@@ -1,4 +1,4 @@
-// Reviews of the audit: a click or a key keeps what is chosen, with the comment beside it.
+// Reviews of the audit's verdicts, or of drafts: a click or a key keeps what is chosen, with the comment beside it.
 import { change, toast } from "./talk.js";
 
 const main = document.querySelector(".review");
@@ -12,14 +12,13 @@ function decide(card, choice) {
     question: card.dataset.question,
     choice,
     comment: card.querySelector("[data-comment]").value,
-    verdict: corrects ? card.querySelector("[data-verdict]").value : "",
-    answer: corrects ? card.querySelector("[data-answer]").value : "",
   };
+  if (corrects) for (const field of card.querySelectorAll("[data-field]")) body[field.dataset.field] = field.value;
   waiting.set(card, (waiting.get(card) ?? Promise.resolve()).then(() => keep(card, body)));
 }
 
 async function keep(card, body) {
-  const { status, data } = await change("POST", `/chat/${main.dataset.chat}/audit`, body);
+  const { status, data } = await change("POST", main.dataset.post, body);
   if (status !== 201) { toast(data.error, true); return; }
   card.querySelector("[data-done]").textContent = `✓ ${data.choice}`;
   for (const each of card.querySelectorAll("[data-choice]")) each.setAttribute("aria-pressed", String(each.dataset.choice === data.choice));
@@ -41,6 +40,12 @@ main.addEventListener("change", (event) => {
   if (choice && (choice === "correct" || event.target.matches("[data-comment]"))) decide(card, choice);
 });
 
+document.getElementById("keeping")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { status, data } = await change("POST", event.target.dataset.post, {});
+  toast(status === 201 ? `${data.questions} questions are in the corpus` : data.error, status !== 201);
+});
+
 const current = () => document.activeElement.closest?.(".verdict");
 
 function move(step) {
@@ -53,7 +58,7 @@ const keys = { j: () => move(1), k: () => move(-1), t: () => window.switchTheme(
 const onCard = {
   a: (card) => decide(card, "accept"),
   r: (card) => decide(card, "reject"),
-  c: (card) => { card.querySelector("details").open = true; card.querySelector("[data-verdict]").focus(); },
+  c: (card) => { card.querySelector("details").open = true; card.querySelector("[data-field]:not([type=hidden])").focus(); },
   m: (card) => card.querySelector("[data-comment]").focus(),
 };
 

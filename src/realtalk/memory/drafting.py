@@ -1,0 +1,362 @@
+"""A chat of one's own → questions with evidence that a model drafted, those that rules discard set
+apart, for people to tick.
+
+    drafts = Drafter(ModelConfig("openai/gpt-4o-mini")).draft(chat, 40)
+    drafts[0]    → Draft("9c1f…", Question("draft-3f2a91", "What is the kitten called?", "Pepper",
+                         "single_hop", ("D2:3",)), "openai/gpt-4o-mini", dropped="")
+    Drafts.read(Path("mara-drafts.jsonl")).of(chat)    → those of this chat that may stay
+
+The model is shown a few messages of one session, or of two sessions that share words, and drafts
+one question of one kind: a single fact, a date, several sessions, an inference. It never sees other
+questions, nor what came later in the chat. A draft that the rules let pass (draft_rules.py) is then
+answered twice by the same model: from its evidence alone, which must give the answer, and from
+nothing, which must not. What the model answered is kept, and a run that was killed asks for the
+rest alone. The file has every draft with the rule that discards it, and is its owner's only.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from realtalk.chat import Chat, Corpus, Question, Session
+from realtalk.ei.judge import strip_fence, unreadable
+from realtalk.encoders.lexical import Bm25, best_first
+from realtalk.encoders.tokens import count_words
+from realtalk.errors import RealtalkError
+from realtalk.evals.prompts import join_names, load_prompts
+from realtalk.files.json_objects import read_objects
+from realtalk.files.progress import Progress, silent
+from realtalk.files.writing import atomic_path, check_holder, file_stem
+from realtalk.formats.audit import chat_key, question_key
+from realtalk.memory.draft_rules import INFERRED, SEVERAL, SINGLE, TEMPORAL, flaw_of, reading_flaw
+from realtalk.memory.notes import number_lines
+from realtalk.memory.readers import Item, LlmReader, load_wording
+from realtalk.memory.showing import MessageCosts, one_line
+from realtalk.memory.values import Context
+from realtalk.models.asking import ModelConfig, Prompt, Reply, ask
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        SINGLE: "one fact that somebody tells of their life: what they did, own, like or plan, "
+        "whom they met, where they were, how much or how many.",
+        TEMPORAL: 'the day on which something happened or is to happen: "When did …?". The answer '
+        "is a calendar date such as 3 March 2026. The lines in square brackets say on which day "
+        'messages were sent; "yesterday" or "next Friday" is counted from there.',
+        SEVERAL: "something that only both parts together tell, which are of different days: what "
+        "changed, what came of a plan, what was added, what two things have in common. "
+        '"messages" has at least one number of each part.',
+        INFERRED: "something that is not said but follows from what is said, with what everybody "
+        "knows: a likely reason, trait, profession, season or place.",
+    }
+)
+_WORDS, _FEWEST = 150, 25  # of a part that a model is shown
+_LONGEST_REPLY = 200  # tokens of a draft, where the model does not stop by itself
+_TRIES = 3  # parts that are tried for each question that is wanted
+_MARK = "draft-"  # begins the id of a question that was drafted
+_REMINDERS = (
+    '\n\nThe answer must be one JSON object with the keys "question", "answer" and "messages", '
+    "numbers that stand before the messages, without any other text.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A drafted question. `dropped` is the rule that discards it; `read` and `unread` are what the
+    model answered from the evidence alone, and from nothing, where it came to that."""
+
+    chat: str  # what `chat_key` says: the chat may be called otherwise by then
+    question: Question
+    model: str
+    dropped: str = ""
+    read: str | None = field(default=None, repr=False)
+    unread: str | None = field(default=None, repr=False)
+
+    def line(self) -> dict[str, Any]:
+        """As a line of the file."""
+        fields = {name: getattr(self.question, name) for name in _FIELDS}
+        return asdict(self) | {"question": fields}
+
+
+_FIELDS = ("id", "text", "answer", "category", "evidence")
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """What was drafted of one chat or several, and the file that holds it."""
+
+    all: tuple[Draft, ...] = ()
+    file: Path | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> Drafts:
+        """The drafts in a file that `write` made."""
+        drafts = []
+        for where, entry in read_objects(path):
+            try:
+                fields = entry["question"]
+                evidence = tuple(map(str, fields["evidence"]))
+                question = drafted(
+                    str(fields["text"]), str(fields["answer"]), str(fields["category"]), evidence
+                )
+                own = {name: entry[name] for name in ("chat", "model", "dropped", "read", "unread")}
+                drafts.append(Draft(question=question, **own))
+            except (LookupError, TypeError) as error:
+                raise RealtalkError(
+                    "not a drafted question", where=where, fix="draft anew with `fresh=True`"
+                ) from error
+        return cls(tuple(drafts), path)
+
+    def write(self, path: Path) -> Drafts:
+        """Writes one line per draft, for the owner only."""
+        with atomic_path(check_holder(path)) as temporary:
+            temporary.write_bytes(b"".join(orjson.dumps(d.line()) + b"\n" for d in self.all))
+        return replace(self, file=path)
+
+    @property
+    def kept(self) -> tuple[Draft, ...]:
+        """Those that no rule discards."""
+        return tuple(draft for draft in self.all if not draft.dropped)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why the others were discarded, and how many for it."""
+        return dict(Counter(draft.dropped for draft in self.all if draft.dropped).most_common())
+
+    def to_json(self) -> dict[str, Any]:
+        """Counts, and the questions that may stay."""
+        return {
+            "file": None if self.file is None else str(self.file),
+            "drafted": len(self.all),
+            "kept": len(self.kept),
+            "dropped": self.reasons,
+            "questions": [draft.line()["question"] for draft in self.kept],
+        }
+
+    def of(self, chat: Chat) -> tuple[Question, ...]:
+        """The questions about a chat that no rule discards, known by what its messages say."""
+        key = chat_key(chat)
+        return tuple(draft.question for draft in self.kept if draft.chat == key)
+
+
+def drafted(text: str, answer: str, category: str, evidence: tuple[str, ...]) -> Question:
+    """A question with an id that says it was drafted, the same for the same words."""
+    question = Question("", text, answer, category, evidence, stated=evidence)
+    return replace(question, id=f"{_MARK}{question_key(question)[:8]}")
+
+
+def is_drafted(question_id: str) -> bool:
+    """Whether a question of a corpus was drafted, by its id."""
+    return question_id.startswith(_MARK)
+
+
+def usual_place(corpus: Corpus) -> Path:
+    """Where the drafts of a corpus are, unless somebody names another file."""
+    return Path(f"{file_stem(corpus.name)}-drafts.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a model is shown to draft from: a part of a session, or of two."""
+
+    kind: str
+    parts: tuple[Session, ...]
+
+    @property
+    def ids(self) -> list[str]:
+        return [message.id for part in self.parts for message in part.messages]
+
+    def show(self) -> str:
+        texts, first = [], 1
+        for part in self.parts:
+            texts.append(number_lines(part, first))
+            first += len(part.messages)
+        return "\n\n".join(texts)
+
+    def read(self, text: str) -> Question | None:
+        """What the answer says, strictly; None where it is malformed."""
+        try:
+            reply = json.loads(strip_fence(text))
+        except (ValueError, RecursionError):
+            return None
+        ids = self.ids
+        match reply:
+            case {"question": str(asked), "answer": str() | int() | float() as answer} if (
+                not asked.strip()
+            ):
+                return Question("", "", str(answer), self.kind)
+            case {"question": str(asked), "answer": answer, "messages": [*cited]} if isinstance(
+                answer, str | int | float
+            ) and all(type(number) is int and 1 <= number <= len(ids) for number in cited):
+                evidence = tuple(dict.fromkeys(ids[number - 1] for number in sorted(cited)))
+                return drafted(one_line(asked), one_line(str(answer)), self.kind, evidence)
+        return None
+
+    def flaw(self, text: str) -> str:
+        return unreadable(text) if self.read(text) is None else ""
+
+
+class Drafter:
+    """Drafts by one model, which also reads its own drafts. Nothing is sent before `draft`."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        *,
+        kinds: Sequence[str] = (),
+        seed: int = 0,
+    ) -> None:
+        self._config = config
+        self._kinds = tuple(dict.fromkeys(kinds)) or tuple(KINDS)
+        needed = {"draft": ("kind", "messages")}
+        self._prompts = load_prompts("realtalk.memory", "1", needed, ("speakers",))
+        self._reader = LlmReader(config, load_wording(), abstain=True)
+        self._seed = seed
+
+    def draft(
+        self,
+        chat: Chat,
+        count: int,
+        earlier: Sequence[Draft] = (),
+        keep: Callable[[Sequence[Draft]], object] = list,
+        progress: Progress = silent,
+    ) -> list[Draft]:
+        """`earlier` drafts of the chat and new ones, until `count` may stay or parts run out.
+
+        `keep` is handed all of them after each round.
+        """
+        drafts = list(earlier)
+        waiting = self._tasks(chat, count)
+        while (missing := count - sum(not draft.dropped for draft in drafts)) > 0:
+            tasks = _next(
+                waiting, Counter(d.question.category for d in drafts if not d.dropped), missing
+            )
+            if not tasks:
+                break
+            drafts += self._round(chat, tasks, drafts, progress)
+            keep(drafts)
+        return drafts
+
+    def _tasks(self, chat: Chat, count: int) -> dict[str, list[_Task]]:
+        """Parts of the chat for each kind, in an order that the seed draws."""
+        parts = [*_parts(chat)]
+        drawn = random.Random(self._seed)
+        waiting: dict[str, list[_Task]] = {}
+        for kind in self._kinds:
+            one_or_two = _pairs(parts) if kind == SEVERAL else [(part,) for part in parts]
+            if kind == TEMPORAL:
+                one_or_two = [shown for shown in one_or_two if shown[0].time is not None]
+            most = _TRIES * -(-count // len(self._kinds))
+            shown = drawn.sample(one_or_two, min(most, len(one_or_two)))
+            waiting[kind] = [_Task(kind, each) for each in shown]
+        return waiting
+
+    def _round(
+        self, chat: Chat, tasks: Sequence[_Task], before: Sequence[Draft], progress: Progress
+    ) -> list[Draft]:
+        replies = self._ask(chat, tasks, progress)
+        key, model = chat_key(chat), self._config.model
+        known = {draft.question.id for draft in before}
+        drafts: list[Draft] = []
+        asked = [*chat.questions, *(draft.question for draft in before if not draft.dropped)]
+        for question in replies:
+            if question.id in known or not question.text:
+                continue
+            known.add(question.id)
+            flaw = flaw_of(question, chat, asked)
+            drafts.append(Draft(key, question, model, flaw))
+            asked += [] if flaw else [question]
+        return self._read(chat, drafts, progress)
+
+    def _ask(self, chat: Chat, tasks: Sequence[_Task], progress: Progress) -> list[Question]:
+        speakers = join_names(chat.speakers)
+        prompts = [
+            Prompt(
+                str(place),
+                partial(
+                    self._prompts.fill,
+                    "draft",
+                    speakers=speakers,
+                    kind=KINDS[task.kind],
+                    messages=task.show(),
+                ),
+                task.flaw,
+                _REMINDERS,
+            )
+            for place, task in enumerate(tasks)
+        ]
+        replies: dict[str, Reply] = {}
+        longest = self._config.max_tokens or _LONGEST_REPLY
+        ask(prompts, replace(self._config, max_tokens=longest), replies.__setitem__, progress)
+        texts = [(task, replies[str(place)].text) for place, task in enumerate(tasks)]
+        read = [task.read(text) for task, text in texts if text is not None]
+        return [question for question in read if question is not None]
+
+    def _read(self, chat: Chat, drafts: Sequence[Draft], progress: Progress) -> list[Draft]:
+        """Drafts with what their model answers from their evidence, and from nothing."""
+        costs = MessageCosts(chat)
+        passing = [draft for draft in drafts if not draft.dropped]
+        shown = [costs.context(draft.question.evidence) for draft in passing]
+        nothing = [Context("")] * len(passing)
+        questions = [draft.question for draft in passing] * 2
+        items = [
+            Item(chat, q, context) for q, context in zip(questions, shown + nothing, strict=True)
+        ]
+        answers = self._reader.solve(items, progress)
+        checked: dict[str, Draft] = {}
+        for place, draft in enumerate(passing):
+            read, unread = answers[place], answers[place + len(passing)]
+            flaw = read.unscored or unread.unscored
+            flaw = f"could not be checked: {flaw}" if flaw else ""
+            flaw = flaw or reading_flaw(draft.question, read.value or "", unread.value or "")
+            checked[draft.question.id] = replace(
+                draft, dropped=flaw, read=read.value, unread=unread.value
+            )
+        return [checked.get(draft.question.id, draft) for draft in drafts]
+
+
+def _next(waiting: dict[str, list[_Task]], have: Counter[str], most: int) -> list[_Task]:
+    """The next tasks, of the kind that has fewest first; they are waiting no more."""
+    counts = have.copy()
+    tasks: list[_Task] = []
+    while len(tasks) < most and (open_kinds := [kind for kind, left in waiting.items() if left]):
+        kind = min(open_kinds, key=counts.__getitem__)
+        tasks.append(waiting[kind].pop(0))
+        counts[kind] += 1
+    return tasks
+
+
+def _parts(chat: Chat) -> Iterator[Session]:
+    """Sessions cut where enough was said; what has too few words to ask about is left out."""
+    for session in chat.sessions:
+        messages, words = [], 0
+        for at, message in enumerate(session.messages, 1):
+            messages.append(message)
+            words += count_words(message.text)
+            if words >= _WORDS or at == len(session.messages):
+                if words >= _FEWEST:
+                    yield replace(session, messages=tuple(messages))
+                messages, words = [], 0
+
+
+def _pairs(parts: Sequence[Session]) -> list[tuple[Session, ...]]:
+    """Every part with the one of an earlier session that shares most words with it."""
+    texts = ["\n".join(message.text for message in part.messages) for part in parts]
+    ranking = Bm25(texts)
+    pairs: list[tuple[Session, ...]] = []
+    for at, part in enumerate(parts):
+        scores = ranking.scores(texts[at])
+        scores[[each.number >= part.number for each in parts]] = 0.0
+        best = best_first(scores)[0]
+        if scores[best] > 0:
+            pairs.append((parts[best], part))
+    return pairs
