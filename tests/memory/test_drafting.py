@@ -87,14 +87,30 @@ def test_a_run_that_failed_goes_on_and_asks_for_the_rest_alone() -> None:
         assert len(draft(server, count=2, fresh=True).kept) == 2
 
 
-def test_only_the_kinds_that_are_named_are_drafted() -> None:
-    with JudgeServer(model_rule) as server:
-        drafts = draft(server, count=3, kinds=["temporal"])
-        assert {each.question.category for each in drafts.all} == {"temporal"}
-        with refused("single_hop, temporal"):
-            draft(server, kinds=["spatial"])
-        with refused("1 or more"):
-            draft(server, count=0)
+def test_a_draft_that_could_not_be_checked_is_checked_the_next_time() -> None:
+    broken = True
+
+    def rule(call: Call) -> str | Reply:
+        reads = "(nothing of" in call.prompt and "cost?" in call.prompt
+        return Reply(status=500) if broken and reads else model_rule(call)
+
+    with JudgeServer(rule) as server:
+        first = draft(server, count=8)
+        assert first.reasons["could not be checked: provider error (500)"] == 1
+        broken = False
+        before = len(server.calls)
+        second = draft(server, count=8)
+        assert len(server.calls) == before + 1 and len(second.kept) == len(first.kept) + 1
+
+
+def test_a_model_that_cannot_draft_is_an_error() -> None:
+    with JudgeServer(lambda _: "Let me think") as server, refused("malformed answer"):
+        draft(server, count=2)
+
+
+def test_a_count_of_none_is_refused() -> None:
+    with JudgeServer(model_rule) as server, refused("1 or more"):
+        draft(server, count=0)
 
 
 def test_what_stands_in_the_corpus_is_not_asked_again() -> None:

@@ -7,7 +7,8 @@ which("mara", figures="pictures")            → MemoryAdvice: two sentences and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from realtalk.api.options import Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
-from realtalk.registry import suggest
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -36,9 +36,7 @@ def draft(
     corpus: Readable,
     *,
     count: int = 40,
-    kinds: Sequence[str] = (),
     out: str | PathLike[str] | None = None,
-    seed: int = 0,
     fresh: bool = False,
     model: Model | str | None = None,
     reading: Reading | str | None = None,
@@ -54,9 +52,7 @@ def draft(
     Args:
         corpus: Chat, corpus or sample name.
         count: Questions to draft in all.
-        kinds: Only these: single_hop, temporal, multi_hop, commonsense.
         out: File for the drafts (default: NAME-drafts.jsonl).
-        seed: Random seed: which messages are asked about.
         fresh: Delete the existing drafts and start over.
         model: The model that drafts, which is sent parts of the chat.
         reading: Format, dates and clock, where the file does not tell.
@@ -67,39 +63,33 @@ def draft(
     Example:
         rt.memory.draft("mara")
         rt.memory.draft("mara", model="openai/gpt-4o-mini", count=60)
-        rt.memory.draft("mara", kinds=["temporal"], out="dates.jsonl")
+        rt.memory.draft("mara", out="drafts.jsonl", fresh=True)
     """
     from realtalk.formats.audit import chat_key
-    from realtalk.memory.drafting import KINDS, Drafter, Drafts, usual_place
+    from realtalk.memory.drafting import Drafter, Drafts, usual_place
 
-    for kind in kinds:
-        if kind not in KINDS:
-            raise suggest("kind of question", kind, list(KINDS))
     if count < 1:
         raise RealtalkError(f"`count=` must be 1 or more, not {count}")
-    drafter = Drafter(model_config(_drafting(value_object(Model, model))), kinds=kinds, seed=seed)
+    drafter = Drafter(model_config(_drafting(value_object(Model, model))))
     chats = as_corpus(corpus, reading, progress)
     file = as_path(out) or usual_place(chats)
-    there = Drafts() if fresh or not file.exists() else Drafts.read(file)
-    written: dict[str, list[Draft]] = {}
-    for earlier in there.all:
-        written.setdefault(earlier.chat, []).append(earlier)
+    written: dict[str, Sequence[Draft]] = {}
+    for draft in () if fresh or not file.exists() else Drafts.read(file).all:
+        written[draft.chat] = [*written.get(draft.chat, ()), draft]
     for number, chat in enumerate(chats.chats):
         share = (count + len(chats.chats) - 1 - number) // len(chats.chats)
         key = chat_key(chat)
 
         def keep(drafts: Sequence[Draft], key: str = key) -> None:
-            written[key] = list(drafts)
+            written[key] = drafts
             Drafts(tuple(draft for all_ in written.values() for draft in all_)).write(file)
 
-        keep(drafter.draft(chat, share, written.get(key, ()), keep, progress))
+        drafter.draft(chat, share, written.get(key, ()), keep, progress)
     return Drafts.read(file)
 
 
 def _drafting(model: Model) -> Model:
     """The model that is named, or the one that runs here where it is at hand."""
-    from dataclasses import replace
-
     from realtalk.models.files import path_of
 
     if model.name is not None:
@@ -127,8 +117,8 @@ class MemoryAdvice:
 
     def to_json(self) -> dict[str, Any]:
         figures = {name: run.summary().frame.to_dicts() for name, run in self.runs.items()}
-        files = [str(path) for path in self.pictures]
-        return {"sentences": list(self.sentences), "pictures": files, "figures": figures}
+        pictures = [*map(str, self.pictures)]
+        return {"sentences": [*self.sentences], "pictures": pictures, "figures": figures}
 
 
 def which(
@@ -136,7 +126,7 @@ def which(
     *,
     memories: Sequence[str] = (),
     budget: str = "125w,250w,500w,1000w,2000w,4000w",
-    figures: str | PathLike[str] | None = None,
+    figures: str | Path | None = None,
     model: Model | str | None = None,
     reading: Reading | str | None = None,
     progress: Progress = silent,
@@ -172,12 +162,7 @@ def which(
         raise RealtalkError("words are compared here", fix="write `budget=250w,1000w`")
     chats = as_corpus(corpus, reading, progress)
     compared = {**_COMPARED, **{name: (name, {}) for name in memories}}
-    runs = {
-        title: probe(
-            chats, memory=name, settings=settings, budget=budget, model=model, progress=progress
-        )
-        for title, (name, settings) in compared.items()
-    }
-    place = as_path(figures)
-    files = () if place is None else save_figures({"which": draw_words(runs)}, place)
+    ask = partial(probe, chats, budget=budget, model=model, progress=progress)
+    runs = {title: ask(memory=name, settings=own) for title, (name, own) in compared.items()}
+    files = save_figures({"which": draw_words(runs)}, figures) if figures else ()
     return MemoryAdvice(advise(runs), runs, tuple(files))

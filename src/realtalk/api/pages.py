@@ -19,14 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from realtalk.api.guessing import Simulated, named_runs
 from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.persona import talk_room
-from realtalk.api.sources import (
-    Readable,
-    as_corpus,
-    as_reading,
-    log_notes,
-    path_of,
-    stored_place,
-)
+from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, path_of, stored_place
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -295,9 +288,9 @@ def studio(
         replies=replies,
         guesses=guesses,
         drafts=drafts,
-        stored=stored_place(corpus),
         talk=None if talk is None else {"speaker": talk, **talk_settings},
     )
+    desk.stored = stored_place(corpus)
     try:
         with Server.start(desk, port) as server:
             (on_start or _print_link)(server.url, place)
@@ -385,7 +378,6 @@ def open_desk(
     replies: int = 4,
     guesses: str | PathLike[str] | None = None,
     drafts: str | PathLike[str] | None = None,
-    stored: Path | None = None,
     talk: Mapping[str, Any] | None = None,
 ) -> tuple[Path, StudioSession]:
     """What the studio works on, and the file that annotations are kept in."""
@@ -417,16 +409,8 @@ def open_desk(
     live = None if talk is None else talk_room(chats, **talk)
     file = Path(drafts) if drafts else usual_place(chats)
     questions = Drafts.read(file) if drafts or file.exists() else Drafts()
-    desk = StudioSession(
-        shelf,
-        Store.open(place),
-        name,
-        strips,
-        guesses=room,
-        talk=live,
-        drafts=questions,
-        stored=stored,
-    )
+    desk = StudioSession(shelf, Store.open(place), name, strips, guesses=room, talk=live)
+    desk.drafts = questions
     return place, desk
 
 

@@ -180,10 +180,8 @@ def stored_place(source: Readable) -> Path | None:
     """The folder of a stored corpus; None of anything else."""
     from realtalk.formats.store import is_stored
 
-    if not isinstance(source, str) and not hasattr(source, "__fspath__"):
-        return None
-    folder = Path(path_of(source))
-    return folder if is_stored(folder) else None
+    named = isinstance(source, str) or hasattr(source, "__fspath__")
+    return Path(path_of(source)) if named and is_stored(Path(path_of(source))) else None
 
 
 def as_stream(source: Readable, option: str | None = None) -> CorpusStream | None:

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,6 +35,7 @@ from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.encoders.tokens import count_words
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import join_names, load_prompts
+from realtalk.evals.values import Answer
 from realtalk.files.json_objects import read_objects
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path, check_holder, file_stem
@@ -62,7 +64,10 @@ KINDS: Mapping[str, str] = MappingProxyType(
 _WORDS, _FEWEST = 150, 25  # of a part that a model is shown
 _LONGEST_REPLY = 200  # tokens of a draft, where the model does not stop by itself
 _TRIES = 3  # parts that are tried for each question that is wanted
+_SEED = 0  # draws the parts
+_UNCHECKED = "could not be checked"  # the model failed: it is drafted and checked again
 _MARK = "draft-"  # begins the id of a question that was drafted
+_FIELDS = ("id", "text", "answer", "category", "evidence")
 _REMINDERS = (
     '\n\nThe answer must be one JSON object with the keys "question", "answer" and "messages", '
     "numbers that stand before the messages, without any other text.",
@@ -83,11 +88,7 @@ class Draft:
 
     def line(self) -> dict[str, Any]:
         """As a line of the file."""
-        fields = {name: getattr(self.question, name) for name in _FIELDS}
-        return asdict(self) | {"question": fields}
-
-
-_FIELDS = ("id", "text", "answer", "category", "evidence")
+        return asdict(self) | {"question": {n: getattr(self.question, n) for n in _FIELDS}}
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,10 @@ class Drafts:
         drafts = []
         for where, entry in read_objects(path):
             try:
-                fields = entry["question"]
-                evidence = tuple(map(str, fields["evidence"]))
-                question = drafted(
-                    str(fields["text"]), str(fields["answer"]), str(fields["category"]), evidence
-                )
-                own = {name: entry[name] for name in ("chat", "model", "dropped", "read", "unread")}
-                drafts.append(Draft(question=question, **own))
-            except (LookupError, TypeError) as error:
+                text, answer, category, evidence = (entry["question"][n] for n in _FIELDS[1:])
+                question = drafted(text, answer, category, tuple(evidence))
+                drafts.append(Draft(**entry | {"question": question}))
+            except (LookupError, TypeError, AttributeError) as error:
                 raise RealtalkError(
                     "not a drafted question", where=where, fix="draft anew with `fresh=True`"
                 ) from error
@@ -134,13 +131,9 @@ class Drafts:
 
     def to_json(self) -> dict[str, Any]:
         """Counts, and the questions that may stay."""
-        return {
-            "file": None if self.file is None else str(self.file),
-            "drafted": len(self.all),
-            "kept": len(self.kept),
-            "dropped": self.reasons,
-            "questions": [draft.line()["question"] for draft in self.kept],
-        }
+        counts = {"drafted": len(self.all), "kept": len(self.kept), "dropped": self.reasons}
+        questions = [draft.line()["question"] for draft in self.kept]
+        return {"file": self.file and str(self.file), **counts, "questions": questions}
 
     def of(self, chat: Chat) -> tuple[Question, ...]:
         """The questions about a chat that no rule discards, known by what its messages say."""
@@ -171,16 +164,9 @@ class _Task:
     kind: str
     parts: tuple[Session, ...]
 
-    @property
-    def ids(self) -> list[str]:
-        return [message.id for part in self.parts for message in part.messages]
-
     def show(self) -> str:
-        texts, first = [], 1
-        for part in self.parts:
-            texts.append(number_lines(part, first))
-            first += len(part.messages)
-        return "\n\n".join(texts)
+        firsts = accumulate((len(part.messages) for part in self.parts), initial=1)
+        return "\n\n".join(map(number_lines, self.parts, firsts))
 
     def read(self, text: str) -> Question | None:
         """What the answer says, strictly; None where it is malformed."""
@@ -188,17 +174,14 @@ class _Task:
             reply = json.loads(strip_fence(text))
         except (ValueError, RecursionError):
             return None
-        ids = self.ids
+        ids = [message.id for part in self.parts for message in part.messages]
         match reply:
-            case {"question": str(asked), "answer": str() | int() | float() as answer} if (
-                not asked.strip()
-            ):
-                return Question("", "", str(answer), self.kind)
-            case {"question": str(asked), "answer": answer, "messages": [*cited]} if isinstance(
-                answer, str | int | float
-            ) and all(type(number) is int and 1 <= number <= len(ids) for number in cited):
-                evidence = tuple(dict.fromkeys(ids[number - 1] for number in sorted(cited)))
-                return drafted(one_line(asked), one_line(str(answer)), self.kind, evidence)
+            case {"question": str(asked), "answer": str() | int() | float() as answer, **more}:
+                cited = more.get("messages") if asked.strip() else []
+                numbers = range(1, len(ids) + 1)
+                if isinstance(cited, list) and all(type(n) is int and n in numbers for n in cited):
+                    evidence = tuple(ids[number - 1] for number in sorted(set(cited)))
+                    return drafted(one_line(asked), one_line(str(answer)), self.kind, evidence)
         return None
 
     def flaw(self, text: str) -> str:
@@ -208,19 +191,12 @@ class _Task:
 class Drafter:
     """Drafts by one model, which also reads its own drafts. Nothing is sent before `draft`."""
 
-    def __init__(
-        self,
-        config: ModelConfig,
-        *,
-        kinds: Sequence[str] = (),
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         self._config = config
-        self._kinds = tuple(dict.fromkeys(kinds)) or tuple(KINDS)
         needed = {"draft": ("kind", "messages")}
         self._prompts = load_prompts("realtalk.memory", "1", needed, ("speakers",))
         self._reader = LlmReader(config, load_wording(), abstain=True)
-        self._seed = seed
+        self._failures = Counter[str]()
 
     def draft(
         self,
@@ -229,66 +205,47 @@ class Drafter:
         earlier: Sequence[Draft] = (),
         keep: Callable[[Sequence[Draft]], object] = list,
         progress: Progress = silent,
-    ) -> list[Draft]:
-        """`earlier` drafts of the chat and new ones, until `count` may stay or parts run out.
+    ) -> None:
+        """Drafts until `count` may stay or parts run out, `earlier` ones counted in.
 
         `keep` is handed all of them after each round.
         """
-        drafts = list(earlier)
-        waiting = self._tasks(chat, count)
+        drafts = [draft for draft in earlier if not draft.dropped.startswith(_UNCHECKED)]
+        keep(drafts)
+        waiting = _tasks(chat, count)
         while (missing := count - sum(not draft.dropped for draft in drafts)) > 0:
-            tasks = _next(
-                waiting, Counter(d.question.category for d in drafts if not d.dropped), missing
-            )
-            if not tasks:
+            kinds = Counter(draft.question.category for draft in drafts if not draft.dropped)
+            if not (tasks := _next(waiting, kinds, missing)):
                 break
             drafts += self._round(chat, tasks, drafts, progress)
             keep(drafts)
-        return drafts
-
-    def _tasks(self, chat: Chat, count: int) -> dict[str, list[_Task]]:
-        """Parts of the chat for each kind, in an order that the seed draws."""
-        parts = [*_parts(chat)]
-        drawn = random.Random(self._seed)
-        waiting: dict[str, list[_Task]] = {}
-        for kind in self._kinds:
-            one_or_two = _pairs(parts) if kind == SEVERAL else [(part,) for part in parts]
-            if kind == TEMPORAL:
-                one_or_two = [shown for shown in one_or_two if shown[0].time is not None]
-            most = _TRIES * -(-count // len(self._kinds))
-            shown = drawn.sample(one_or_two, min(most, len(one_or_two)))
-            waiting[kind] = [_Task(kind, each) for each in shown]
-        return waiting
+        if not drafts and self._failures:
+            raise RealtalkError(
+                f"no question could be drafted ({', '.join(self._failures)})",
+                where=chat.id,
+                fix="try another model, or look at the provider",
+            )
 
     def _round(
         self, chat: Chat, tasks: Sequence[_Task], before: Sequence[Draft], progress: Progress
     ) -> list[Draft]:
-        replies = self._ask(chat, tasks, progress)
-        key, model = chat_key(chat), self._config.model
         known = {draft.question.id for draft in before}
         drafts: list[Draft] = []
         asked = [*chat.questions, *(draft.question for draft in before if not draft.dropped)]
-        for question in replies:
-            if question.id in known or not question.text:
-                continue
-            known.add(question.id)
-            flaw = flaw_of(question, chat, asked)
-            drafts.append(Draft(key, question, model, flaw))
-            asked += [] if flaw else [question]
+        for question in self._ask(chat, tasks, progress):
+            if question.text and question.id not in known:
+                known.add(question.id)
+                flaw = flaw_of(question, chat, asked)
+                drafts.append(Draft(chat_key(chat), question, self._config.model, flaw))
+                asked += [] if flaw else [question]
         return self._read(chat, drafts, progress)
 
     def _ask(self, chat: Chat, tasks: Sequence[_Task], progress: Progress) -> list[Question]:
-        speakers = join_names(chat.speakers)
+        fill = partial(self._prompts.fill, "draft", speakers=join_names(chat.speakers))
         prompts = [
             Prompt(
                 str(place),
-                partial(
-                    self._prompts.fill,
-                    "draft",
-                    speakers=speakers,
-                    kind=KINDS[task.kind],
-                    messages=task.show(),
-                ),
+                partial(fill, kind=KINDS[task.kind], messages=task.show()),
                 task.flaw,
                 _REMINDERS,
             )
@@ -297,31 +254,39 @@ class Drafter:
         replies: dict[str, Reply] = {}
         longest = self._config.max_tokens or _LONGEST_REPLY
         ask(prompts, replace(self._config, max_tokens=longest), replies.__setitem__, progress)
-        texts = [(task, replies[str(place)].text) for place, task in enumerate(tasks)]
-        read = [task.read(text) for task, text in texts if text is not None]
+        self._failures.update(filter(None, (reply.reason for reply in replies.values())))
+        read = [task.read(replies[str(place)].text or "") for place, task in enumerate(tasks)]
         return [question for question in read if question is not None]
 
     def _read(self, chat: Chat, drafts: Sequence[Draft], progress: Progress) -> list[Draft]:
         """Drafts with what their model answers from their evidence, and from nothing."""
         costs = MessageCosts(chat)
-        passing = [draft for draft in drafts if not draft.dropped]
-        shown = [costs.context(draft.question.evidence) for draft in passing]
-        nothing = [Context("")] * len(passing)
-        questions = [draft.question for draft in passing] * 2
-        items = [
-            Item(chat, q, context) for q, context in zip(questions, shown + nothing, strict=True)
-        ]
-        answers = self._reader.solve(items, progress)
-        checked: dict[str, Draft] = {}
-        for place, draft in enumerate(passing):
-            read, unread = answers[place], answers[place + len(passing)]
-            flaw = read.unscored or unread.unscored
-            flaw = f"could not be checked: {flaw}" if flaw else ""
-            flaw = flaw or reading_flaw(draft.question, read.value or "", unread.value or "")
-            checked[draft.question.id] = replace(
-                draft, dropped=flaw, read=read.value, unread=unread.value
-            )
-        return [checked.get(draft.question.id, draft) for draft in drafts]
+        passing = [draft.question for draft in drafts if not draft.dropped]
+        shown = [Item(chat, question, costs.context(question.evidence)) for question in passing]
+        nothing = [replace(item, context=Context("")) for item in shown]
+        answers = self._reader.solve([*shown, *nothing], progress)
+        pairs = zip(answers[: len(passing)], answers[len(passing) :], strict=True)
+        return [draft if draft.dropped else _checked(draft, *next(pairs)) for draft in drafts]
+
+
+def _checked(draft: Draft, read: Answer[str], unread: Answer[str]) -> Draft:
+    failed = read.unscored or unread.unscored
+    flaw = reading_flaw(draft.question, read.value or "", unread.value or "")
+    flaw = f"{_UNCHECKED}: {failed}" if failed else flaw
+    return replace(draft, dropped=flaw, read=read.value, unread=unread.value)
+
+
+def _tasks(chat: Chat, count: int) -> dict[str, list[_Task]]:
+    """Parts of the chat for each kind, drawn without looking at what they say."""
+    parts, drawn = [*_parts(chat)], random.Random(_SEED)
+    single = [(part,) for part in parts]
+    shown = dict.fromkeys(KINDS, single) | {SEVERAL: _pairs(parts)}
+    shown[TEMPORAL] = [(part,) for part in parts if part.time is not None]
+    most = _TRIES * -(-count // len(KINDS))
+    return {
+        kind: [_Task(kind, each) for each in drawn.sample(all_, min(most, len(all_)))]
+        for kind, all_ in shown.items()
+    }
 
 
 def _next(waiting: dict[str, list[_Task]], have: Counter[str], most: int) -> list[_Task]:

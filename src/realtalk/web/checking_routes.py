@@ -11,13 +11,11 @@ POST /names {"form": "Ingrid", "kind": "person", "replace": false} → 201, kept
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from realtalk.chat import Question
 from realtalk.formats.audit import MEANINGS, VERDICTS, counts
 from realtalk.redaction.candidates import MENTION_KINDS
 from realtalk.redaction.review import DOUBTFUL, NameDecision
@@ -42,11 +40,8 @@ def audit(visit: Asked, open_chat: Opened, verdict: str = "") -> HTMLResponse:
     return _cards(
         visit,
         open_chat,
-        "audit",
         visit.studio.reviews,
         questions,
-        title="Audit",
-        first_side="Published",
         counts=verdict_counts,
         chosen=filter_verdict,
         meanings=MEANINGS,
@@ -54,20 +49,33 @@ def audit(visit: Asked, open_chat: Opened, verdict: str = "") -> HTMLResponse:
     )
 
 
+@router.get("/chat/{number}/drafts")
+def drafts(visit: Asked, open_chat: Opened) -> HTMLResponse:
+    reviews = visit.studio.draft_reviews
+    by_id = {draft.question.id: draft for draft in reviews.source.kept}
+    shown = [(question, by_id[question.id]) for question in reviews.questions(open_chat.chat)]
+    return _cards(visit, open_chat, reviews, shown)
+
+
 def _cards(
-    visit: Visit,
-    open_chat: OpenChat,
-    page: str,
-    reviews: CardReviews[Any],
-    shown: Sequence[tuple[Question, Any]],
-    **more: Any,
+    visit: Visit, open_chat: OpenChat, reviews: CardReviews[Any], shown: list[Any], **more: Any
 ) -> HTMLResponse:
     """Questions, each with what was found of it, and what everybody says of them."""
     decisions = reviews.of(open_chat.chat)
     mine = {id_: by[visit.me] for id_, by in decisions.items() if visit.me in by}
     return visit.page(
-        f"{page}.html", open_chat, page=page, shown=shown, said=decisions, mine=mine, **more
+        f"{reviews.page}.html", open_chat, shown=shown, said=decisions, mine=mine, **more
     )
+
+
+@router.post("/chat/{number}/audit")
+def decide(visit: Asked, open_chat: Opened, form: CardForm) -> JSONResponse:
+    return _decide(visit, open_chat, form, visit.studio.reviews)
+
+
+@router.post("/chat/{number}/drafts")
+def decide_draft(visit: Asked, open_chat: Opened, form: CardForm) -> JSONResponse:
+    return _decide(visit, open_chat, form, visit.studio.draft_reviews)
 
 
 def _decide(
@@ -76,24 +84,6 @@ def _decide(
     decision = CardDecision(**form.model_dump(exclude={"question"}))
     reviews.decide(open_chat.chat, form.question, visit.me, decision)
     return JSONResponse({"who": visit.me, "choice": form.choice}, 201)
-
-
-@router.post("/chat/{number}/audit")
-def decide(visit: Asked, open_chat: Opened, form: CardForm) -> JSONResponse:
-    return _decide(visit, open_chat, form, visit.studio.reviews)
-
-
-@router.get("/chat/{number}/drafts")
-def drafts(visit: Asked, open_chat: Opened) -> HTMLResponse:
-    reviews = visit.studio.draft_reviews
-    by_id = {draft.question.id: draft for draft in reviews.source.kept}
-    shown = [(question, by_id[question.id]) for question in reviews.questions(open_chat.chat)]
-    return _cards(visit, open_chat, "drafts", reviews, shown, title="Drafts", first_side="Drafted")
-
-
-@router.post("/chat/{number}/drafts")
-def decide_draft(visit: Asked, open_chat: Opened, form: CardForm) -> JSONResponse:
-    return _decide(visit, open_chat, form, visit.studio.draft_reviews)
 
 
 @router.post("/chat/{number}/drafts/keep")

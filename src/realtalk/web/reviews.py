@@ -82,6 +82,8 @@ Checked = TypeVar("Checked")  # an audit, or drafts
 class CardReviews(Generic[Checked]):
     """What people say of questions, kept in one file; several pages may write at once."""
 
+    page: str  # that shows them
+
     def __init__(self, path: Path, source: Checked, decisions: dict[str, dict[str, Any]]) -> None:
         self.path = path
         self.source = source
@@ -135,6 +137,8 @@ class CardReviews(Generic[Checked]):
 class DraftReviews(CardReviews[Drafts]):
     """The reviews of drafted questions."""
 
+    page = "drafts"
+
     def questions(self, chat: Chat) -> Sequence[Question]:
         return self.source.of(chat)
 
@@ -144,20 +148,17 @@ class DraftReviews(CardReviews[Drafts]):
         for question in self.questions(chat):
             said = [*decisions[question.id].values()]
             if said and all(decision.choice != "reject" for decision in said):
-                mended = [decision for decision in said if decision.choice == "correct"]
-                text, answer = (mended[-1].text, mended[-1].answer) if mended else ("", "")
-                questions.append(
-                    replace(
-                        question,
-                        text=text.strip() or question.text,
-                        answer=answer.strip() or question.answer,
-                    )
-                )
+                last = next((each for each in reversed(said) if each.choice == "correct"), None)
+                text, answer = (last.text.strip(), last.answer.strip()) if last else ("", "")
+                answer = answer or question.answer or ""
+                questions.append(replace(question, text=text or question.text, answer=answer))
         return questions
 
 
 class AuditReviews(CardReviews[Audit]):
     """The reviews of an audit."""
+
+    page = "audit"
 
     def questions(self, chat: Chat) -> Sequence[Question]:
         audited = self.source.of(chat)
