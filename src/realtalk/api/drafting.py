@@ -131,7 +131,7 @@ def which(
     reading: Reading | str | None = None,
     progress: Progress = silent,
 ) -> MemoryAdvice:
-    """Say which memory finds what answers a corpus's questions, and how many words are enough.
+    """Say which memory to take, and how many words are enough.
 
     `retrieved` is compared with plain words and with the last sessions, and with memories of your
     own. A memory serves where all the evidence of a question is shown; with a model, where its
