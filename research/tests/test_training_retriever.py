@@ -24,6 +24,16 @@ def modules() -> tuple[Any, Any, Any]:
     )
 
 
+def test_what_it_reads_is_named_and_open() -> None:
+    from research.training.memory_data import OPEN
+    from research.training.terms import refuse_narrow, unnamed
+
+    data = import_module("research.training.memory_languages_data")
+    sources = {f"parallel.{each}" for each in data.OPEN} | OPEN | {"cldr"}
+    assert not unnamed("memory_multilingual", sources)
+    refuse_narrow(sources)
+
+
 def test_each_text_gets_its_own_tokens_of_a_row() -> None:
     torch, languages, model = modules()
     laid = languages.laid([[7, 8], [9], [5, 5, 5]], [1, 1, 2], 16, 2, 3)

@@ -2,6 +2,7 @@
 
     python -m research.training.learned --data ../shared/data
     → src/realtalk_models/memory/learned.npz   LoCoMo 7,012, DailyDialog 5,120 …
+    → src/realtalk_models/memory_multilingual/learned.npz what that learned in other languages
     → src/realtalk_models/ei/learned.npz       REALTALK (chats 2 and 6) 813, LoCoMo …
     → src/realtalk_models/ei_multilingual/learned.npz     what it learned beside the English sets
 
@@ -28,6 +29,7 @@ from realtalk.memory.index import document_text
 from research.training.chats import every_chat, unmarked
 from research.training.ei_data import ALLOWED, Conversations, dialogues, unlabelled
 from research.training.languages_sources import lines
+from research.training.memory_data import in_other_languages, is_held
 
 HERE = Path(__file__).parent
 TARGET = HERE.parents[1] / "src" / "realtalk_models"
@@ -55,6 +57,17 @@ def memory_texts(data: Path) -> dict[str, list[str]]:
         for query in one["queries"]:
             found[SETS[one["messages"][0]["set"]]].append(query["text"])
     return found
+
+
+def memory_language_texts(data: Path) -> dict[str, list[str]]:
+    known = language_texts(data)
+    ours = [
+        said["text"]
+        for chat in in_other_languages()
+        if not is_held(chat["id"])
+        for said in (*chat["messages"], *chat["queries"])
+    ]
+    return {name: known[name] for name in ("XPersona", "BConTrasT")} | {"invented chats": ours}
 
 
 def ei_texts(data: Path) -> dict[str, list[str]]:
@@ -112,9 +125,14 @@ def save(texts: Mapping[str, Iterable[str]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder with the corpora")
-    parser.add_argument("--only", default="memory,ei,ei_multilingual")
+    parser.add_argument("--only", default="memory,memory_multilingual,ei,ei_multilingual")
     options = parser.parse_args()
-    texts = {"memory": memory_texts, "ei": ei_texts, "ei_multilingual": language_texts}
+    texts = {
+        "memory": memory_texts,
+        "memory_multilingual": memory_language_texts,
+        "ei": ei_texts,
+        "ei_multilingual": language_texts,
+    }
     for name in options.only.split(","):
         save(texts[name](options.data), TARGET / name / "learned.npz")
 

@@ -3,7 +3,8 @@
     python -m research.training.memory_fit --name k1
     → chats not seen: any@5 .95 …; weights for `realtalk.memory.index.FUSED`
     python -m research.training.memory_fit --others
-    → the same of the invented chats in other languages (L), for `LATIN` and `OTHER`
+    → the same of the four chats in other languages (L) that the multilingual encoder has not
+      learned from, for `MULTILINGUAL`
 
 The chats are those that `memory_train.py --hold` left out. The weights maximise the chance that
 each evidence message beats all that is no evidence; figures are for chats that neither the model
@@ -25,16 +26,16 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
+import realtalk_models
 from realtalk.chat import Chat, Message, Question, Session
-from realtalk.encoders.sentences import EncodedTexts, SentenceEncoder
+from realtalk.encoders.sentences import OTHER_LANGUAGES, EncodedTexts, SentenceEncoder
 from realtalk.memory.index import FEATURES as NAMES
 from realtalk.memory.index import ChatIndex, SearchedQuestion, features, scale
-from research.training.memory_data import PASSAGE, in_other_languages
+from research.training.memory_data import PASSAGE, in_other_languages, is_held
 
 HERE = Path(__file__).parent
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat
 FOLDS = 5
-OF_ENCODER = ("vectors", "tokens", "window", "answers", "session_tokens")
 Array = np.ndarray[Any, Any]
 
 
@@ -185,12 +186,9 @@ def main() -> None:
     options = parser.parse_args()
     without = options.without.split(",")
     if options.others:
-        encoder = SentenceEncoder()
-        every = [Table(chat, encoder) for chat in in_other_languages()]
-        for name, latin in (("LATIN", True), ("OTHER", False)):
-            print(name)
-            left_out = without if latin else [*without, *OF_ENCODER]
-            report([table for table in every if table.index.is_latin == latin], left_out)
+        encoder = SentenceEncoder(realtalk_models.path(OTHER_LANGUAGES))
+        unseen = [chat for chat in in_other_languages() if is_held(chat["id"])]
+        report([Table(chat, encoder) for chat in unseen], without)
         return
     stored = held_out(options.runs / f"{options.name}.npz")
     chats = json.loads(options.data.read_text("utf-8"))

@@ -57,7 +57,7 @@ def test_a_chat_is_known_by_a_part_of_it() -> None:
     assert known.chat([]) is None
 
 
-@pytest.mark.parametrize("model", ["memory", "ei", "ei_multilingual"])
+@pytest.mark.parametrize("model", ["memory", "memory_multilingual", "ei", "ei_multilingual"])
 @pytest.mark.parametrize("corpus", ["sample", "sample-simulated"])
 def test_our_samples_are_new_to_all_models(model: str, corpus: str) -> None:
     known = LearnedTexts.of(model)

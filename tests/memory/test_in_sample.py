@@ -52,7 +52,7 @@ def knows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         found = LearnedTexts(
             {name: np.unique(np.array([fingerprint(t) for t in texts], np.uint32))}
         )
-        monkeypatch.setattr(LearnedTexts, "of", staticmethod(lambda model: found))
+        monkeypatch.setattr(LearnedTexts, "of", staticmethod(lambda *models: found))
 
     return learn
 
@@ -64,7 +64,7 @@ def test_which_parts_learned_from_what() -> None:
     }
     assert not {"LoCoMo", "LongMemEval"} & set(PARTS)  # a benchmark is a test
     assert PARTS["DailyDialog"] == ("the retrieval encoder", "its ranking weights")
-    assert set(PARTS) <= set(LearnedTexts.of("memory").sets)
+    assert set(PARTS) <= set(LearnedTexts.of("memory", "memory_multilingual").sets)
     assert learning_parts("retrieved", {"way": "bm25"}) == {}
     assert learning_parts("recent", {}) == {}
     assert learning_parts("recent", {}, "llm") == {}

@@ -147,7 +147,7 @@ def test_settings_are_read_and_checked() -> None:
         "aliases": False,
         "dates": True,
     }
-    assert memory.version == "1"
+    assert memory.version == "2"
     assert Retrieved().name == "retrieved"
     with refused("unknown-way"):
         Retrieved(way="fuzed")  # type: ignore[arg-type]

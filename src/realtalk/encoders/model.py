@@ -38,7 +38,7 @@ _TRIAL = "cpu-torch"  # what runs on a GPU, tried out without one
 _ON_CPU, _ON_GPU = "CPUExecutionProvider", "CUDAExecutionProvider"
 _TOGETHER = 32_768  # tokens of a batch on a GPU
 _HEAD = 2 / 3  # of a text that is too long: its beginning, then its end
-_LOADED = 4  # files of a kind that stay loaded: as many as ship
+_LOADED = 5  # files of a kind that stay loaded: as many as ship
 
 
 class LoadedModel:

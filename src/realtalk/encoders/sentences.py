@@ -9,7 +9,8 @@
 Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
 vector is the mean over its own tokens, which have seen the others: an answer knows its question,
 at no cost. Every row is run alone on one thread, so that its result cannot depend on what else is
-asked (see `encoders.pairs`).
+asked (see `encoders.pairs`). The encoder in `OTHER_LANGUAGES` gives a text of any language the
+vector that its English twin has; rows of its table are looked up here, in a file that others share.
 """
 
 from __future__ import annotations
@@ -19,20 +20,23 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 import realtalk_models
 from realtalk.encoders.model import LoadedModel, shorten
+from realtalk.encoders.weights import read_rows
 from realtalk.files.progress import Progress, silent
+from realtalk.text.emoji import in_words
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 Bytes: TypeAlias = npt.NDArray[np.int8]
 Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]
 Places: TypeAlias = npt.NDArray[np.int64]
 
+OTHER_LANGUAGES = "memory_multilingual"
 STEPS = 127  # a small token vector is stored in whole numbers
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
@@ -152,7 +156,10 @@ class SentenceEncoder(LoadedModel):
         threads: int | None = None,
         device: str = "cpu",
     ) -> None:
-        super().__init__(folder or realtalk_models.path("memory"), threads, device)
+        place = folder or realtalk_models.path("memory")
+        super().__init__(place, threads, device)
+        table = self.settings.get("table")
+        self._table = read_rows(place / table) if table else None
         # Vectors are kept under the version: those of another device are others.
         own = str(self.settings["version"])
         self.version = own if device == "cpu" else f"{own} ({device}, {self.numbers})"
@@ -203,17 +210,26 @@ class SentenceEncoder(LoadedModel):
         return rows
 
     def _pack(self, texts: Sequence[str], groups: Sequence[int] | None) -> PackedTexts:
+        if self.settings.get("emoji_in_words"):
+            texts = [in_words(text) for text in texts]
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         ids = [shorten(encoding.ids, int(self.settings["longest"])) for encoding in encoded]
         row = int(self.settings["row"])
         return pack(ids, groups, row, int(self.settings["cls"]), int(self.settings["sep"]))
+
+    def _inputs(self, tokens: Places) -> dict[str, npt.NDArray[Any]]:
+        """What the model reads: token ids, or their rows of a table that is not in its file."""
+        if self._table is None:
+            return {"tokens": tokens}
+        whole, scales = self._table
+        return {"words": whole[tokens] * scales[tokens][..., None]}
 
     def _run(self, rows: list[list[int]], keep: Keep, total: int, progress: Progress) -> None:
         """Runs each row and hands its outputs to `keep`."""
 
         def run(some: list[int]) -> None:
             tokens = np.array([rows[at] for at in some], np.int64)
-            outputs = self._session.run(None, {"tokens": tokens})
+            outputs = self._session.run(None, self._inputs(tokens))
             for place, at in enumerate(some):
                 keep(at, *(output[place] for output in outputs))
 

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 import realtalk_models
 
-ShippedName = Literal["memory", "ei", "ei_multilingual"]
+ShippedName = Literal["memory", "memory_multilingual", "ei", "ei_multilingual"]
 
 _FEWEST_WORDS = 5  # "ok thanks" is in every chat
 _FEWEST_KNOWN = 5
@@ -148,17 +148,21 @@ def fingerprint(text: str) -> int | None:
 
 @dataclass(frozen=True)
 class LearnedTexts:
-    """The sets that one shipped model learned from, as sorted hashes of their texts."""
+    """The sets that shipped models learned from, as sorted hashes of their texts."""
 
     sets: Mapping[str, npt.NDArray[np.uint32]]
 
     @staticmethod
     @cache
-    def of(model: ShippedName) -> LearnedTexts:
-        """What the shipped model of that name learned from."""
-        packed = realtalk_models.path(model) / "learned.npz"
-        with np.load(packed, allow_pickle=False) as archive:
-            return LearnedTexts({name: archive[name] for name in archive.files})
+    def of(*models: ShippedName) -> LearnedTexts:
+        """What the shipped models of these names learned from."""
+        sets: dict[str, npt.NDArray[np.uint32]] = {}
+        for model in models:
+            packed = realtalk_models.path(model) / "learned.npz"
+            with np.load(packed, allow_pickle=False) as archive:
+                for name, hashes in archive.items():
+                    sets[name] = np.union1d(sets.get(name, hashes), hashes)
+        return LearnedTexts(sets)
 
     def text(self, text: str) -> str | None:
         """The set that the text is part of."""

@@ -154,6 +154,7 @@ def names_in(chat: Chat, *texts: str) -> tuple[str, ...]:
 _ENCODER, _WEIGHTS = "the retrieval encoder", "its ranking weights"
 # What the retriever learned from since the second version of its encoder: no text of a benchmark.
 _OWN = (
+    "BConTrasT",
     "DailyDialog",
     "ESConv",
     "Reddit threads",
@@ -188,7 +189,7 @@ class InSample:
 
     @cached_property
     def _training_texts(self) -> LearnedTexts:
-        sets = LearnedTexts.of("memory").sets
+        sets = LearnedTexts.of("memory", "memory_multilingual").sets
         return LearnedTexts({name: hashes for name, hashes in sets.items() if name in self._parts})
 
     def of(self, chat: Chat, question: Question) -> str | None:

@@ -19,8 +19,8 @@ Likeness is measured in several ways (vectors, best matches of tokens, words; of
 window, its session), each brought to mean 0 and deviation 1 over the chat's messages; priors say
 who is asked about, and which messages tell rather than ask. The weights were fitted on chats of our
 own training set that the encoder had not seen; no text of a benchmark had a part in them, though
-which features there are came from work on LoCoMo. The encoder learned English: in a chat of another
-language, pieces of words (`text.terms`) stand beside it, or in its place.
+which features there are came from work on LoCoMo. A chat that is not all in English has an encoder
+of its own (`memory.retrieved`), beside which words are compared by pieces (`text.terms`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
 from realtalk.chat import Chat, Message, Question
 from realtalk.encoders.lexical import Bm25
@@ -57,7 +56,6 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Whole: TypeAlias = npt.NDArray[np.int64]
 
-_LETTERS, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 _LAYOUT = "1"  # of the stored file
 _ASKING = ("?", "？", "؟")
 _NEIGHBOURS = 1  # messages before and after, in a window
@@ -127,7 +125,10 @@ class ChatIndex:
                 _save(path, encoded)
                 keep_within(INDEXES, path.parent, limit, path)
         if known is not None:
-            own = {_texts_key(plain.shown[a:b]): encoded.part(a, b) for a, b in plain.shown_bounds}
+            shown, version = plain.shown, encoder.version
+            own = {
+                _texts_key(shown[a:b], version): encoded.part(a, b) for a, b in plain.shown_bounds
+            }
             known.clear()
             known |= own
         return replace(plain, encoded=encoded)
@@ -152,14 +153,8 @@ class ChatIndex:
 
     @property
     def is_english(self) -> bool:
-        """Whether it is, or too short to tell: the encoder learned English."""
+        """Whether no other language has more than a quotation in it, or it is too short to tell."""
         return self.read is english_terms
-
-    @cached_property
-    def is_latin(self) -> bool:
-        """Whether most letters are Latin, which is what the encoder's pieces are made of."""
-        some = "".join(self.texts[:: 1 + len(self.texts) // 500])
-        return 2 * len(_LATIN.findall(some)) >= len(_LETTERS.findall(some))
 
     @cached_property
     def words(self) -> tuple[Bm25, Bm25, Bm25]:
@@ -269,14 +264,13 @@ class ChatIndex:
 
     @cached_property
     def lengths(self) -> Vectors:
-        """The logarithm of each message's words, and one; of its signs where letters are others."""
-        by_words = self.is_english or self.is_latin
-        sizes = [len(text.split() if by_words else text) for text in self.texts]
+        """The logarithm of each message's words, and one; of its signs in other languages."""
+        sizes = [len(text.split() if self.is_english else text) for text in self.texts]
         return np.log1p(sizes).astype(np.float32)
 
 
-def _texts_key(texts: Sequence[str]) -> str:
-    text = "\0".join(texts)
+def _texts_key(texts: Sequence[str], version: str) -> str:
+    text = "\0".join([version, *texts])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -291,7 +285,7 @@ def _encode(
     They are seen with those of their session alone: one that is known stays as it is.
     """
     texts, bounds = plain.shown, plain.shown_bounds
-    parts = [known.get(_texts_key(texts[a:b])) for a, b in bounds]
+    parts = [known.get(_texts_key(texts[a:b], encoder.version)) for a, b in bounds]
     places = [
         at for (a, b), part in zip(bounds, parts, strict=True) if not part for at in range(a, b)
     ]
@@ -354,32 +348,20 @@ FUSED: Weights = MappingProxyType(
         "day": 1.23,
     }
 )
-# Other languages, fitted on invented chats in twelve of them (memory_fit.py --others). In Latin
-# letters the encoder's tokens help, which see names, numbers and words that languages share; other
-# letters are single signs to it, and it is not asked. Where words tell less, so much more does who
-# said it, and that a message is long and does not ask. No day is read in other languages but
-# numbers, so that weight is English's.
-LATIN: Weights = MappingProxyType(
+# The same for other languages, on four invented chats that their encoder had not seen (--others).
+# Where meaning tells less, who said it tells more, and that a message is long and does not ask. No
+# day is read there but numbers, so that weight is English's.
+MULTILINGUAL: Weights = MappingProxyType(
     {
-        "tokens": 0.49,
-        "answers": 0.44,
-        "words": 0.07,
+        "vectors": 0.29,
+        "tokens": 0.56,
+        "answers": 0.77,
         "window_words": 0.33,
-        "session_words": 0.49,
-        "speaker": 1.51,
-        "asking": -0.54,
-        "length": 0.93,
-        "day": FUSED["day"],
-    }
-)
-OTHER: Weights = MappingProxyType(
-    {
-        "words": 0.19,
-        "window_words": 0.38,
-        "session_words": 0.62,
-        "speaker": 1.54,
-        "asking": -1.38,
-        "length": 1.04,
+        "session_words": 0.53,
+        "session_tokens": 0.08,
+        "speaker": 1.55,
+        "asking": -1.18,
+        "length": 0.56,
         "day": FUSED["day"],
     }
 )

@@ -5,10 +5,10 @@
               ranked=("D4:7", "D1:2", ...))
 
 `way` says what ranks them: `fused` (the shipped encoder, words and priors together), `encoder`
-(its vectors alone) or `bm25` (words alone, no model). The encoder learned English: `fused` ranks a
-chat of another language by pieces of its words too, or alone where its letters are not Latin, with
-weights of its own. `ranked` holds every message, best first; a budget is filled in that order,
-passing over a message that is too long for what is left, as far as what would fill it twice.
+(its vectors alone) or `bm25` (words alone, no model). A chat that is not all in English has an
+encoder and weights of its own: there a question finds messages in whatever language they are.
+`ranked` holds every message, best first; a budget is filled in that order, passing over a message
+that is too long for what is left, as far as what would fill it twice.
 """
 
 from __future__ import annotations
@@ -22,16 +22,21 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+import realtalk_models
 from realtalk.chat import Chat, Question
-from realtalk.encoders.sentences import EncodedTexts, SentenceEncoder, TextEncoder
+from realtalk.encoders.sentences import (
+    OTHER_LANGUAGES,
+    EncodedTexts,
+    SentenceEncoder,
+    TextEncoder,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.index import (
     BM25,
     ENCODER,
     FUSED,
-    LATIN,
-    OTHER,
+    MULTILINGUAL,
     ChatIndex,
     Floats,
     SearchedQuestion,
@@ -56,7 +61,8 @@ class Retrieved(ConfiguredMemory):
     `window` shows so many messages around each hit; `hops` searches so often again with what
     was found; `top` ends after so many hits (0: as many as the budget holds). `aliases` replaces
     other names of the speakers in the question, `dates` reads the days that it names. `device` is
-    where the encoder runs, cpu or cuda: its version tells.
+    where the encoder of English runs, cpu or cuda: its version tells. `multilingual` is the encoder
+    of all other chats, which stays on the CPU.
     """
 
     name = "retrieved"
@@ -70,6 +76,7 @@ class Retrieved(ConfiguredMemory):
     dates: bool = True
     device: str = "cpu"
     encoder: TextEncoder | None = None
+    multilingual: TextEncoder | None = None
     cache: Path | None = None
 
     def __post_init__(self) -> None:
@@ -84,38 +91,33 @@ class Retrieved(ConfiguredMemory):
                     "words alone are searched without an encoder", fix="leave `device=` out"
                 )
 
-    def load_encoder(self) -> TextEncoder | None:
+    def load_encoder(self, *, english: bool = True) -> TextEncoder | None:
         """The encoder, loaded when first needed; None where only words are searched."""
         if self.way == "bm25":
             return None
-        self.encoder = self.encoder or SentenceEncoder(device=self.device)
-        return self.encoder
+        if english:
+            self.encoder = self.encoder or SentenceEncoder(device=self.device)
+            return self.encoder
+        place = realtalk_models.path(OTHER_LANGUAGES)
+        self.multilingual = self.multilingual or SentenceEncoder(place)
+        return self.multilingual
 
     @property
     def version(self) -> str:
-        """Ours, with the encoder's where it has a say."""
+        """Ours, which rises with the other languages' encoder, and that of the English one."""
         encoder = self.load_encoder()
-        return "1" if encoder is None else f"1+{encoder.version}"
+        return "2" if encoder is None else f"2+{encoder.version}"
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRetrieved:
-        plain = ChatIndex.around(chat, None)
-        if self.by_words(plain):
-            return BuiltRetrieved(self, plain)
-        index = ChatIndex.of(
-            chat, self.load_encoder(), cache=self.cache, known=self._known, progress=progress
-        )
+        encoder = self.load_encoder(english=ChatIndex.around(chat, None).is_english)
+        index = ChatIndex.of(chat, encoder, cache=self.cache, known=self._known, progress=progress)
         return BuiltRetrieved(self, index)
-
-    def by_words(self, index: ChatIndex) -> bool:
-        """Whether a chat is not for the encoder at all; hops need its vectors."""
-        foreign = not (index.is_english or index.is_latin)
-        return self.way == "fused" and not self.hops and foreign
 
     def weights(self, index: ChatIndex) -> Weights:
         """How much each feature counts in a chat."""
         if self.way != "fused" or index.is_english:
             return _WEIGHTS[self.way]
-        return LATIN if index.is_latin else OTHER
+        return MULTILINGUAL
 
 
 class BuiltRetrieved:
@@ -140,7 +142,7 @@ class BuiltRetrieved:
             dates=memory.dates,
             is_english=index.is_english,
         )
-        encoder = None if memory.by_words(index) else memory.load_encoder()
+        encoder = memory.load_encoder(english=index.is_english)
         values = scores(index, searched, encoder, memory.weights(index))
         for _ in range(memory.hops):
             values = again(index, values)

@@ -46,9 +46,9 @@ _ARTICLE = regex.compile(r"^(?:[وف]?[بك]?ال|[وف]?لل)(?=\p{L}{3})|^و(?
 
 
 def reading(texts: Sequence[str]) -> ReadWords:
-    """How the words of these texts are read: as English where they are, or where little is said."""
+    """How the words of these texts are read: as English if all are, or where little is said."""
     languages = languages_in(texts)
-    is_english = not languages or languages[0] in _ENGLISH_WORDS
+    is_english = all(language in _ENGLISH_WORDS for language in languages)
     return english_terms if is_english else Terms(languages).pieces
 
 
