@@ -21,6 +21,7 @@ from realtalk.encoders.shipped import OURS, RESEARCH, shipped_models, terms
 from research.results.terms import ROOT, written
 from research.training import ei_data as ei
 from research.training import (
+    ei_open,
     identifier_data,
     languages_labels,
     languages_sources,
@@ -30,7 +31,7 @@ from research.training import (
     names_words,
     ordinary_words,
 )
-from research.training.terms import SETS, refuse_narrow, refuse_unnamed, set_ids, unnamed
+from research.training.terms import SETS, is_open, refuse_narrow, refuse_unnamed, set_ids, unnamed
 
 # Scripts that are ahead of what ships: they read open sets, which its entry need not name.
 AHEAD = {("memory", "2"), ("names", "1")}
@@ -114,6 +115,21 @@ def test_what_scripts_read_is_named(model: str, data: Path, asked: set[str]) -> 
 
 def test_what_the_retriever_reads_is_named() -> None:
     check("memory", memory_data.OPEN)  # messages say of which set they are
+
+
+def test_open_ei_takes_open_text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    several = [ei.Example("hi", set=name) for name in ("goemotions", "dailydialog", "epitome")]
+    monkeypatch.setattr(ei_open, "public", lambda _: several)
+    for name in ("unlabelled", "silver", "twins", "persona_talk", "invented"):
+        monkeypatch.setattr(ei_open, name, lambda *_: [])
+    sources = {ei_open.source(each) for each in ei_open.examples(Path())}
+    assert sources == {"goemotions", "chats"}
+    labelled = {row["source"] for row in ei._labelled(ei.HERE / "silver_more.jsonl")}
+    assert set(filter(is_open, labelled)) == {"persuasion_for_good"}
+    closed = ei.Example("hi", set="silver_more", group="esconv_failed|1")
+    monkeypatch.setattr(ei_open, "twins", lambda _: [closed])
+    with pytest.raises(SystemExit, match=r"\['esconv_failed'\]"):
+        ei_open.examples(Path())
 
 
 def test_an_unnamed_source_stops_training() -> None:

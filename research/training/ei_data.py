@@ -2,6 +2,7 @@
 
     python -m research.training.ei_data --data ../shared/data --model MINILM_FOLDER
     → build/ei.npz: tokens, offsets, and per head the examples that carry its label
+    python -m research.training.ei_data --open ...     → build/ei_open.npz: open text alone (ei_open.py)
 
 An example is (what the partner said just before, the turn) with the labels its set gives.
 REALTALK's chats 1, 3, 4, 5, 7, 8, 9 and 10 are the test of the paper's Table 7: the builder
@@ -18,7 +19,7 @@ import html
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from tokenizers import Tokenizer
 
 from realtalk.text.emoji import in_words
 from research.training import ei_heads as h
+from research.training.memory_data import read_chat
 
 HERE = Path(__file__).parent
 ALLOWED = {"Chat_2_Kevin_Elise", "Chat_6_Vanessa_Nicolas"}
@@ -163,32 +165,45 @@ def public(data: Path) -> Iterator[Example]:
             yield Example(row["text"], before, "annomi", labels=label)
 
 
-def silver(data: Path) -> Iterator[Example]:
-    """Turns labelled under the rubric, with the turn before them in their conversation."""
+def silver(
+    data: Path,
+    names: tuple[str, ...] = ("silver.jsonl", "silver_more.jsonl"),
+    is_wanted: Callable[[str], bool] = bool,
+) -> Iterator[Example]:
+    """Turns labelled under the rubric, with the turn before them in their conversation.
+
+    Nothing is read of a source that is not wanted.
+    """
     conversations = Conversations(data)
     rng = np.random.default_rng(0)
-    for name in ("silver.jsonl", "silver_more.jsonl"):
+    for name in names:
         labelled: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in _labelled(HERE / name):
-            labelled[f"{row['source']}|{row['conversation']}"].append(row)
+            if is_wanted(row["source"]):
+                labelled[f"{row['source']}|{row['conversation']}"].append(row)
         for group, items in labelled.items():
             before, made = "", []
             for row in items:
                 text = conversations.text(row["source"], row["conversation"], row["ids"])
-                label = {
-                    "reflective": [float(row["reflective"])],
-                    "grounding": [float(row["grounding"])],
-                    "sentiment": one(row["sentiment"], h.SENTIMENTS),
-                    "emotion": one(row["emotion"], h.EMOTIONS),
-                    "intimacy": (row["intimacy"] - 1) / 4,
-                    "emotional_reaction": row["emotional_reaction"],
-                    "interpretation": row["interpretation"],
-                    "exploration": row["exploration"],
-                }
+                label = by_rubric(row)
                 made.append(Example(text, before, name.split(".")[0], "train", group, label))
                 before = text
             yield from made
             yield from joined(made, rng)
+
+
+def by_rubric(row: dict[str, Any]) -> dict[str, Any]:
+    """A turn's labels, as the heads of the rubric learn them."""
+    return {
+        "reflective": [float(row["reflective"])],
+        "grounding": [float(row["grounding"])],
+        "sentiment": one(row["sentiment"], h.SENTIMENTS),
+        "emotion": one(row["emotion"], h.EMOTIONS),
+        "intimacy": (row["intimacy"] - 1) / 4,
+        "emotional_reaction": row["emotional_reaction"],
+        "interpretation": row["interpretation"],
+        "exploration": row["exploration"],
+    }
 
 
 def joined(turns: list[Example], rng: np.random.Generator) -> Iterator[Example]:
@@ -273,6 +288,10 @@ class Conversations:
                     yield (str(row["id"]), str(at)), text
         elif kind == "reddit_small":
             yield from self._threads()
+        elif kind == "fiction":
+            for path in sorted((HERE / "fiction").glob("[FH]*.txt")):
+                for number, m in enumerate(read_chat(path)["messages"], 1):
+                    yield (f"{path.stem}/{m['session']}", str(number)), m["text"]
         else:
             name, key = {
                 "wassa2024_convt": ("wassa2024_convt/all.jsonl.gz", "conv"),
@@ -309,7 +328,10 @@ class Conversations:
 
 
 def unlabelled(data: Path, most: int = 60_000) -> Iterator[Example]:
-    """Chat-like pairs without labels, for a student to copy its teachers on."""
+    """Chat-like pairs without labels, for a student to copy its teachers on.
+
+    `most` is how many of Reddit's are taken.
+    """
     for path in sorted((data / "locomo").glob("Chat_*.json")):
         talk = json.loads(path.read_text("utf-8"))["conversation"]
         for key, messages in talk.items():
@@ -322,6 +344,8 @@ def unlabelled(data: Path, most: int = 60_000) -> Iterator[Example]:
         yield Example(str(row["text"]), before, "persuasion", "unlabelled")
     for before, row in dialogues(data, "esconv/failed.jsonl.gz", "dialogue"):
         yield Example(str(row["text"]), before, "esconv_failed", "unlabelled")
+    if not most:
+        return
     with gzip.open(data / "reddit/persona_like.json.gz", "rt", encoding="utf-8") as stream:
         threads = json.load(stream)
     taken = 0
@@ -343,16 +367,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--model", type=Path, required=True, help="folder with tokenizer.json")
-    parser.add_argument("--out", type=Path, default=HERE / "build" / "ei.npz")
+    parser.add_argument("--open", action="store_true", help="from open text alone")
+    parser.add_argument("--out", type=Path, help="build/ei.npz, or ei_open.npz")
     options = parser.parse_args()
     tokenizer = Tokenizer.from_file(str(options.model / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    examples = [*public(options.data), *silver(options.data), *unlabelled(options.data)]
+    if options.open:
+        from research.training import ei_open  # which reads through this module
+
+        examples = ei_open.examples(options.data)
+    else:
+        examples = [*public(options.data), *silver(options.data), *unlabelled(options.data)]
     for example in examples:  # as the encoder will read them
         example.text = in_words(example.text)
         example.previous = in_words(example.previous)
-    save(examples, tokenizer, options.out)
+    name = "ei_open.npz" if options.open else "ei.npz"
+    save(examples, tokenizer, options.out or HERE / "build" / name)
 
 
 def ids_of(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:

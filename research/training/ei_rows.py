@@ -24,6 +24,7 @@ from research.training.ei_model import CLS, SEP
 
 HELD_OUT = {"A": "realtalk/Chat_6_Vanessa_Nicolas", "B": "realtalk/Chat_2_Kevin_Elise"}
 PARTS = 4  # a teacher that is one of these has not seen its part of the silver labels
+SILVER_MORE = ("silver_more", "silver_open", "silver_chats", "silver_twins")
 REPEAT = {"epitome": 3, "mint": 3, "semeval2018_ec": 2, "question_intimacy": 1}
 
 
@@ -134,10 +135,7 @@ def chosen(data: Data, options: argparse.Namespace) -> np.ndarray[Any, Any]:
     if options.no_joined:
         use &= ~np.isin(data.set, ["silver_joined", "semeval2017_joined"])
     if options.rest < 1:
-        rest = ~np.isin(
-            data.set,
-            ["silver", "silver_more", "silver_joined", "epitome", "mint", "semeval2018_ec"],
-        )
+        rest = ~(is_silver(data) | np.isin(data.set, ["epitome", "mint", "semeval2018_ec"]))
         rng = np.random.default_rng(options.seed)
         use &= ~rest | (rng.random(len(use)) < options.rest)
     rows = [np.flatnonzero(use)]
@@ -146,8 +144,8 @@ def chosen(data: Data, options: argparse.Namespace) -> np.ndarray[Any, Any]:
         rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)
     silver = {
         "silver": options.silver,
-        "silver_more": options.silver_more,
         "silver_joined": options.silver_joined,
+        **dict.fromkeys(SILVER_MORE, options.silver_more),
     }
     for name, times in silver.items():
         rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)

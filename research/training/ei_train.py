@@ -25,7 +25,7 @@ from torch import Tensor
 from research.training.ei_heads import HEADS, PLACES, WIDTH
 from research.training.ei_loss import Loss, teachers_mean
 from research.training.ei_model import EiModel, load_base
-from research.training.ei_rows import HELD_OUT, Data, batches, chosen
+from research.training.ei_rows import HELD_OUT, Data, batches, chosen, is_silver, parts
 from research.training.ei_score import public_scores, silver_scores, yes_scores
 from research.training.stepping import Stepper
 
@@ -35,7 +35,9 @@ HERE = Path(__file__).parent
 def train(model: EiModel, data: Data, options: argparse.Namespace, device: torch.device) -> None:
     rng = np.random.default_rng(options.seed)
     taught = teachers_mean(data, options, device)
-    criterion = Loss(data.labels, HEADS, device, taught=taught, copy=options.copy)
+    # A teacher that was told nothing about a head has nothing to say about it.
+    told = [name for name, head in HEADS.items() if head.shipped and is_told(data.labels[name])]
+    criterion = Loss(data.labels, HEADS, device, taught=taught, copy=options.copy, copied=told)
     groups = [
         {"params": list(model.encoder.parameters()), "lr": options.lr},
         {"params": list(model.heads.parameters()), "lr": options.heads_lr},
@@ -62,6 +64,11 @@ def train(model: EiModel, data: Data, options: argparse.Namespace, device: torch
             f"{options.name} epoch {epoch + 1}: loss {step.mean():.3f} ({pace:,.0f} examples/s)",
             flush=True,
         )
+
+
+def is_told(labels: np.ndarray[Any, Any]) -> bool:
+    """Whether any row has a label of this head."""
+    return bool((labels >= 0).any())  # neither -1 nor not a number
 
 
 def autocast(device: torch.device, cache: bool = True) -> torch.autocast:
@@ -99,7 +106,7 @@ def main() -> None:
     add("--data", type=Path, default=HERE / "build" / "ei.npz")
     add("--base", type=Path, default=HERE / "build" / "minilm")
     add("--out", type=Path, default=HERE / "build" / "runs")
-    add("--start", type=Path, help="weights of an earlier run to go on from")
+    add("--start", type=Path, nargs="+", help="weights of earlier runs: their mean goes on")
     add("--epitome", type=int, help="times an epoch repeats EPITOME")
     add("--heads-lr", type=float, default=1e-3)
     add("--fold", choices=["A", "B"], help="hold out REALTALK chat 6 (A) or 2 (B)")
@@ -108,7 +115,7 @@ def main() -> None:
     add("--batch", type=int, default=128)
     add("--lr", type=float, default=2e-4)
     add("--silver", type=int, default=4, help="times an epoch repeats the first silver file")
-    add("--silver-more", type=int, default=3)
+    add("--silver-more", type=int, default=3, help="and the others")
     add("--silver-joined", type=int, default=2)
     add("--part", type=int, help="leave this part of the silver labels out (0 to 3)")
     add("--by-part", action="store_true", help="the four teachers left a part out each")
@@ -130,16 +137,23 @@ def main() -> None:
     if options.start:
         from safetensors.torch import load_file
 
-        model.load_state_dict({k: v.float() for k, v in load_file(options.start).items()})
+        runs = [load_file(path) for path in options.start]
+        model.load_state_dict({k: sum(run[k].float() for run in runs) / len(runs) for k in runs[0]})
     model.to(device)
     train(model, data, options, device)
     result: dict[str, Any] = {"options": {k: str(v) for k, v in vars(options).items()}}
     scored = np.flatnonzero(np.isin(data.split, ["dev", "test"]))
     if options.limit:
         scored = scored[:: max(1, len(scored) // 500)]
-    found = by_head(predict(model, data, scored, device))
-    labels = {name: values[scored] for name, values in data.labels.items()}
-    result["public"] = public_scores(found, labels, data.set[scored], data.split[scored])
+    if len(scored):  # none in open text
+        found = by_head(predict(model, data, scored, device))
+        labels = {name: values[scored] for name, values in data.labels.items()}
+        result["public"] = public_scores(found, labels, data.set[scored], data.split[scored])
+    if options.part is not None and not options.fold:
+        unseen = is_silver(data) & (data.set != "silver_joined")
+        held = np.flatnonzero(unseen & (parts(data.group) == options.part))
+        labels = {name: values[held] for name, values in data.labels.items()}
+        result["silver"] = silver_scores(by_head(predict(model, data, held, device)), labels)
     if options.fold:
         of = np.char.startswith(data.group, HELD_OUT[options.fold])
         held = np.flatnonzero(of & (data.set == "silver"))

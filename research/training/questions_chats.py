@@ -49,12 +49,17 @@ def personas(folder: Path) -> list[Dialogue]:
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for part in ("train", "test"):
         for row in rows(folder / f"parallel.xpersona.{part}.jsonl.gz"):
-            found[row["dlg"], row["lang"]].append(re.sub(r"\s+([.,!?'])", r"\1", row["en"]))
+            found[row["dlg"], row["lang"]].append(closed_up(row["en"]))
     longest: dict[str, list[str]] = {}
     for (name, _), lines in sorted(found.items()):
         if len(lines) > len(longest.get(name, [])):
             longest[name] = lines
     return [[(str(at % 2), one) for at, one in enumerate(lines)] for lines in longest.values()]
+
+
+def closed_up(text: str) -> str:
+    """XPersona has a space before every mark."""
+    return re.sub(r"\s+([.,!?'])", r"\1", text)
 
 
 def supported(path: Path) -> list[Dialogue]:

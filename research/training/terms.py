@@ -4,14 +4,15 @@
     set_ids("parallel.xpersona.train"), set_ids("btc")          → {"xpersona"}, {"btc"}
     refuse_unnamed("names", (row["src"] for row in rows))       stops at a set that names lacks
 
-A source is a set's id, or a file below the data folder; those of `multilingual` may leave the folder
-out. Whoever packs rows to train on asks here, row by row, so that nothing is learned unnamed.
+A source is a set's id, or a file below the data folder; those of `ei` and `multilingual` may leave the
+folder out. Whoever packs rows to train on asks here, row by row, so that nothing is learned unnamed.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from functools import cache
 
 from realtalk.encoders.shipped import terms
 
@@ -22,7 +23,8 @@ def set_ids(source: str) -> set[str]:
     """The sets that a source's texts are of; several where a file mixes them, none if unknown."""
     if source in SETS:
         return {source}
-    paths = (source, posixpath.normpath(f"multilingual/{source}"), f"names/{source}.")
+    below = posixpath.normpath(f"multilingual/{source}")
+    paths = (source, f"ei/{source}", below, f"names/{source}.")
     return {id_ for id_, it in SETS.items() if any(path.startswith(it.files) for path in paths)}
 
 
@@ -39,9 +41,14 @@ def refuse_unnamed(model: str, sources: Iterable[str]) -> None:
         raise SystemExit(f"{model}: not in src/realtalk_models/terms.toml: {sorted(lacking)}")
 
 
+@cache
+def is_open(source: str) -> bool:
+    """Whether the source is known and all of its sets are open."""
+    ids = set_ids(source)
+    return bool(ids) and all(SETS[id_].is_open for id_ in ids)
+
+
 def refuse_narrow(sources: Iterable[str]) -> None:
     """Stops a script that would learn from what is not open: for models that shall be."""
-    found = {source: set_ids(source) for source in set(sources)}
-    narrow = {s for s, ids in found.items() if not ids or not all(SETS[i].is_open for i in ids)}
-    if narrow:
+    if narrow := {source for source in set(sources) if not is_open(source)}:
         raise SystemExit(f"not open by src/realtalk_models/terms.toml: {sorted(narrow)}")
