@@ -28,6 +28,7 @@ from research.training import ei_data
 from research.training.ei_score import pearson, thresholds
 
 Array = np.ndarray[Any, Any]
+Scores = dict[str, float]
 SETS = ("tweeteval_sentiment", "semeval2018_ec", "mint", "epitome")
 TESTED = (1, 3, 4, 5, 7, 8, 9, 10)  # of REALTALK
 
@@ -88,28 +89,23 @@ def macro_f1(truth: Array, guess: Array) -> float:
     return float(f1_score(truth, guess, average="macro", labels=[0, 1, 2], zero_division=0))
 
 
-def table7(data: Path, published: Path) -> None:
-    """Both readings: single messages, as Table 7 was made, and joined turns, as §4 says."""
+def table7(data: Path, published: Path, protocol: str, model: Path | None = None) -> Scores:
+    """Facet → Pearson over the speakers: single messages, as Table 7 was made, or joined turns."""
     table = json.loads(published.read_text("utf-8"))["table7"]
     values = np.array([row["values"] for row in table["rows"]], float)
     corpus = open_reading(str(data / "realtalk")).reading.corpus
-    labeller = EmbeddedLabeller()
-    reached: dict[str, list[float]] = {}
-    for protocol in ("released", "turns"):
-        inputs = turn_inputs(corpus, joined=protocol == "turns")
-        inputs = [i for i in inputs if int(i.chat.split("_")[1]) in TESTED]
-        frame = label_frame(inputs, labeller.label(inputs), labeller)
-        found = {(one.chat, one.speaker): one for one in speakers(frame, protocol)}
-        rows = [found[row["chat"], row["speaker"]] for row in table["rows"]]
-        for column, name in enumerate(table["metrics"]):
-            facet = name.removesuffix("_e3")
-            ours = np.array([row[facet].value for row in rows], float)
-            reached.setdefault(facet, []).append(pearson(ours, values[:, column]))
-    print(
-        "\n| facet | Pearson with Table 7 (16 speakers): messages | joined turns |\n|---|---|---|"
-    )
-    for facet, (alone, joined) in reached.items():
-        print(f"| {facet} | {alone:.3f} | {joined:.3f} |")
+    labeller = EmbeddedLabeller(model)
+    inputs = turn_inputs(corpus, joined=protocol == "turns")
+    inputs = [i for i in inputs if int(i.chat.split("_")[1]) in TESTED]
+    frame = label_frame(inputs, labeller.label(inputs), labeller)
+    found = {(one.chat, one.speaker): one for one in speakers(frame, protocol)}
+    rows = [found[row["chat"], row["speaker"]] for row in table["rows"]]
+    reached = {}
+    for column, name in enumerate(table["metrics"]):
+        facet = name.removesuffix("_e3")
+        ours = np.array([row[facet].value for row in rows], float)
+        reached[facet] = pearson(ours, values[:, column])
+    return reached
 
 
 def main() -> None:
@@ -120,7 +116,12 @@ def main() -> None:
     options = parser.parse_args()
     public(options.data)
     if not options.no_table:
-        table7(options.data, options.published)
+        of = [table7(options.data, options.published, each) for each in ("released", "turns")]
+        print(
+            "\n| facet | Pearson with Table 7 (16 speakers): messages | joined turns |\n|---|---|---|"
+        )
+        for facet, alone in of[0].items():
+            print(f"| {facet} | {alone:.3f} | {of[1][facet]:.3f} |")
 
 
 if __name__ == "__main__":
