@@ -144,8 +144,8 @@ def chosen(data: Data, options: argparse.Namespace) -> np.ndarray[Any, Any]:
         rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)
     silver = {
         "silver": options.silver,
-        "silver_joined": options.silver_joined,
         **dict.fromkeys(SILVER_MORE, options.silver_more),
+        "silver_joined": options.silver_joined,
     }
     for name, times in silver.items():
         rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)
