@@ -65,6 +65,10 @@ def agreement(said: dict[str, Array], truth: dict[str, Array]) -> list[float]:
     return [*found, pearson(truth["intimacy"].astype(float), said["intimacy"].astype(float))]
 
 
+def is_near(was: float, now: float) -> bool:
+    return round(was - now, 3) <= NEAR  # of what is not a number never
+
+
 def as_often(scores: Array, truth: Array) -> float:
     """Where yes begins so that it is said as often as it is true."""
     cuts = np.linspace(-3, 4, 141)
@@ -116,7 +120,7 @@ def main() -> None:
         reached = agreement(said(trial, pairs), truth)
         told(f"trial, {len(pairs)} turns", reached)
         loss = zip(MEASURES, figures, reached, strict=True)
-        short += [f"{name} of {chat}" for name, was, now in loss if round(was - now, 3) > NEAR]
+        short += [f"{name} of {chat}" for name, was, now in loss if not is_near(was, now)]
         outputs, at = trial.outputs(pairs), trial.settings["places"]
         cuts = {f"{n}_cut": as_often(outputs[:, at[n][0]], truth[n]) for n in YES}
         told("trial, yes as often as there", agreement(said(trial, pairs, **cuts), truth))
@@ -128,7 +132,7 @@ def main() -> None:
     of = [table7(options.data, options.published, "released", each) for each in models]
     for facet, was in of[0].items():
         told(facet, (was, of[1][facet]))
-        if was - of[1][facet] > NEAR:
+        if not is_near(was, of[1][facet]):
             short.append(f"Table 7 {facet}")
     print("\nmore than .05 below:", ", ".join(short) or "nothing: it may ship")
 
