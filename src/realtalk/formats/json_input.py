@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import ijson
@@ -25,11 +26,13 @@ from realtalk.formats.source import EXPORT_AGAIN, Member, utf16
 from realtalk.notebook import counted
 
 Fields = dict[str, Any]  # a JSON object
+Events = Iterator[tuple[str, Any]]  # of a parser
 Zone = ZoneInfo | None  # the clock that was asked for
 UTC_ZONE = ZoneInfo("UTC")
 
 _BOM = b"\xef\xbb\xbf"
-BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
+# In place of the value of a line that has none, or of one that is nested too deeply.
+BLANK, BROKEN, TOO_DEEP = object(), object(), object()
 NOT_TEXT = "its text is not text but another value"
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 _MOST_NAMES, _LONGEST_NAME = 20, 30  # of fields or columns
@@ -74,30 +77,46 @@ def load_export(member: Member) -> Fields:
     return export
 
 
-def items(member: Member) -> Iterator[Any]:
-    """The values of a list that may be larger than the memory.
-
-    Built here and not by the parser, whose memory grows with the square of the depth.
-    """
+@contextmanager
+def json_events(member: Member, *, several: bool = False) -> Iterator[Events]:
+    """What a parser meets in a file that may be larger than the memory, `several` values or one."""
     with member.open() as stream:
-        skip_mark(stream)
-        events = ijson.basic_parse(stream, use_float=True, buf_size=1 << 18)
+        if stream.peek(3)[:3] == _BOM:  # type: ignore[attr-defined]
+            stream.read(3)
         try:
-            if next(events, ("", None))[0] != "start_array":
-                return
-            for event, value in events:
-                if event == "end_array":
-                    break
-                yield _build(event, value, events, member)
-            for _ in events:  # whatever stands behind the list is a fault
-                pass
+            yield ijson.basic_parse(
+                stream, use_float=True, buf_size=1 << 18, multiple_values=several
+            )
         # ijson's own message quotes the text around the fault.
         except (ijson.JSONError, ValueError, OverflowError) as error:
             raise RealtalkError("not valid JSON", where=member.where) from error
 
 
-def _build(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: Member) -> Any:
-    """One value, to its end."""
+def items(member: Member) -> Iterator[Any]:
+    """The values of a list that may be larger than the memory."""
+    with json_events(member) as events:
+        if next(events, ("", None))[0] == "start_array":
+            for value in list_values(events):
+                if value is TOO_DEEP:
+                    raise RealtalkError("holds JSON nested too deeply", where=member.where)
+                yield value
+            for _ in events:  # whatever stands behind the list is a fault
+                pass
+
+
+def list_values(events: Events, deepest: int = DEEPEST) -> Iterator[Any]:
+    """The values of a list that has begun, to its end."""
+    for event, value in events:
+        if event == "end_array":
+            return
+        yield build_value(event, value, events, deepest)
+
+
+def build_value(begins: str, scalar: Any, events: Events, deepest: int = DEEPEST) -> Any:
+    """One value, to its end; TOO_DEEP of what is nested deeper.
+
+    Built here and not by the parser, whose memory grows with the square of the depth.
+    """
     if begins not in ("start_map", "start_array"):
         return scalar
     outer: list[Any] = []
@@ -111,8 +130,8 @@ def _build(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: 
         if event in ("start_map", "start_array"):
             outer.append(inner)
             inner = {} if event == "start_map" else []
-            if len(outer) > DEEPEST:
-                raise RealtalkError("holds JSON nested too deeply", where=member.where)
+            if len(outer) > deepest:
+                return TOO_DEEP
             continue
         if event in ("end_map", "end_array"):
             if not outer:
@@ -134,12 +153,6 @@ def json_lines(member: Member) -> Iterator[tuple[int, Any]]:
                 yield number, orjson.loads(text) if text.strip() else BLANK
             except orjson.JSONDecodeError:
                 yield number, BROKEN
-
-
-def skip_mark(stream: IO[bytes]) -> None:
-    """Passes over a byte-order mark."""
-    if stream.peek(3)[:3] == _BOM:  # type: ignore[attr-defined]
-        stream.read(3)
 
 
 def decode(data: bytes) -> str:

@@ -70,10 +70,10 @@ class Ledger:
             )
 
     @staticmethod
-    def of(total: int, leftovers: Sequence[Leftover], system: int = 0) -> Ledger:
-        """Entries of which all that is neither left over nor the app's is in messages."""
-        rest = tuple(leftovers)
-        return Ledger("entries", total, total - system - len(rest), system, rest)
+    def of(in_messages: int, leftovers: Sequence[Leftover], system: int = 0) -> Ledger:
+        """Entries that are in messages, or left over, or the app's."""
+        total = in_messages + len(leftovers) + system
+        return Ledger("entries", total, in_messages, system, tuple(leftovers))
 
     @staticmethod
     def sum(parts: Sequence[Ledger], unit: str = "") -> Ledger:

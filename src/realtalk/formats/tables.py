@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import accumulate
 from operator import attrgetter
 from typing import Any
@@ -74,8 +75,8 @@ class Tables:
     format: str
     chats: tuple[ChatRow, ...]
     messages: pl.DataFrame
-    events: pl.DataFrame
-    questions: pl.DataFrame
+    events: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=EVENTS))
+    questions: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=QUESTIONS))
 
 
 def message_frame(columns: Fields) -> pl.DataFrame:

@@ -1,9 +1,9 @@
 """An app's own SQLite file, read only and without a trace: its tables as rows or as columns.
 
-    with open_database(member, {"jid": "_id raw_string", "chat": "_id"}) as database:
+    with open_database(member, {"jid": "_id:int raw_string", "chat": "_id:int"}) as database:
         database.columns          → {"jid": ["_id", "raw_string"]}   what is there of what we want
         database.rows("jid")      → {"_id": 1, "raw_string": "1555@s.whatsapp.net"}, ...
-        database.frame("jid", {"_id": int, "raw_string": str})  → polars, a column per name
+        database.frame("jid")     → polars, a column per name: text, or int, float, bytes
 
 The file is opened as one that nobody changes, so nothing is ever written beside it; what the app
 has not yet moved into it from its log is not seen, and a note says so. No more is read than a file
@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import Fields
@@ -32,11 +33,11 @@ _ROW = 6  # bytes that the smallest row takes
 _LEAST_ROWS = 10_000
 _BATCH = 50_000  # rows that are Python values at a time
 # How a value is asked for, so that every column has one kind whatever the file holds.
-_ASKED = {
-    str: ("CAST({} AS TEXT)", pl.String),
-    int: ("CAST({} AS INTEGER)", pl.Int64),
-    float: ("CAST({} AS REAL)", pl.Float64),
-    bytes: ("CASE WHEN typeof({0}) = 'blob' THEN {0} END", pl.Binary),
+_KINDS = {
+    "": ("CAST({} AS TEXT)", pl.String),
+    "int": ("CAST({} AS INTEGER)", pl.Int64),
+    "float": ("CAST({} AS REAL)", pl.Float64),
+    "bytes": ("CASE WHEN typeof({0}) = 'blob' THEN {0} END", pl.Binary),
 }
 
 
@@ -72,22 +73,22 @@ class Database:
         self._where = member.where
         self._row_limit = scale(max(_LEAST_ROWS, member.size // _ROW))
         self._byte_limit = scale(max(LEAST_BYTES, GROWTH * member.size))
-        self.columns = self._columns(wanted)
-
-    def _columns(self, wanted: Mapping[str, str]) -> dict[str, list[str]]:
-        """The columns that we want and that are there, by table; views and the like are none."""
-        found = self._connection.execute(
+        self._kinds = {
+            table: {
+                column.partition(":")[0]: _KINDS[column.partition(":")[2]] for column in columns
+            }
+            for table, columns in ((table, names.split()) for table, names in wanted.items())
+        }
+        # The columns that we want and that are there, by table; views and the like are none.
+        listed = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
-        )
-        real = {str(row[0]) for row in found.fetchmany(5000)}
-        columns: dict[str, list[str]] = {}
-        for table, names in wanted.items():
-            if table in real:
-                listed = self._connection.execute(f"PRAGMA table_xinfo({table})").fetchmany(2000)
-                # A computed column could compute for ever.
-                there = {str(row[1]) for row in listed if not row[6]} | {"ROWID"}
-                columns[table] = [name for name in names.split() if name in there]
-        return columns
+        ).fetchmany(5000)
+        self.columns: dict[str, list[str]] = {}
+        for table in self._kinds.keys() & {str(row[0]) for row in listed}:
+            listed = connection.execute(f"PRAGMA table_xinfo({table})").fetchmany(2000)
+            # A computed column could compute for ever.
+            there = {str(row[1]) for row in listed if not row[6]} | {"ROWID"}
+            self.columns[table] = [name for name in self._kinds[table] if name in there]
 
     def has(self, needed: Mapping[str, str]) -> bool:
         """Whether these tables are there with these columns."""
@@ -106,30 +107,21 @@ class Database:
             self._count(1, sum(len(cell) for cell in values if isinstance(cell, str | bytes)))
             yield dict(zip(names, values, strict=True))
 
-    def frame(self, table: str, kinds: Mapping[str, type]) -> pl.DataFrame:
+    def frame(self, table: str) -> pl.DataFrame:
         """A table as columns; those that are not there are null."""
-        schema = {name: _ASKED[kind][1] for name, kind in kinds.items()}
-        there = self.columns.get(table, [])
-        batches = [pl.DataFrame(schema=schema)]
-        asked = [_ASKED[kind][0].format(name) for name, kind in kinds.items() if name in there]
-        if asked:
-            names = [name for name in kinds if name in there]
-            query = f"SELECT {', '.join(asked)} FROM {table}"  # noqa: S608 - names of our own
-            cursor = self._connection.execute(query)
+        kinds, there = self._kinds[table], self.columns.get(table)
+        batches = [pl.DataFrame(schema={name: kind for name, (_, kind) in kinds.items()})]
+        if there:
+            cells = ", ".join(kinds[name][0].format(name) for name in there)
+            cursor = self._connection.execute(f"SELECT {cells} FROM {table}")  # noqa: S608
+            schema = {name: kinds[name][1] for name in there}
             while rows := cursor.fetchmany(_BATCH):
-                values = dict(zip(names, zip(*rows, strict=True), strict=True))
-                long = (values[name] for name in names if kinds[name] in (str, bytes))
-                self._count(len(rows), sum(len(cell) for cells in long for cell in cells if cell))
-                empty = [None] * len(rows)
-                batches.append(
-                    pl.DataFrame(
-                        [
-                            pl.Series(name, values.get(name, empty), dtype=kind)
-                            for name, kind in schema.items()
-                        ]
-                    )
-                )
-        return pl.concat(batches)
+                columns = dict(zip(there, zip(*rows, strict=True), strict=True))
+                batch = pl.DataFrame(columns, schema=schema)
+                texts = batch.select(cs.string() | cs.binary()).cast(pl.Binary)
+                self._count(len(rows), sum(int(text.bin.size().sum()) for text in texts))
+                batches.append(batch)
+        return pl.concat(batches, how="diagonal")
 
     def _count(self, rows: int, size: int) -> None:
         self._row_limit -= rows

@@ -294,7 +294,7 @@ def _read_folder(
     notes += undated_notes(undated)
     if renamed:
         notes.append(f"{renamed:,} utterances repeat an id and got a new one")
-    return chats, Ledger.of(total, leftovers)
+    return chats, Ledger.of(total - len(leftovers), leftovers)
 
 
 def _name(fields: Mapping[str, Any], *names: str) -> str | None:

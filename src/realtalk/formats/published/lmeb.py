@@ -30,7 +30,7 @@ from realtalk.formats.json_input import (
     json_lines,
     text_of,
 )
-from realtalk.formats.published.record import extra_of, gather
+from realtalk.formats.published.record import chat_part, extra_of, gather, known_evidence
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source
 
@@ -70,16 +70,15 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             fix="give the folder of a task, or one that holds several",
         )
     parts: list[tuple[list[Chat], Ledger]] = []
-    for folder, files in folders.items():
-        options.progress(len(parts), len(folders), folder)
-        parts.append(_task(folder.rpartition("/")[2] or source.name, files))
+    for done, (folder, files) in enumerate(folders.items()):
+        options.progress(done, len(folders), folder)
+        parts += _task(folder.rpartition("/")[2] or source.name, files)
     # The same scene of several tasks side by side: what they share is searched for once.
-    chats = sorted((chat for chats, _ in parts for chat in chats), key=lambda chat: chat.id)
-    ledger = Ledger.sum([ledger for _, ledger in parts], "entries")
-    return gather(source, "lmeb", [(chats, ledger)])
+    parts.sort(key=lambda part: part[0][0].id if part[0] else "")
+    return gather(source, "lmeb", parts)
 
 
-def _task(category: str, files: Mapping[str, Member]) -> tuple[list[Chat], Ledger]:
+def _task(category: str, files: Mapping[str, Member]) -> list[tuple[list[Chat], Ledger]]:
     leftovers: list[Leftover] = []
     documents = dict(_rows(files["corpus.jsonl"], leftovers))
     queries = dict(_rows(files["queries.jsonl"], leftovers))
@@ -99,21 +98,23 @@ def _task(category: str, files: Mapping[str, Member]) -> tuple[list[Chat], Ledge
             leftovers.append(Leftover(f"{files['queries.jsonl'].name}: {id_}", "has no candidates"))
         else:
             of_scene[scene].append(id_)
-    chats: list[Chat] = []
-    total = 0
-    for name, asked in of_scene.items():
-        if not asked:
-            continue
-        sessions = _sessions(scenes[name], documents, files["corpus.jsonl"].where)
-        ids = set(scenes[name])
-        questions = tuple(
-            _question(id_, text_of(queries[id_].get("text")), category, relevant.get(id_, ()), ids)
-            for id_ in asked
-        )
-        speakers = dict.fromkeys(message.speaker for s in sessions for message in s.messages)
-        total += len(scenes[name])
-        chats.append(Chat(name, tuple(speakers), sessions, (), questions))
-    return chats, Ledger.of(total + len(leftovers), leftovers)
+    parts = []
+    for name, query_ids in of_scene.items():
+        if query_ids:
+            sessions = _sessions(scenes[name], documents, files["corpus.jsonl"].where)
+            ids = set(scenes[name])
+            questions = (
+                Question(
+                    id_,
+                    text_of(queries[id_].get("text")),
+                    None,
+                    category,
+                    **known_evidence(relevant.get(id_, ()), ids),
+                )
+                for id_ in query_ids
+            )
+            parts.append(chat_part(name, sessions, questions, ()))
+    return [*parts, ([], Ledger.of(0, leftovers))]
 
 
 def _rows(member: Member, leftovers: list[Leftover]) -> Iterator[tuple[str, Fields]]:
@@ -167,15 +168,6 @@ def _sessions(
         extra = extra_of({"title": title} if title else {}, where)
         sessions.setdefault(number, []).append(Message(id_, who, None, said, extra=extra))
     return tuple(Session(n, None, tuple(said)) for n, said in enumerate(sessions.values(), 1))
-
-
-def _question(
-    id_: str, text: str, category: str, relevant: Sequence[str], ids: set[str]
-) -> Question:
-    stated = tuple(dict.fromkeys(relevant))
-    found = tuple(name for name in stated if name in ids)
-    lost = tuple(name for name in stated if name not in ids)
-    return Question(id_, text, None, category, found, lost, stated)
 
 
 FORMAT = Format("LMEB folders", _sniff, _read)

@@ -51,6 +51,7 @@ from realtalk.formats.questions import annotated_question, name_of, number_of, r
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.text.calendars import MONTHS
+from realtalk.text.written_days import parse_spelled
 
 # One entry of a LoCoMo sample to one frozen value and back.
 #
@@ -69,24 +70,12 @@ SECTIONS: Mapping[str, tuple[EventKind, re.Pattern[str]]] = {
     "observation": ("observation", re.compile(rf"session_{_NUMBER}_observation")),
     "session_summary": ("summary", re.compile(rf"session_{_NUMBER}_summary")),
 }
-_DATE = re.compile(
-    r"\s*([0-9]{1,2}):([0-9]{2})\s*([ap])\.?m\.?\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})\s*",
-    re.IGNORECASE,
-)
 _ABSENT = "absent"
 
 
 def parse_date(text: object) -> datetime | None:
     """`1:56 pm on 8 May, 2023`, or None."""
-    match = _DATE.fullmatch(text) if isinstance(text, str) else None
-    if match is None or match[5].capitalize() not in MONTHS or not 1 <= int(match[1]) <= 12:
-        return None
-    hour = int(match[1]) % 12 + (12 if match[3].lower() == "p" else 0)
-    month = MONTHS.index(match[5].capitalize()) + 1
-    try:
-        return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]))
-    except ValueError:
-        return None
+    return parse_spelled(text.replace(" on ", " ")) if isinstance(text, str) else None
 
 
 def _day(time: datetime) -> str:
@@ -394,7 +383,7 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
             events += readable(notes, "is not a note")
     chat = Chat(id_, speakers, tuple(sessions), tuple(events), tuple(questions))
     chat = replace(chat, extra=extra_of(_sample_patch(chat, sample), where))
-    return amend(chat, own.get(_WHOLE), where), Ledger.of(len(spoke) + len(leftovers), leftovers)
+    return amend(chat, own.get(_WHOLE), where), Ledger.of(len(spoke), leftovers)
 
 
 def _sample_patch(chat: Chat, sample: Mapping[str, Any]) -> Fields:

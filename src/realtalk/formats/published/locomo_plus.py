@@ -24,7 +24,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.download import cache_folder
 from realtalk.formats.json_input import as_list, head_keys, load, mapping, text_of
 from realtalk.formats.published import locomo
-from realtalk.formats.published.record import gather
+from realtalk.formats.published.record import chat_part, gather
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
 
@@ -46,23 +46,14 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     chats = [chat for chat in _locomo_chats(source, options) if _last(chat) is not None]
     if not chats:
         raise RealtalkError("its LoCoMo file has no chat with dates", where=str(source.path))
-    parts: list[tuple[list[Chat], Ledger]] = []
+    # Those of one chat side by side: what they share is searched for once.
+    parts: list[list[tuple[list[Chat], Ledger]]] = [[] for _ in chats]
     for member in options.in_turn(_FILES.members(source)):
-        leftovers: list[Leftover] = []
-        stitched: list[tuple[int, Chat]] = []
         for at, entry in enumerate(as_list(load(member))):
-            place = at % len(chats)
-            chat = _stitch(chats[place], entry, at + 1)
-            if chat is None:
-                leftovers.append(Leftover(f"{member.name}[{at}]", "has no cue or no remark"))
-            else:
-                stitched.append((place, chat))
-        # Those of one chat side by side: what they share is searched for once.
-        stitched.sort(key=lambda pair: pair[0])
-        total = sum(len(session.messages) for _, chat in stitched for session in chat.sessions)
-        ledger = Ledger.of(total + len(leftovers), leftovers)
-        parts.append(([chat for _, chat in stitched], ledger))
-    return gather(source, "locomo-plus", parts)
+            part = _stitch(chats[at % len(chats)], entry, at + 1)
+            lost = Leftover(f"{member.name}[{at}]", "has no cue or no remark")
+            parts[at % len(chats)].append(part or ([], Ledger.of(0, [lost])))
+    return gather(source, "locomo-plus", [part for alike in parts for part in alike])
 
 
 def _locomo_chats(source: Source, options: ReadOptions) -> Sequence[Chat]:
@@ -95,7 +86,7 @@ def days_of(gap: str) -> int:
     return count * _DAYS[match[2]]
 
 
-def _stitch(chat: Chat, entry: Any, number: int) -> Chat | None:
+def _stitch(chat: Chat, entry: Any, number: int) -> tuple[list[Chat], Ledger] | None:
     last = _last(chat)
     item = mapping(entry)
     # Who is A: the order of speakers is that of their first words, unless the file said otherwise.
@@ -122,8 +113,8 @@ def _stitch(chat: Chat, entry: Any, number: int) -> Chat | None:
         tuple(message.id for message in cue),
         asked=asked,
     )
-    numbered = tuple(replace(session, number=n) for n, session in enumerate(sessions, 1))
-    return Chat(f"{chat.id}, {number}", chat.speakers, numbered, (), (question,))
+    numbered = [replace(session, number=n) for n, session in enumerate(sessions, 1)]
+    return chat_part(f"{chat.id}, {number}", numbered, [question], ())
 
 
 def _lines(text: object) -> Iterator[tuple[str, str]]:

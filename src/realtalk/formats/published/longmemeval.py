@@ -16,19 +16,25 @@ question at a time.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from realtalk.chat import Chat, Message, Question, Session
+from realtalk.chat import Chat, Question, Session
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import as_list, head_keys, items, text_of
-from realtalk.formats.published.record import extra_of, gather
+from realtalk.formats.json_input import Fields, as_list, head_keys, items, text_of
+from realtalk.formats.published.record import (
+    chat_part,
+    extra_of,
+    gather,
+    spelled_time,
+    spoken_turns,
+)
 from realtalk.formats.questions import name_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
 
-_DATE = re.compile(r"\s*([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})\D{0,20}?([0-9]{1,2}):([0-9]{2})\s*")
 _MARKS = frozenset({"question_id", "question_type"})
 _HAYSTACK = frozenset({"haystack_sessions", "haystack_dates", "haystack_session_ids"})
 # What becomes a field, a session or an id; everything else is kept in the question's extra.
@@ -38,15 +44,6 @@ _READ = frozenset(
     haystack_sessions answer_session_ids
     """.split()  # noqa: SIM905 - words read better than quotes
 )
-
-
-def parse_date(text: object) -> datetime | None:
-    """`2023/10/02 (Mon) 04:40`, or None."""
-    match = _DATE.fullmatch(text) if isinstance(text, str) else None
-    try:
-        return datetime(*map(int, match.groups())) if match else None  # type: ignore[arg-type]
-    except ValueError:
-        return None
 
 
 def _is_ours(member: Member) -> bool:
@@ -62,108 +59,76 @@ _FILES = FormatFiles(
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = _FILES.members(source)
-    chats: list[Chat] = []
+    parts: list[tuple[list[Chat], Ledger]] = []
     ids = UniqueNames("{}-{}")
-    total = 0
-    leftovers: list[Leftover] = []
-    for member in members:
+    for member in _FILES.members(source):
         for index, item in enumerate(items(member)):
-            where = f"{member.name}[{index}]"
-            chat = _chat(item, where, ids, leftovers)
-            if chat is None:
-                leftovers.append(Leftover(where, "is not a question with sessions"))
-            else:
-                chats.append(chat)
-                total += sum(len(session.messages) for session in chat.sessions)
-            if len(chats) % 50 == 0:
-                options.progress(len(chats), 0, member.stem)
-    ledger = Ledger.of(total + len(leftovers), leftovers)
-    return gather(source, "longmemeval", [(chats, ledger)])
+            parts.append(_chat(item, f"{member.name}[{index}]", ids))
+            if len(parts) % 50 == 0:
+                options.progress(len(parts), 0, member.stem)
+    return gather(source, "longmemeval", parts)
 
 
-def _chat(item: Any, where: str, ids: UniqueNames, leftovers: list[Leftover]) -> Chat | None:
-    if not isinstance(item, dict):
-        return None
-    question_text, haystack = item.get("question"), item.get("haystack_sessions")
-    if not isinstance(question_text, str) or not isinstance(haystack, list):
-        return None
-    question_id = text_of(item.get("question_id")) or where
-    id_ = ids.free(question_id)
+def _chat(item: Any, where: str, ids: UniqueNames) -> tuple[list[Chat], Ledger]:
+    haystack = item.get("haystack_sessions") if isinstance(item, dict) else None
+    if not isinstance(haystack, list) or not isinstance(item.get("question"), str):
+        return [], Ledger.of(0, [Leftover(where, "is not a question with sessions")])
+    leftovers: list[Leftover] = []
+    id_ = text_of(item.get("question_id")) or where
     names = [text_of(name) for name in as_list(item.get("haystack_session_ids"))]
-    dates = [parse_date(date) for date in as_list(item.get("haystack_dates"))]
+    dates = [spelled_time(date) for date in as_list(item.get("haystack_dates"))]
     order = _in_time(dates, len(haystack))
     sessions, evidence = [], []
     for number, place in enumerate(order, 1):
-        messages: list[Message] = []
-        for position, turn in enumerate(as_list(haystack[place])):
-            message = _message(turn, f"D{number}:{len(messages) + 1}", where)
-            if message is None:
-                spot = f"{where}: haystack_sessions[{place}][{position}]"
-                leftovers.append(Leftover(spot, "has no role or no content"))
-                continue
-            messages.append(message)
+        messages = []
+        spot = f"{where}: haystack_sessions[{place}]"
+        for turn, message in spoken_turns(haystack[place], number, spot, leftovers):
             if turn.get("has_answer") is True:
                 evidence.append(message.id)
+            # An unmarked turn and one marked false are the same.
+            beyond = {key: turn[key] for key in turn.keys() - {"role", "content"}}
+            if beyond.get("has_answer") is False:
+                del beyond["has_answer"]
+            messages.append(replace(message, extra=extra_of(beyond, where)))
         time = dates[place] if place < len(dates) else None
         sessions.append(Session(number, time, tuple(messages)))
-    speakers = dict.fromkeys(message.speaker for s in sessions for message in s.messages)
     extra = {
         "order": [place + 1 for place in order],
         "session_ids": [names[place] if place < len(names) else "" for place in order],
     }
-    question = _question(item, question_text, tuple(evidence), frozenset(names), where)
-    return Chat(
-        id_, tuple(speakers), tuple(sessions), (), (question,), extra=extra_of(extra, where)
-    )
+    question = _question(item, id_, tuple(evidence), names, where)
+    (chat,), ledger = chat_part(ids.free(id_), sessions, [question], leftovers)
+    return [replace(chat, extra=extra_of(extra, where))], ledger
 
 
 def _in_time(dates: list[datetime | None], count: int) -> list[int]:
     """Places of sessions, oldest first; one without date stays behind the one before it."""
-    keys: list[tuple[datetime, int]] = []
-    last = datetime.min
-    for place in range(count):
-        last = (dates[place] if place < len(dates) else None) or last
-        keys.append((last, place))
-    return [place for _, place in sorted(keys)]
 
+    def moments() -> Iterator[tuple[datetime, int]]:
+        last = datetime.min
+        for place in range(count):
+            last = (dates[place] if place < len(dates) else None) or last
+            yield last, place
 
-def _message(turn: Any, id_: str, where: str) -> Message | None:
-    if not isinstance(turn, dict):
-        return None
-    role, content = turn.get("role"), turn.get("content")
-    if not isinstance(role, str) or not isinstance(content, str):
-        return None
-    extra = {
-        key: value
-        for key, value in turn.items()
-        # An unmarked turn and one marked false are the same.
-        if key not in ("role", "content") and not (key == "has_answer" and value is False)
-    }
-    return Message(id_, role, None, content, extra=extra_of(extra, where))
+    return [place for _, place in sorted(moments())]
 
 
 def _question(
-    item: dict[str, Any],
-    text: str,
-    evidence: tuple[str, ...],
-    sessions: frozenset[str],
-    where: str,
+    item: Fields, id_: str, evidence: tuple[str, ...], sessions: list[str], where: str
 ) -> Question:
-    id_ = text_of(item.get("question_id")) or where
     extra = {key: value for key, value in item.items() if key not in _READ}
     answer = item.get("answer")
     if answer is not None and not isinstance(answer, str):
         extra["answer"] = answer  # the number as a number
     if id_.endswith("_abs"):
         extra["abstention"] = True
-    asked_at = parse_date(item.get("question_date"))
+    asked_at = spelled_time(item.get("question_date"))
     if asked_at is None and item.get("question_date") is not None:
         extra["question_date"] = item["question_date"]
     stated = tuple(text_of(name) for name in as_list(item.get("answer_session_ids")))
     return Question(
         id_,
-        text,
+        item["question"],
         None if answer is None else text_of(answer),
         name_of("longmemeval", item.get("question_type")),
         evidence,

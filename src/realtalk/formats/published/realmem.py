@@ -14,21 +14,25 @@ its own may be searched (`before_session`). A session that is not earlier is no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from datetime import datetime
-from typing import Any
+from collections.abc import Mapping
+from itertools import pairwise
 
-from realtalk.chat import Chat, Message, Question, Session
+from realtalk.chat import Chat, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import Fields, as_list, head_keys, load, mapping, text_of
-from realtalk.formats.published.record import by_number, extra_of, gather
+from realtalk.formats.published.record import (
+    by_number,
+    chat_part,
+    extra_of,
+    gather,
+    known_evidence,
+    spelled_time,
+    spoken_turns,
+)
 from realtalk.formats.questions import BEFORE_SESSION, EVIDENCE_BY
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
-
-_DAY = re.compile(r"\s*(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}))?")
 
 
 def _is_ours(member: Member) -> bool:
@@ -53,70 +57,43 @@ def _chat(member: Member) -> tuple[list[Chat], Ledger]:
     earlier: dict[str, Session] = {}
     questions: list[Question] = []
     ids = UniqueNames("{}-{}")
-    total = 0
-    for number, dialogue in enumerate(dialogues, 1):
-        turns = as_list(mapping(dialogue).get("dialogue_turns"))
-        time = parse_day(mapping(dialogue).get("current_time"))
-        messages: list[Message] = []
-        for at, turn in enumerate(turns):
-            message = _message(turn, f"D{number}:{len(messages) + 1}")
-            if message is None:
-                spot = f"{member.name}: dialogues[{number - 1}].dialogue_turns[{at}]"
-                leftovers.append(Leftover(spot, "has no speaker or no content"))
-                continue
-            messages.append(message)
+    for number, dialogue in enumerate(map(mapping, dialogues), 1):
+        where = f"{member.name}: dialogues[{number - 1}].dialogue_turns"
+        turns = as_list(dialogue.get("dialogue_turns"))
+        replies = {id(turn): reply for turn, reply in pairwise(turns)}
+        time = spelled_time(dialogue.get("current_time"))
+        spoken = list(spoken_turns(turns, number, where, leftovers, "speaker"))
+        for turn, message in spoken:
             if turn.get("is_query") is True:
-                reply = mapping(turns[at + 1]) if at + 1 < len(turns) else {}
-                id_ = ids.free(text_of(turn.get("query_id")) or message.id)
-                question = _question(id_, turn, reply, earlier)
                 extra = {BEFORE_SESSION: number, EVIDENCE_BY: "session"}
                 extra |= {key: turn[key] for key in ("topic", "session_type") if turn.get(key)}
-                packed = extra_of(extra, member.where)
-                questions.append(replace(question, asked=time, extra=packed))
-        total += len(messages)
-        sessions.append(Session(number, time, tuple(messages)))
-        earlier[text_of(mapping(dialogue).get("session_uuid"))] = sessions[-1]
+                question = Question(
+                    ids.free(text_of(turn.get("query_id")) or message.id),
+                    message.text,
+                    category=re.sub(r"\W+", "_", text_of(turn.get("category_name")).lower()),
+                    asked=time,
+                    extra=extra_of(extra, member.where),
+                    **_gold(mapping(replies.get(id(turn))), earlier),
+                )
+                questions.append(question)
+        sessions.append(Session(number, time, tuple(message for _, message in spoken)))
+        earlier[text_of(dialogue.get("session_uuid"))] = sessions[-1]
     name = text_of(mapping(whole.get("_metadata")).get("person_name")) or member.stem
-    speakers = dict.fromkeys(message.speaker for s in sessions for message in s.messages)
-    chat = Chat(name, tuple(speakers), tuple(sessions), (), tuple(questions))
-    return [chat], Ledger.of(total + len(leftovers), leftovers)
+    return chat_part(name, sessions, questions, leftovers)
 
 
-def parse_day(text: object) -> datetime | None:
-    """`2025-12-19 (Friday)`, also with a time of day, or None."""
-    match = _DAY.match(text) if isinstance(text, str) else None
-    try:
-        return datetime.fromisoformat(f"{match[1]} {match[2] or '00:00'}") if match else None
-    except ValueError:
-        return None
-
-
-def _message(turn: Any, id_: str) -> Message | None:
-    speaker, content = mapping(turn).get("speaker"), mapping(turn).get("content")
-    if not isinstance(speaker, str) or not isinstance(content, str):
-        return None
-    return Message(id_, speaker, None, content)
-
-
-def _question(id_: str, turn: Fields, reply: Fields, earlier: Mapping[str, Session]) -> Question:
-    stated = tuple(dict.fromkeys(filter(None, _stated(reply))))
+def _gold(reply: Fields, earlier: Mapping[str, Session]) -> Fields:
+    """What the turn behind a question says: its answer, and the sessions that it needs."""
+    used = (mapping(memory).get("session_uuid") for memory in as_list(reply.get("memory_used")))
+    named = map(text_of, (*as_list(reply.get("memory_session_uuids")), *used))
+    gold = known_evidence(filter(None, named), earlier)
+    messages = (message for uuid in gold["evidence"] for message in earlier[uuid].messages)
     answer = reply.get("content")
-    return Question(
-        id_,
-        turn["content"],
-        answer if isinstance(answer, str) else None,
-        re.sub(r"\W+", "_", text_of(turn.get("category_name")).lower()),
-        tuple(m.id for uuid in stated if uuid in earlier for m in earlier[uuid].messages),
-        tuple(uuid for uuid in stated if uuid not in earlier),
-        stated,
-    )
-
-
-def _stated(reply: Fields) -> Iterator[str]:
-    for uuid in as_list(reply.get("memory_session_uuids")):
-        yield text_of(uuid)
-    for memory in as_list(reply.get("memory_used")):
-        yield text_of(mapping(memory).get("session_uuid"))
+    return {
+        **gold,
+        "evidence": tuple(message.id for message in messages),
+        "answer": answer if isinstance(answer, str) else None,
+    }
 
 
 FORMAT = Format("RealMem JSON", _FILES.sniff, _read)

@@ -74,11 +74,9 @@ def _chat(member: Member) -> tuple[list[Chat], Ledger]:
     speakers = tuple(text_of(value) for value in data["name"].values())
     sessions: list[Session] = []
     leftovers: list[Leftover] = []
-    total = 0
     for number, entries in _sessions_by_number(data, member):
         messages = []
         for index, entry in enumerate(entries):
-            total += 1
             message = _message(entry)
             if message is None:
                 where = f"{member.name}: session_{number}[{index}]"
@@ -97,7 +95,7 @@ def _chat(member: Member) -> tuple[list[Chat], Ledger]:
     questions = tuple(_questions(data, ids))
     aliases = learn(speakers, sessions, events, questions)
     chat = Chat(member.stem, speakers, tuple(sessions), events, questions, aliases)
-    return [chat], Ledger.of(total, leftovers)
+    return [chat], Ledger.of(len(chat.messages), leftovers)
 
 
 def _sessions_by_number(data: Mapping[str, Any], member: Member) -> Iterator[tuple[int, list[Any]]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -35,8 +35,10 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.reading import Ledger, ReadCorpus
+from realtalk.formats.json_input import Fields, as_list, mapping
+from realtalk.formats.reading import Ledger, Leftover, ReadCorpus
 from realtalk.formats.source import Member, Source
+from realtalk.text.written_days import parse_spelled
 
 # Chats from several files → one reading.
 #
@@ -75,6 +77,42 @@ def gather(
     unique = tuple(replace(chat, id=ids.free(chat.id)) for chats, _ in parts for chat in chats)
     corpus = Corpus(source.name if name is None else name, format_name, unique)
     return ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(notes))
+
+
+def chat_part(
+    id_: str, sessions: Iterable[Session], questions: Iterable[Question], rest: Sequence[Leftover]
+) -> tuple[list[Chat], Ledger]:
+    """One chat of what was said and asked, with the count of that and of what is left over."""
+    chat = Chat(id_, (), tuple(sessions), (), tuple(questions))
+    speakers = tuple(dict.fromkeys(message.speaker for message in chat.messages))
+    return [replace(chat, speakers=speakers)], Ledger.of(len(chat.messages), rest)
+
+
+def spoken_turns(
+    turns: Any, session: int, where: str, rest: list[Leftover], who: str = "role"
+) -> Iterator[tuple[Fields, Message]]:
+    """Turns of a session that say something, each with its message; others are left over."""
+    count = 0
+    for at, turn in enumerate(as_list(turns)):
+        speaker, text = (mapping(turn).get(key) for key in (who, "content"))
+        if isinstance(speaker, str) and isinstance(text, str):
+            count += 1
+            yield turn, Message(f"D{session}:{count}", speaker, None, text)
+        else:
+            rest.append(Leftover(f"{where}[{at}]", f"has no {who} or no content"))
+
+
+def known_evidence(stated: Iterable[str], known: Container[str]) -> Fields:
+    """What a question names: the messages that are known, what is not, and all as it stands."""
+    names = tuple(dict.fromkeys(stated))
+    evidence = tuple(name for name in names if name in known)
+    unresolved = tuple(name for name in names if name not in known)
+    return {"evidence": evidence, "unresolved": unresolved, "stated": names}
+
+
+def spelled_time(value: Any) -> datetime | None:
+    """The time that a text spells; midnight of a day without a clock."""
+    return parse_spelled(f"{value} 00:00") if isinstance(value, str) else None
 
 
 def undated_notes(count: int) -> tuple[str, ...]:

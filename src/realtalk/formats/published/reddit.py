@@ -18,30 +18,38 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import IO, Any
+from itertools import chain
+from typing import Any
 
-import ijson
 import polars as pl
 
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import NOT_TEXT, Fields, head_text, skip_mark, text_of, zone
+from realtalk.formats.json_input import (
+    NOT_TEXT,
+    Events,
+    Fields,
+    build_value,
+    head_text,
+    json_events,
+    list_values,
+    text_of,
+    zone,
+)
 from realtalk.formats.published.record import extra_of, undated_notes
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
-from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
+from realtalk.formats.tables import ChatRow, Tables, message_frame
 from realtalk.text.written_days import parse_stamp
 
-# Posts and comments, as a parser meets them, to messages in document order.
+# Posts, one at a time, to messages in document order.
 #
-#     post = posts.begin(None); comment = posts.begin(post)
-#     posts.end(comment, …); posts.end(post, …); posts.close("mara", …)
+#     posts.add({"title": "t", "comments": [{"body": "no"}]}, "mara", "threads.json: post 1")
 #     → rows D1:1 and D1:2 (reply to D1:1) of chat post-000001
-#
-# An entry is listed when it begins, because its replies may come before its score; it is
-# filled when it ends.
 
 BRANCHES = frozenset({"comments", "replies", "children"})
 _AT_ONCE = 100_000  # entries that wait to become columns; whole posts
@@ -54,17 +62,19 @@ _SCORE = ("score", "ups", "upvotes")
 _TIME = ("timestamp", "created_utc", "created", "time", "date")
 _DOMAIN = ("__sub__", "subreddit", "domain")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_DEEPEST = sys.maxsize  # a chain of replies may be any length
 _COLUMNS = ("chat", "session_time", "id", "speaker", "time", "text", "reply_to", "deleted", "extra")
 
 
 @dataclass(slots=True, eq=False)
-class Node:
-    """A post or comment; `fields` are taken apart when it ends."""
+class _Node:
+    """A post or comment, or what stands where one belongs: `reason` says why it is none."""
 
-    parent: Node | None
+    parent: _Node | None
+    reason: str = ""
     fields: Fields = field(default_factory=dict)
-    branching: bool = False  # inside its list of comments or replies
     odd: bool = False  # an object or a list stands where its text should
+    answered: bool = False
     id: str = ""
     speaker: str = NOBODY
     time: datetime | None = None
@@ -72,9 +82,31 @@ class Node:
     deleted: bool = False
     extra: str = ""
 
-    @property
-    def text_names(self) -> tuple[str, ...]:
-        return _POST_TEXT if self.parent is None else _COMMENT_TEXT
+
+def _nodes(post: Fields) -> list[_Node]:
+    """A post and its comments, each before its replies."""
+    nodes: list[_Node] = []
+    waiting: list[tuple[_Node | None, Any]] = [(None, post)]
+    while waiting:
+        parent, item = waiting.pop()
+        node = _Node(parent)
+        nodes.append(node)
+        if not isinstance(item, dict):
+            kind = "list" if isinstance(item, list) else "bare value"
+            node.reason = f"a {kind} where a comment belongs"
+            continue
+        replies: list[Any] = []
+        for key, value in item.items():
+            if key in BRANCHES and isinstance(value, list):
+                replies += value
+            elif isinstance(value, dict | list):
+                node.odd |= key in (_COMMENT_TEXT if parent else _POST_TEXT)
+                if key in BRANCHES:
+                    nodes.append(_Node(node, "comments that are not a list"))
+            elif value is not None:
+                node.fields[key] = value
+        waiting += ((node, reply) for reply in reversed(replies))
+    return nodes
 
 
 def _take(fields: Fields, names: tuple[str, ...]) -> Any:
@@ -107,7 +139,6 @@ class Posts:
         self.left: list[Leftover] = []
         self.undated = 0
         self._tz = zone(timezone)
-        self._nodes: list[Node] = []  # of the post being read
         self._about: Fields = {}  # what goes to the chat instead of its first message
         self._chat_ids = UniqueNames("{}~{}")
         self._rows: list[tuple[Any, ...]] = []
@@ -116,24 +147,19 @@ class Posts:
     def leave(self, where: str, reason: str) -> None:
         self.left.append(Leftover(where, reason))
 
-    def begin(self, parent: Node | None) -> Node:
-        self._nodes.append(Node(parent))
-        return self._nodes[-1]
-
-    def end(self, node: Node, where: str) -> None:
-        """Fills the node, or takes it back where it says nothing and bears nothing."""
-        fields, node.fields = node.fields, {}
+    def _fill(self, node: _Node, where: str) -> None:
+        """Takes the fields apart; what says nothing and bears nothing is no message."""
+        fields = node.fields
         is_post = node.parent is None
         title = fields.get("title") if is_post else None
-        text = _take(fields, node.text_names)
+        text = _take(fields, _POST_TEXT if is_post else _COMMENT_TEXT)
         author, stamp = _take(fields, _AUTHOR), _take(fields, _TIME)
         if odd := isinstance(text, bool) or (text is None and node.odd):
             text = None
         is_empty = odd or (author is None and stamp is None)
         if text is None and title is None and is_empty:  # a title says something, too
-            if self._nodes[-1] is node:  # nobody replied to it
-                self._nodes.pop()
-                self.leave(where, NOT_TEXT if odd else "has no text, author or time")
+            if not node.answered:
+                node.reason = NOT_TEXT if odd else "has no text, author or time"
                 return
             node.deleted = True
         node.text = text_of(text)
@@ -157,24 +183,33 @@ class Posts:
         simple = not fields and type(score) is int
         node.extra = f'{{"score":{score}}}' if simple else extra_of(fields | scored, where)
 
-    def close(self, filed_under: str, where: str) -> None:
-        """Names the entries of the post that has just ended; nothing if it was taken back."""
-        nodes, self._nodes = self._nodes, []
+    def add(self, post: Fields, filed_under: str, where: str) -> None:
+        """Takes a post with all below it; nothing of it where nobody says anything."""
+        nodes = _nodes(post)
+        for node in reversed(nodes):  # replies first: who is answered is kept
+            if not node.reason:
+                self._fill(node, where)
+            if node.parent and not node.reason:
+                node.parent.answered = True
+        for node in nodes:
+            if node.reason:
+                self.leave(where, node.reason)
+        nodes = [node for node in nodes if not node.reason]
         if not nodes:
             return
-        post = nodes[0]
+        first = nodes[0]
         if filed_under:
             self._about["author"] = filed_under
-            if post.speaker == NOBODY and not post.deleted:
-                post.speaker = filed_under
-        chat = self._chat_ids.free(post.id or f"post-{len(self.chats) + 1:06d}")
+            if first.speaker == NOBODY and not first.deleted:
+                first.speaker = filed_under
+        chat = self._chat_ids.free(first.id or f"post-{len(self.chats) + 1:06d}")
         speakers = tuple(dict.fromkeys(node.speaker for node in nodes))
         self.chats.append(ChatRow(chat, speakers, extra=extra_of(self._about, where)))
         ids = UniqueNames("{}~{}")
         for place, node in enumerate(nodes, 1):
             node.id = ids.free(node.id or f"D1:{place}")
             reply_to = node.parent and node.parent.id
-            row = (chat, post.time, node.id, node.speaker, node.time, node.text, reply_to)
+            row = (chat, first.time, node.id, node.speaker, node.time, node.text, reply_to)
             self._rows.append((*row, node.deleted, node.extra))
         if len(self._rows) >= _AT_ONCE:
             self._put_away()
@@ -216,130 +251,51 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = _FILES.members(source)
     posts = Posts(options.timezone)
     for member in members:
-        with member.open() as stream:
-            skip_mark(stream)
-            try:
-                _Walk(posts, member.name, options).run(stream)
-            # ijson's own message quotes the text around the fault.
-            except (ijson.JSONError, ValueError, OverflowError) as error:
-                raise RealtalkError("not valid JSON", where=member.where) from error
+        count = 0
+        with json_events(member, several=True) as events:
+            for author, post in _filed_posts(events):
+                where = f"{member.name}: post {count + 1}"
+                if isinstance(post, dict):
+                    posts.add(post, author, where)
+                    count += 1
+                    if count % _EVERY == 0:
+                        options.progress(count, 0, "posts")
+                else:
+                    posts.leave(where, "a bare value where a post belongs")
     if not posts.chats:
         raise RealtalkError("holds no post that can be read", where=str(source.path))
     messages = posts.frame()
-    events, questions = pl.DataFrame(schema=EVENTS), pl.DataFrame(schema=QUESTIONS)
     return ReadCorpus(
-        tables=Tables(source.name, "reddit", tuple(posts.chats), messages, events, questions),
-        ledger=Ledger.of(messages.height + len(posts.left), posts.left),
+        tables=Tables(source.name, "reddit", tuple(posts.chats), messages),
+        ledger=Ledger.of(messages.height, posts.left),
         notes=undated_notes(posts.undated),
     )
 
 
-class _Walk:
-    """The parser's events of one file, turned into posts and comments with a stack of its own.
+def _filed_posts(events: Events) -> Iterator[tuple[str, Any]]:
+    """Every post, and the author it is filed under: of a list, a map of authors, or lines."""
+    for begin in events:
+        first = next(events) if begin[0] == "start_map" else ("", "")
+        second = next(events) if first[0] == "map_key" else ("", "")
+        if second[0] != "start_array" or first[1] in BRANCHES:
+            begun = (event for event in (first, second) if event[0])
+            yield from _posts("", begin, chain(begun, events))
+            continue
+        # The first entry of an outermost map decides: an author with posts, or a post's field.
+        yield from _posts(first[1], second, events)
+        for end, author in events:
+            if end == "end_map":
+                break
+            yield from _posts(author, next(events), events)
 
-    `_open` holds the posts and comments around the current place, outermost first. A
-    container that is neither (a list of awards, say) is passed over by counting its depth.
-    """
 
-    def __init__(self, posts: Posts, name: str, options: ReadOptions) -> None:
-        self._posts = posts
-        self._name = name
-        self._progress = options.progress
-        self._open: list[Node] = []
-        self._outer: list[str] = []  # "list" or "authors": what is around a post
-        self._undecided = False  # in a map that is a post or the map of authors
-        self._author = ""  # the author a post is filed under
-        self._key = ""
-        self._skip = 0  # depth inside a container that is passed over
-        self._count = 0  # posts that have ended
-
-    def run(self, stream: IO[bytes]) -> None:
-        """Reads to the end; several JSON values in one file (.jsonl) are one stream."""
-        events = ijson.basic_parse(stream, use_float=True, multiple_values=True, buf_size=1 << 20)
-        for event, value in events:
-            if self._skip:
-                if event in ("start_map", "start_array"):
-                    self._skip += 1
-                elif event in ("end_map", "end_array"):
-                    self._skip -= 1
-            elif event == "map_key":
-                self._key = value
-            elif self._open:
-                self._inside(event, value)
-            else:
-                self._outside(event, value)
-
-    def _inside(self, event: str, value: Any) -> None:
-        node = self._open[-1]
-        if event == "start_map":
-            if node.branching:
-                self._open.append(self._posts.begin(node))
-                return
-            if self._key in BRANCHES:
-                self._leave("comments that are not a list")
-            self._pass_over(node)
-        elif event == "end_map":
-            self._open.pop()
-            self._posts.end(node, self._place())
-            if not self._open:
-                self._posts.close(self._author, self._place())
-                self._count += 1
-                if self._count % _EVERY == 0:
-                    self._progress(self._count, 0, "posts")
-        elif event == "start_array":
-            if self._key in BRANCHES and not node.branching:
-                node.branching = True
-                return
-            if node.branching:
-                self._leave("a list where a comment belongs")
-            self._pass_over(node)
-        elif event == "end_array":
-            node.branching = False
-        elif node.branching:
-            self._leave("a bare value where a comment belongs")
-        elif value is not None:
-            node.fields[self._key] = value
-
-    def _outside(self, event: str, value: Any) -> None:
-        if self._undecided:
-            self._decide(event, value)
-        elif event == "start_map" and not self._outer:
-            self._undecided = True
-        elif event in ("start_map", "start_array"):
-            if self._outer and self._outer[-1] == "authors":
-                self._author = self._key
-            if event == "start_map":
-                self._open.append(self._posts.begin(None))
-            else:
-                self._outer.append("list")
-        elif event in ("end_map", "end_array"):
-            if self._outer.pop() == "authors":
-                self._author = ""
-        else:
-            self._leave("a bare value where a post belongs")
-
-    def _decide(self, event: str, value: Any) -> None:
-        """The first entry of an outermost map decides: an author with posts, or a post's field."""
-        self._undecided = False
-        if event == "end_map":
-            self._leave("an empty object")
-        elif event == "start_array" and self._key not in BRANCHES:
-            self._outer += ["authors", "list"]
-            self._author = self._key
-        else:
-            self._open.append(self._posts.begin(None))
-            self._inside(event, value)
-
-    def _pass_over(self, node: Node) -> None:
-        """Skips an object or a list that is a field, or stands where a comment should."""
-        node.odd = node.odd or self._key in node.text_names
-        self._skip = 1
-
-    def _place(self) -> str:
-        return f"{self._name}: post {self._count + 1}"
-
-    def _leave(self, reason: str) -> None:
-        self._posts.leave(self._place(), reason)
+def _posts(author: str, begin: tuple[str, Any], events: Events) -> Iterator[tuple[str, Any]]:
+    if begin[0] == "start_array":
+        posts = list_values(events, _DEEPEST)
+    else:
+        posts = iter([build_value(*begin, events, _DEEPEST)])
+    for post in posts:
+        yield from ((author, inner) for inner in (post if isinstance(post, list) else [post]))
 
 
 FORMAT = Format("Reddit threads as trees (PersonaConvBench)", _FILES.sniff, _read)

@@ -369,7 +369,7 @@ def _chat(member: Member) -> tuple[list[Chat], Ledger]:
     questions = tuple(_questions(question_cells, ids))
     aliases = learn(speakers, sessions, events, questions)
     chat = Chat(member.stem, speakers, sessions, tuple(events), questions, aliases)
-    return [chat], Ledger.of(total, leftovers, system)
+    return [chat], Ledger.of(total - len(leftovers) - system, leftovers, system)
 
 
 def _session_of(row: Sequence[Any], columns: _Columns) -> re.Match[str] | None:

@@ -42,7 +42,7 @@ from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
 from realtalk.formats.source import Member, Source, matching
-from realtalk.formats.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, message_frame
+from realtalk.formats.tables import MESSAGES, ChatRow, Tables, message_frame
 from realtalk.text.written_days import from_epoch
 
 _OWNER = "Me"
@@ -96,8 +96,6 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
         "whatsapp-database",
         tuple(row for part in parts for row in part.rows),
         pl.concat([part.messages for part in parts]),
-        pl.DataFrame(schema=EVENTS),
-        pl.DataFrame(schema=QUESTIONS),
     )
     ledger = Ledger.sum([part.ledger for part in parts])
     reading = ReadCorpus(tables=tables, ledger=ledger, notes=tuple(dict.fromkeys(notes)))

@@ -33,7 +33,7 @@ from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
 from realtalk.formats.source import Member, Source, matching
-from realtalk.formats.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
+from realtalk.formats.tables import ChatRow, Tables, message_frame
 from realtalk.text.calendars import DateOrder
 
 # One exported chat: its bytes to dated messages, with every line accounted for.
@@ -322,8 +322,6 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
         "whatsapp",
         tuple(rows),
         pl.concat(frames) if several else frames[0],
-        pl.DataFrame(schema=EVENTS),
-        pl.DataFrame(schema=QUESTIONS),
     )
     ledger = Ledger.sum([chat.ledger for chat in chats], "lines")
     reading = ReadCorpus(tables=tables, ledger=ledger, notes=tuple(notes))

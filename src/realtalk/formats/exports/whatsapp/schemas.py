@@ -19,31 +19,32 @@ import polars as pl
 from realtalk.formats.exports.databases import Database
 
 WANTED = {
-    "message": "_id chat_row_id from_me key_id sender_jid_row_id timestamp message_type text_data "
-    "status",
-    "messages": "_id key_remote_jid key_from_me key_id status data timestamp media_wa_type "
-    "media_mime_type media_name media_caption remote_resource quoted_row_id edit_version",
-    "messages_quotes": "_id key_id",
+    "message": "_id:int chat_row_id:int from_me:int key_id sender_jid_row_id:int timestamp:int "
+    "message_type:int text_data status:int",
+    "messages": "_id:int key_remote_jid key_from_me:int key_id status:int data timestamp:int "
+    "media_wa_type:int media_mime_type media_name media_caption remote_resource quoted_row_id:int "
+    "edit_version:int",
+    "messages_quotes": "_id:int key_id",
     "chat_list": "key_remote_jid subject",
-    "jid": "_id raw_string user server",
-    "jid_map": "lid_row_id jid_row_id",
-    "lid_display_name": "lid_row_id display_name",
-    "chat": "_id jid_row_id subject",
-    "message_media": "message_row_id file_path mime_type media_name media_caption",
-    "message_quoted": "message_row_id key_id",
-    "message_edit_info": "message_row_id",
-    "message_revoked": "message_row_id",
-    "message_add_on": "_id parent_message_row_id from_me sender_jid_row_id",
-    "message_add_on_reaction": "message_add_on_row_id reaction",
-    "call_log": "jid_row_id from_me timestamp group_jid_row_id",
+    "jid": "_id:int raw_string user server",
+    "jid_map": "lid_row_id:int jid_row_id:int",
+    "lid_display_name": "lid_row_id:int display_name",
+    "chat": "_id:int jid_row_id:int subject",
+    "message_media": "message_row_id:int file_path mime_type media_name media_caption",
+    "message_quoted": "message_row_id:int key_id",
+    "message_edit_info": "message_row_id:int",
+    "message_revoked": "message_row_id:int",
+    "message_add_on": "_id:int parent_message_row_id:int from_me:int sender_jid_row_id:int",
+    "message_add_on_reaction": "message_add_on_row_id:int reaction",
+    "call_log": "jid_row_id:int from_me:int timestamp:int group_jid_row_id:int",
     "wa_contacts": "jid display_name wa_name",
-    "ZWAMESSAGE": "Z_PK ZISFROMME ZMESSAGEDATE ZTEXT ZMESSAGETYPE ZSTANZAID ZCHATSESSION "
-    "ZGROUPMEMBER ZPARENTMESSAGE",
-    "ZWACHATSESSION": "Z_PK ZCONTACTJID ZPARTNERNAME",
-    "ZWAGROUPMEMBER": "Z_PK ZMEMBERJID ZCONTACTNAME ZFIRSTNAME",
-    "ZWAMEDIAITEM": "ZMESSAGE ZMEDIALOCALPATH ZTITLE ZVCARDNAME ZVCARDSTRING ZMETADATA",
+    "ZWAMESSAGE": "Z_PK:int ZISFROMME:int ZMESSAGEDATE:float ZTEXT ZMESSAGETYPE:int ZSTANZAID "
+    "ZCHATSESSION:int ZGROUPMEMBER:int ZPARENTMESSAGE:int",
+    "ZWACHATSESSION": "Z_PK:int ZCONTACTJID ZPARTNERNAME",
+    "ZWAGROUPMEMBER": "Z_PK:int ZMEMBERJID ZCONTACTNAME ZFIRSTNAME",
+    "ZWAMEDIAITEM": "ZMESSAGE:int ZMEDIALOCALPATH ZTITLE ZVCARDNAME ZVCARDSTRING ZMETADATA:bytes",
     "ZWAPROFILEPUSHNAME": "ZJID ZPUSHNAME",
-    "ZWAMESSAGEINFO": "ZMESSAGE ZRECEIPTINFO",
+    "ZWAMESSAGEINFO": "ZMESSAGE:int ZRECEIPTINFO:bytes",
 }
 NEW = {"message": "_id chat_row_id from_me timestamp", "jid": "_id", "chat": "_id jid_row_id"}
 OLD = {"messages": "_id key_remote_jid key_from_me timestamp"}
@@ -51,17 +52,21 @@ APPLE = {"ZWAMESSAGE": "Z_PK ZISFROMME ZMESSAGEDATE ZCHATSESSION", "ZWACHATSESSI
 
 _EPOCH = 978_307_200  # the first second of 2001, where Apple's times begin
 # What a message is by its number. Products, lists and the like are known by what they hold.
-_ANDROID_KINDS = {
-    **{0: "text", 1: "image", 2: "audio", 3: "video", 4: "contact", 5: "location", 7: "notice"},
-    **{8: "call", 9: "file", 10: "call", 11: "notice", 13: "video", 14: "contact", 15: "deleted"},
-    **{16: "location", 20: "sticker", 24: "link", 42: "image", 43: "video", 64: "deleted"},
-    **{81: "video", 82: "audio", 90: "call"},
-}
-_APPLE_KINDS = {
-    **{0: "text", 1: "image", 2: "video", 3: "audio", 4: "contact", 5: "location", 6: "notice"},
-    **{7: "text", 8: "file", 10: "notice", 11: "video", 12: "notice", 14: "deleted"},
-    **{15: "sticker", 38: "image", 39: "video", 54: "video"},
-}
+_ANDROID_KINDS, _APPLE_KINDS = (
+    {int(number): kind for kind, *numbers in map(str.split, table) for number in numbers}
+    for table in (
+        (
+            *("text 0", "image 1 42", "audio 2 82", "video 3 13 43 81", "contact 4 14"),
+            *("location 5 16", "notice 7 11", "call 8 10 90", "file 9", "deleted 15 64"),
+            *("sticker 20", "link 24"),
+        ),
+        (
+            *("text 0 7", "image 1 38", "video 2 11 39 54", "audio 3", "contact 4", "location 5"),
+            *("notice 6 10 12", "file 8", "deleted 14", "sticker 15"),
+        ),
+    )
+)
+_PHONE_SIGNS = "+0123456789 ()-\u00a0\u200e\u202a\u202c"
 _NOTICE = 6  # the status of what the app itself says
 _REVOKED = 7  # the version of a message that was taken back
 
@@ -80,22 +85,22 @@ class Stored:
 
 def read_schema(database: Database) -> Stored | None:
     """The messages of whichever tables hold some."""
-    found = None
+    stored = None
     for needed, read in ((NEW, _new), (OLD, _old), (APPLE, _apple)):
-        if database.has(needed):
-            found = read(database)
-            if found.messages.height:
-                break
-    return found
+        if database.has(needed) and (stored := read(database)).messages.height:
+            break
+    return stored
 
 
 def contacts(database: Database) -> dict[str, str]:
     """The names in a phone's list of contacts (wa.db)."""
-    rows = database.frame("wa_contacts", {"jid": str, "display_name": str, "wa_name": str}).rows()
+    rows = database.frame("wa_contacts").rows()
     return {jid: shown or own for jid, shown, own in rows if jid and (shown or own)}
 
 
-def _beside(frame: pl.DataFrame, rows: pl.DataFrame, on: str, key: str) -> pl.DataFrame:
+def _beside(
+    frame: pl.DataFrame, rows: pl.DataFrame, on: str, key: str = "message_row_id"
+) -> pl.DataFrame:
     """Each row with the columns of the first of `rows` whose key it has in `on`."""
     once = rows.filter(pl.col(key).is_not_null()).unique(key, keep="first", maintain_order=True)
     return frame.join(once, left_on=on, right_on=key, how="left", maintain_order="left")
@@ -103,69 +108,51 @@ def _beside(frame: pl.DataFrame, rows: pl.DataFrame, on: str, key: str) -> pl.Da
 
 def _address_book(database: Database) -> tuple[dict[int, str], dict[str, str]]:
     """People's and groups' addresses by row, hidden ones by the number they stand for; names."""
-    kinds = {"_id": int, "raw_string": str, "user": str, "server": str}
     jids = {
         row: raw or f"{user or ''}@{server or ''}"
-        for row, raw, user, server in database.frame("jid", kinds).iter_rows()
+        for row, raw, user, server in database.frame("jid").iter_rows()
         if row is not None
     }
-    hidden = database.frame("jid_map", {"lid_row_id": int, "jid_row_id": int}).rows()
-    real = {row: jids[other] for row, other in hidden if row in jids and other in jids}
-    shown = database.frame("lid_display_name", {"lid_row_id": int, "display_name": str}).rows()
-    jids |= real
+    hidden = database.frame("jid_map").rows()
+    jids |= {row: jids[other] for row, other in hidden if row in jids and other in jids}
+    shown = database.frame("lid_display_name").rows()
     return jids, {jids[row]: name for row, name in shown if row in jids and name}
 
 
 def _looked_up(column: str, values: dict[int, str]) -> pl.Expr:
-    found = {row: value for row, value in values.items() if value}
-    return pl.col(column).replace_strict(
-        list(found), list(found.values()), default=None, return_dtype=pl.String
-    )
+    looked_up = pl.col(column).replace_strict(values, default=None, return_dtype=pl.String)
+    return looked_up.replace("", None)
 
 
-def _kinds(column: pl.Expr, kinds: dict[int, str]) -> pl.Expr:
+def _kinds(kinds: dict[int, str]) -> pl.Expr:
     """What a message is; a number that is not known is so by its text or its file."""
-    has_text = pl.col("text").fill_null("") != ""
-    kind = column.fill_null(0).replace_strict(
-        list(kinds), list(kinds.values()), default=None, return_dtype=pl.String
-    )
+    kind = pl.col("type").fill_null(0)
+    kind = kind.replace_strict(kinds, default=None, return_dtype=pl.String)
     media = pl.col("mime").str.extract("^(image|video|audio)/")
     return (
         pl.when(kind.is_not_null())
         .then(kind)
         .when(pl.col("file").is_not_null() | pl.col("mime").is_not_null())
         .then(media.fill_null("file"))
-        .when(has_text)
+        .when(pl.col("text").fill_null("") != "")
         .then(pl.lit("text"))
         .otherwise(pl.lit("unknown"))
     )
 
 
-_MEDIA = {
-    **{"message_row_id": int, "file_path": str, "mime_type": str},
-    **{"media_name": str, "media_caption": str},
-}
-
-
 def _new(database: Database) -> Stored:
     """Android since about 2021."""
     jids, names = _address_book(database)
-    chat_kinds = {"_id": int, "jid_row_id": int, "subject": str}
-    chats = database.frame("chat", chat_kinds).rows()
+    chats = database.frame("chat").rows()
     addresses = {row: jids.get(jid, "") for row, jid, _ in chats if row is not None}
-    kinds = {
-        **{"_id": int, "chat_row_id": int, "from_me": int, "key_id": str, "timestamp": int},
-        **{"sender_jid_row_id": int, "message_type": int, "text_data": str, "status": int},
-    }
-    media = database.frame("message_media", _MEDIA)
-    row_kind = {"message_row_id": int}
-    quoted = database.frame("message_quoted", {**row_kind, "key_id": str})
-    edited = database.frame("message_edit_info", row_kind)["message_row_id"]
-    revoked = database.frame("message_revoked", row_kind)["message_row_id"]
+    edited, revoked = (
+        pl.col("_id").is_in(database.frame(table)["message_row_id"].implode())
+        for table in ("message_edit_info", "message_revoked")
+    )
     frame = (
-        database.frame("message", kinds)
-        .pipe(_beside, media, "_id", "message_row_id")
-        .pipe(_beside, quoted.rename({"key_id": "reply"}), "_id", "message_row_id")
+        database.frame("message")
+        .pipe(_beside, database.frame("message_media"), "_id")
+        .pipe(_beside, database.frame("message_quoted").rename({"key_id": "reply"}), "_id")
         .select(
             row="_id",
             chat=_looked_up("chat_row_id", addresses),
@@ -181,22 +168,15 @@ def _new(database: Database) -> Stored:
             file="file_path",
             mime="mime_type",
             name="media_name",
-            edited=pl.col("_id").is_in(edited.implode()),
-            revoked=pl.col("_id").is_in(revoked.implode()),
+            edited=edited,
+            revoked=revoked,
         )
     )
-    marks = database.frame(
-        "message_add_on_reaction", {"message_add_on_row_id": int, "reaction": str}
-    )
+    marks = database.frame("message_add_on_reaction")
     marks = marks.filter(pl.col("reaction") != "")  # one that was taken back is empty
-    add_on_kinds = {"_id": int, "parent_message_row_id": int, "from_me": int}
-    given = database.frame("message_add_on", {**add_on_kinds, "sender_jid_row_id": int})
-    given = marks.join(given, left_on="message_add_on_row_id", right_on="_id", how="inner")
-    call_kinds = {"jid_row_id": int, "from_me": int, "timestamp": int, "group_jid_row_id": int}
-    calls = [
-        (jids.get(group) or jids.get(jid, ""), "" if mine else jids.get(jid, ""), when)
-        for jid, mine, when, group in database.frame("call_log", call_kinds).iter_rows()
-    ]
+    given = marks.join(
+        database.frame("message_add_on"), left_on="message_add_on_row_id", right_on="_id"
+    )
     return Stored(
         _android(frame),
         {addresses[row]: subject for row, _, subject in chats if row in addresses and subject},
@@ -205,13 +185,16 @@ def _new(database: Database) -> Stored:
             (parent, emoji, "" if mine else jids.get(jid, "") or "?")
             for _, emoji, parent, mine, jid in given.iter_rows()
         ],
-        calls,
+        [
+            (jids.get(group) or jids.get(jid, ""), "" if mine else jids.get(jid, ""), when)
+            for jid, mine, when, group in database.frame("call_log").iter_rows()
+        ],
     )
 
 
 def _android(frame: pl.DataFrame) -> pl.DataFrame:
     """With what every message is."""
-    kind = _kinds(pl.col("type"), _ANDROID_KINDS)
+    kind = _kinds(_ANDROID_KINDS)
     is_notice = pl.col("own") | ((pl.col("status") == _NOTICE).fill_null(False) & (kind != "call"))
     return frame.with_columns(
         kind=pl.when(is_notice)
@@ -225,22 +208,16 @@ def _android(frame: pl.DataFrame) -> pl.DataFrame:
 def _old(database: Database) -> Stored:
     """Android before: who and where stand in the message itself."""
     jids, names = _address_book(database)
-    kinds = {
-        **{"_id": int, "key_remote_jid": str, "key_from_me": int, "key_id": str, "status": int},
-        **{"data": str, "timestamp": int, "media_wa_type": int, "media_mime_type": str},
-        **{"media_name": str, "media_caption": str, "remote_resource": str},
-        **{"quoted_row_id": int, "edit_version": int},
-    }
-    quoted = database.frame("messages_quotes", {"_id": int, "key_id": str})
-    files = database.frame("message_media", {"message_row_id": int, "file_path": str})
+    quoted = database.frame("messages_quotes").rename({"key_id": "reply"})
+    files = database.frame("message_media").select("message_row_id", "file_path")
     frame = (
-        database.frame("messages", kinds)
-        .pipe(_beside, quoted.rename({"key_id": "reply"}), "quoted_row_id", "_id")
-        .pipe(_beside, files, "_id", "message_row_id")
+        database.frame("messages")
+        .pipe(_beside, quoted, "quoted_row_id", "_id")
+        .pipe(_beside, files, "_id")
         .select(
             row="_id",
             chat="key_remote_jid",
-            own=pl.col("key_remote_jid") == "-1",  # the app's own first row
+            own=(pl.col("key_remote_jid") == "-1").fill_null(False),  # the app's own first row
             mine=pl.col("key_from_me") == 1,
             sender=pl.col("remote_resource").replace("", None),
             stamp="timestamp",
@@ -257,40 +234,33 @@ def _old(database: Database) -> Stored:
             revoked=(pl.col("edit_version") == _REVOKED).fill_null(False),
         )
     )
-    titles = dict(database.frame("chat_list", {"key_remote_jid": str, "subject": str}).rows())
-    chats = database.frame("chat", {"jid_row_id": int, "subject": str}).rows()
-    titles |= {jids[row]: subject for row, subject in chats if row in jids and subject}
-    frame = _android(frame.with_columns(pl.col("own").fill_null(False)))
+    titles = dict(database.frame("chat_list").rows())
+    chats = database.frame("chat").rows()
+    titles |= {jids[row]: subject for _, row, subject in chats if row in jids and subject}
     # Beside a file `data` holds none of its sender's words.
     is_file = ~pl.col("kind").is_in(["text", "notice", "call", "deleted", "unknown"])
-    frame = frame.with_columns(text=pl.when(is_file).then("caption").otherwise("text"))
+    frame = _android(frame).with_columns(text=pl.when(is_file).then("caption").otherwise("text"))
     return Stored(frame, {jid: name for jid, name in titles.items() if jid and name}, names)
 
 
 def _apple(database: Database) -> Stored:
     """iPhone and Mac."""
-    session_kinds = {"Z_PK": int, "ZCONTACTJID": str, "ZPARTNERNAME": str}
-    sessions = database.frame("ZWACHATSESSION", session_kinds).rows()
+    sessions, members = (
+        database.frame(table).rows() for table in ("ZWACHATSESSION", "ZWAGROUPMEMBER")
+    )
     addresses = {row: jid for row, jid, _ in sessions if row is not None and jid}
-    member_kinds = {"Z_PK": int, "ZMEMBERJID": str, "ZCONTACTNAME": str, "ZFIRSTNAME": str}
-    members = database.frame("ZWAGROUPMEMBER", member_kinds).rows()
-    pushed = database.frame("ZWAPROFILEPUSHNAME", {"ZJID": str, "ZPUSHNAME": str}).rows()
-    names = {jid: name for jid, name in pushed if jid and name}
+    names = {jid: name for jid, name in database.frame("ZWAPROFILEPUSHNAME").rows() if jid and name}
     names |= {jid: name or first for _, jid, name, first in members if jid and (name or first)}
     titles = {jid: name for _, jid, name in sessions if jid and name}
-    names |= {jid: name for jid, name in titles.items() if not _is_number(name)}
-    kinds = {
-        **{"Z_PK": int, "ZISFROMME": int, "ZMESSAGEDATE": float, "ZTEXT": str, "ZSTANZAID": str},
-        **{"ZMESSAGETYPE": int, "ZCHATSESSION": int, "ZGROUPMEMBER": int, "ZPARENTMESSAGE": int},
+    names |= {
+        jid: name
+        for jid, name in titles.items()
+        if name.strip("+0123456789 ()-\u00a0\u200e\u202a\u202c")
     }
-    media_kinds = {
-        **{"ZMESSAGE": int, "ZMEDIALOCALPATH": str, "ZTITLE": str, "ZVCARDNAME": str},
-        **{"ZVCARDSTRING": str, "ZMETADATA": bytes},
-    }
-    media = database.frame("ZWAMEDIAITEM", media_kinds).with_columns(
+    media = database.frame("ZWAMEDIAITEM").with_columns(
         quoted=pl.col("ZMETADATA").map_elements(_quoted, return_dtype=pl.String)
     )
-    messages = database.frame("ZWAMESSAGE", kinds)
+    messages = database.frame("ZWAMESSAGE")
     keys = messages.select(parent="Z_PK", parent_key="ZSTANZAID")
     is_file = pl.col("ZMESSAGETYPE") == 8  # there the title is the file's name
     frame = (
@@ -300,7 +270,9 @@ def _apple(database: Database) -> Stored:
             row="Z_PK",
             chat=_looked_up("ZCHATSESSION", addresses),
             mine=pl.col("ZISFROMME") == 1,
-            sender=_looked_up("ZGROUPMEMBER", {row: jid for row, jid, *_ in members if row}),
+            sender=_looked_up(
+                "ZGROUPMEMBER", {row: jid for row, jid, *_ in members if row and jid}
+            ),
             stamp=((pl.col("ZMESSAGEDATE") + _EPOCH) * 1000).round().cast(pl.Int64, strict=False),
             text=pl.when(is_file | (pl.col("ZTEXT").fill_null("") != ""))
             .then("ZTEXT")
@@ -313,19 +285,14 @@ def _apple(database: Database) -> Stored:
             name=pl.when(is_file).then("ZTITLE").otherwise("ZVCARDNAME"),
             edited=pl.lit(False),
         )
-        .with_columns(kind=_kinds(pl.col("type"), _APPLE_KINDS))
+        .with_columns(kind=_kinds(_APPLE_KINDS))
     )
-    infos = database.frame("ZWAMESSAGEINFO", {"ZMESSAGE": int, "ZRECEIPTINFO": bytes})
     marks = [
         (row, emoji, jid)
-        for row, blob in infos.drop_nulls().iter_rows()
+        for row, blob in database.frame("ZWAMESSAGEINFO").drop_nulls().iter_rows()
         for emoji, jid in _reactions(blob)
     ]
     return Stored(frame, titles, names, marks)
-
-
-def _is_number(name: str) -> bool:
-    return not name.strip("+0123456789 ()-\u00a0\u200e\u202a\u202c")
 
 
 # Protocol buffers: every field has a number; of the kinds of values only whole numbers and bytes
