@@ -127,7 +127,7 @@ def test_a_mailbox_whose_beginning_is_lost(tmp_path: Path) -> None:
 def test_a_text_that_begins_like_one_is_no_mailbox(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("From my window in 2024\nSubject: none\n")
-    with refused("no mails found"):
+    with refused("no message could be read"):
         open_reading(path, "mbox")
 
 

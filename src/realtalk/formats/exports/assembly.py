@@ -4,12 +4,12 @@
     draft.add(Entry("user17", "Ann", datetime(2024, 5, 1, 9, 30), "hi", id="41"))
     draft.notice()
     draft.leave("result.json, messages[2]", "not an object")
-    assemble(source, "telegram", [draft], options)
+    export_format("Telegram", "telegram", files, lambda export: [draft]).read(source, options)
     → Reading: one chat with D1:1, ledger "3 entries = 1 in messages + 1 system + 1 left over"
 
 A reader of one app only says what an entry means; who is who, what came first, which
-reply belongs where and whether everything is accounted for is decided here, once. `values` takes
-what an entry needs out of JSON, `text_entries` out of lines of text.
+reply belongs where and whether everything is accounted for is decided here, once. `json_input`
+takes what an entry needs out of JSON, `text_entries` out of lines of text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ from typing import Any
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.exports.values import whole
-from realtalk.formats.json_input import NOT_TEXT, Fields
+from realtalk.formats.json_input import NOT_TEXT, Fields, Zone, drop_empty, whole, zone
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
-from realtalk.formats.reading import Ledger, Leftover, ReadCorpus, ReadOptions
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_sessions, sorted_by_time
-from realtalk.formats.source import Source
+from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.text.folding import STRAY_SIGNS
 
 # Who wrote what: one name for every author of a chat, and no name for two of them.
@@ -148,14 +147,17 @@ class Draft:
     def fill(
         self, items: Iterable[Any], where: str, read_entry: Callable[[Fields], Entry | None]
     ) -> None:
-        """Adds the entry of every object of a list; one without an entry is a notice."""
+        """Takes the entry of every object of a list."""
         for place, item in self.objects(items, where):
-            entry = read_entry(item)
-            if entry is None:
-                self.notice()
-            else:
-                entry.where = place
-                self.add(entry)
+            self.take(read_entry(item), place)
+
+    def take(self, entry: Entry | None, where: str) -> None:
+        """Adds an entry that stands there; where there is none, the app wrote by itself."""
+        if entry is None:
+            self.notice()
+        else:
+            entry.where = where
+            self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """Takes a message, or leaves it over with the reason why it is none."""
@@ -202,12 +204,49 @@ class Draft:
         return Ledger(self.unit, total, in_messages, self.system, tuple(self.leftovers))
 
 
-def assemble(
+@dataclass(slots=True)
+class Export:
+    """What a reader of one app is given; going through it yields the app's files, with progress."""
+
+    source: Source
+    options: ReadOptions
+    files: FormatFiles
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def tz(self) -> Zone:
+        return zone(self.options.timezone)
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        return self.files.members(self.source)
+
+    def __iter__(self) -> Iterator[Member]:
+        return self.options.in_turn(self.members)
+
+
+def export_format(
+    title: str,
+    name: str,
+    files: FormatFiles,
+    drafts: Callable[[Export], Iterable[Draft]],
+    sniff: Callable[[Source], bool] | None = None,
+) -> Format:
+    """The format of an app whose chats `drafts` reads."""
+
+    def read(source: Source, options: ReadOptions) -> ReadCorpus:
+        export = Export(source, options, files)
+        return _assemble(source, name, list(drafts(export)), options, export.notes)
+
+    return Format(title, sniff or files.sniff, read)
+
+
+def _assemble(
     source: Source,
     format_name: str,
     drafts: Sequence[Draft],
     options: ReadOptions,
-    notes: Iterable[str] = (),
+    notes: Iterable[str],
 ) -> ReadCorpus:
     """The reading of all drafts; those without a message only count in the ledger."""
     ledger = Ledger.sum([draft.ledger for draft in drafts])
@@ -255,7 +294,7 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     own_ids = {entry.id for entry in entries if entry.id}
     messages = []
     for index, entry in enumerate(entries):
-        fields = dict(entry.extra)
+        fields = drop_empty(entry.extra)
         if entry.id:
             fields["id"] = entry.id
         if entry.reply_to and entry.reply_to not in own_ids:
@@ -277,7 +316,7 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     sessions = cut_sessions(sorted_by_time(messages), options.gap)
     order = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
     ids = {label: key[1] for key, label in speakers.items() if key[0] == "id"}
-    extra = draft.extra | ({"authors": ids} if ids else {})
+    extra = drop_empty(draft.extra | {"authors": ids})
     # Whoever called and wrote nothing here is nobody of this chat.
     calls = ((speakers.get(_author(call)), call.time) for call in draft.calls)
     if call_times := packed_calls((name, time) for name, time in calls if name is not None):

@@ -26,28 +26,23 @@ from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, assemble
-from realtalk.formats.exports.values import (
-    drop_empty,
-    from_number,
-    from_stamp,
-    make_attachment,
-    object_at,
-    objects_at,
-    text_at,
-)
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.json_input import (
     Fields,
     Zone,
     as_list,
-    head_keys,
+    from_number,
+    from_stamp,
     head_text,
     load,
+    make_attachment,
+    object_at,
+    objects_at,
     odd_at,
-    zone,
+    text_at,
+    with_keys,
 )
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import EXPORT_AGAIN, FormatFiles, Member, Source
+from realtalk.formats.source import EXPORT_AGAIN, FormatFiles, Member
 
 _OWNER = "Me"
 _NOT_SHOWN = "in a branch that was not shown"
@@ -86,11 +81,9 @@ def _fill(draft: Draft, conversation: Fields, where: str, tz: Zone) -> None:
             draft.leave(where, "not an object")
         elif key not in shown:
             draft.leave(where, _NOT_SHOWN)
-        elif (entry := _entry(message, text_at(conversation, "default_model_slug"), tz)) is None:
-            draft.notice()
         else:
-            entry.id, entry.where = entry.id or key, where
-            draft.add(entry)
+            entry = _entry(message, key, text_at(conversation, "default_model_slug"), tz)
+            draft.take(entry, where)
 
 
 # Marks of sources that only ChatGPT's own page can show: \ue200cite\ue202turn0search1\ue201
@@ -103,7 +96,7 @@ _HIDDEN = frozenset(
 )
 
 
-def _entry(message: Fields, model: str, tz: Zone) -> Entry | None:
+def _entry(message: Fields, key: str, model: str, tz: Zone) -> Entry | None:
     """A message of ChatGPT; None for instructions, thoughts, and what tools were asked and said."""
     role = text_at(message, "author/role")
     content, metadata = object_at(message, "content"), object_at(message, "metadata")
@@ -125,7 +118,7 @@ def _entry(message: Fields, model: str, tz: Zone) -> Entry | None:
         _OWNER if role == "user" else name,
         from_number(message.get("create_time"), tz),
         text,
-        id=text_at(message, "id"),
+        id=text_at(message, "id") or key,
         attachments=files,
         odd=_is_odd(parts),
     )
@@ -174,11 +167,8 @@ def _fill_claude(draft: Draft, conversation: Fields, where: str, tz: Zone) -> No
     for place, item in messages:
         if shown is not None and text_at(item, "uuid") not in shown:
             draft.leave(place, _NOT_SHOWN)
-        elif (entry := _claude_entry(item, model, tz)) is None:
-            draft.notice()
         else:
-            entry.where = place
-            draft.add(entry)
+            draft.take(_claude_entry(item, model, tz), place)
 
 
 def _claude_entry(item: Fields, model: str, tz: Zone) -> Entry | None:
@@ -207,20 +197,19 @@ def _claude_entry(item: Fields, model: str, tz: Zone) -> Entry | None:
         text,
         id=text_at(item, "uuid"),
         attachments=attachments,
-        extra=drop_empty({"tools": [name for name in tools if name]}),
+        extra={"tools": [name for name in tools if name]},
         odd=odd,
     )
+
+
+_HAS_TREE = with_keys("mapping parent children message")
 
 
 def _is_chatgpt(member: Member) -> bool:
     if member.suffix == ".html":
         text = head_text(member)
         return "jsonData" in text and ("ChatGPT" in text or '"mapping"' in text)
-    return {"mapping", "parent", "children", "message"} <= head_keys(member)
-
-
-def _is_claude(member: Member) -> bool:
-    return {"uuid", "chat_messages"} <= head_keys(member)
+    return _HAS_TREE(member)
 
 
 def _conversations(member: Member) -> list[Any]:
@@ -243,21 +232,14 @@ def _conversations(member: Member) -> list[Any]:
     return as_list(value)
 
 
-Filling = Callable[[Draft, Fields, str, Zone], None]
-
-
-def _read(
-    source: Source, options: ReadOptions, name: str, files: FormatFiles, fill: Filling
-) -> ReadCorpus:
-    members = files.members(source)
-    listed = {member.folder for member in members if member.suffix == ".json"}
-    for member in source.having(".json", ".html"):
+def _drafts(export: Export, fill: Callable[[Draft, Fields, str, Zone], None]) -> list[Draft]:
+    listed = {member.folder for member in export.members if member.suffix == ".json"}
+    for member in export.source.having(".json", ".html"):
         if member.stem in _BESIDE:
             member.on_read(member.name)  # known, and no chat
-    tz = zone(options.timezone)
     rest = Draft("")
     drafts: dict[str, Draft] = {}
-    for member in options.in_turn(members):
+    for member in export:
         if member.suffix == ".html" and member.folder in listed:
             member.on_read(member.name)  # says the same once more
             continue
@@ -265,27 +247,25 @@ def _read(
             number = text_at(conversation, "conversation_id", "id", "uuid")
             title = text_at(conversation, "title", "name").strip() or "Untitled"
             draft = drafts.setdefault(number or where, Draft(title, id=number))
-            fill(draft, conversation, where, tz)
+            fill(draft, conversation, where, export.tz)
     every = [*drafts.values(), rest]
-    away = sum(left.reason == _NOT_SHOWN for draft in every for left in draft.leftovers)
-    notes = [f"messages in branches that were not shown, left over: {away:,}"] if away else []
-    return assemble(source, name, every, options, notes)
-
-
-def _format(title: str, name: str, files: FormatFiles, fill: Filling) -> Format:
-    return Format(title, files.sniff, partial(_read, name=name, files=files, fill=fill))
+    if away := sum(left.reason == _NOT_SHOWN for draft in every for left in draft.leftovers):
+        export.notes.append(f"messages in branches that were not shown, left over: {away:,}")
+    return every
 
 
 _FIX = "in its settings ask for your data, and give the zip that comes by e-mail"
-CHATGPT = _format(
+CHATGPT = export_format(
     "ChatGPT (conversations.json, chat.html)",
     "chatgpt",
     FormatFiles((".json", ".html"), _is_chatgpt, "no conversations of ChatGPT found", _FIX),
-    _fill,
+    partial(_drafts, fill=_fill),
 )
-CLAUDE = _format(
+CLAUDE = export_format(
     "Claude (conversations.json)",
     "claude",
-    FormatFiles((".json",), _is_claude, "no conversations of Claude found", _FIX),
-    _fill_claude,
+    FormatFiles(
+        (".json",), with_keys("uuid chat_messages"), "no conversations of Claude found", _FIX
+    ),
+    partial(_drafts, fill=_fill_claude),
 )

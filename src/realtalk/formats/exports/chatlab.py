@@ -16,35 +16,30 @@ the app wrote. The header and the members are lines of a JSONL file too, and cou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, assemble
-from realtalk.formats.exports.values import (
-    drop_empty,
-    from_number,
-    make_attachment,
-    object_at,
-    objects_at,
-    text_at,
-    whole,
-)
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.json_input import (
     BLANK,
     Fields,
     Zone,
+    from_number,
     head_keys,
     head_text,
     json_lines,
     load_export,
+    make_attachment,
     mapping,
+    object_at,
+    objects_at,
     odd_at,
-    zone,
+    text_at,
+    whole,
 )
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.source import FormatFiles, Member
 
 _HEAD = re.compile(r'"chatlab"\s{0,9}:\s{0,9}\{')
 _KINDS = {
@@ -83,19 +78,17 @@ _FILES = FormatFiles(
 )
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    tz = zone(options.timezone)
-    members = _FILES.members(source)
+def _drafts(export: Export) -> Iterable[Draft]:
     drafts: dict[tuple[str, ...], Draft] = {}
-    for member in members:
+    for member in export:
         parts = _Parts()
         for where, line in _values(member) if member.suffix == ".json" else _lines(member):
             parts.add(where, line)
         # Only a group has an id by which two files can be known for one chat.
         group = text_at(parts.meta, "groupId")
         place = (text_at(parts.meta, "platform"), group) if group else (member.name,)
-        parts.fill(drafts.setdefault(place, parts.draft(member.stem)), tz)
-    return assemble(source, "chatlab", list(drafts.values()), options)
+        parts.fill(drafts.setdefault(place, parts.draft(member.stem)), export.tz)
+    return drafts.values()
 
 
 def _lines(member: Member) -> Iterator[tuple[str, Any]]:
@@ -137,7 +130,7 @@ class _Parts:
 
     def draft(self, stem: str) -> Draft:
         keys = ("platform", "type", "groupId", "ownerId")
-        extra = drop_empty({key: text_at(self.meta, key) for key in keys})
+        extra = {key: text_at(self.meta, key) for key in keys}
         return Draft(
             text_at(self.meta, "name") or stem, id=text_at(self.meta, "groupId"), extra=extra
         )
@@ -149,11 +142,9 @@ class _Parts:
                 draft.leave(where, "not a JSON object")
             elif text_at(item, "_type") != "message":
                 draft.leave(where, "neither header, member nor message")
-            elif entry := _entry(item, self.people.get(text_at(item, "sender"), {}), tz):
-                entry.where = where
-                draft.add(entry)
             else:
-                draft.notice()
+                person = self.people.get(text_at(item, "sender"), {})
+                draft.take(_entry(item, person, tz), where)
 
 
 def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
@@ -180,7 +171,7 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
         attachments=files,
         reply_to=text_at(item, "replyToMessageId"),
         deleted=gone,
-        extra=drop_empty({"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD}),
+        extra={"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD},
         also=names[-1] if names else "",
         call=kind == _CALL,
         odd=odd_at(item, "content"),
@@ -207,4 +198,4 @@ def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
     return "", (Attachment(file, caption=caption),)
 
 
-FORMAT = Format("WeChat, QQ (ChatLab)", _FILES.sniff, _read)
+FORMAT = export_format("WeChat, QQ (ChatLab)", "chatlab", _FILES, _drafts)

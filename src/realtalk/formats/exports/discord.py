@@ -17,39 +17,36 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports import discord_html
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.values import (
-    drop_empty,
-    from_stamp,
-    make_attachment,
-    object_at,
-    objects_at,
-    text_at,
-)
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
     UTC_ZONE,
     Fields,
     Zone,
     decode,
+    from_stamp,
     from_utc,
     head_keys,
     head_text,
     load,
     load_export,
     load_list,
+    make_attachment,
     mapping,
+    object_at,
+    objects_at,
     odd_at,
-    zone,
+    text_at,
+    with_keys,
 )
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.reading import ReadOptions
+from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import parse_spelled
 
@@ -80,7 +77,7 @@ def _is_package_channel(member: Member) -> bool:
     return {"ID", "Timestamp", "Contents"} <= head_keys(member)
 
 
-def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
+def _read_package(source: Source, tz: Zone) -> Iterator[Draft]:
     """Every channel of the package."""
     user = _file_content(source, "/user.json")
     titles = _file_content(source, "messages/index.json")
@@ -88,9 +85,8 @@ def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
         _package_entry,
         owner_id=text_at(user, "id"),
         owner=text_at(user, "global_name", "username") or "me",
-        tz=zone(options.timezone),
+        tz=tz,
     )
-    drafts = []
     for member in matching(source, (".json", ".csv"), _is_package_channel, limit=0, name=_FILE):
         folder = _FOLDER.search(member.name)
         number = folder[1] if folder else ""
@@ -104,9 +100,7 @@ def _read_package(source: Source, options: ReadOptions) -> ReadCorpus:
                 message = entry(dict(zip(header, row, strict=False)))
                 message.where = place
                 draft.add(message)
-        drafts.append(draft)
-    notes = ["a Discord data package holds its owner's messages only"]
-    return assemble(source, "discord", drafts, options, notes)
+        yield draft
 
 
 def table_rows(member: Member) -> list[tuple[str, list[str]]]:
@@ -164,16 +158,19 @@ _NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 
 def _sniff(source: Source) -> bool:
     return (
-        any(matching(source, (".json",), _is_channel))
+        _CHANNELS.sniff(source)
         or any(matching(source, (".csv",), _is_csv))
         or _holds_package(source)
         or any(matching(source, _PAGES, _is_page, limit=64))
     )
 
 
-def _is_channel(member: Member) -> bool:
-    keys = head_keys(member)
-    return {"guild", "channel"} <= keys and bool(keys & {"messages", "dateRange", "exportedAt"})
+_CHANNELS = FormatFiles(
+    (".json",),
+    with_keys("guild channel", "messages dateRange exportedAt"),
+    "no channel of DiscordChatExporter found",
+    "export the channel as JSON",
+)
 
 
 def _is_csv(member: Member) -> bool:
@@ -184,43 +181,36 @@ def _is_page(member: Member) -> bool:
     return discord_html.is_page(decode(member.head(_PAGE_HEAD)))
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    tz = zone(options.timezone)
-    channels = tuple(matching(source, (".json",), _is_channel, limit=0))
+def _drafts(found: Export) -> Iterable[Draft]:
+    source, options, tz = found.source, found.options, found.tz
+    has_channels = _CHANNELS.sniff(source)
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
-    if not channels and not tables:
+    if not has_channels and not tables:
         if _holds_package(source):
-            return _read_package(source, options)
+            found.notes.append("a Discord data package holds its owner's messages only")
+            return list(_read_package(source, tz))
         if pages := list(matching(source, _PAGES, _is_page, limit=0)):
 
             def dates(stamps: list[str]) -> Callable[[str], datetime | None]:
                 return partial(_parse_date, order=options.dates or _date_order(stamps))
 
-            chats = discord_html.drafts(pages, tz, dates, _is_notice)
-            return assemble(source, "discord", chats, options)
-        channels = source.having(".json") if len(source.members) == 1 else ()
-    if not channels and not tables:
-        raise RealtalkError(
-            "no channel of DiscordChatExporter found",
-            where=str(source.path),
-            fix="export the channel as JSON",
-        )
+            return discord_html.drafts(pages, tz, dates, _is_notice)
     drafts: dict[str, Draft] = {}
-    for member in channels:
+    for member in found if has_channels or not tables else ():
         export = load_export(member)
         number = text_at(export, "channel/id")
         draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
         draft.fill(export["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
     for member in tables:
         drafts[f"/{member.name}"] = _table(member, options, tz)
-    return assemble(source, "discord", list(drafts.values()), options)
+    return drafts.values()
 
 
 def _channel(export: Fields, member: Member) -> Draft:
     channel = object_at(export, "channel")
     extra = {key: text_at(channel, key) for key in ("category", "type", "id", "topic")}
     extra["guild"] = text_at(export, "guild/name")
-    return Draft(text_at(channel, "name") or member.stem, extra=drop_empty(extra))
+    return Draft(text_at(channel, "name") or member.stem, extra=extra)
 
 
 def _entry(item: Fields, tz: Zone) -> Entry | None:
@@ -255,7 +245,7 @@ def _entry(item: Fields, tz: Zone) -> Entry | None:
         attachments=(*_attachments(item), *_attachments(forwarded)),
         reply_to="" if forwarded else text_at(item, "reference/messageId"),
         edited=bool(extra["edited"]),
-        extra=reactions(marks) | drop_empty(extra),
+        extra=reactions(marks) | extra,
         also=text_at(author, "name"),
         odd=odd_at(item, "content") or odd_at(forwarded, "content"),
     )
@@ -346,4 +336,6 @@ def _parse_date(text: str, order: DateOrder) -> datetime | None:
     return parse_spelled(text, order) if _NUMERIC.match(text) else None
 
 
-FORMAT = Format("Discord (DiscordChatExporter, data package)", _sniff, _read)
+FORMAT = export_format(
+    "Discord (DiscordChatExporter, data package)", "discord", _CHANNELS, _drafts, _sniff
+)

@@ -20,16 +20,14 @@ the exporter's language, is only needed where the number is none of Discord's.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
-from realtalk.formats.exports.values import drop_empty, from_number, make_attachment
-from realtalk.formats.json_input import Zone
+from realtalk.formats.exports.html_tags import Bubble, PageFile, PageWalker, Tag, page_of, unescape
+from realtalk.formats.json_input import Zone, from_number, make_attachment
 from realtalk.formats.source import Member
 
 _EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
@@ -117,7 +115,7 @@ def drafts(
     """
     chats: dict[str, Draft] = {}
     pages = [(member, page_of(member, _DiscordPage)) for member in members]
-    parse_date = dates([bubble.stamp for _, page in pages for bubble in page.bubbles])
+    parse_date = dates([bubble.line("stamp") for _, page in pages for bubble in page.bubbles])
     for member, page in pages:
         channel = _CHANNEL.search(member.name)
         place = channel[1] if channel else f"/{member.name}"
@@ -148,57 +146,38 @@ class _Author:
     is_bot: bool = False
 
 
-@dataclass(slots=True)
-class _Item:
-    """A file, a sticker or a card."""
-
-    kind: str
-    url: str = ""
-    title: list[str] = field(default_factory=list)
-    caption: list[str] = field(default_factory=list)
-
-    @property
-    def attachment(self) -> Attachment:
-        title = " ".join("".join(self.title).split())
-        caption = "".join(self.caption).strip()
-        if self.kind == "link":
-            return Attachment("link", title, self.url, caption)
-        return make_attachment(self.url, self.kind, title)
+def _attachment(file: PageFile) -> Attachment:
+    if file.kind == "link":
+        caption = "".join(file.parts["caption"]).strip()
+        return Attachment("link", file.line("title"), file.url, caption)
+    return make_attachment(file.url, file.kind, file.line("title"))
 
 
 @dataclass(slots=True)
-class _DiscordMessage:
+class _DiscordMessage(Bubble):
     """One message of a page."""
 
-    id: str
-    author: _Author
+    author: _Author = field(default_factory=_Author)
     is_notice: bool = False
     edited: bool = False
-    reply: str = ""
-    parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    files: list[_Item] = field(default_factory=list)
-    reactions: list[tuple[str, tuple[()], str]] = field(default_factory=list)
     is_old: bool = False  # its author stands before the group
     part: int = 0  # of those in `_PARTS`, the last that has begun
-
-    @property
-    def stamp(self) -> str:
-        return " ".join("".join(self.parts["stamp"]).split())
 
     def entry(self, where: str, tz: Zone, parse_date: Callable[[str], datetime | None]) -> Entry:
         number = int(self.id) if _NUMBER.fullmatch(self.id) else 0
         time = from_number((number >> 22) + _EPOCH, tz, 1000) if number > _SMALLEST else None
         name = " ".join("".join(self.author.name).split())
+        marks = ((emoji, (), count) for emoji, count in self.reactions)
         return Entry(
             self.author.id,
             name,
-            time or parse_date(self.stamp),
-            "".join(self.parts["text"]).strip(),
+            time or parse_date(self.line("stamp")),
+            self.text("text"),
             id=self.id,
-            attachments=tuple(file.attachment for file in self.files),
+            attachments=tuple(map(_attachment, self.files)),
             reply_to=self.reply,
             edited=self.edited,
-            extra=reactions(self.reactions) | drop_empty({"bot": self.author.is_bot}),
+            extra=reactions(marks) | {"bot": self.author.is_bot},
             also=self.author.also if self.author.also != name else "",
             where=where,
         )
@@ -271,10 +250,11 @@ class _DiscordPage(PageWalker[_Spot]):
 
     def _begin(self, number: str) -> None:
         self._finish()
-        self._bubble = _DiscordMessage(number, self._author, reply=self._answered)
+        self._bubble = _DiscordMessage(
+            number, self._answered, author=self._author, is_old=self._is_old
+        )
         self._answered = ""
-        self._bubble.parts["stamp"] = list(self._stamp)
-        self._bubble.is_old = self._is_old
+        self._bubble.parts["stamp"] += self._stamp
 
     def _part(self, tag: str, classes: list[str]) -> None:
         """Begins a message without a number where a part of it stands that begins one."""
@@ -308,7 +288,7 @@ class _DiscordPage(PageWalker[_Spot]):
         elif own == "bot":
             self._author.is_bot = True
         elif own == "reaction":
-            bubble.reactions.append((attributes.get("title", ""), (), "1"))
+            bubble.reactions.append([attributes.get("title", ""), "1"])
         elif own == "stamp" and (title := attributes.get("title", "")):
             bubble.parts["stamp"] = [title]
         if role == "reply" and (answered := _ANSWERED.search(attributes.get("onclick", ""))):
@@ -324,7 +304,7 @@ class _DiscordPage(PageWalker[_Spot]):
     ) -> None:
         for name in classes:
             if name in _BEGIN and tag != "img":
-                bubble.files.append(_Item(_BEGIN[name]))
+                bubble.files.append(PageFile(_BEGIN[name]))
         if not bubble.files or role not in ("file", "title", "caption"):
             return
         file, address = bubble.files[-1], attributes.get("href") or attributes.get("src") or ""
@@ -338,9 +318,9 @@ class _DiscordPage(PageWalker[_Spot]):
     @staticmethod
     def _emoji(bubble: _DiscordMessage, role: str, emoji: str) -> None:
         if role == "text":
-            bubble.parts["text"].append(emoji)
+            bubble.write(role, emoji)
         elif bubble.reactions and not bubble.reactions[-1][0]:
-            bubble.reactions[-1] = (emoji, (), bubble.reactions[-1][2])
+            bubble.reactions[-1][0] = emoji
 
     def _end(self, name: str) -> None:
         for spot in self._leave(name):
@@ -362,22 +342,12 @@ class _DiscordPage(PageWalker[_Spot]):
         text = unescape(raw)
         if role == "preamble":
             self._entries[-1] += text
+        elif role == "author":
+            self._author.name.append(text)
         elif self._bubble is None:
-            if role == "author":
-                self._author.name.append(text)
-            elif role == "stamp":
+            if role == "stamp":
                 self._stamp.append(text)
         elif role == "emoji":
             self._emoji(self._bubble, role, text.strip())
-        elif role == "author":
-            self._author.name.append(text)
-        elif role == "count":
-            if self._bubble.reactions:
-                emoji, people, _ = self._bubble.reactions[-1]
-                self._bubble.reactions[-1] = (emoji, people, text.strip())
-        elif role in ("title", "caption"):
-            if self._bubble.files:
-                file = self._bubble.files[-1]
-                (file.title if role == "title" else file.caption).append(text)
-        elif role in ("text", "stamp"):
-            self._bubble.parts[role].append(text)
+        elif role in ("text", "stamp", "count", "title", "caption"):
+            self._bubble.write(role, text)

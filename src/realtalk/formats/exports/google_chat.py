@@ -16,35 +16,30 @@ first message.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.values import (
-    drop_empty,
-    from_stamp,
-    make_attachment,
-    object_at,
-    objects_at,
-    scalar,
-    text_at,
-)
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
     UTC_ZONE,
     Fields,
     Zone,
     as_list,
+    from_stamp,
     from_utc,
-    head_keys,
     load,
     load_export,
+    make_attachment,
     mapping,
+    object_at,
+    objects_at,
     odd_at,
-    zone,
+    scalar,
+    text_at,
+    with_keys,
 )
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.written_days import parse_spelled
 
@@ -53,34 +48,25 @@ _FILE = re.compile(r"(?:^|/)messages\.json(\.gz)?$")
 
 def _sniff(source: Source) -> bool:
     pattern = _FILE if len(source.members) > 1 else None
-    return any(matching(source, (".json",), _is_ours, name=pattern))
-
-
-def _is_ours(member: Member) -> bool:
-    keys = head_keys(member)
-    return {"messages", "creator", "created_date"} <= keys and bool(
-        keys & {"topic_id", "message_id", "user_type", "email"}
-    )
+    return any(matching(source, _FILES.suffixes, _FILES.check, name=pattern))
 
 
 _FILES = FormatFiles(
     (".json",),
-    _is_ours,
+    with_keys("messages creator created_date", "topic_id message_id user_type email"),
     "no Google Chat messages (Groups/*/messages.json) found",
     "export Google Chat with Google Takeout, and give the zip or its folder",
 )
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = _FILES.members(source)
+def _drafts(export: Export) -> Iterable[Draft]:
+    source, members = export.source, export.members
     beside = [(m, _beside(m)) for m in source.having(".json") if m.stem.endswith("_info")]
     owners = {text_at(info, "user/email").lower() for m, info in beside if m.stem == "user_info"}
     infos = {m.folder: info for m, info in beside if m.stem == "group_info"}
-    tz = zone(options.timezone)
     drafts: dict[str, Draft] = {}
     first: dict[str, str] = {}  # of every topic, its first message
     for member in members:
-        export = load_export(member)
         info = infos.get(member.folder, {}) if len(source.members) > 1 else {}
         people = objects_at(info, "members")
         names = {text_at(person, "email").lower(): _name(person) for person in people}
@@ -92,11 +78,11 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         # The folder of a conversation has its id: downloads of several days have it alike.
         draft = drafts.setdefault(
             folder if " " in folder else member.name,
-            Draft(alone or text_at(info, "name") or folder or member.stem, extra=drop_empty(extra)),
+            Draft(alone or text_at(info, "name") or folder or member.stem, extra=extra),
         )
-        entry = partial(_entry, names=names, first=first, tz=tz)
-        draft.fill(export["messages"], f"{member.name}, messages", entry)
-    return assemble(source, "google-chat", list(drafts.values()), options)
+        entry = partial(_entry, names=names, first=first, tz=export.tz)
+        draft.fill(load_export(member)["messages"], f"{member.name}, messages", entry)
+    return drafts.values()
 
 
 def _beside(member: Member) -> Fields:
@@ -142,7 +128,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
         reply_to=quoted or (opening if opening != number else ""),
         edited=bool(text_at(item, "updated_date")),
         deleted=gone,
-        extra=reactions(marks) | drop_empty({"bot": text_at(creator, "user_type") == "Bot"}),
+        extra=reactions(marks) | {"bot": text_at(creator, "user_type") == "Bot"},
         call=is_call,
         odd=odd_at(item, "text"),
     )
@@ -170,4 +156,4 @@ def _attachments(item: Fields, text: str) -> Iterator[Attachment]:
             )
 
 
-FORMAT = Format("Google Chat (Takeout)", _sniff, _read)
+FORMAT = export_format("Google Chat (Takeout)", "google-chat", _FILES, _drafts, _sniff)

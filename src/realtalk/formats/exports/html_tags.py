@@ -14,15 +14,14 @@ from __future__ import annotations
 import html
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.values import make_attachment
-from realtalk.formats.json_input import decode
+from realtalk.formats.json_input import decode, make_attachment
 from realtalk.formats.limits import scale
 from realtalk.formats.source import Member
 
@@ -151,6 +150,55 @@ class PageWalker(ABC, Generic[T]):
             if last == name:
                 break
         return closed
+
+
+Parts = defaultdict[str, list[str]]  # pieces of text by what they are
+
+
+def _parts() -> Parts:
+    return defaultdict(list)
+
+
+@dataclass(slots=True)
+class PageFile:
+    """Something in a message that is not text, with the words beside it."""
+
+    kind: str
+    url: str = ""
+    parts: Parts = field(default_factory=_parts)
+
+    def line(self, part: str) -> str:
+        return " ".join("".join(self.parts[part]).split())
+
+
+@dataclass(slots=True)
+class Bubble:
+    """One message of a page: pieces of text by what they are, and what stands beside them."""
+
+    id: str
+    reply: str = ""
+    parts: Parts = field(default_factory=_parts)
+    files: list[PageFile] = field(default_factory=list)
+    reactions: list[list[str]] = field(default_factory=list)  # an emoji and its count
+
+    def text(self, part: str) -> str:
+        return "".join(self.parts[part]).strip()
+
+    def line(self, part: str) -> str:
+        return " ".join(self.text(part).split())
+
+    def write(self, part: str, text: str) -> None:
+        """Takes a piece of text; what a reaction or a file says belongs to the last of them."""
+        if part == "emoji":
+            self.reactions.append([text.strip(), "1"])
+        elif part == "count":
+            for mark in self.reactions[-1:]:
+                mark[1] = text.strip()
+        elif part in ("title", "status", "caption"):
+            for file in self.files[-1:]:
+                file.parts[part].append(text)
+        else:
+            self.parts[part].append(text)
 
 
 def page_of(member: Member, walk_through: Callable[[str], P]) -> P:

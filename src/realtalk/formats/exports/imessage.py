@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.databases import (
     DATABASES,
     Database,
@@ -35,10 +34,8 @@ from realtalk.formats.exports.imessage_pages import (
     page_draft,
     text_draft,
 )
-from realtalk.formats.exports.values import drop_empty, make_attachment, scalar, text_at, whole
-from realtalk.formats.json_input import Fields, Zone, zone
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.json_input import Fields, Zone, make_attachment, scalar, text_at, whole
+from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.written_days import from_epoch
 
 # The text in Apple's typedstream, in which newer versions of Messages keep what was written.
@@ -108,14 +105,6 @@ def _is_database(member: Member) -> bool:
     return has_tables(member, _TABLES, _NEEDED)
 
 
-def _database_drafts(member: Member, tz: Zone, notes: list[str]) -> list[Draft]:
-    """The conversations of one database."""
-    with open_database(member, _TABLES) as database:
-        drafts = _Conversations(database, member).read(tz)
-    notes += log_notes(member)
-    return drafts
-
-
 class _Conversations:
     """Every conversation of a database."""
 
@@ -172,7 +161,7 @@ class _Conversations:
         chat = self._chats.get(number, {})
         key = text_at(chat, "chat_identifier") or person or "unknown"
         if key not in self._drafts:
-            extra = drop_empty({"participants": self._members.get(number, [])})
+            extra = {"participants": self._members.get(number, [])}
             self._drafts[key] = Draft(text_at(chat, "display_name") or key, extra=extra)
         return self._drafts[key]
 
@@ -211,7 +200,7 @@ def _entry(row: Row, sender: str, listed: list[Row], tz: Zone, where: str) -> En
         edited=edited and says,
         # What was unsent has lost its text.
         deleted=(edited or bool(whole(row.get("date_retracted")))) and not says,
-        extra=drop_empty({"subject": text_at(row, "subject")}),
+        extra={"subject": text_at(row, "subject")},
         where=where,
     )
 
@@ -239,38 +228,35 @@ def _time(value: Any, tz: Zone) -> datetime | None:
     return from_epoch(_EPOCH + (value / 1e9 if abs(value) >= _SECONDS else value), tz)
 
 
-def _sniff(source: Source) -> bool:
-    return any(_members(source, 64))
+def _is_ours(member: Member) -> bool:
+    if member.suffix in DATABASES:
+        return _is_database(member)
+    return is_page(member) if member.suffix == ".html" else is_text(member)
 
 
-def _members(source: Source, limit: int) -> Iterator[Member]:
-    yield from matching(source, DATABASES, _is_database, limit)
-    yield from matching(source, (".html",), is_page, limit)
-    yield from matching(source, (".txt",), is_text, limit)
+_FILES = FormatFiles(
+    (*DATABASES, ".html", ".txt"),
+    _is_ours,
+    "no iMessage chat found",
+    "pass chat.db, or the files that imessage-exporter has written",
+)
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    tz = zone(options.timezone)
-    members = list(_members(source, 0))
-    if not members and len(source.members) == 1:
-        members = list(source.having(*DATABASES, ".html", ".txt"))
-    if not members:
-        raise RealtalkError(
-            "no iMessage chat found",
-            where=str(source.path),
-            fix="pass chat.db, or the files that imessage-exporter has written",
-        )
-    notes: list[str] = []
+def _drafts(export: Export) -> list[Draft]:
     drafts: list[Draft] = []
-    pages = {(member.folder, member.stem) for member in members if member.suffix == ".html"}
-    for member in options.in_turn(members):
+    pages = {(member.folder, member.stem) for member in export.members if member.suffix == ".html"}
+    for member in export:
         if member.suffix in DATABASES:
-            drafts += _database_drafts(member, tz, notes)
+            with open_database(member, _TABLES) as database:
+                drafts += _Conversations(database, member).read(export.tz)
+            export.notes += log_notes(member)
         elif member.suffix == ".html":
             drafts.append(page_draft(member))
         elif (member.folder, member.stem) not in pages:
             drafts.append(text_draft(member))
-    return assemble(source, "imessage", drafts, options, notes)
+    return drafts
 
 
-FORMAT = Format("iMessage (chat.db, imessage-exporter's text or HTML)", _sniff, _read)
+FORMAT = export_format(
+    "iMessage (chat.db, imessage-exporter's text or HTML)", "imessage", _FILES, _drafts
+)

@@ -19,8 +19,7 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
 from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
 from realtalk.formats.exports.text_entries import EARLY, export_lines
-from realtalk.formats.exports.values import make_attachment
-from realtalk.formats.json_input import head_text
+from realtalk.formats.json_input import head_text, make_attachment
 from realtalk.formats.source import Member
 from realtalk.text.calendars import clock_time
 from realtalk.text.written_days import month_day

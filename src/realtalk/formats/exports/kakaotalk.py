@@ -20,14 +20,11 @@ from datetime import date, datetime, time
 from typing import NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, assemble
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.exports.discord import table_rows
-from realtalk.formats.exports.text_entries import EntryLines, export_lines
-from realtalk.formats.exports.values import from_stamp, make_attachment
-from realtalk.formats.exports.wordings import Wording, head_lines
-from realtalk.formats.json_input import head_text
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.exports.text_entries import EntryLines, Wording, export_lines, head_lines
+from realtalk.formats.json_input import from_stamp, head_text, make_attachment
+from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import AFTER, BEFORE, SPACE, clock_time
 from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
 
@@ -114,13 +111,8 @@ def _is_said(line: str, parted: bool) -> bool:
     return stamped is not None and bool(stamped.name)
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = _FILES.members(source)
-    drafts = [
-        _table(member) if _is_table(member) else _draft(member)
-        for member in options.in_turn(members)
-    ]
-    return assemble(source, "kakaotalk", drafts, options)
+def _drafts(export: Export) -> list[Draft]:
+    return [_table(member) if _is_table(member) else _draft(member) for member in export]
 
 
 def _draft(member: Member) -> Draft:
@@ -264,4 +256,4 @@ def _table(member: Member) -> Draft:
     return draft
 
 
-FORMAT = Format("KakaoTalk (text, CSV of a Mac)", _FILES.sniff, _read)
+FORMAT = export_format("KakaoTalk (text, CSV of a Mac)", "kakaotalk", _FILES, _drafts)

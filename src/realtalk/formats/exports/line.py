@@ -25,11 +25,15 @@ from datetime import date, datetime, time
 from functools import partial
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, assemble
-from realtalk.formats.exports.text_entries import EntryLines, day_order, export_lines
-from realtalk.formats.exports.wordings import Wording, head_lines
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
+from realtalk.formats.exports.text_entries import (
+    EntryLines,
+    Wording,
+    day_order,
+    export_lines,
+    head_lines,
+)
+from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import DateOrder, clock_time, rule_of
 from realtalk.text.written_days import day_of
 
@@ -93,19 +97,12 @@ def _is_ours(member: Member) -> bool:
 _FILES = FormatFiles((".txt",), _is_ours, "no LINE chat found", "pass the exported .txt")
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = _FILES.members(source)
-    notes: list[str] = []
-    drafts = [_draft(member, options.dates, notes) for member in options.in_turn(members)]
-    return assemble(source, "line", drafts, options, notes)
-
-
-def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
+def _draft(member: Member, export: Export) -> Draft:
     """The chat of one text file."""
     lines = export_lines(member)
     timed = [_parse_timed(line) for line in lines]
     untimed = (line for line, head in zip(lines, timed, strict=True) if line and head is None)
-    order = day_order(untimed, dates, notes, f"{member.name}: ")
+    order = day_order(untimed, export, f"{member.name}: ")
     draft = Draft(_title(member.stem) or member.stem, unit="lines")
     tabs = any(line and line.gap == "\t" for line in timed)
     narrow = [line.rest for line in timed if line and not line.has_columns]
@@ -114,7 +111,7 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
         name for head in timed if head for name, text in [_parts(head, names)] if text
     }
     if names:
-        notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
+        export.notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
     entries = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
     day: date | None = None
 
@@ -260,4 +257,6 @@ def _recurring(draft: Draft) -> Draft:
     return draft
 
 
-FORMAT = Format("LINE (text)", _FILES.sniff, _read)
+FORMAT = export_format(
+    "LINE (text)", "line", _FILES, lambda export: [_draft(member, export) for member in export]
+)

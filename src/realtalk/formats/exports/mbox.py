@@ -30,13 +30,10 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, assemble
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.exports.html_tags import flat, join_lines
-from realtalk.formats.exports.values import drop_empty, make_attachment
-from realtalk.formats.json_input import Zone, zone
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.json_input import Zone, make_attachment
+from realtalk.formats.source import FormatFiles, Member
 
 # The body of a mail without what it quotes and without its signature.
 #
@@ -140,7 +137,6 @@ def _drop_introduction(lines: list[str]) -> None:
 _ENDINGS = ("", ".mbox", ".mbx", ".eml", ".txt")
 _LINE = rb"From \S{1,300} .{0,40}\d{1,2}:\d\d(?::\d\d)?.{0,20}\d{4}.{0,10}"
 _BEGIN = re.compile(_LINE + rb"\s*")
-_LATER = re.compile(rb"^" + _LINE + rb"\r?$", re.M)
 _HEAD = re.compile(rb"\s*" + _LINE + rb"\r?\n[\w-]{2,40}: ?")
 _FIELD = re.compile(rb"^(From|Date|Message-ID|Received|Subject|MIME-Version):", re.M | re.I)
 _HEADER_LINES = re.compile(rb"[\w-]{2,60}:.*")
@@ -171,31 +167,24 @@ def _is_mail(head: bytes) -> bool:
     return bool(_HEADER_LINES.match(first)) and len({*map(bytes.lower, _FIELD.findall(head))}) > 2
 
 
-def _members(source: Source, limit: int = 0) -> Iterator[Member]:
-    return matching(source, _ENDINGS, _is_ours, limit=limit)
+_FILES = FormatFiles(
+    _ENDINGS,
+    _is_ours,
+    "no mails found",
+    "give an .mbox file, which Google Takeout and Thunderbird write, or .eml files",
+)
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = list(_members(source))
-    if not members and len(source.members) == 1 and _LATER.search(source.members[0].head()):
-        members = list(source.members)  # a mailbox whose beginning is lost
-    if not members:
-        raise RealtalkError(
-            "no mails found",
-            where=str(source.path),
-            fix="give an .mbox file, which Google Takeout and Thunderbird write, or .eml files",
-        )
-    tz = zone(options.timezone)
+def _drafts(export: Export) -> list[Draft]:
     box = _Box()
-    for member in members:
+    for member in export:
         for number, data in enumerate(_mails(member), 1):
-            box.add(data, f"{member.name}, mail {number}", tz)
-    notes = []
+            box.add(data, f"{member.name}, mail {number}", export.tz)
     if box.quoted or box.signatures:
-        notes.append(
+        export.notes.append(
             f"lines cut from mails: {box.quoted:,} of quotations, {box.signatures:,} of signatures"
         )
-    return assemble(source, "mbox", [*box.drafts(), box.rest], options, notes)
+    return [*box.drafts(), box.rest]
 
 
 def _mails(member: Member) -> Iterator[bytes]:
@@ -260,7 +249,7 @@ class _Box:
             id=number,
             attachments=tuple(_files(parts)),
             reply_to=(answered or related[-1:] or [""])[0],
-            extra=drop_empty({"subject": subject}),
+            extra={"subject": subject},
             where=where,
         )
         self.quoted += body.quoted
@@ -386,8 +375,4 @@ def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:
             yield make_attachment("", name=_plain(name or ""), mime=kind)
 
 
-FORMAT = Format(
-    "E-mail (mbox, eml)",
-    lambda source: any(_members(source, limit=64)),
-    _read,
-)
+FORMAT = export_format("E-mail (mbox, eml)", "mbox", _FILES, _drafts)

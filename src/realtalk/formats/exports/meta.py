@@ -18,14 +18,22 @@ from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
 from realtalk.formats.exports.meta_notices import judge
 from realtalk.formats.exports.meta_repeats import Line, MetaThread
-from realtalk.formats.exports.values import (
-    drop_empty,
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    as_list,
+    decode,
     from_number,
+    head_keys,
+    head_text,
+    is_odd,
+    load,
     make_attachment,
+    mapping,
     object_at,
     objects_at,
     records,
@@ -33,19 +41,6 @@ from realtalk.formats.exports.values import (
     text_at,
     whole,
 )
-from realtalk.formats.json_input import (
-    Fields,
-    Zone,
-    as_list,
-    decode,
-    head_keys,
-    head_text,
-    is_odd,
-    load,
-    mapping,
-    zone,
-)
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import LONGEST, order_of, parse_spelled
@@ -187,7 +182,7 @@ def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> Ope
     first, page = parts[0]
     people = dict.fromkeys(entry.name for _, page in parts for _, entry in page.messages)
     folder = first.folder.rsplit("/", 1)[-1] if _PAGE.search(first.name) else ""
-    extra = drop_empty({"participants": list(people)})
+    extra = {"participants": list(people)}
     thread = OpenThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
     for member, part in parts:
         for index, (stamp, entry) in enumerate(part.messages):
@@ -410,21 +405,22 @@ def _is_of_instagram(member: Member, source: Source) -> bool:
     return member.suffix == ".json" and not head_keys(member) & _MESSENGER_ONLY
 
 
-def _read(source: Source, options: ReadOptions, *, format_name: str) -> ReadCorpus:
+_FILES = FormatFiles(
+    (".json",),
+    _is_thread,
+    "no message files (message_1.json) found",
+    "download your information again and choose the format JSON",
+)
+
+
+def _drafts(export: Export) -> list[Draft]:
     """Every conversation of the source, its parts joined."""
-    members = FormatFiles((".json",), _is_thread).members(source)
-    if members:
-        notes, threads = [], _threads(members, zone(options.timezone))
-    elif pages := list(_pages(source)):
-        notes, threads = [_PAGES_NOTE], _page_threads(pages, options.dates)
-    else:
-        raise RealtalkError(
-            "no message files (message_1.json) found",
-            where=str(source.path),
-            fix="download your information again and choose the format JSON",
-        )
-    notes = [*settle(threads), *notes]
-    return assemble(source, format_name, [thread.draft for thread in threads], options, notes)
+    pages = [] if _FILES.sniff(export.source) else list(_pages(export.source))
+    threads = (
+        _page_threads(pages, export.options.dates) if pages else _threads(export.members, export.tz)
+    )
+    export.notes += [*settle(threads), *([_PAGES_NOTE] if pages else [])]
+    return [thread.draft for thread in threads]
 
 
 def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
@@ -455,7 +451,7 @@ def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
                 fix(person.get("name") if isinstance(person, dict) else person)
                 for person in as_list(export.get("participants"))
             ]
-            draft.extra = drop_empty({"participants": people, "thread_path": path})
+            draft.extra = {"participants": people, "thread_path": path}
         for where, item in draft.objects(export["messages"], f"{member.name}, messages"):
             _add(thread, item, where, tz, encrypted=encrypted)
     return list(threads.values())
@@ -535,13 +531,13 @@ def _media(file: Fields) -> Attachment:
     return make_attachment(uri) if "." in uri or "/" in uri else Attachment("media")
 
 
-INSTAGRAM = Format(
-    "Instagram (JSON or HTML download)",
-    partial(_sniff, instagram=True),
-    partial(_read, format_name="instagram"),
-)
-MESSENGER = Format(
-    "Messenger (JSON or HTML download)",
-    partial(_sniff, instagram=False),
-    partial(_read, format_name="messenger"),
+INSTAGRAM, MESSENGER = (
+    export_format(
+        f"{name} (JSON or HTML download)",
+        name.lower(),
+        _FILES,
+        _drafts,
+        partial(_sniff, instagram=name == "Instagram"),
+    )
+    for name in ("Instagram", "Messenger")
 )

@@ -3,31 +3,63 @@
     [2024-05-01, 09:30] Ann: hi                     text export, to the minute
     [2024-05-01 09:30:12] Ann: hi                   chat.md of signal-export
     {"date": "2024-05-01T09:30:12", "sender": "Ann", "body": "hi", ...}
-                                                    data.json of signal-export (`signal_json`)
+                                                    data.json of signal-export
     → Chat with one message of Ann
 
 A line that does not start a message belongs to the one before it; a dated line that somebody
-pasted is told from one that starts a message. Signal Desktop's own messages and
-Signal's plaintext export are JSON as well; `signal_json` reads them.
+pasted is told from one that starts a message. Three layouts are JSON:
+
+    data.json of signal-export, one entry per line, one folder per chat:
+        {"date": "2024-05-01T09:30:12", "sender": "Ann", "body": "hi", "reactions": [["Ben", "❤"]]}
+    messages as Signal Desktop keeps them, with or without its conversations:
+        {"conversations": [{"id": "c1", "name": "Ann"}],
+         "messages": [{"conversationId": "c1", "sent_at": 1714548612000, "type": "incoming",
+                       "body": "hi"}]}
+    Signal's own plaintext export (main.jsonl), one frame per line:
+        {"recipient": {"id": "2", "contact": {"profileGivenName": "Ann"}}}
+        {"chat": {"id": "9", "recipientId": "2"}}
+        {"chatItem": {"chatId": "9", "authorId": "2", "dateSent": "1714548612000",
+                      "standardMessage": {"text": {"body": "hi"}}}}
+
+Signal names a message by the millisecond it was sent, so that is its id and what quotes mean.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports import signal_json
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.text_entries import EARLY
-from realtalk.formats.exports.values import make_attachment
-from realtalk.formats.json_input import Fields, decode, head_text
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
+from realtalk.formats.json_input import (
+    BLANK,
+    Fields,
+    Zone,
+    as_list,
+    decode,
+    from_number,
+    from_stamp,
+    head_keys,
+    head_text,
+    json_lines,
+    load,
+    make_attachment,
+    mapping,
+    object_at,
+    objects_at,
+    odd_at,
+    records,
+    scalar,
+    text_at,
+    whole,
+)
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
@@ -109,7 +141,318 @@ def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
     return run
 
 
-_JSON = (".json", ".jsonl")
+# Frames of Signal's own plaintext export (main.jsonl) into drafts of chats.
+#
+#     {"account": {"givenName": "Ben"}}
+#     {"recipient": {"id": "1", "self": {}}}
+#     {"recipient": {"id": "2", "contact": {"profileGivenName": "Ann"}}}
+#     {"chat": {"id": "9", "recipientId": "2"}}
+#     {"chatItem": {"chatId": "9", "authorId": "2", "dateSent": "1714548612000",
+#                   "standardMessage": {"text": {"body": "hi"}}}}
+#     → Draft("Ann") with one message of Ann and four entries that are no messages
+#
+# Numbers are written as text there, as protocol buffers do; all ids are compared as text.
+
+_MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
+
+_SAID = """
+    standardMessage stickerMessage contactMessage viewOnceMessage poll directStoryReplyMessage
+    remoteDeletedMessage adminDeletedMessage paymentNotification
+""".split()  # noqa: SIM905 - words read better than quotes
+
+
+def _objects(member: Member, draft: Draft) -> Iterator[tuple[str, Fields]]:
+    """The place and the object of every line that has one; what is none is left over."""
+    for number, value in json_lines(member):
+        where = f"{member.name}:{number}"
+        if isinstance(value, dict):
+            yield where, value
+        elif value is not BLANK:
+            draft.leave(where, "not a JSON object")
+
+
+def _frames(member: Member, tz: Zone) -> list[Draft]:
+    """One draft per chat; frames about the account itself count as system entries of the first."""
+    rest = Draft("Signal")
+    people: dict[str, str] = {}
+    chats: dict[str, str] = {}
+    items: list[tuple[str, Fields]] = []
+    me, own = "Me", ""
+    for where, frame in _objects(member, rest):
+        if isinstance(frame.get("chatItem"), dict):
+            items.append((where, frame["chatItem"]))
+            continue
+        rest.notice()
+        me = _join_fields(object_at(frame, "account"), "givenName", "familyName") or me
+        if recipient := object_at(frame, "recipient"):
+            number = text_at(recipient, "id")
+            name = "" if "self" in recipient else _recipient(recipient)
+            own = number if "self" in recipient else own
+            people[number] = name
+            # Mentions name people by the id of their account.
+            if account_id := text_at(recipient, "contact/aci"):
+                people[account_id] = name
+        if chat := object_at(frame, "chat"):
+            chats[text_at(chat, "id")] = text_at(chat, "recipientId")
+    people = {number: name or me for number, name in people.items()}
+    drafts: dict[str, Draft] = {}
+    for where, item in items:
+        number = text_at(item, "chatId")
+        partner = chats.get(number, "")
+        draft = drafts.setdefault(number, Draft(people.get(partner) or f"Chat {number}"))
+        entry = _entry(item, where, people, tz)
+        if entry is None and (caller := _caller(item, own, partner)):
+            time = from_number(text_at(item, "dateSent"), tz, 1000)
+            entry = Entry(caller, people.get(caller, ""), time, "", call=True)
+        # A payment is told by the app; what was written beside it is somebody's.
+        if entry is None or ("paymentNotification" in item and not entry.text):
+            draft.notice()
+        else:
+            draft.add(entry)
+    return [*drafts.values(), rest]
+
+
+def _caller(item: Fields, own: str, partner: str) -> str:
+    """The id of whoever made a call; "" where the update tells of something else."""
+    update = object_at(item, "updateMessage")
+    if call := object_at(update, "individualCall"):
+        sides = {"OUTGOING": own, "INCOMING": partner}
+        return sides.get(text_at(call, "direction"), "") or text_at(item, "authorId")
+    return text_at(update, "groupCall/startedCallRecipientId")
+
+
+def _with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
+    """A text in which whoever is mentioned stands by name."""
+    text = scalar(body)
+    if _MENTIONED not in text:
+        return text
+    names = []
+    for mention in sorted(records(ranges), key=lambda mention: whole(mention.get("start"))):
+        if account := text_at(mention, "mentionAci", "mentionUuid"):
+            label = people.get(account) or text_at(mention, "replacementText")
+            names.append(f"@{label}" if label else _MENTIONED)
+    if text.count(_MENTIONED) != len(names):
+        return text  # which of them is meant cannot be told
+    shown_names = iter(names)
+    return re.sub(_MENTIONED, lambda _: next(shown_names), text)
+
+
+def _join_fields(part: Fields, *keys: str) -> str:
+    return " ".join(filter(None, (text_at(part, key).strip() for key in keys)))
+
+
+def _recipient(recipient: Fields) -> str:
+    contact = object_at(recipient, "contact")
+    phone = text_at(contact, "e164")
+    return (
+        _join_fields(object_at(contact, "nickname"), "given", "family")
+        or _join_fields(contact, "systemGivenName", "systemFamilyName")
+        or _join_fields(contact, "profileGivenName", "profileFamilyName")
+        or text_at(contact, "username")
+        or (f"+{phone}" if phone else "")
+        or text_at(recipient, "group/snapshot/title/title")
+        or text_at(recipient, "callLink/name")
+        or text_at(recipient, "distributionList/distributionList/name")
+        or ("Signal" if "releaseNotes" in recipient else "")
+        or f"Recipient {text_at(recipient, 'id')}"
+    )
+
+
+def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry | None:
+    """What somebody said; None for an update."""
+    author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
+    kind = next((key for key in _SAID if key in item), None)
+    if kind is None:
+        return None
+    content = mapping(item[kind])
+    body = object_at(content, "text") or object_at(content, "textReply/text")
+    text = _with_mentions(body.get("body"), body.get("bodyRanges"), people)
+    extra = _reactions(content, people, "authorId")
+    quote = object_at(content, "quote")
+    answered = text_at(quote, "targetSentTimestamp")
+    # What is quoted but was not there any more when it was quoted, stands nowhere else.
+    if not whole(answered) and (words := text_at(quote, "text/body")):
+        extra["quote"] = words
+    if "longText" in content or "longText" in object_at(content, "textReply"):
+        extra["cut"] = True  # the rest lies in a file of the export
+    if kind == "poll":
+        extra["poll"] = [text_at(option, "option") for option in objects_at(content, "options")]
+    stated = content.get("text", object_at(content, "textReply").get("text"))
+    return Entry(
+        author,
+        people.get(author, ""),
+        from_number(sent, tz, 1000),
+        text or text_at(content, "question", "emoji", "note"),
+        id=sent,
+        attachments=tuple(_frame_attachments(kind, content)),
+        reply_to=answered if whole(answered) else "",
+        edited=bool(item.get("revisions")),
+        deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
+        extra=extra,
+        where=where,
+        odd=odd_at(body, "body") or not isinstance(stated, dict | None),
+    )
+
+
+def _reactions(item: Fields, people: Mapping[str, str], giver: str) -> Fields:
+    return reactions(
+        (text_at(mark, "emoji"), [people.get(text_at(mark, giver), "")], 1)
+        for mark in objects_at(item, "reactions")
+    )
+
+
+def _frame_attachments(kind: str, content: Fields) -> Iterator[Attachment]:
+    for file in objects_at(content, "attachments"):
+        yield _file(file)
+    for link in objects_at(content, "linkPreview"):
+        caption = text_at(link, "description")
+        yield Attachment("link", text_at(link, "title"), text_at(link, "url"), caption)
+    if kind == "viewOnceMessage":
+        yield _file(object_at(content, "attachment"))
+    if kind == "stickerMessage":
+        yield Attachment("sticker", caption=text_at(content, "sticker/emoji"))
+    if kind == "contactMessage":
+        contacts = content.get("contact")
+        contact = mapping(contacts) or next(iter(records(contacts)), {})
+        name = _join_fields(object_at(contact, "name"), "givenName", "familyName")
+        yield Attachment("contact", name)
+
+
+def _file(file: Fields) -> Attachment:
+    pointer = object_at(file, "pointer")
+    name, mime = text_at(pointer, "fileName"), text_at(pointer, "contentType")
+    if not name and not mime:
+        return Attachment("media")
+    return replace(make_attachment("", name=name, mime=mime), caption=text_at(pointer, "caption"))
+
+
+# The tool's own English, whatever the language of the phone.
+_CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9, ]{1,40}\))?")
+
+_DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", "sourceServiceId"})
+
+
+def _reader(member: Member) -> Callable[[Member, Zone], list[Draft]] | None:
+    """What reads the layout that a file has."""
+    keys = head_keys(member)
+    first = head_text(member).lstrip()[:1]
+    if first == "{" and ("chatItem" in keys or {"version", "backupTimeMs"} <= keys):
+        return _frames
+    exported = {"date", "sender", "body", "attachments"} <= keys
+    if first == "{" and exported and "messages" not in keys:
+        return _read_export
+    desktop = "conversationId" in keys and len(keys & _DESKTOP) > 1 and keys & {"body", "type"}
+    return _desktop if desktop else None
+
+
+def _read_export(member: Member, tz: Zone) -> list[Draft]:
+    folder = member.folder.rsplit("/", 1)[-1]
+    draft = Draft(folder if member.stem == "data" and folder else member.stem)
+    for where, item in _objects(member, draft):
+        extra = reactions(
+            (scalar(pair[1]), [scalar(pair[0])], 1)
+            for pair in as_list(item.get("reactions"))
+            if isinstance(pair, list) and len(pair) == 2
+        )
+        if quote := text_at(item, "quote").strip().removeprefix("> ").replace("\n> ", "\n"):
+            extra["quote"] = quote
+        gone = item.get("deleted") is True
+        body = text_at(item, "body").removesuffix("  ")  # Markdown's line break
+        entry = Entry(
+            "",
+            text_at(item, "sender"),
+            from_stamp(item.get("date"), tz),
+            "" if gone else body,
+            attachments=tuple(_files(item)),
+            deleted=gone,
+            extra=extra,
+            where=where,
+            odd=odd_at(item, "body"),
+        )
+        is_call_item = item.get("call") is True or item.get("missed") is True
+        entry.call = is_call_item or _is_call(entry)
+        draft.add(entry)
+    return [draft]
+
+
+def _is_call(entry: Entry) -> bool:
+    """Whether signal-export wrote this for a call; most of its versions only say so in words."""
+    bare = not (entry.attachments or entry.extra or entry.deleted)
+    return bare and _CALL.fullmatch(entry.text.strip()) is not None
+
+
+def _files(item: Fields) -> Iterator[Attachment]:
+    for file in objects_at(item, "attachments"):
+        yield make_attachment(file.get("path"), name=file.get("name"))
+    if sticker := item.get("sticker"):
+        yield Attachment("sticker", caption=scalar(mapping(sticker).get("emoji", sticker)))
+
+
+def _desktop(member: Member, tz: Zone) -> list[Draft]:
+    data = load(member)
+    holder = mapping(data)
+    # "messsages" is how one widespread tool spells it.
+    items = data if isinstance(data, list) else holder.get("messages", holder.get("messsages"))
+    people: dict[str, str] = {}
+    groups: set[str] = set()
+    for conversation in objects_at(holder, "conversations"):
+        name = text_at(conversation, "name", "profileFullName", "profileName", "e164", "id")
+        for key in ("id", "e164", "uuid", "serviceId"):
+            people.setdefault(text_at(conversation, key), name)
+        if text_at(conversation, "type") == "group":
+            groups.add(text_at(conversation, "id"))
+    drafts_by_id: dict[str, Draft] = {}
+    for index, item in enumerate(as_list(items)):
+        where = f"{member.name}, messages[{index}]"
+        fields = mapping(item)
+        number = text_at(fields, "conversationId")
+        name = people.get(number) or text_at(fields, "conversationName") or number
+        draft = drafts_by_id.setdefault(number, Draft(name or member.stem))
+        if not isinstance(item, dict):
+            draft.leave(where, "not an object")
+        elif item.get("type") not in ("incoming", "outgoing"):
+            draft.notice()
+        else:
+            draft.add(_message(item, where, people, number not in groups, tz))
+    return list(drafts_by_id.values())
+
+
+def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz: Zone) -> Entry:
+    if item["type"] == "outgoing":
+        author, name = "", "Me"
+    else:
+        author = text_at(item, "sourceServiceId", "sourceUuid", "source", "conversationId")
+        partner = people.get(text_at(item, "conversationId")) if private else ""
+        name = people.get(author) or partner or text_at(item, "conversationName")
+    sent = item.get("sent_at") or item.get("timestamp")
+    gone = bool(item.get("deletedForEveryone"))
+    return Entry(
+        author,
+        name,
+        from_number(sent, tz, 1000),
+        "" if gone else _with_mentions(item.get("body"), item.get("bodyRanges"), people),
+        id=scalar(sent),
+        attachments=tuple(_attachments(item)),
+        reply_to=text_at(item, "quote/id"),
+        edited=bool(as_list(item.get("editHistory"))),
+        deleted=gone,
+        extra=_reactions(item, people, "fromId"),
+        where=where,
+        odd=odd_at(item, "body"),
+    )
+
+
+def _attachments(item: Fields) -> Iterator[Attachment]:
+    for file in objects_at(item, "attachments"):
+        yield make_attachment(
+            file.get("path"), name=file.get("fileName"), mime=file.get("contentType")
+        )
+    if sticker := object_at(item, "sticker"):
+        yield Attachment("sticker", caption=text_at(sticker, "emoji"))
+    for link in objects_at(item, "preview"):
+        yield Attachment("link", text_at(link, "title"), text_at(link, "url"))
+
+
 _CUT = re.compile(r"\[\d{4}-\d\d-\d\d[\d:, ]*\]?", re.ASCII)  # a header without its end
 # WhatsApp brackets its times too, but with seconds wherever it writes brackets.
 _TEXT_HEAD = re.compile(r"\s*\[\d{4}-\d\d-\d\d, \d\d:\d\d\] [^\n:]+: ?", re.ASCII)
@@ -136,14 +479,19 @@ def _texts(source: Source, limit: int) -> Iterator[Member]:
     return matching(source, (".txt", ".md"), _is_text, limit)
 
 
+_JSON = FormatFiles((".json", ".jsonl"), lambda member: _reader(member) is not None)
+
+
 def _sniff(source: Source) -> bool:
-    return any(_texts(source, 64)) or any(matching(source, _JSON, signal_json.is_signal_json))
+    return any(_texts(source, 64)) or _JSON.sniff(source)
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
+def _drafts(export: Export) -> list[Draft]:
+    source, files = export.source, export.members
     alone = len(source.members) == 1
-    files = FormatFiles(_JSON, signal_json.is_signal_json).members(source)
-    drafts = [draft for member in files for draft in signal_json.drafts(member, options)]
+    drafts = [
+        draft for member in files for draft in (_reader(member) or _read_export)(member, export.tz)
+    ]
     # signal-export writes every chat twice; the JSON says more than the text.
     in_json = {member.folder for member in files}
     texts = _texts(source, 0) if not alone else iter(() if drafts else source.members)
@@ -155,8 +503,9 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             pasted += dated
     if not drafts:
         raise RealtalkError("no Signal conversation found", where=str(source.path))
-    notes = [f"dated lines inside messages, taken for pasted text: {pasted:,}"] if pasted else []
-    return assemble(source, "signal", drafts, options, notes)
+    if pasted:
+        export.notes.append(f"dated lines inside messages, taken for pasted text: {pasted:,}")
+    return drafts
 
 
 def _draft(member: Member) -> tuple[Draft, int]:
@@ -191,7 +540,7 @@ def _draft(member: Member) -> tuple[Draft, int]:
         entry.where = f"{member.name}:{head.place + 1}"
         if member.suffix == ".md":
             _markdown(entry)
-            entry.call = signal_json.is_call(entry)
+            entry.call = _is_call(entry)
         draft.add(entry)
     return draft, len(dated) - len(heads)
 
@@ -222,4 +571,6 @@ def _markdown(entry: Entry) -> None:
     entry.extra = extra
 
 
-FORMAT = Format("Signal (text, signal-export, plaintext export)", _sniff, _read)
+FORMAT = export_format(
+    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _drafts, _sniff
+)

@@ -13,34 +13,29 @@ thread's first message. A day's file alone has ids for names unless the entries 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.values import (
-    drop_empty,
-    from_number,
-    make_attachment,
-    object_at,
-    objects_at,
-    records,
-    scalar,
-    text_at,
-)
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
     Fields,
     Zone,
     as_list,
+    from_number,
     head_keys,
     head_text,
     load,
     load_list,
+    make_attachment,
+    object_at,
+    objects_at,
     odd_at,
-    zone,
+    records,
+    scalar,
+    text_at,
 )
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
@@ -96,21 +91,23 @@ _FILES = FormatFiles(
 )
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    tz = zone(options.timezone)
+def _drafts(export: Export) -> Iterable[Draft]:
+    source = export.source
     days = tuple(member for member in source.having(".json") if _DAY.match(member.name))
-    days = days or _FILES.members(source)
+    days = days or export.members
     names = _SlackNames(source)
     drafts: dict[str, Draft] = {}
     for member in days:
         match = _DAY.match(member.name)
         folder = (match["channel"] or "").rsplit("/", 1)[-1] if match else member.stem
         draft = drafts.setdefault(folder, names.draft(folder or source.name))
-        draft.fill(load_list(member), f"{member.name}, ", partial(_entry, names=names, tz=tz))
+        draft.fill(
+            load_list(member), f"{member.name}, ", partial(_entry, names=names, tz=export.tz)
+        )
     for draft in drafts.values():
         for entry in draft.entries:
             names.late(entry)
-    return assemble(source, "slack", list(drafts.values()), options)
+    return drafts.values()
 
 
 def _is_said(item: Fields) -> bool:
@@ -174,7 +171,7 @@ class _SlackNames:
             "topic": text_at(channel, "topic/value"),
         }
         unnamed = kind in ("dms", "mpims") and people
-        return Draft(", ".join(people) if unnamed else folder, extra=drop_empty(extra))
+        return Draft(", ".join(people) if unnamed else folder, extra=extra)
 
     def sender(self, item: Fields) -> tuple[str, str]:
         # A comment about a file names its author once more inside.
@@ -230,7 +227,7 @@ def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
         attachments=(*_attachments(item), *links),
         reply_to=thread if thread != ts else "",
         edited=isinstance(item.get("edited"), dict),
-        extra=reactions(marks) | drop_empty(extra),
+        extra=reactions(marks) | extra,
         odd=not text and odd_at(item, "text"),
     )
 
@@ -319,4 +316,4 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", _plain(title), _plain(address), _plain(caption))
 
 
-FORMAT = Format("Slack (workspace export)", _sniff, _read)
+FORMAT = export_format("Slack (workspace export)", "slack", _FILES, _drafts, _sniff)

@@ -16,37 +16,33 @@ What an entry is stands in its type; calls, people who come and go and the like 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.html_tags import Flat, Tag, find_links, flat, unescape, walk
-from realtalk.formats.exports.values import (
-    drop_empty,
-    from_stamp,
-    make_attachment,
-    object_at,
-    objects_at,
-    scalar,
-    text_at,
-    whole,
-)
 from realtalk.formats.json_input import (
     Fields,
     Zone,
     as_list,
+    drop_empty,
+    from_stamp,
     head_keys,
     load,
+    make_attachment,
     mapping,
+    object_at,
+    objects_at,
     odd_at,
-    zone,
+    scalar,
+    text_at,
+    whole,
 )
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.source import FormatFiles, Member
 
 # messages.json of a personal account of Teams or Skype into drafts of chats.
 #
@@ -92,7 +88,7 @@ def _fill_personal(
     for place, conversation in enumerate(objects_at(export, "conversations")):
         number = text_at(conversation, "id")
         name = text_at(conversation, "displayName") or names.get(number, "") or number
-        extra = drop_empty({"id": number, "owner": owner})
+        extra = {"id": number, "owner": owner}
         draft = drafts.setdefault(
             (number,) if number else (file, str(place)),
             Draft(name, newest_first=True, extra=extra),
@@ -181,7 +177,7 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
         reply_to=body.answers,
         edited=bool(text_at(properties, "edittime")) or "<e_m " in content,
         deleted=gone,
-        extra=reactions(marks) | drop_empty({"quote": "" if body.answers else body.quoted}),
+        extra=reactions(marks) | {"quote": "" if body.answers else body.quoted},
         where=where,
         odd=odd_at(item, "content"),
     )
@@ -239,24 +235,22 @@ _FILES = FormatFiles(
 )
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    tz = zone(options.timezone)
-    members = _FILES.members(source)
+def _drafts(found: Export) -> Iterable[Draft]:
+    tz = found.tz
     drafts: dict[tuple[str, ...], Draft] = {}
     short: list[str] = []  # ids of messages of which the file does not hold every reply
-    for member in members:
+    for member in found:
         export = load(member)
         if isinstance(mapping(export).get("conversations"), list):
             _fill_personal(drafts, export, member.name, tz)
         else:
             _fill(export, member, drafts, tz, short)
-    notes = []
     if short:
-        notes.append(
+        found.notes.append(
             "messages of which the export says that it does not hold every reply: "
             f"{len(short):,} (the first is {short[0]})"
         )
-    return assemble(source, "teams", list(drafts.values()), options, notes)
+    return drafts.values()
 
 
 def _fill(
@@ -282,7 +276,7 @@ def _fill(
         # What is no object stands in the file's first chat.
         place = (number,) if number else next(iter(here), (member.name, ""))
         draft = here[place] = drafts.setdefault(
-            place, Draft("", newest_first=True, extra=drop_empty({"id": number}))
+            place, Draft("", newest_first=True, extra={"id": number})
         )
         if _is_short(mapping(item)):
             short.append(text_at(item, "id") or where)
@@ -383,13 +377,11 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
         edited=bool(text_at(item, "lastEditedDateTime")),
         deleted=gone,
         extra=reactions(marks)
-        | drop_empty(
-            {
-                "subject": text_at(item, "subject"),
-                "quote": "" if answered else body_text.quoted,
-                "bot": "application" in object_at(item, "from") and not sender.get("isUser"),
-            }
-        ),
+        | {
+            "subject": text_at(item, "subject"),
+            "quote": "" if answered else body_text.quoted,
+            "bot": "application" in object_at(item, "from") and not sender.get("isUser"),
+        },
         where=where,
         odd=odd_at(body, "content") or not isinstance(item.get("body"), dict | None),
     )
@@ -439,4 +431,4 @@ def _files(files: Sequence[Fields]) -> Iterator[Attachment]:
             yield Attachment("link", title, text_at(file, "contentUrl"))
 
 
-FORMAT = Format("Microsoft Teams, Skype (JSON)", _FILES.sniff, _read)
+FORMAT = export_format("Microsoft Teams, Skype (JSON)", "teams", _FILES, _drafts)

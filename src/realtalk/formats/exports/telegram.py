@@ -16,39 +16,33 @@ of them is taken once.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
-from realtalk.formats.exports.values import (
-    drop_empty,
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
+from realtalk.formats.exports.html_tags import Bubble, PageFile, PageWalker, Tag, page_of, unescape
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    as_list,
     from_number,
     from_stamp,
+    head_keys,
+    head_text,
+    is_odd,
+    load,
     make_attachment,
+    mapping,
     object_at,
     objects_at,
     records,
     scalar,
     text_at,
 )
-from realtalk.formats.json_input import (
-    Fields,
-    Zone,
-    as_list,
-    head_keys,
-    head_text,
-    is_odd,
-    load,
-    mapping,
-    zone,
-)
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
 # Telegram Desktop's HTML export, which it offers first, into drafts of chats.
@@ -114,8 +108,8 @@ def _page_drafts(members: Iterable[Member], tz: Zone) -> list[Draft]:
         draft.notice(page.notices)
         for bubble in page.bubbles:
             # Below the first of several bubbles in a row the name is not repeated.
-            sender = last[folder] = bubble.part_text("from") or last.get(folder, "")
-            draft.add(bubble.entry(sender, f"{member.name}, message {bubble.id}", tz))
+            sender = last[folder] = bubble.line("from") or last.get(folder, "")
+            draft.add(_page_entry(bubble, sender, f"{member.name}, message {bubble.id}", tz))
     return list(by_folder.values())
 
 
@@ -124,58 +118,33 @@ def _place(member: Member) -> tuple[str, int]:
     return member.folder, int(match[1] or 1) if match else 0
 
 
-Parts = defaultdict[str, list[str]]  # pieces of text by what they are
+def _page_entry(bubble: Bubble, sender: str, where: str, tz: Zone) -> Entry:
+    text = bubble.text("text") or bubble.text("question")
+    date, answered = _STAMP.match(bubble.text("date")), _ANSWERED.search(bubble.reply)
+    stamp = date.expand(r"\3-\2-\1T\4\5") if date else ""
+    poll = [answer.strip().removeprefix("- ") for answer in bubble.parts["poll"]]
+    extra = {"forwarded_from": bubble.line("forwarded_from"), "poll": poll}
+    marks = ((emoji, (), count) for emoji, count in bubble.reactions)
+    return Entry(
+        "",
+        sender,
+        from_stamp(stamp, tz),
+        text,
+        id=bubble.id,
+        attachments=tuple(_page_attachments(bubble.files, text)),
+        reply_to=answered[1] if answered else "",
+        extra=reactions(marks) | extra,
+        where=where,
+        # A call stands on a page as a bubble of the caller.
+        call=not text and [file.kind for file in bubble.files] == ["call"],
+    )
 
 
-@dataclass(slots=True)
-class _File:
-    """Something in a message that is not text, with the words beside it."""
-
-    kind: str
-    url: str
-    words: Parts = field(default_factory=lambda: defaultdict(list))
-
-
-@dataclass(slots=True)
-class _TelegramMessage:
-    """One message of a page: pieces of text by what they are, and what stands beside them."""
-
-    id: str
-    date: str = ""
-    reply: str = ""
-    parts: Parts = field(default_factory=lambda: defaultdict(list))
-    files: list[_File] = field(default_factory=list)
-    reactions: list[list[str]] = field(default_factory=list)  # an emoji and its count
-
-    def part_text(self, part: str) -> str:
-        return "".join(self.parts[part])
-
-    def entry(self, sender: str, where: str, tz: Zone) -> Entry:
-        text = self.part_text("text").strip() or self.part_text("question").strip()
-        date, answered = _STAMP.match(self.date), _ANSWERED.search(self.reply)
-        stamp = date.expand(r"\3-\2-\1T\4\5") if date else ""
-        extra = {"forwarded_from": self.part_text("forwarded_from"), "poll": self.parts["poll"]}
-        return Entry(
-            "",
-            sender,
-            from_stamp(stamp, tz),
-            text,
-            id=self.id,
-            attachments=tuple(_page_attachments(self.files, text)),
-            reply_to=answered[1] if answered else "",
-            extra=reactions((emoji, (), count) for emoji, count in self.reactions)
-            | drop_empty(extra),
-            where=where,
-            # A call stands on a page as a bubble of the caller.
-            call=not text and [file.kind for file in self.files] == ["call"],
-        )
-
-
-def _page_attachments(files: list[_File], text: str) -> Iterator[Attachment]:
+def _page_attachments(files: list[PageFile], text: str) -> Iterator[Attachment]:
     searched = len(files) * len(text) <= _MOST_SEARCHED
     for file in files:
         kind, url = file.kind, file.url
-        title, status = ("".join(file.words[part]).strip() for part in ("title", "status"))
+        title, status = file.line("title"), file.line("status")
         if kind == "image" and title == "Sticker":
             yield Attachment("sticker", url=url, caption=status)
         elif kind in ("contact", "location"):
@@ -213,9 +182,9 @@ class _TelegramPage(PageWalker[_Place]):
     def __init__(self, text: str) -> None:
         super().__init__(_Place())
         self.notices = 0
-        self.bubbles: list[_TelegramMessage] = []
+        self.bubbles: list[Bubble] = []
         self._title: list[str] = []
-        self._bubble: _TelegramMessage | None = None
+        self._bubble: Bubble | None = None
         self._depth = 0
         self._walk(text)
         self._finish()  # a page may end in the middle of a message
@@ -234,20 +203,20 @@ class _TelegramPage(PageWalker[_Place]):
                 # The lines between two days are of the page, not of the chat.
                 self.notices += not attributes.get("id", "").startswith("message-")
             elif tag.name == "div" and {"message", "default"} <= classes:
-                self._bubble = _TelegramMessage(attributes.get("id", "").removeprefix("message"))
+                self._bubble = Bubble(attributes.get("id", "").removeprefix("message"))
                 self._depth = len(self._open)
                 around = _Place()  # what is around a message does not tell what is in it
         elif {"date", "pull_right"} <= classes:
-            bubble.date = attributes.get("title", "")
+            bubble.parts["date"] = [attributes.get("title", "")]
         elif tag.name == "br" and around.part == "text":
             bubble.parts["text"].append("\n")
         elif tag.name == "a" and "reply_to" in around.around:
             bubble.reply = address
         elif "media" in classes or classes & _WRAPS.keys():
             kind = next((kind for name, kind in _FILES.items() if name in classes), "")
-            bubble.files.append(_File(kind, address))
+            bubble.files.append(PageFile(kind, address))
         elif tag.name == "a" and around.part == "text" and address.startswith("http"):
-            bubble.files.append(_File("link", address))
+            bubble.files.append(PageFile("link", address))
         self._enter(tag.name, around.inside(classes))
         if tag.is_alone:
             self._end(tag.name)
@@ -268,21 +237,8 @@ class _TelegramPage(PageWalker[_Place]):
             if "page_header" in around:
                 self._title.append(data)
             return
-        if len(self._open) <= self._depth or not part:
-            return
-        words = " ".join(data.split())
-        if part in ("title", "status"):
-            if bubble.files:
-                bubble.files[-1].words[part].append(words)
-        elif part == "emoji":
-            bubble.reactions.append([data.strip(), "1"])
-        elif part == "count":
-            if bubble.reactions:
-                bubble.reactions[-1][1] = data.strip()
-        elif part == "poll":
-            bubble.parts[part].append(data.strip().removeprefix("- "))
-        else:
-            bubble.parts[part].append(data if part == "text" else words)
+        if len(self._open) > self._depth and part:
+            bubble.write(part, data)
 
 
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
@@ -308,7 +264,7 @@ _TITLES = (("poll", "question"), ("todo_list", "title"), ("invoice_information",
 def _sniff(source: Source) -> bool:
     return (
         any(matching(source, (".json",), _is_export, name=_RESULT))
-        or any(matching(source, (".json",), _is_export))
+        or _JSON.sniff(source)
         or any(_pages(source, limit=64))
     )
 
@@ -327,21 +283,21 @@ def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
     return matching(source, (".html",), _is_telegram_page, limit=limit, name=pattern)
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    tz = zone(options.timezone)
-    members = FormatFiles((".json",), _is_export).members(source)
-    if not members:
-        if pages := tuple(_pages(source)):
-            from_pages = _page_drafts(pages, tz)
-            return assemble(source, "telegram", from_pages, options, [_PAGES_NOTE])
-        raise RealtalkError(
-            "no Telegram export",
-            where=str(source.path),
-            fix="in Telegram Desktop choose Export chat history, format: machine-readable JSON",
-        )
+_JSON = FormatFiles(
+    (".json",),
+    _is_export,
+    "no Telegram export",
+    "in Telegram Desktop choose Export chat history, format: machine-readable JSON",
+)
+
+
+def _drafts(export: Export) -> Iterable[Draft]:
+    tz, source = export.tz, export.source
+    if not _JSON.sniff(source) and (pages := tuple(_pages(source))):
+        export.notes.append(_PAGES_NOTE)
+        return _page_drafts(pages, tz)
     drafts: dict[tuple[str, str, int], Draft] = {}
-    notes: list[str] = []
-    for member in members:
+    for member in export:
         here: Counter[tuple[str, str]] = Counter()
         for chat, where in _chats(mapping(load(member)), member):
             kind, number = text_at(chat, "type"), text_at(chat, "id")
@@ -350,7 +306,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             name = text_at(chat, "name") or kind.replace("_", " ").capitalize()
             draft = drafts.setdefault(
                 (kind, number or where, here[kind, number]),
-                Draft(name, extra=drop_empty({"type": kind, "id": number})),
+                Draft(name, extra={"type": kind, "id": number}),
             )
             items = as_list(chat.get("messages"))
             # What is no message may have no time at all, and must not move those of the others.
@@ -359,11 +315,11 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             read_entry = partial(_entry, clock=local and tz is None, tz=tz)
             draft.fill(items, f"{where}, messages", read_entry)
             if not local and any("date" in item for item in dated):
-                notes.append(
+                export.notes.append(
                     f"{where}: some entries have no local time; UTC (or `timezone=`) stamps are "
                     "used where they stand, local ones elsewhere"
                 )
-    return assemble(source, "telegram", list(drafts.values()), options, notes)
+    return drafts.values()
 
 
 def _chats(export: Fields, member: Member) -> Iterator[tuple[Fields, str]]:
@@ -395,7 +351,7 @@ def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
         caller = text_at(item, "actor_id")
         return Entry(caller, text_at(item, "actor"), time, "", id=number, call=True)
     author = text_at(item, "from_id")
-    extra = drop_empty({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
+    extra: Fields = {key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA}
     extra |= reactions(
         (
             text_at(reaction, "emoji", "document_id", "type"),
@@ -422,7 +378,7 @@ def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
         id=number,
         attachments=tuple(_attachments(item)),
         reply_to=text_at(item, "reply_to_message_id") if here else "",
-        edited="edited" in extra and edited,
+        edited=bool(extra.get("edited")) and edited,
         extra=extra,
         odd=not text and any(map(_is_odd, texts)),
     )
@@ -494,4 +450,4 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", text_at(piece, "text"), address)
 
 
-FORMAT = Format("Telegram (JSON or HTML export)", _sniff, _read)
+FORMAT = export_format("Telegram (JSON or HTML export)", "telegram", _JSON, _drafts, _sniff)

@@ -12,13 +12,15 @@ Every line is counted once, whatever becomes of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from realtalk.formats.exports.assembly import Draft, Entry
-from realtalk.formats.json_input import decode
+from realtalk.formats.exports.assembly import Draft, Entry, Export
+from realtalk.formats.json_input import decode, head_text
 from realtalk.formats.source import Member
 from realtalk.text.calendars import DateOrder
+from realtalk.text.wordlists import phrases, sections
 from realtalk.text.written_days import is_open, shares_order
 
 EARLY = "before the first message"
@@ -32,17 +34,49 @@ def export_lines(member: Member) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def day_order(
-    lines: Iterable[str], dates: DateOrder | None, notes: list[str], file: str = ""
-) -> DateOrder:
+def day_order(lines: Iterable[str], export: Export, file: str = "") -> DateOrder:
     """Which number of a day is the month, in lines that may state one; a note where it is open."""
     days = list(filter(is_open, lines))
-    if dates is not None or not days:
-        return dates or "dmy"
+    if export.options.dates is not None or not days:
+        return export.options.dates or "dmy"
     order, certain = shares_order(days)
     if not certain:
-        notes.append(f"{file}the dates could be dmy or mdy; read as {order} (`dates=`)")
+        export.notes.append(f"{file}the dates could be dmy or mdy; read as {order} (`dates=`)")
     return order
+
+
+def head_lines(member: Member, most: int) -> list[str]:
+    """The first lines of a text that are not empty."""
+    lines = head_text(member).split("\n", most)[:most]
+    return [line.rstrip("\r") for line in lines if line.strip()]
+
+
+# The words that an app writes into its exported texts by itself, from the file beside this one.
+#
+#     words = Wording("viber", "image video sticker")      reads viber_wording.txt
+#     words.kinds["Photo message"]                         → "image"
+#     words.any_of("call")                                 → "Missed call|Incoming call|…"
+
+
+class Wording:
+    """The phrases of one app: what stands for a file that was sent, or a message taken back."""
+
+    def __init__(self, app: str, kinds: str) -> None:
+        self.sections = sections("realtalk.formats.exports", f"{app}_wording.txt")
+        self.kinds = self.by_phrase(kinds)
+        self.deleted = frozenset(phrases(self.sections["deleted"]))
+
+    def by_phrase(self, kinds: str, heading: str = "{}") -> dict[str, str]:
+        """The phrases of some sections, each with its kind."""
+        return {
+            phrase: kind
+            for kind in kinds.split()
+            for phrase in phrases(self.sections[heading.format(kind)])
+        }
+
+    def any_of(self, section: str) -> str:
+        """A pattern for the phrases of a section."""
+        return "|".join(map(re.escape, phrases(self.sections[section])))
 
 
 class EntryLines:

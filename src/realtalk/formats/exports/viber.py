@@ -18,11 +18,15 @@ from datetime import date, datetime, time
 from typing import NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, assemble
-from realtalk.formats.exports.text_entries import EntryLines, day_order, export_lines
-from realtalk.formats.exports.wordings import Wording, head_lines
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
+from realtalk.formats.exports.text_entries import (
+    EntryLines,
+    Wording,
+    day_order,
+    export_lines,
+    head_lines,
+)
+from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import DateOrder, clock_time
 from realtalk.text.written_days import day_of
 
@@ -89,14 +93,11 @@ def _is_said(line: str) -> bool:
     return head is not None and bool(head.name)
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = _FILES.members(source)
-    notes: list[str] = []
-    files = [(member, export_lines(member)) for member in options.in_turn(members)]
+def _drafts(export: Export) -> list[Draft]:
+    files = [(member, export_lines(member)) for member in export]
     heads = (_TEXT.match(line) or _ROW.match(line) for _, lines in files for line in lines)
-    order = day_order(dict.fromkeys(head[1] for head in heads if head), options.dates, notes)
-    drafts = [_draft(member, lines, order) for member, lines in files]
-    return assemble(source, "viber", drafts, options, notes)
+    order = day_order(dict.fromkeys(head[1] for head in heads if head), export)
+    return [_draft(member, lines, order) for member, lines in files]
 
 
 def _draft(member: Member, lines: Sequence[str], order: DateOrder) -> Draft:
@@ -132,4 +133,4 @@ def _judge(entry: Entry) -> bool:
     return True
 
 
-FORMAT = Format("Viber (message history sent by e-mail)", _FILES.sniff, _read)
+FORMAT = export_format("Viber (message history sent by e-mail)", "viber", _FILES, _drafts)

@@ -23,11 +23,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from realtalk.chat import Chat, Question, Session
+from realtalk.chat import Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import as_list, head_keys, load, mapping, text_of
+from realtalk.formats.json_input import as_list, load, mapping, text_of, with_keys
 from realtalk.formats.published.record import (
+    Part,
     by_number,
     chat_part,
     extra_of,
@@ -36,7 +37,7 @@ from realtalk.formats.published.record import (
     spelled_time,
     spoken_turns,
 )
-from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
+from realtalk.formats.reading import Format, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
 
 _TAIL = re.compile(r"\s*->->\s*[\d.,\s]*$")
@@ -46,12 +47,9 @@ _MESSAGE = frozenset({"role", "id", "content"})
 _GOLDS = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_compliance")
 
 
-def _is_ours(member: Member) -> bool:
-    keys = head_keys(member)
-    return {"turns", "role", "content"} <= keys and bool(keys & {"batch_number", "time_anchor"})
-
-
-_FILES = FormatFiles((".json",), _is_ours, "no chat of BEAM found")
+_FILES = FormatFiles(
+    (".json",), with_keys("turns role content", "batch_number time_anchor"), "no chat of BEAM found"
+)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -67,7 +65,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     return gather(source, "beam", parts)
 
 
-def _chat(member: Member, questions: Member | None, id_: str) -> tuple[list[Chat], Ledger]:
+def _chat(member: Member, questions: Member | None, id_: str) -> Part:
     sessions: list[Session] = []
     leftovers: list[Leftover] = []
     ids = UniqueNames("{}~{}")

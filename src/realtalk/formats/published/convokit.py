@@ -46,6 +46,7 @@ from realtalk.formats.json_input import (
 from realtalk.formats.published.columns import cut_keeping_ids
 from realtalk.formats.published.record import (
     KEY,
+    Part,
     amend,
     differences,
     extra_of,
@@ -237,7 +238,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
         folders = {"": {_UTTERANCES[0]: source.members[0]}}
     if not folders:
         raise RealtalkError("no utterances.jsonl found", where=str(source.path))
-    parts: list[tuple[list[Chat], Ledger]] = []
+    parts: list[Part] = []
     names = UniqueNames("{}~{}")
     notes: list[str] = []
     origin = {"name": source.name, "format": "convokit"}
@@ -257,7 +258,7 @@ def _read_folder(
     options: ReadOptions,
     names: UniqueNames,
     notes: list[str],
-) -> tuple[list[Chat], Ledger]:
+) -> Part:
     """The chats of one ConvoKit folder, in the order of conversations.json, others after them."""
     speakers = _mapping(files.get("speakers.json") or files.get("users.json"))
     conversations = _mapping(files.get("conversations.json"))

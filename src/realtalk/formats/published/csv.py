@@ -23,14 +23,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from realtalk.chat import Chat, Corpus, Message, Reaction, reactions_in
+from realtalk.chat import Corpus, Message, Reaction, reactions_in
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.files.spreadsheets import guard_cell, unguard_cell
 from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.limits import MOST_COLUMNS, scale
 from realtalk.formats.published.columns import FIELDS, TableRows, map_columns
-from realtalk.formats.published.record import gather, members_ending
+from realtalk.formats.published.record import Part, gather, members_ending
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
 
@@ -92,9 +92,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     return gather(source, "csv", parts, notes, unit="lines")
 
 
-def _read_table(
-    member: Member, options: ReadOptions, notes: list[str]
-) -> tuple[list[Chat], Ledger]:
+def _read_table(member: Member, options: ReadOptions, notes: list[str]) -> Part:
     data = member.read()
     encoding = _encoding(data)
     if encoding == _GUESSED:

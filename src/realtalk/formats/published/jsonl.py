@@ -27,7 +27,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.writing import atomic_path, file_stem
 from realtalk.formats.json_input import BLANK, NOT_TEXT, Fields, head_text, json_lines
 from realtalk.formats.published.columns import TableRows, map_columns
-from realtalk.formats.published.record import gather, members_ending, record, restore
+from realtalk.formats.published.record import Part, gather, members_ending, record, restore
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source, matching
 
@@ -43,7 +43,7 @@ def _sniff(source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = members_ending(source, _SUFFIXES, "no .jsonl file found")
-    parts: list[tuple[list[Chat], Ledger]] = []
+    parts: list[Part] = []
     notes: list[str] = []
     name, format_ = source.name, "jsonl"
     for member in options.in_turn(members):
@@ -76,7 +76,7 @@ class _LinesDraft:
         return replace(self.head, sessions=sessions, events=events, questions=questions)
 
 
-def _read_own(member: Member, first: Mapping[str, Any]) -> tuple[list[Chat], Ledger]:
+def _read_own(member: Member, first: Mapping[str, Any]) -> Part:
     """A file of our own making."""
     if first.get("realtalk") != _VERSION:
         raise RealtalkError(
@@ -128,9 +128,7 @@ def _take(value: Any, drafts: dict[str, _LinesDraft], where: str) -> str:
     return kind
 
 
-def _read_foreign(
-    member: Member, options: ReadOptions, notes: list[str]
-) -> tuple[list[Chat], Ledger]:
+def _read_foreign(member: Member, options: ReadOptions, notes: list[str]) -> Part:
     """A file of somebody else's with one message per line."""
     keys: dict[str, None] = {}
     for number, value in json_lines(member):

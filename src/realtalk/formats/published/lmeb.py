@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from realtalk.chat import Chat, Message, Question, Session
+from realtalk.chat import Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import (
     BLANK,
@@ -30,7 +30,7 @@ from realtalk.formats.json_input import (
     json_lines,
     text_of,
 )
-from realtalk.formats.published.record import chat_part, extra_of, gather, known_evidence
+from realtalk.formats.published.record import Part, chat_part, extra_of, gather, known_evidence
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import Member, Source
 
@@ -69,7 +69,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             where=str(source.path),
             fix="give the folder of a task, or one that holds several",
         )
-    parts: list[tuple[list[Chat], Ledger]] = []
+    parts: list[Part] = []
     for done, (folder, files) in enumerate(folders.items()):
         options.progress(done, len(folders), folder)
         parts += _task(folder.rpartition("/")[2] or source.name, files)
@@ -78,7 +78,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     return gather(source, "lmeb", parts)
 
 
-def _task(category: str, files: Mapping[str, Member]) -> list[tuple[list[Chat], Ledger]]:
+def _task(category: str, files: Mapping[str, Member]) -> list[Part]:
     leftovers: list[Leftover] = []
     documents = dict(_rows(files["corpus.jsonl"], leftovers))
     queries = dict(_rows(files["queries.jsonl"], leftovers))

@@ -41,6 +41,7 @@ from realtalk.files.writing import file_stems, write_json
 from realtalk.formats.json_input import Fields, as_list, head_text, load, mapping, text_of
 from realtalk.formats.published.record import (
     KEY,
+    Part,
     amend,
     by_number,
     differences,
@@ -291,7 +292,7 @@ _FILES = FormatFiles((".json",), _is_ours, "no LoCoMo file found")
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = _FILES.members(source)
-    parts: list[tuple[list[Chat], Ledger]] = []
+    parts: list[Part] = []
     notes: list[str] = []
     samples: dict[tuple[str, bool], Chat] = {}
     for member in options.in_turn(sorted(members, key=by_number)):

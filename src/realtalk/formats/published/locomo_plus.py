@@ -22,11 +22,11 @@ from typing import Any
 from realtalk.chat import Chat, Message, Question, Session, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.download import cache_folder
-from realtalk.formats.json_input import as_list, head_keys, load, mapping, text_of
+from realtalk.formats.json_input import as_list, load, mapping, text_of, with_keys
 from realtalk.formats.published import locomo
-from realtalk.formats.published.record import chat_part, gather
+from realtalk.formats.published.record import Part, chat_part, gather
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.source import FormatFiles, Source
 
 _LOCOMO = "locomo10.json"
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
@@ -35,11 +35,9 @@ _GAP = re.compile(rf"\b(\d{{1,4}}|a|an|{'|'.join(_NUMBERS[1:])})\s+(week|month|y
 _AFTER = timedelta(days=7)  # from the last session to the remark
 
 
-def _is_ours(member: Member) -> bool:
-    return {"cue_dialogue", "trigger_query"} <= head_keys(member)
-
-
-_FILES = FormatFiles((".json",), _is_ours, "no file of LoCoMo-Plus found")
+_FILES = FormatFiles(
+    (".json",), with_keys("cue_dialogue trigger_query"), "no file of LoCoMo-Plus found"
+)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -47,7 +45,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     if not chats:
         raise RealtalkError("its LoCoMo file has no chat with dates", where=str(source.path))
     # Those of one chat side by side: what they share is searched for once.
-    parts: list[list[tuple[list[Chat], Ledger]]] = [[] for _ in chats]
+    parts: list[list[Part]] = [[] for _ in chats]
     for member in options.in_turn(_FILES.members(source)):
         for at, entry in enumerate(as_list(load(member))):
             part = _stitch(chats[at % len(chats)], entry, at + 1)
@@ -86,7 +84,7 @@ def days_of(gap: str) -> int:
     return count * _DAYS[match[2]]
 
 
-def _stitch(chat: Chat, entry: Any, number: int) -> tuple[list[Chat], Ledger] | None:
+def _stitch(chat: Chat, entry: Any, number: int) -> Part | None:
     last = _last(chat)
     item = mapping(entry)
     # Who is A: the order of speakers is that of their first words, unless the file said otherwise.

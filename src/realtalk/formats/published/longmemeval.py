@@ -21,10 +21,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from realtalk.chat import Chat, Question, Session
+from realtalk.chat import Question, Session
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import Fields, as_list, head_keys, items, text_of
+from realtalk.formats.json_input import Fields, as_list, items, text_of, with_keys
 from realtalk.formats.published.record import (
+    Part,
     chat_part,
     extra_of,
     gather,
@@ -33,10 +34,8 @@ from realtalk.formats.published.record import (
 )
 from realtalk.formats.questions import name_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.source import FormatFiles, Source
 
-_MARKS = frozenset({"question_id", "question_type"})
-_HAYSTACK = frozenset({"haystack_sessions", "haystack_dates", "haystack_session_ids"})
 # What becomes a field, a session or an id; everything else is kept in the question's extra.
 _READ = frozenset(
     """
@@ -46,20 +45,15 @@ _READ = frozenset(
 )
 
 
-def _is_ours(member: Member) -> bool:
-    keys = head_keys(member)
-    return keys >= _MARKS and bool(keys & _HAYSTACK)
-
-
 _FILES = FormatFiles(
     (".json", ""),  # the official files have also been published without an ending
-    _is_ours,
+    with_keys("question_id question_type", "haystack_sessions haystack_dates haystack_session_ids"),
     "no LongMemEval file found",
 )
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    parts: list[tuple[list[Chat], Ledger]] = []
+    parts: list[Part] = []
     ids = UniqueNames("{}-{}")
     for member in _FILES.members(source):
         for index, item in enumerate(items(member)):
@@ -69,7 +63,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     return gather(source, "longmemeval", parts)
 
 
-def _chat(item: Any, where: str, ids: UniqueNames) -> tuple[list[Chat], Ledger]:
+def _chat(item: Any, where: str, ids: UniqueNames) -> Part:
     haystack = item.get("haystack_sessions") if isinstance(item, dict) else None
     if not isinstance(haystack, list) or not isinstance(item.get("question"), str):
         return [], Ledger.of(0, [Leftover(where, "is not a question with sessions")])

@@ -17,11 +17,12 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from realtalk.chat import Chat, Question, Session
+from realtalk.chat import Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import Fields, as_list, head_keys, load, mapping, text_of
+from realtalk.formats.json_input import Fields, as_list, load, mapping, text_of, with_keys
 from realtalk.formats.published.record import (
+    Part,
     by_number,
     chat_part,
     extra_of,
@@ -31,15 +32,12 @@ from realtalk.formats.published.record import (
     spoken_turns,
 )
 from realtalk.formats.questions import BEFORE_SESSION, EVIDENCE_BY
-from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
+from realtalk.formats.reading import Format, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
 
-
-def _is_ours(member: Member) -> bool:
-    return {"session_uuid", "dialogue_turns"} <= head_keys(member)
-
-
-_FILES = FormatFiles((".json",), _is_ours, "no file of RealMem found")
+_FILES = FormatFiles(
+    (".json",), with_keys("session_uuid dialogue_turns"), "no file of RealMem found"
+)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -47,7 +45,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     return gather(source, "realmem", [_chat(member) for member in options.in_turn(members)])
 
 
-def _chat(member: Member) -> tuple[list[Chat], Ledger]:
+def _chat(member: Member) -> Part:
     whole = mapping(load(member))
     dialogues = whole.get("dialogues")
     if not isinstance(dialogues, list):

@@ -34,8 +34,8 @@ from realtalk.chat import (
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
 from realtalk.formats.aliases import learn
-from realtalk.formats.json_input import Fields, head_keys, load, text_of
-from realtalk.formats.published.record import by_number, gather
+from realtalk.formats.json_input import Fields, load, text_of, with_keys
+from realtalk.formats.published.record import Part, by_number, gather
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source
@@ -54,20 +54,17 @@ def parse_time(text: object) -> datetime | None:
         return None
 
 
-def _is_ours(member: Member) -> bool:
-    keys = head_keys(member)
-    return "session_1" in keys and "speaker_1" in keys and bool(keys & {"clean_text", "dia_id"})
+_FILES = FormatFiles(
+    (".json",), with_keys("session_1 speaker_1", "clean_text dia_id"), "no REALTALK chat found"
+)
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = [member for member in source.having(".json") if _is_ours(member)]
-    if not members:
-        raise RealtalkError("no REALTALK chat found", where=str(source.path))
-    members.sort(key=by_number)
+    members = sorted(_FILES.members(source), key=by_number)
     return gather(source, "realtalk", [_chat(member) for member in options.in_turn(members)])
 
 
-def _chat(member: Member) -> tuple[list[Chat], Ledger]:
+def _chat(member: Member) -> Part:
     data = load(member)
     if not isinstance(data, dict) or not isinstance(data.get("name"), dict):
         raise RealtalkError("has no speakers under 'name'", where=member.where)
@@ -244,6 +241,4 @@ def stamp(time: datetime | None) -> str:
     return "" if time is None else time.strftime(TIME)
 
 
-FORMAT = Format(
-    "REALTALK JSON, as published", FormatFiles((".json",), _is_ours).sniff, _read, _write
-)
+FORMAT = Format("REALTALK JSON, as published", _FILES.sniff, _read, _write)

@@ -47,6 +47,9 @@ from realtalk.text.written_days import parse_spelled
 # → Reading: chats "Chat_1", "Chat_1-2"; the ledgers added up
 
 
+Part = tuple[list[Chat], Ledger]  # of a corpus: what was read of one file
+
+
 def members_ending(source: Source, suffixes: tuple[str, ...], missing: str) -> Sequence[Member]:
     """The files with one of these endings; a file that stands alone may have any."""
     members = source.having(*suffixes) or source.members
@@ -63,7 +66,7 @@ def by_number(member: Member) -> list[int]:
 def gather(
     source: Source,
     format_name: str,
-    parts: Sequence[tuple[Iterable[Chat], Ledger]],
+    parts: Sequence[Part],
     notes: Iterable[str] = (),
     *,
     unit: str = "entries",
@@ -81,7 +84,7 @@ def gather(
 
 def chat_part(
     id_: str, sessions: Iterable[Session], questions: Iterable[Question], rest: Sequence[Leftover]
-) -> tuple[list[Chat], Ledger]:
+) -> Part:
     """One chat of what was said and asked, with the count of that and of what is left over."""
     chat = Chat(id_, (), tuple(sessions), (), tuple(questions))
     speakers = tuple(dict.fromkeys(message.speaker for message in chat.messages))

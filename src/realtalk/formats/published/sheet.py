@@ -42,7 +42,7 @@ from realtalk.files.writing import atomic_path, file_stems
 from realtalk.formats.aliases import learn
 from realtalk.formats.limits import VARIABLE, Allowance, Measure, scale
 from realtalk.formats.published.realtalk import parse_time, stamp
-from realtalk.formats.published.record import gather
+from realtalk.formats.published.record import Part, gather
 from realtalk.formats.questions import annotated_question, name_of, number_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import UNPACKING_ERRORS, FormatFiles, Member, Source
@@ -327,7 +327,7 @@ def _columns(header: Sequence[Any]) -> _Columns | None:
     return _Columns(speakers, time, places) if speakers else None
 
 
-def _chat(member: Member) -> tuple[list[Chat], Ledger]:
+def _chat(member: Member) -> Part:
     rows = first_rows(member)
     columns = _columns(rows[0]) if rows else None
     if columns is None:

@@ -13,8 +13,59 @@ from __future__ import annotations
 
 import polars as pl
 
-from realtalk.formats.exports.whatsapp import wording
 from realtalk.formats.tables import MESSAGES
+from realtalk.text.wordlists import phrases, sections
+
+# What WhatsApp itself writes into an export, in the languages known to us.
+#
+#     DELETED       "diese nachricht wurde gelöscht" ...   the whole text of a message
+#     EDITED        "this message was edited" ...          inside <> at the end of one
+#     ATTACHED      "file attached" ...                    after a file's name, in () or <>
+#     OMITTED       "image omitted" → "image" ...          for what was left out of the export
+#     IN_ANGLES     "medija praleista" ...                 the same, but only inside <>
+#     ENCRYPTED, GROUP_EVENTS ...                          patterns of system lines
+#
+# The words are in `wording.txt`. Phrases are compared in lower case and without a full stop at the
+# end. None of this is needed where the structure decides (marks, file names): it is for lines that
+# only their words distinguish.
+
+WORDING = sections("realtalk.formats.exports.whatsapp", "wording.txt")
+_LISTS = {
+    name: phrases(WORDING[name])
+    for name in ("deleted", "edited", "attached", "unsent", "called", "location")
+}
+AS_WRITTEN = frozenset(phrase for listed in _LISTS.values() for phrase in listed)
+DELETED, EDITED, ATTACHED, UNSENT, CALLED, LOCATION = (
+    frozenset(phrase.lower() for phrase in listed) for listed in _LISTS.values()
+)
+CALLS, VIEW_ONCE, ENCRYPTED, GROUP_EVENTS = (
+    "(?i)" + WORDING[name].replace("\n", "")
+    for name in ("calls", "view once", "encrypted", "group events")
+)
+
+
+def _omitted_files() -> dict[str, str]:
+    """What stands for a file that was left out, in lower case, and which kind of file it was."""
+    kinds = ("image", "video", "audio", "sticker", "media", "file", "contact")
+    omitted = {
+        "live location shared": "location",
+        "view once voice message omitted": "audio",
+        "view once message omitted": "media",
+    }
+    for language in WORDING["left out"].split("\n\n"):
+        names, _, verbs = language.partition("=")
+        for kind, group in zip(kinds, names.split(";"), strict=True):
+            for name in phrases(group):
+                for verb in phrases(verbs):
+                    omitted.setdefault(f"{name} {verb}", "image" if name == "gif" else kind)
+    for kind in kinds:
+        for phrase in phrases(WORDING[f"left out {kind}"]):
+            omitted.setdefault(phrase, kind)
+    return omitted
+
+
+OMITTED = _omitted_files()
+IN_ANGLES = frozenset(phrase.lower() for phrase in phrases(WORDING["left out in angles"]))
 
 _MARK = "\u200e"
 _MARKS = "[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
@@ -46,11 +97,9 @@ _WORDS = (
 
 def _whole_lines() -> list[str]:
     """Lines that are candidates by their words alone, as phones write their first letter."""
-    phrases = {*wording.CALLED, *wording.DELETED, *wording.OMITTED, *wording.UNSENT}
-    spellings = (
-        phrases | {phrase[:1].upper() + phrase[1:] for phrase in phrases} | wording.AS_WRITTEN
-    )
-    spellings |= {phrase.replace("gif", "GIF", 1) for phrase in phrases if phrase.startswith("gif")}
+    words = {*CALLED, *DELETED, *OMITTED, *UNSENT}
+    spellings = words | {phrase[:1].upper() + phrase[1:] for phrase in words} | AS_WRITTEN
+    spellings |= {phrase.replace("gif", "GIF", 1) for phrase in words if phrase.startswith("gif")}
     return sorted(spellings | {f"{phrase}." for phrase in spellings})
 
 
@@ -151,12 +200,12 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
     )
     by_angles = col.a_name.is_not_null() & (
         col.a_mark.is_not_null()
-        | _is_one_of("a_word", wording.ATTACHED)
+        | _is_one_of("a_word", ATTACHED)
         | col.a_name.str.contains(_WA_NAME)
     )
     by_words = col.w_name.is_not_null() & (
         col.marked
-        | _is_one_of("w_word", wording.ATTACHED)
+        | _is_one_of("w_word", ATTACHED)
         | col.w_name.str.contains(_WA_NAME)
         | (col.w_often & (_kind(col.w_name) != "file"))
     )
@@ -166,7 +215,7 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
     added = (col.t_mark.is_not_null() | col.t_often) & ~col.alone
     in_brackets = col.first.str.contains(rf"^{_MARKS}*<[^<>/=\"]{{2,80}}>{_MARKS}*$")
     few_words = col.marked & line.str.contains(r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){0,4}$")
-    notices = (wording.CALLS, wording.ENCRYPTED, wording.GROUP_EVENTS)
+    notices = (CALLS, ENCRYPTED, GROUP_EVENTS)
     is_notice = pl.any_horizontal(line.str.contains(pattern) for pattern in notices)
     in_words = in_brackets & col.first.str.contains(_WORDS)
     app_words = in_words | (few_words & ~is_notice)
@@ -179,18 +228,16 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
     some = some.with_columns(
         by_angles=by_angles,
         by_words=by_words & ~by_angles,
-        omitted=pl.when(in_angles & bare.str.strip_chars().is_in(sorted(wording.IN_ANGLES)))
+        omitted=pl.when(in_angles & bare.str.strip_chars().is_in(sorted(IN_ANGLES)))
         .then(pl.lit("media"))
         .otherwise(_lookup(bare.str.strip_chars_end("."))),
         trailing=_lookup(col.piece),
-        edited=col.t_word.is_not_null()
-        & ~by_angles
-        & (_is_one_of("t_word", wording.EDITED) | added),
-        deleted=_is_one_of("whole", wording.DELETED) | by_admin,
-        located=col.url.is_not_null() & (col.marked | _is_one_of("p_word", wording.LOCATION)),
+        edited=col.t_word.is_not_null() & ~by_angles & (_is_one_of("t_word", EDITED) | added),
+        deleted=_is_one_of("whole", DELETED) | by_admin,
+        located=col.url.is_not_null() & (col.marked | _is_one_of("p_word", LOCATION)),
         poll=col.marked & heading & text.str.contains("\n", literal=True),
         placeholder=(col.alone & col.marked) | (col.often & app_words) | again | one_thing,
-        once=col.marked & col.whole.str.contains(wording.VIEW_ONCE),
+        once=col.marked & col.whole.str.contains(VIEW_ONCE),
     )
     some = some.with_columns(
         kind=pl.when(~col.deleted).then(
@@ -212,22 +259,20 @@ def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.Data
         .fill_null(""),
     )
     by_mark = pl.lit(bracketed) & col.marked & ~col.poll & ~col.edited
-    system = ~col.deleted & (_is_one_of("whole", wording.UNSENT | wording.CALLED) | by_mark)
+    system = ~col.deleted & (_is_one_of("whole", UNSENT | CALLED) | by_mark)
     system &= col.kind.is_null()
-    call = system & (_is_one_of("whole", wording.CALLED) | line.str.contains(wording.CALLS))
+    call = system & (_is_one_of("whole", CALLED) | line.str.contains(CALLS))
     return some.select(
         "place", "edited", "deleted", _attachments(), system=system, call=call, said=_own_text()
     )
 
 
-def _is_one_of(name: str, phrases: frozenset[str]) -> pl.Expr:
-    return pl.col(name).is_in(sorted(phrases))
+def _is_one_of(name: str, listed: frozenset[str]) -> pl.Expr:
+    return pl.col(name).is_in(sorted(listed))
 
 
 def _lookup(phrase: pl.Expr) -> pl.Expr:
-    return phrase.replace_strict(
-        list(wording.OMITTED), list(wording.OMITTED.values()), default=None, return_dtype=pl.String
-    )
+    return phrase.replace_strict(OMITTED, default=None, return_dtype=pl.String)
 
 
 def _kind(name: pl.Expr) -> pl.Expr:

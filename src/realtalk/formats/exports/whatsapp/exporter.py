@@ -14,32 +14,36 @@ from __future__ import annotations
 from functools import partial
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.formats.exports.values import from_number, make_attachment, object_at, text_at
-from realtalk.formats.json_input import Fields, Zone, head_keys, load, mapping, odd_at, zone
-from realtalk.formats.reading import Format, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
+from realtalk.formats.json_input import (
+    Fields,
+    Zone,
+    from_number,
+    load,
+    make_attachment,
+    mapping,
+    object_at,
+    odd_at,
+    text_at,
+    with_keys,
+)
+from realtalk.formats.source import FormatFiles
 
 _OWNER = "Me"
 
 
-def _is_ours(member: Member) -> bool:
-    return {"messages", "from_me", "key_id", "timestamp", "data", "meta"} <= head_keys(member)
-
-
 _FILES = FormatFiles(
     (".json",),
-    _is_ours,
+    with_keys("messages from_me key_id timestamp data meta"),
     "no JSON of WhatsApp-Chat-Exporter found",
     "have the tool write JSON, and give that file",
 )
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    tz = zone(options.timezone)
+def _drafts(export: Export) -> list[Draft]:
     rest = Draft("")
     drafts: dict[str, Draft] = {}
-    for member in options.in_turn(_FILES.members(source)):
+    for member in export:
         for jid, chat in mapping(load(member)).items():
             if not isinstance(chat, dict):
                 rest.leave(member.name, "not an object")
@@ -48,9 +52,9 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
             name = text_at(chat, "name") or (f"+{number}" if number.isdigit() else number)
             draft = drafts.setdefault(jid, Draft(name, id=jid))
             partner = "" if server == "g.us" else name
-            read_entry = partial(_entry, partner=partner, tz=tz)
+            read_entry = partial(_entry, partner=partner, tz=export.tz)
             draft.fill(object_at(chat, "messages").values(), f"{member.name}, {jid}", read_entry)
-    return assemble(source, "whatsapp-exporter", [*drafts.values(), rest], options)
+    return [*drafts.values(), rest]
 
 
 def _entry(item: Fields, partner: str, tz: Zone) -> Entry | None:
@@ -87,4 +91,4 @@ def _entry(item: Fields, partner: str, tz: Zone) -> Entry | None:
     )
 
 
-FORMAT = Format("WhatsApp-Chat-Exporter (JSON)", _FILES.sniff, _read)
+FORMAT = export_format("WhatsApp-Chat-Exporter (JSON)", "whatsapp-exporter", _FILES, _drafts)

@@ -23,11 +23,10 @@ import polars as pl
 from realtalk.chat import pack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.exports.whatsapp.bodies import classify
+from realtalk.formats.exports.whatsapp.bodies import ENCRYPTED, GROUP_EVENTS, classify
 from realtalk.formats.exports.whatsapp.headers import MARKS, find, has_header
 from realtalk.formats.exports.whatsapp.text import head, lines
 from realtalk.formats.exports.whatsapp.timeline import Timeline, timeline
-from realtalk.formats.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
 from realtalk.formats.limits import scale
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
