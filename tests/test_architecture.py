@@ -108,13 +108,6 @@ def test_the_engine_knows_no_work() -> None:
     assert rooms <= {"__version__", "engine", "errors", "evals", "files", "registry"}
 
 
-def test_the_rule_can_fail(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.py"
-    bad.write_text("def f():\n    from realtalk.cli import main\n")
-    assert imported(bad) == {"realtalk.cli"}
-    assert RANK[room("realtalk.cli")] > RANK[room("formats/bad")]
-
-
 def test_modules_say_what_they_do() -> None:
     assert not [module for module in MODULES if not ast.get_docstring(parsed(ROOT / module))]
 

@@ -17,7 +17,6 @@ import pytest
 from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import OfflineModeIsEnabled
 
-import realtalk
 from file_modes import open_to_others
 from judge_server import JudgeServer
 from paper_chats import write_data
@@ -26,7 +25,6 @@ from realtalk.files.offline import SWITCHES, no_hub
 from studio_server import entered
 from traced import COMMANDS, Done, World, why_not
 
-ROOT = Path(realtalk.__file__).parent
 needs_strace = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 

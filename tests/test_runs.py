@@ -82,19 +82,6 @@ def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
         assert len(run.table("rows", KEY)) == 0
 
 
-def test_fresh_removes_only_what_runs_write(tmp_path: Path) -> None:
-    filled(tmp_path, ["one"])
-    (tmp_path / "notes.txt").write_text("mine", "utf-8")
-    RunFolder.open(tmp_path, "test", {}, fresh=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "run.json"]
-
-
-def test_rows_of_nobody_are_not_taken_over(tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text("{}\n", "utf-8")
-    with refused(r"holds rows\.jsonl but no run\.json"):
-        RunFolder.open(tmp_path, "test", SETTINGS)
-
-
 def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with RunFolder.open(tmp_path, "test", SETTINGS) as run:
@@ -117,11 +104,6 @@ def test_what_made_the_rows_is_kept(tmp_path: Path) -> None:
     filled(tmp_path, ["one"])  # another version goes on, and is noted
     again = json.loads((tmp_path / "run.json").read_bytes())
     assert again["versions"] == [{"realtalk": "0.0.1"}, versions()]
-
-
-def test_a_folder_without_a_run(tmp_path: Path) -> None:
-    with refused("no run here"):
-        RunFolder.load(tmp_path, "test")
 
 
 SCRIPT = """

@@ -95,24 +95,6 @@ def test_a_task_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "would judge its own answers" in log.error.message
 
 
-def test_a_model_may_judge_itself_where_that_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log, calls = evaluated(
-        "memory_probing",
-        tmp_path,
-        monkeypatch,
-        answer,
-        memory="recent",
-        budget=60,
-        questions=2,
-        judge="same",
-    )
-    assert log.status == "success"
-    assert {call.body["model"] for call in calls} == {"tiny"}
-    assert "<program_answer>" in "".join(call.prompt for call in calls)
-
-
 def test_inspect_sends_what_the_command_sends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,24 +19,6 @@ CHANGE = [
     *("variant", "score", "first", "second", "difference", "low", "high"),
     *("p", "p_holm", "n", "groups"),
 ]
-OWN = '''
-from realtalk.memory import Context
-
-class LastSession:
-    """What was said last, and nothing else."""
-
-    name, version, settings = "last session", "1", {}
-
-    def build(self, chat, progress=None):
-        built = LastSession()
-        built.said = chat.sessions[-1].messages
-        return built
-
-    def recall(self, question, budget):
-        text = "\\n".join(f"{said.speaker}: {said.text}" for said in self.said)
-        ids = tuple(said.id for said in self.said)
-        return Context(text, ids, len(text) // 4, len(text.split()))
-'''
 
 
 @pytest.fixture
@@ -81,23 +63,6 @@ def test_every_run_has_one_shape(name: str, request: pytest.FixtureRequest) -> N
                 assert not text or len(str(text)) < 12 or str(text) not in shown
 
 
-def test_figures_are_those_of_the_command(recent: rt.Run, run: Any) -> None:
-    import json
-
-    _, out, _ = run(
-        *("probe", "sample", "--memory", "recent", "--budget", "300", "--limit", "12", "--json")
-    )
-    told = json.loads(out)
-    mine = {row["score"]: row for row in recent.summary().frame.to_dicts()}
-    variants = told["variants"]
-    assert mine["any@5"]["estimate"] == variants["ranking"]["overall"]["any@5"]["value"]
-    found = variants["300t"]["overall"]["recall@budget"]
-    assert (mine["recall@budget"]["estimate"], mine["recall@budget"]["n"]) == (
-        found["value"],
-        found["n"],
-    )
-
-
 def test_nothing_stays_on_disk_without_a_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +80,7 @@ def test_a_saved_run_is_the_commands_run(recent: rt.Run, tmp_path: Path, run: An
     assert rt.Run.load(place).save(tmp_path / "copy") == tmp_path / "copy"
     with refused("has a run already"):
         recent.save(place)
-    status, _, _ = run("runs", "compare", str(place), str(tmp_path / "copy"))
+    status, _, _ = run(f"runs compare {place} {tmp_path / 'copy'}")
     assert status == 0
     # It goes on where it was: nothing is asked again.
     again = rt.probe("sample", memory="recent", budget=300, limit=12, out=place)
@@ -156,23 +121,6 @@ def test_failures_are_the_worst_first(recent: rt.Run, majority: rt.Run, persona:
     assert {"truth", "answer"} <= set(persona.failures().columns)
     perfect = rt.predict("sample-threads", limit=3)
     assert perfect.failures(0).height == 0
-
-
-def test_a_memory_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
-    """As an object, as module:Class, and by the command: the same rows."""
-    (tmp_path / "own_memory.py").write_text(OWN, "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    space: dict[str, Any] = {}
-    exec(OWN, space)
-    by_object = rt.probe("sample", memory=space["LastSession"](), limit=4)
-    by_name = rt.probe("sample", memory="own_memory:LastSession", limit=4)
-    assert by_object.rows == by_name.rows
-    assert by_object.name == "last session, read by none"
-    status, _, _ = run(
-        *("probe", "sample", "--memory", "own_memory:LastSession", "--limit", "4", "-o", "own")
-    )
-    assert status == 0
-    assert rt.Run.load(tmp_path / "own").rows == by_object.rows
 
 
 def test_what_is_wrong_with_a_memory_of_ones_own(

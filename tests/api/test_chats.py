@@ -11,7 +11,6 @@ import pytest
 
 import realtalk as rt
 from realtalk.api.sources import as_corpus
-from realtalk.cli.printing import as_command_text
 from realtalk.formats.opening import open_reading
 from refusals import refused
 from surface_labels import SECRET
@@ -41,40 +40,6 @@ def test_a_corpus_is_taken_however_it_is_given(tmp_path: Path) -> None:
 def test_what_holds_no_chats_is_refused(wrong: Any) -> None:
     with refused("holds no chats; give a path"):
         rt.stats(wrong)
-
-
-def test_errors_are_the_lines_that_the_command_prints(
-    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for call, words in (
-        (lambda: rt.read("gone.txt"), ["stats", "gone.txt"]),
-        (lambda: rt.read("sample", reading="whatsap"), ["stats", "sample", "--format", "whatsap"]),
-        (
-            lambda: rt.read("sample", reading=rt.Reading(gap="soon")),
-            ["stats", "sample", "--gap", "soon"],
-        ),
-        (
-            lambda: rt.read("sample", reading=rt.Reading(dates="dym")),
-            ["stats", "sample", "--dates", "dym"],
-        ),
-        (lambda: rt.label("sample", measures="hubb"), ["ei", "sample", "--measures", "hubb"]),
-        (lambda: rt.label("sample", model="a/b"), ["ei", "sample", "--model", "a/b"]),
-        (lambda: rt.probe("sample", memory="recnt"), ["probe", "sample", "--memory", "recnt"]),
-        (lambda: rt.probe("sample", budget="few"), ["probe", "sample", "--budget", "few"]),
-        (
-            lambda: rt.predict("sample-threads", task="mood"),
-            ["threads", "run", "sample", "--task", "mood"],
-        ),
-        (
-            lambda: rt.simulate("sample", speaker="Nobody"),
-            ["persona", "run", "sample", "-s", "Nobody"],
-        ),
-    ):
-        with refused() as caught:
-            call()
-        status, _, printed = run(*words)
-        assert (status, printed.strip()) == (2, f"error: {as_command_text(str(caught.value))}")
 
 
 def test_what_was_assumed_is_logged_and_listed(

@@ -9,7 +9,7 @@ import pytest
 
 import realtalk as rt
 from refusals import refused
-from surface_labels import SECRET, ByLength, recent_run
+from surface_labels import ByLength, recent_run
 
 
 @pytest.fixture
@@ -118,15 +118,6 @@ def test_names_are_escaped(by_length: None) -> None:
     labels = rt.label(odd)
     for value in (odd, labels, labels.facets(), rt.stats(odd), rt.check(odd)):
         assert "<img" not in value._repr_html_()
-
-
-def test_figures_are_charts_and_files(
-    labels: rt.Labels, quick_charts: None, tmp_path: Path
-) -> None:
-    charts = labels.figures(tmp_path)
-    assert "emotions_Chat_1_Mara_Theo" in charts
-    assert (tmp_path / "emotions_Chat_1_Mara_Theo.svg").is_file()
-    assert SECRET not in repr(charts)
 
 
 def test_labels_and_runs_are_told_apart(labels: rt.Labels, recent: rt.Run) -> None:

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine_work import tree, write_exports
-from file_modes import open_to_others
-from realtalk.formats.opening import open_reading
+from engine_work import write_exports
 
 CHAT = "13/02/2024, 10:0{0} - Mara: the tulips came up {0}\n13/02/2024, 10:1{0} - Theo: show me\n"
 
@@ -22,37 +20,18 @@ def exports(tmp_path: Path) -> Path:
     return write_exports(tmp_path / "exports", chats)
 
 
-def test_one_broken_export_is_named_and_the_others_are_stored(
-    run: Any, tmp_path: Path, exports: Path
-) -> None:
-    status, out, error = run("batch", "read", str(exports), "--out", "one")
-    assert status == 1
-    assert "WhatsApp Chat with 2" in out
-    assert "note: broken.zip: the zip cannot be opened" in error
-    assert "3 of 4 in one" in error
-    assert "tulips" not in out + error
-    elsewhere = ("--engine", "processes", "--workers", "1")
-    assert run("batch", "read", str(exports), "--out", "two", *elsewhere)[0] == 1
-    assert tree(tmp_path / "one") == tree(tmp_path / "two")
-    assert open_to_others(tmp_path / "two") == {}
-    reading = open_reading(tmp_path / "two" / "WhatsApp Chat with 1").reading
-    assert reading.corpus.chats[0].messages[0].text == "the tulips came up 1"
-
-
 def test_run_again_it_does_what_is_missing(run: Any, tmp_path: Path, exports: Path) -> None:
-    words = ("batch", "read", str(exports / "*.txt"), "--out", "corpora", "--json")
-    status, out, _ = run(*words)
-    assert (status, json.loads(out)["worked"]) == (0, 3)
+    words = f"batch read {exports / '*.txt'} --out corpora --json"
+    assert run(words).told["worked"] == 3
     (exports / "WhatsApp Chat with 3.txt").write_text(CHAT.format(3), "utf-8")
-    status, out, error = run(*words)
+    status, out, error = run(words)
     report = json.loads(out)
     assert (status, report["done"], report["failed"], report["worked"]) == (0, 4, 0, 1)
     assert report["parts"][3]["figures"]["messages"] == 2
     assert "4 of 4 in corpora (3 were there)" in error
-    status, _, error = run(*words, "--gap", "day")
-    assert status == 2
+    error = run(f"{words} --gap day").wrong
     assert "corpora: made with other settings (gap is 21600.0 there, day now)" in error
-    assert run(*words, "--gap", "day", "--fresh")[0] == 0
+    assert run(f"{words} --gap day --fresh")[0] == 0
 
 
 def test_a_folder_of_something_else_is_not_written_into(
@@ -60,14 +39,12 @@ def test_a_folder_of_something_else_is_not_written_into(
 ) -> None:
     (tmp_path / "diary").mkdir()
     (tmp_path / "diary" / "monday.txt").write_text("mine")
-    status, _, error = run("batch", "read", str(exports), "--out", "diary")
-    assert status == 2
+    error = run(f"batch read {exports} --out diary").wrong
     assert "diary: holds monday.txt but no run.json" in error
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")
 def test_without_ray_its_cure_is_named(run: Any, exports: Path) -> None:
-    status, _, error = run("batch", "read", str(exports), "--out", "x", "--engine", "ray")
-    assert status == 2
+    error = run(f"batch read {exports} --out x --engine ray").wrong
     assert "--engine ray needs the extra 'ray'; install it with: " in error
     assert "[ray]" in error

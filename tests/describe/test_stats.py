@@ -118,17 +118,6 @@ def test_the_corpus_adds_up(toy: CorpusStats) -> None:
     assert told["intervals"]["days_per_chat"] is None  # one chat has days
 
 
-def test_rows_fit_their_headings(toy: CorpusStats) -> None:
-    for grid in (chat_rows(toy), corpus_rows(toy)):
-        assert grid.rows
-        assert all(len(row) == len(grid.headings) for row in grid.rows)
-    rows = {row[0]: row for row in corpus_rows(toy).rows}
-    assert rows["messages per chat"][1] == 3
-    assert rows["response gap (minutes), mean"][1:5] == [1.75, None, None, 2]
-    assert rows["days per chat"][4] == 1
-    assert chat_rows(toy).rows[1][5] is None
-
-
 def test_intervals_are_the_same_every_time_and_shrink_with_chats() -> None:
     def chats(number: int) -> Corpus:
         return Corpus(
@@ -273,30 +262,11 @@ def paper(folder: Path, name: str) -> CorpusStats:
 
 def test_realtalk_as_published(data: Path) -> None:
     told = paper(data / "realtalk", "realtalk").to_json()
-    assert told["chats"] == 10
-    assert told["messages_per_chat"] == 894.4
-    assert told["sessions_per_chat"] == 21.9
-    assert told["words_per_chat"] == 17109.8
-    gaps, runs = told["response_gap_minutes"], told["consecutive_messages"]
-    assert round(gaps["mean"], 2) == 20.98
-    assert round(gaps["median"], 2) == 2.22
-    assert round(gaps["max"] / 60, 2) == 27.90
-    assert (round(runs["mean"], 2), runs["median"], runs["max"]) == (2.31, 2, 68)
-    assert told["questions"] == {
-        **{"multi_hop": 301, "temporal": 319, "commonsense": 108, "total": 728}
-    }
     # Table 6 counts every annotated event, also those whose text is empty.
     assert {chat["chat"].split("_")[1]: chat["events"] for chat in told["per_chat"]} == {
         **{"1": 44, "2": 41, "3": 51, "4": 61, "5": 61},
         **{"6": 84, "7": 90, "8": 83, "9": 29, "10": 56},
     }
-
-
-def test_locomo_as_published(data: Path) -> None:
-    told = paper(data / "locomo", "locomo").to_json()
-    row = told["table1"]
-    assert (row["turns"], row["sessions"], row["tokens"]) == (588.2, 27.2, 13377.2)
-    assert row["multimodal"]
 
 
 def test_rows_of_one_name_are_told_apart_by_what_comes_next() -> None:

@@ -2,6 +2,8 @@
 
     run_command("stats sample --json")                → Result(code=0, out='{"chats": …', err="")
     run_command("stats", str(path), "--json")          # words that are not split
+    run_command("stats sample --json").told            → {"chats": …}, of one that ended well
+    run_command("stats nowhere").wrong                 → "error: nowhere: …", the one line
 
 It takes a hundredth of the time of a process of its own. Processes are for tests of processes:
 signals, pipes that close, what a start loads. The command's library is known here alone.
@@ -10,10 +12,11 @@ signals, pipes that close, what a start loads. The command's library is known he
 from __future__ import annotations
 
 import io
+import json
 import shlex
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 from unittest.mock import patch
 
 from realtalk.cli.main import main
@@ -25,6 +28,23 @@ class Result(NamedTuple):
     code: int
     out: str
     err: str
+
+    @property
+    def done(self) -> Self:
+        """Itself, of a command that ended well."""
+        assert self.code == 0, self.err
+        return self
+
+    @property
+    def told(self) -> Any:
+        return json.loads(self.done.out)
+
+    @property
+    def wrong(self) -> str:
+        """The one line that refuses a call."""
+        line = self.err.startswith("error: ") and self.err.count("\n") == 1
+        assert (self.code, line) == (2, True), self
+        return self.err
 
 
 def run_command(*words: str) -> Result:
