@@ -42,12 +42,6 @@ def clash(found: StudioItem | Conflict) -> Conflict:
     return found
 
 
-def test_a_change_makes_a_new_version(store: Store) -> None:
-    item = make(store)
-    new = changed(store.change(item.id, "Ana", 1, {"text": "Ilse moves again."}))
-    assert (new.version, new.body["text"], new.body["session"]) == (2, "Ilse moves again.", 1)
-
-
 def test_two_tabs_that_change_different_fields_are_joined(store: Store) -> None:
     item = make(store)
     store.change(item.id, "Ana", 1, {"text": "first tab"})
@@ -121,22 +115,6 @@ def test_nobody_changes_what_another_wrote(store: Store) -> None:
         store.change(item.id, "Bo", 1, {"text": "mine now"})
     with refused("another annotator"):
         store.remove(item.id, "Bo", 1)
-
-
-def test_undo_and_redo(store: Store) -> None:
-    item = make(store)
-    store.change(item.id, "Ana", 1, {"text": "two"})
-    store.remove(item.id, "Ana", 2)
-    seen = []
-    for _ in range(4):
-        seen.append([each.body["text"] for each in store.items(CHAT)])
-        store.undo(CHAT, "Ana")
-    assert seen == [[], ["two"], ["Ilse moves."], []]
-    assert store.undo(CHAT, "Ana") == []
-    for _ in range(3):
-        store.redo(CHAT, "Ana")
-    assert store.items(CHAT) == []
-    assert store.redo(CHAT, "Ana") == []
 
 
 def test_typing_is_undone_at_once_but_not_with_other_fields(store: Store) -> None:

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server, in_browser
 from realtalk.web.session import StudioSession
-from realtalk.web.store import Store
 from studio_browser import NEEDED, opened
 from studio_server import SCRIPT
 
@@ -167,40 +164,6 @@ def test_light_dark_and_phone(browser: Browser, server: Server) -> None:
     expect(page.locator("#panel")).to_be_visible()
     expect(page.locator("#reader")).to_be_hidden()
     context.close()
-
-
-@pytest.mark.slow
-def test_long_names_leave_every_page_its_width_and_its_buttons(
-    browser: Browser, tmp_path: Path
-) -> None:
-    names = ("x" * 150, "שלום " + "y" * 120)
-    said = (Message("D1:1", names[0], None, "z" * 300), Message("D1:2", names[1], None, "hm"))
-    chat = Chat("c" * 150, names, (Session(1, None, said),))
-    store = Store.open(tmp_path / "notes.sqlite")
-    studio = StudioSession(ChatLibrary(Corpus("n" * 150, "realtalk", (chat,))), store, "A" * 60, {})
-    # What is wider than its own box and neither cut short nor scrolled.
-    beyond = (
-        "[...document.querySelectorAll('body *')].filter((each) => !each.closest('dialog, select')"
-        " && each.scrollWidth > each.clientWidth + 2 && each.clientWidth > 0"
-        " && getComputedStyle(each).overflowX === 'visible')"
-        ".map((each) => each.id || each.className || each.tagName)"
-    )
-    with Server.start(studio) as server:
-        base = server.url.partition("?")[0]
-        for width in (1200, 360):
-            context = browser.new_context(viewport={"width": width, "height": 740})
-            page = context.new_page()
-            page.goto(server.url)
-            page.wait_for_selector(".book")
-            for path in ("", "chat/0", "chat/0/review"):
-                page.goto(base + path)
-                if path == "chat/0":
-                    page.wait_for_selector("#panel h3", state="attached")
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-                assert page.evaluate(beyond) == [], path
-                expect(page.locator("[data-theme-switch]")).to_be_in_viewport(ratio=1)
-            context.close()
-    store.close()
 
 
 def test_two_annotators_are_settled(page: Page, server: Server, studio: StudioSession) -> None:

@@ -11,13 +11,11 @@ from realtalk.chat import Chat, Message, Session
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 from realtalk.web.library import OpenChat
 from realtalk.web.reading_routes import Jump, day_hits, jump
-from studio_browser import NEEDED, long_chat, opened
+from studio_browser import NEEDED, long_chat
 from studio_server import small_chat
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from playwright.sync_api import BrowserContext, Page, Route, expect
-
-from realtalk.web.serving import Server
+from playwright.sync_api import Page, expect
 
 pytest_plugins = ["studio_pages"]
 
@@ -82,22 +80,6 @@ def test_a_chat_without_times_and_one_past_midnight() -> None:
     assert [hit.messages for hit in open_chat.days] == [1, 2]
 
 
-@pytest.mark.slow
-@NEEDED
-def test_a_list_of_hits_that_comes_after_the_jump_is_marked(page: Page) -> None:
-    held: list[Route] = []
-    page.route("**/search?*", lambda route: held.append(route))
-    page.keyboard.press("/")
-    with page.expect_request("**/search?q=kettle"):
-        page.keyboard.type("kettle")
-        page.keyboard.press("Enter")
-    expect(page.locator("#m4.current")).to_be_focused()
-    expect(page.locator("#hits [aria-current]")).to_have_count(0)
-    for route in held:
-        route.continue_()
-    expect(page.locator("#hits [aria-current]")).to_have_attribute("data-go", "4")
-
-
 @NEEDED
 def test_a_word_by_keys_alone(page: Page) -> None:
     page.keyboard.press("/")
@@ -128,26 +110,3 @@ def test_a_word_by_keys_alone(page: Page) -> None:
     expect(page.locator("#search")).to_have_accessible_name("Search for a word or a day")
     described = page.locator("#search").get_attribute("aria-describedby")
     expect(page.locator(f"#{described}")).to_contain_text("Enter jumps to the first message")
-
-
-@pytest.mark.slow
-@NEEDED
-def test_a_day_by_keys_alone(context: BrowserContext, server: Server, trouble: list[str]) -> None:
-    page = opened(context, server, trouble, chat=1)  # a hundred days, far from the first
-    page.keyboard.press("/")
-    page.keyboard.type("14 March 2026")
-    expect(page.locator("#hits .days a")).to_contain_text("Sat 14 Mar 2026")
-    page.keyboard.press("Enter")
-    expect(page.locator("#found")).to_have_text("Sat 14 Mar 2026")
-    expect(page.locator(".row.current")).to_have_attribute("data-id", "D72:1")
-    expect(page.locator(".row.current")).to_be_focused()
-    page.keyboard.press("/")
-    page.keyboard.type("01.01.2020")
-    page.keyboard.press("Enter")
-    expect(page.locator("#found")).to_contain_text(
-        "Nobody wrote then; the nearest day is Fri 2 Jan"
-    )
-    expect(page.locator(".row.current")).to_have_attribute("data-id", "D1:1")
-    page.keyboard.press("?")
-    expect(page.locator("#keys")).to_contain_text("2 March 2026")
-    assert trouble == []

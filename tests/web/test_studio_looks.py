@@ -102,16 +102,6 @@ def test_all_measures_are_seen_wherever_a_message_stands(browser: Browser, serve
             assert is_on_top(tip), (page.viewport_size, at, tip.bounding_box())
 
 
-@pytest.mark.slow
-def test_measures_are_closed_by_escape(page: Page) -> None:
-    page.keyboard.press("j")
-    page.keyboard.press("i")
-    expect(page.locator(".row.current .tip")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator(".row.current .tip")).to_be_hidden()
-    expect(page.locator(".row.current")).to_be_focused()
-
-
 def test_escape_leaves_the_search_and_brings_the_sessions_back(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("cardam")
@@ -122,23 +112,6 @@ def test_escape_leaves_the_search_and_brings_the_sessions_back(page: Page) -> No
     expect(page.locator("#hits")).to_be_hidden()
     expect(page.locator("#sessions")).to_be_visible()
     expect(page.locator("#search")).not_to_be_focused()
-
-
-@pytest.mark.slow
-def test_the_bars_are_explained_in_their_own_colours(browser: Browser, server: Server) -> None:
-    colour = "(bar) => getComputedStyle(bar).backgroundColor"
-    for page in sizes(browser, server, (1280, "light"), (390, "dark")):
-        page.goto(f"{base_of(server)}chat/0")
-        page.wait_for_selector(".row .ei", state="attached")
-        if page.locator("[data-show=sessions]").is_visible():
-            page.locator("[data-show=sessions]").click()
-        legend = page.locator(".legend")
-        expect(legend).to_be_in_viewport(ratio=1)
-        for word in ("positive", "neutral", "negative", "unscored", "reflective", "grounding"):
-            expect(legend).to_contain_text(word)
-        shown = page.locator(".row .ei.negative .feel").first.evaluate(colour)
-        assert legend.locator(".negative .feel").evaluate(colour) == shown
-        assert legend.locator(".positive .feel").evaluate(colour) != shown
 
 
 # Every text that is seen against what is behind it, as WCAG 2 counts; what is disabled is exempt.
@@ -246,17 +219,6 @@ def look(page: Page, server: Server) -> None:
         if not path.endswith("review") and "?" not in path:
             page.wait_for_selector("#panel h3")
         readable(page, path)
-
-
-@pytest.mark.slow
-def test_a_review_of_one_annotator_has_no_empty_second(page: Page, server: Server) -> None:
-    page.goto(f"{base_of(server)}chat/2/review")
-    expect(page.locator(".review")).to_contain_text("Nobody has annotated this chat yet")
-    expect(page.locator("select")).to_have_count(0)
-    page.goto(f"{base_of(server)}chat/0/review")
-    expect(page.locator(".review")).to_contain_text("only what came with the file")
-    expect(page.locator("select")).to_have_count(0)
-    expect(page.locator(".pairing .button")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -18,12 +18,9 @@ from realtalk.web.library import PIECE, ChatLibrary, MessageIndex
 from realtalk.web.pages import render
 from realtalk.web.turn_labels import TurnLabels, read_turn_labels
 from realtalk.web.values import (
-    body_of,
     checked_name,
     clean_fields,
-    event_of,
     merge_fields,
-    question_of,
 )
 from refusals import refused
 from studio_server import SCRIPT, small_chat, small_corpus
@@ -202,23 +199,6 @@ def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> 
         assert made.doubt.startswith("German in 8 turns, labelled by the multilingual encoder")
 
 
-def test_the_components_shown_add_up(tmp_path: Path) -> None:
-    label = Label(
-        emotional_reaction=0.75,
-        interpretation=0.5,
-        exploration=0.25,
-        empathy=1.5,
-        emotional_reaction_level=1,
-        interpretation_level=0,
-        exploration_level=0,
-    )
-    shown = " ".join(render("strip.html", strip=label, strips=TurnLabels(), same=False).split())
-    assert "1.50 of 6" in shown
-    assert "reaction 0.75 · interpretation 0.50 · exploration 0.25" in shown
-    # What has no score has no bar: an empty one would be a score of zero.
-    assert "<em>intimacy</em><small>–</small>" in shown and "level l0" not in shown
-
-
 @pytest.mark.parametrize(
     ("kind", "fields", "why"),
     [
@@ -237,12 +217,6 @@ def test_what_does_not_fit_is_refused(kind: Any, fields: dict[str, Any], why: st
     with refused(why) as caught:
         clean_fields(kind, fields, small_chat(), CATEGORIES)
     assert "xxxx" not in str(caught.value)
-
-
-def test_bodies_go_there_and_back() -> None:
-    chat = small_chat()
-    assert event_of(body_of(chat.events[0])) == chat.events[0]
-    assert question_of(body_of(chat.questions[0]), "Q1") == chat.questions[0]
 
 
 def test_new_evidence_voids_what_the_file_stated() -> None:

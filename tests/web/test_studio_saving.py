@@ -55,27 +55,6 @@ def test_a_new_question_is_stored_with_its_first_word(page: Page, studio: Studio
     expect(page.locator("#questions .card")).to_have_count(0)
 
 
-@pytest.mark.slow
-def test_undo_and_redo_by_key(page: Page) -> None:
-    page.keyboard.press("q")
-    page.keyboard.type("A question")
-    expect(page.locator("#saved")).to_have_text("Saved")
-    page.keyboard.press("Tab")
-    page.keyboard.type("An answer")
-    expect(page.locator("#saved")).to_have_text("Saved")
-    page.keyboard.press("Escape")
-    page.keyboard.press("u")
-    expect(page.locator("#questions [data-field=answer]")).to_have_value("")
-    expect(page.locator("#questions .asked")).to_have_text("A question")
-    page.keyboard.press("u")
-    expect(page.locator("#questions .card")).to_have_count(0)
-    page.keyboard.press("Shift+U")
-    page.keyboard.press("Shift+U")
-    expect(page.locator("#questions .asked")).to_have_text("A question")
-    page.locator("#questions summary").click()
-    expect(page.locator("#questions [data-field=answer]")).to_have_value("An answer")
-
-
 def changed_elsewhere(context: BrowserContext, server: Server, text: str) -> Page:
     """Such a tab, whose question another tab has changed since."""
     page = asked(context, server, "Start")
@@ -214,23 +193,6 @@ def test_an_older_copy_of_the_file_loses_nothing_that_is_on_the_page(
     page.locator("[data-settle=this]").click()
     expect(page.locator("#questions .card")).to_have_count(1)
     assert texts(studio) == ["First second third"]
-
-
-@pytest.mark.slow
-def test_a_question_that_the_older_copy_lacks_is_made_again(
-    context: BrowserContext, server: Server, studio: StudioSession, tmp_path: Path
-) -> None:
-    older = copied(studio, tmp_path / "older.sqlite")
-    page = asked(context, server, "Asked")
-    page.keyboard.press("Tab")
-    page.keyboard.type("answered")
-    expect(page.locator("#saved")).to_have_text("Saved")
-    put_back(studio, older)
-    assert texts(studio) == []
-    page.keyboard.type(" well")
-    expect(page.locator("#saved")).to_have_text("Saved")
-    (item,) = studio.store.items(CHAT, "Ana")
-    assert (item.body["text"], item.body["answer"]) == ("Asked", "answered well")
 
 
 @pytest.mark.slow

@@ -208,40 +208,6 @@ def test_annotators_have_their_own_and_copy_from_others(client: httpx.Client) ->
     assert client.post("/chat/0/undo", json={}).json()["items"] == []  # Ana's step is not Bo's
 
 
-def test_two_tabs_keep_both_versions(client: httpx.Client) -> None:
-    item = create(client, "question", {"text": "first"}, "request-1")
-    one, two = (
-        client.patch(
-            f"/items/{item['id']}",
-            json={"version": 1, "fields": {"text": f"tab {tab}"}, "request": f"request-{tab}"},
-        )
-        for tab in (2, 3)
-    )
-    assert (one.status_code, two.status_code) == (200, 409)
-    kept = two.json()
-    assert "tab 2" in kept["html"] and "tab 3" in kept["html"]
-    client.post(f"/items/{kept['kept']['id']}/settle", json={"take": "this"}).raise_for_status()
-    (left,) = client.get("/chat/0/items?who=Ana").json()["items"]
-    assert (left["body"]["text"], left["id"]) == ("tab 3", item["id"])
-
-
-def test_adjudication_ends_in_what_was_agreed(client: httpx.Client) -> None:
-    first = create(client, "question", {"text": "When did Ilse move?"}, "request-1")
-    client.post("/annotator", json={"name": "Bo"}).raise_for_status()
-    create(client, "question", {"text": "On what day did Ilse move?"}, "request-2")
-    found = client.get("/chat/0/agreement?first=Ana&second=Bo").json()
-    assert (found["first"], found["second"]) == ("Ana", "Bo")
-    assert any(figure["value"] is not None for figure in found["figures"])
-    client.post("/chat/0/copy", json={"items": [first["id"]], "to": "final"}).raise_for_status()
-    assert "✓ agreed" in client.get("/chat/0/review?first=Ana&second=Bo").text
-    (agreed,) = client.get("/chat/0/items?who=final").json()["items"]
-    change = {"version": 1, "fields": {"answer": "Sunday"}, "request": "request-3"}
-    client.patch(f"/items/{agreed['id']}", json=change).raise_for_status()
-    name, data = export_file(client, "realtalk", "final")
-    assert name == "Chat_1_Ilse_Omar.json"
-    assert [entry["answer"] for entry in json.loads(data)["qa"]] == ["Sunday"]
-
-
 def export_file(client: httpx.Client, layout: str, who: str) -> tuple[str, bytes]:
     answer = client.get(f"/chat/0/export?layout={layout}&who={who}")
     answer.raise_for_status()
@@ -357,13 +323,3 @@ def test_a_chat_that_was_read_anew_loses_no_annotation(tmp_path: Path) -> None:
         form = {"version": 2, "fields": {"evidence": ["D9:9"]}, "request": "request-3"}
         assert client.patch(f"/items/{question['id']}", json=form).status_code == 400
     store.close()
-
-
-def test_an_interval_that_cannot_be_made_is_one_dash(server: Server, studio: StudioSession) -> None:
-    open_chat = studio.open_chat(0)
-    for who in ("Bo", "Cy"):
-        fields = {"text": f"only {who}", "answer": "", "category": "", "evidence": []}
-        studio.store.create(open_chat.chat.id, "question", who, fields)
-    with entered(server.url) as client:
-        page = client.get("/chat/0/review?first=Bo&second=Cy").text
-    assert "– to –" not in page

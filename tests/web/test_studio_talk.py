@@ -15,7 +15,7 @@ from persona_chats import ines
 from realtalk.api.pages import open_desk
 from realtalk.formats.opening import open_reading
 from refusals import refused
-from studio_server import SCRIPT, entered, run_studio
+from studio_server import SCRIPT, entered
 from talk_rooms import Piecemeal, talk_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -91,40 +91,6 @@ def test_one_message_at_a_time(client: httpx.Client, solver: Piecemeal) -> None:
         waiting.read()
         assert said(waiting)[-1] == {"text": "you said wait"}
     assert said(client.post("/talk", json={"text": "hello?"}))[-1] == {"text": "you said hello?"}
-
-
-@pytest.mark.slow
-def test_the_same_as_in_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = ("--talk", "theo", "--simulator", "constant", "--set", "says=aye")
-    with (
-        run_studio("sample", tmp_path / "n.sqlite", *words) as running,
-        entered(running.url) as client,
-    ):
-        assert client.post("/talk/begin", json={"answer": ""}).status_code == 409
-        assert client.post("/talk/begin", json={"answer": "given"}).status_code == 201
-        assert said(client.post("/talk", json={"text": "up?"})) == [
-            {"piece": "aye"},
-            {"text": "aye"},
-        ]
-    held = open_reading("talks/theo").reading.corpus
-    assert held.chats[0].speakers == ("Mara", "Theo (simulated)")
-    # What was said yes to is kept with the talk, for both.
-    with (
-        run_studio("sample", tmp_path / "n.sqlite", *words) as running,
-        entered(running.url) as client,
-    ):
-        opened = client.post("/talk/begin", json={"answer": ""})
-        assert opened.status_code == 201 and "aye" in opened.json()["html"]
-    for wrong, why in (
-        (("--talk", "Thea"), "did you mean 'Theo'"),
-        (("--talk", "Theo", "--simulator", "retrive"), "did you mean 'retrieve'"),
-        (("--simulator", "copy"), "nobody is named who is simulated"),
-    ):
-        status, _, err = run("studio", "sample", "--no-browser", *wrong)
-        assert status == 2 and why in err and err.count("\n") == 1
 
 
 def test_without_a_speaker_there_is_nobody_to_talk_to(tmp_path: Path) -> None:
