@@ -135,16 +135,6 @@ def test_unscored_and_missing_turns_are_counted() -> None:
     assert sentiment.same.left_out == 2
 
 
-def test_a_measure_that_one_side_never_took_is_unscored() -> None:
-    found = agreement(frame(FIRST), changed(FIRST, lambda _, each: replace(each, emotion=None)))[
-        "emotion"
-    ]
-    assert found.n == 0
-    assert found.same.unscored == "no pair of labels"
-    assert found.kappa is not None
-    assert (found.kappa.value, found.kappa.unscored) == (None, "no pair of labels")
-
-
 def test_turns_are_known_by_their_messages_whatever_the_order() -> None:
     second = frame(FIRST).reverse().with_columns(turn=pl.lit(0, pl.Int32))
     assert agreement(frame(FIRST), second)["emotion"].same.value == 1
@@ -160,14 +150,6 @@ def test_what_cannot_be_compared() -> None:
         agreement(pl.concat([frame(FIRST), frame(FIRST)]), frame(FIRST))
     with refused("a label of 'emotion' is not one that"):
         agreement(frame(FIRST), changed(FIRST, lambda _, each: replace(each, emotion="bliss")))
-
-
-def test_json_says_how_many_and_how_sure() -> None:
-    found = agreement(frame(FIRST), frame(FIRST, "embedded"))
-    plain = found.to_json()
-    assert plain["measures"]["reflective"]["kappa"]["value"] == pytest.approx(1)
-    assert "qwk" not in plain["measures"]["reflective"]
-    assert plain == agreement(frame(FIRST), frame(FIRST, "embedded")).to_json()
 
 
 def test_full_agreement_of_few_is_not_certain_and_nan_is_unscored() -> None:

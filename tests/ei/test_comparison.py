@@ -11,7 +11,6 @@ from scipy import stats
 
 from facet_labels import Row, lively, table
 from realtalk.ei import FACETS, SpeakerFacets, compare, comparison_rows, finding_rows, speakers
-from realtalk.ei.comparison import _more_varied
 from realtalk.metrics.statistics import Estimate
 
 
@@ -132,17 +131,6 @@ def test_rows_and_json() -> None:
     assert found == compare(HUMAN, SIMULATED, ("people", "bots"))
     nothing = comparison_rows(compare((), ()))
     assert nothing.rows[0][4] is None
-
-
-def test_a_p_of_nothing_is_as_clear_as_can_be() -> None:
-    """Far enough apart, a p value is 0.0 and must not be taken for one that is missing."""
-    made = compare(corpus(6, wide=True), corpus(6, wide=False), ("people", "models"))
-    spread = [replace(each, p_spread_holm=0.0) for each in made.facets]
-    finding = _more_varied(
-        spread, corpus(6, wide=True), corpus(6, wide=False), ("people", "models")
-    )
-    wider = sum((each.ratio.value or 0) > 1 for each in spread)
-    assert f"({wider} beyond chance by Brown-Forsythe" in finding.because
 
 
 def apart(count: int, by: float) -> tuple[SpeakerFacets, ...]:

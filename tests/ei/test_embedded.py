@@ -88,13 +88,6 @@ def test_what_it_says_makes_sense(labeller: EmbeddedLabeller) -> None:
     assert own.intimacy > flat.intimacy
 
 
-def test_a_turn_without_words_is_unscored(labeller: EmbeddedLabeller) -> None:
-    empty, spoken = labeller.label([turn("  \n"), turn("hello")])
-    assert set(empty.unscored) == set(MEASURES)
-    assert empty.sentiment is None and empty.empathy is None
-    assert not spoken.unscored
-
-
 @pytest.mark.slow
 def test_eight_bits_answer_as_fp32(labeller: EmbeddedLabeller) -> None:
     full = json.loads(FULL.read_text("utf-8"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -196,16 +195,6 @@ def test_a_turn_without_text_is_unscored(make: Maker) -> None:
 
 
 @needs_torch
-def test_progress_reaches_the_end(make: Maker) -> None:
-    seen: list[tuple[int, int]] = []
-    folder = make("feeling", SENTIMENTS)
-    labeller = HubLabeller({"sentiment": folder}, device="cpu")
-    labeller.label(turns(TEXTS), lambda done, total, _: seen.append((done, total)))
-    assert seen[0] == (0, len(TEXTS))
-    assert seen[-1] == (len(TEXTS), len(TEXTS))
-
-
-@needs_torch
 def test_the_version_names_models_by_content_and_no_folder_of_this_machine(
     make: Maker, tmp_path: Path
 ) -> None:
@@ -257,23 +246,6 @@ def test_a_folder_without_weights_is_refused(make: Maker) -> None:
     (folder / "model.safetensors").unlink()
     with refused("no weights"):
         find("sentiment", str(folder), True)
-
-
-@needs_torch
-def test_labels_are_checked_before_weights_are_loaded(make: Maker) -> None:
-    folder = Path(make("feeling", SENTIMENTS))
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    config["id2label"] = {"0": "spam", "1": "ham", "2": "neutral"}
-    (folder / "config.json").write_text(json.dumps(config))
-    with refused("labels spam, ham of its 3"):
-        HubLabeller({"sentiment": str(folder)})
-
-
-@needs_torch
-def test_a_gpu_that_is_not_there_is_an_error(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with refused("no CUDA device"):
-        HubLabeller({"sentiment": make("feeling", SENTIMENTS)}, device="cuda")
 
 
 @pytest.mark.parametrize("library", ["torch", "transformers"])

@@ -28,7 +28,6 @@ from realtalk.ei.labels import (
     label_frame,
     turn_inputs,
 )
-from realtalk.errors import MissingExtraError
 from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -202,18 +201,6 @@ def test_a_dead_provider_is_not_asked_for_ever(tmp_path: Path) -> None:
     }
 
 
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
-    with JudgeServer(truth) as server:
-        labeller = judge(server, tmp_path, measures=("grounding",))
-        known = labeller.label(turns(2))
-    with JudgeServer(truth) as gone:
-        pass
-    # Three turns say it: one connection that is cut costs its turn alone.
-    with refused("the server cannot be reached; check the address"):
-        judge(gone, tmp_path / "other", measures=("grounding",)).label(turns(3))
-    assert labeller.label(turns(2)) == known  # what was answered once needs no server
-
-
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -303,23 +290,6 @@ def test_own_prompts_are_asked_and_named(tmp_path: Path) -> None:
     assert server.prompts() == ["Mine: a grounding act?\n<turn>\nwords number 0\n</turn>"]
     assert labeller.version.startswith("prompts sha256:")
     assert not reasons(labels)
-
-
-def test_a_server_is_named_without_its_keys() -> None:
-    def version(base_url: str | None) -> str:
-        return JudgeLabeller(MODEL, base_url=base_url).version
-
-    assert version(None) == f"prompts 1, {MODEL}"
-    assert version("https://mara:pw@host.test:81/v1/?key=1").endswith(" at https://host.test:81/v1")
-    assert version("http://one.test/v1") != version("http://two.test/v1")
-
-
-def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("realtalk.models.asking.find_spec", lambda _: None)
-    with pytest.raises(
-        MissingExtraError, match=r"asking a language model needs the extra 'llm'.*\[llm\]"
-    ):
-        JudgeLabeller("openai/gpt-4o-mini")
 
 
 def test_an_unknown_provider_or_measure_is_one_line(tmp_path: Path) -> None:

@@ -190,13 +190,6 @@ def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> No
     assert about is not None and about["protocol"] == "paper"
 
 
-def test_the_samples_are_english() -> None:
-    for name in ("sample", "sample-simulated"):
-        inputs = turn_inputs(open_reading(name).reading.corpus)
-        frame = label_table(inputs, [Label()] * len(inputs))
-        assert all((each.english or 0) > 0.98 for each in chat_languages(frame))
-
-
 def lines_of(path: Path, most: int) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     with gzip.open(path, "rt", encoding="utf-8") as stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -18,12 +17,11 @@ from realtalk.ei import (
     SPEAKERS,
     Rules,
     from_frame,
-    speaker_rows,
     speakers,
     speakers_frame,
     speakers_json,
 )
-from realtalk.ei.formulas import exponents, fit_exponential
+from realtalk.ei.formulas import fit_exponential
 from realtalk.ei.speakers import session_means
 from realtalk.ei.values import unit_of
 from refusals import refused
@@ -79,18 +77,6 @@ def test_the_exponential_is_a_least_squares_fit(labels: pl.DataFrame) -> None:
             for step in (1e-3, 1e-2, 0.1):
                 for b in (found.value - step, found.value + step):
                     assert exponential_cost(x, y, b) >= least - 1e-9
-
-
-def test_many_fits_at_once_are_the_same_as_one_by_one() -> None:
-    chance = np.random.default_rng(5)
-    x = np.arange(1.0, 20.0)
-    y = 0.4 + 0.01 * x + chance.normal(0, 0.06, (40, x.size))
-    near = fit_exponential(x, y.mean(axis=0))
-    assert near is not None
-    for found, row in zip(exponents(x, y, near), y, strict=True):
-        single = fit_exponential(x, row)
-        assert single is not None
-        assert found == pytest.approx(single[1], abs=1e-6)
 
 
 @pytest.mark.parametrize("y", [[0.0, 0.0, 0.0], [0.0, 0.0, 0.6], [0.6, 0.0]])
@@ -176,18 +162,6 @@ def test_every_facet_of_the_papers_text_by_hand() -> None:
     assert unit_of(FACETS["emotion_alignment"], by_turns[0].protocol) == "pairs"
 
 
-def test_an_unscored_turn_is_no_mismatch() -> None:
-    said = [("Mara", None), ("Mara", "joy"), ("Theo", None), ("Mara", "joy"), ("Theo", "joy")]
-    labels = table([{"speaker": name, "emotion": emotion} for name, emotion in said])
-    mara, theo = speakers(labels, "paper")
-    # Of her three turns one is unscored, one opens, and one answers an unscored turn.
-    assert mara["emotion_alignment"].unscored == "no pair of turns has a scored emotion"
-    assert (theo["emotion_alignment"].value, theo["emotion_alignment"].n) == (1.0, 1)
-    assert theo["emotion_alignment"].left_out == 1
-    alone = speakers(table([{"emotion": "joy"}, {"emotion": "joy"}]), "paper")[0]
-    assert alone["emotion_alignment"].unscored == "no turn answers another speaker"
-
-
 def test_speakers_know_what_they_write_in() -> None:
     tongues = ["en", "other", "other", "und", None]
     labels = table([{"emotion": "joy", "language": each, "measure": "hub"} for each in tongues])
@@ -210,18 +184,6 @@ def test_own_rules() -> None:
     assert mixed["emotion_alignment"] == paper["emotion_alignment"]
     with refused("unknown-protocol"):
         speakers(labels, "papr")
-
-
-def test_released_pairs_with_the_message_directly_before() -> None:
-    """Of three messages in a row only the first has the partner's directly before it."""
-    said = [("Mara", "joy"), ("Theo", "joy"), ("Theo", "fear"), ("Theo", "fear"), ("Mara", "joy")]
-    labels = table([{"speaker": who, "emotion": feels} for who, feels in said])
-    released, latest = speakers(labels, "released"), speakers(labels)
-    pairs = [
-        [(who["emotion_alignment"].value, who["emotion_alignment"].n) for who in side]
-        for side in (released, latest)
-    ]
-    assert pairs == [[(0.0, 1), (1.0, 1)], [(0.0, 1), (pytest.approx(1 / 3), 3)]]
 
 
 def test_intimacy_by_hand() -> None:
@@ -263,16 +225,6 @@ def test_what_cannot_be_computed_says_why() -> None:
     assert silent["emotion_stability"].unscored == "no pair of turns has a scored emotion"
     assert silent["emotion_stability"].left_out == 1
     assert speakers(table([])) == ()
-
-
-def test_in_a_group_the_partner_is_whoever_spoke_before() -> None:
-    said = [("Mara", "joy"), ("Theo", "fear"), ("Ines", "fear"), ("Ines", "joy"), ("Mara", "joy")]
-    labels = table([{"speaker": name, "emotion": emotion} for name, emotion in said])
-    mara, theo, ines = speakers(labels)
-    assert (mara["emotion_alignment"].value, mara["emotion_alignment"].n) == (1.0, 1)
-    assert theo["emotion_alignment"].value == 0.0
-    # Both of Ines's rows answer Theo.
-    assert (ines["emotion_alignment"].value, ines["emotion_alignment"].n) == (0.5, 2)
 
 
 def test_intervals_hold_the_value_and_narrow_with_n() -> None:
@@ -324,20 +276,6 @@ def test_the_table_is_fixed_and_comes_back() -> None:
         from_frame(frame.drop("empathy_n"))
     with refused("column 'emotion' is missing"):
         speakers(table([]).drop("emotion"))
-
-
-def test_rows_and_json() -> None:
-    found = speakers(table([*lively("a", ("Mara", "Theo"), 1), {"chat": "b"}]))
-    wide = speaker_rows(found)
-    assert len(wide.headings) == len(wide.rows[0]) == 4 + len(FACETS)
-    assert wide.rows[0][:4] == ["Mara", "a", 80, 8]
-    assert str(wide.rows[0][5]).startswith(f"{found[0]['emotion_diversity'].value:.2f} [")
-    assert set(wide.rows[2][4:]) == {"–"}
-    assert found[-1]["emotion_alignment"].unscored == "no turn answers another speaker"
-    told = json.loads(json.dumps(speakers_json(found)))
-    assert told["measure"] == ["made up"]
-    assert told["interval_method"]["resamples"] == 1000
-    assert told["speakers"][2]["facets"]["empathy"]["value"] is None
 
 
 def test_work_grows_with_the_speakers_alone() -> None:

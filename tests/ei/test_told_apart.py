@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import realtalk as rt
 from facet_labels import label_table
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labels import turn_inputs
@@ -206,28 +205,3 @@ def test_the_figure_is_the_share_of_pairs() -> None:
     assert found.value == pytest.approx(0.8) and found.n == 12
     assert found.value is not None and found.low is not None
     assert 0.69 < found.low < found.value
-
-
-@pytest.mark.slow
-def test_the_command_says_it(run: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("realtalk.ei.embedded.EmbeddedLabeller.label", _by_length)
-    from realtalk.formats.registry import FORMATS
-
-    write = FORMATS["jsonl"].write
-    assert write is not None
-    for name, formal in (("people", False), ("bots", True)):
-        write(corpus(name, 3, 1, formal=formal), tmp_path / f"{name}.jsonl")
-    command = ("ei", "distinguishability", "people.jsonl", "bots.jsonl")
-    status, out, err = run(*command)
-    assert status == 0, err
-    assert "told apart" in out and "words" in out
-    told = json.loads(run(*command, "--json")[1])
-    assert told["words"]["auc"]["value"] > 0.9
-    assert told["facets"]["speaker_disjoint"] is True
-    table = rt.ei.distinguishability(tmp_path / "people.jsonl", tmp_path / "bots.jsonl")
-    assert table.frame["score"].to_list() == ["words", "facets"]
-    assert min(table.frame["estimate"].to_list()) > 0.9
-
-
-def _by_length(self: Any, inputs: Any, progress: Any = None) -> Any:
-    return ByLength().label(inputs)

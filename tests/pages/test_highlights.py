@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,10 @@ from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.metrics.statistics import Estimate
 from realtalk.pages.loading import LoadedRuns, RunPlace, StoredRun, load
-from realtalk.pages.measured import unscored_section
 from realtalk.pages.report import highlights
-from realtalk.pages.runs import groups_of, run_sections
+from realtalk.pages.runs import groups_of
 from realtalk.pages.speakers import compare_labels
-from realtalk.pages.values import ChartView, KeyFigure
+from realtalk.pages.values import KeyFigure
 from realtalk.pages.writers import WriterKind
 from realtalk.threads.benchmark import predictions
 from realtalk.threads.predictors import Value
@@ -156,36 +155,6 @@ def test_who_differs_most_from_themselves_is_named(tmp_path: Path, turned: bool)
     )
     (found,) = highlights(LoadedRuns(labels=(replace(labels, consistency=known),)), (), ())
     assert found.figure == "0.70" and "Bo's two chats" in found.says and "2 speakers" in found.says
-
-
-def directions(chart: ChartView) -> Mapping[str, str]:
-    """What each panel of a chart says of which way is better."""
-    return {
-        panel["title"]["text"]: panel["layer"][0]["encoding"]["x"]["title"]
-        for panel in chart.spec["concat"]
-    }
-
-
-def test_every_panel_says_which_way_is_better() -> None:
-    _, section = run_sections(groups_of(list(votes().values())))
-    told = dict(directions(section.charts[0]))
-    assert len(told) == 5 and told.pop("Spearman") == "more is better"
-    assert set(told.values()) == {"less is better"}
-    run = load([report_runs.runs() / "persona"]).runs[0].run
-    both = [stored(run.with_name(name)) for name in ("one", "two")]
-    _, section = run_sections(groups_of(both))
-    told = dict(directions(section.charts[0]))
-    assert told["Emotion kappa"] == "more is better" and "Length ratio" not in told
-    assert told["Emotion JS (bits)"] == "less is better"
-
-
-def test_what_has_no_score_is_counted_with_its_reason() -> None:
-    run = load([report_runs.runs() / "persona"]).runs[0].run
-    lacking: dict[str, Any] = {"unscored": "timeout", "answer": None, "emotion": None}
-    rows = [row | (lacking if at < 3 else {"left_out": []}) for at, row in enumerate(run.rows)]
-    section = unscored_section((), groups_of([stored(replace(run, rows=rows))]))
-    assert section is not None
-    assert [row[1:3] for row in section.tables[0].rows] == [("turn answers", 3)]
 
 
 def test_a_tie_has_no_winner_and_chance_is_not_proved() -> None:

@@ -163,21 +163,6 @@ def test_names_in_any_script_have_an_anchor_of_their_own() -> None:
     assert [link for link in links if link != "#main"] == contents * 2
 
 
-def test_a_page_without_charts_is_small() -> None:
-    text = render("T", [Section("a", "A")], made={})
-    assert len(text) < 40_000
-    assert len(Reader(text).of("script")) == 1
-
-
-def test_cells_keep_what_rounding_hides_and_never_show_nothing_as_zero() -> None:
-    found = Reader(page())
-    exact = [attrs.get("data-v") for attrs in found.of("td")]
-    assert exact == ["0.123456", None, "2.5", None]
-    classes = [attrs.get("class") or "" for attrs in found.of("td")]
-    assert classes[1] == "num none" and "–" in found.texts["td"]
-    assert found.texts["span"].count("[0.4, 0.6]") == 1
-
-
 def test_a_ragged_table_is_refused() -> None:
     with pytest.raises(ValueError, match="2 cells, 1 headings"):
         TableView("t", ("a",), (("x", "y"),))

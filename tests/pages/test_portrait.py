@@ -49,10 +49,6 @@ def data_in(page: str) -> dict[str, Any]:
     return loaded
 
 
-def said(text: str, *, seconds: int, who: str = "Ana", number: int = 0) -> Message:
-    return Message(f"m{number}", who, datetime(2025, 3, 1, 10, 0, seconds), text)
-
-
 def test_no_message_is_in_the_page(tmp_path: Path) -> None:
     """Not even one that is a single word, or an address."""
     secret = [

@@ -315,22 +315,6 @@ def test_what_is_felt_is_a_models_and_is_counted(shown: Any) -> None:
     assert "in shares of 384 turns" in page.inner_text("#feelings-body")
 
 
-@pytest.mark.parametrize(
-    ("words", "count", "holds"),
-    [
-        ("all", 0, "names. It holds no message"),
-        ("cake", 6, "names; 1 word or phrase used often. It holds no message"),
-        ("cake 🎂", 6, "names; 1 word or phrase used often, emoji. It holds no message"),
-        ("haha", 1, "names; ways of laughing. It holds no message"),
-    ],
-)
-def test_the_head_says_what_the_page_holds(words: str, count: int, holds: str) -> None:
-    talks = [talk(day, "Ann", "Bo") for day in days(*range(max(1, count)))]
-    texts = made(talks, text=words)
-    page = render(Portrait(Aggregates.build(from_corpus(texts))))
-    assert holds in page
-
-
 def test_names_that_are_hidden_are_said_to_be_in_the_file(shown: Any) -> None:
     page = shown(even())
     assert not page.is_visible("#names-held")

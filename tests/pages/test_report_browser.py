@@ -104,17 +104,6 @@ def test_paper_is_light_and_shows_every_chart(page: Any, tmp_path: Path) -> None
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_axes_follow_the_reader_and_names_do_not(
-    open_file: Callable[..., Any], page_file: Path
-) -> None:
-    texts = "(page) => [...document.querySelectorAll('.plot text')].map((each) => each.textContent)"
-    english = open_file(page_file).evaluate(texts)
-    german = open_file(page_file, locale="de-DE").evaluate(texts)
-    changed = dict(zip(english, german, strict=True))
-    assert changed["Monday"] == "Montag" and changed["median 13.0 min"] == "median 13,0 min"
-    assert changed["0.5"] == "0,5" and changed["Pia"] == "Pia"
-
-
 def saved(page: Any, button: Any) -> bytes:
     with page.expect_download() as waiting:
         button.click()
@@ -165,27 +154,6 @@ def test_a_long_name_pushes_no_button_away(browser: Any, tmp_path: Path) -> None
         )
         assert beyond == []
         made.close()
-
-
-@pytest.mark.parametrize(
-    "width",
-    [*(pytest.param(each, marks=pytest.mark.slow) for each in (1500, 700)), 1200],
-)
-def test_names_stand_at_the_left_of_every_line_of_panels(page: Any, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    page.reload()
-    figure = page.locator("#s-ei-ferry figure.chart").first
-    figure.scroll_into_view_if_needed()
-    names, tops = figure.evaluate(
-        "(each) => { const at = (words) => [...each.querySelectorAll('svg text')]"
-        ".filter((text) => words.includes(text.textContent))"
-        ".map((text) => text.getBoundingClientRect());"
-        "return [at(['Pia']).map((box) => Math.round(box.left)),"
-        " at(['Emotion diversity', 'Sentiment diversity', 'Empathy', 'Grounding frequency',"
-        " 'Reflectiveness frequency', 'Emotion alignment', 'Intimacy progression, linear'])"
-        ".map((box) => Math.round(box.top))]; }"
-    )
-    assert len(set(names)) == 1 and len(names) >= len(set(tops)) > 1
 
 
 def test_numbers_and_dates_follow_the_reader_and_savings_do_not(

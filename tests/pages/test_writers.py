@@ -174,18 +174,16 @@ def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
 def test_a_mistyped_name_is_one_line(run: Any, tmp_path: Path, words: str, why: str) -> None:
     labels(tmp_path / "runs" / "one", "one", wide=True)
     labels(tmp_path / "runs" / "two", "two", wide=False)
-    status, _, err = run(f"report runs {words}")
-    assert status == 2 and why in err and not (tmp_path / "report.html").exists()
+    err = run(f"report runs {words}").wrong
+    assert why in err and not (tmp_path / "report.html").exists()
 
 
 @pytest.mark.slow
 def test_the_command_takes_several_names(run: Any, tmp_path: Path) -> None:
     for name in ("one", "two", "three"):
         labels(tmp_path / "runs" / name, name, wide=name == "one")
-    words = ("--simulated", "two", "--simulated", "three")
-    status, out, _ = run("report", "runs", *words, "--json")
-    titles = [each["title"] for each in json.loads(out)["sections"]]
-    assert status == 0
+    words = "--simulated two --simulated three"
+    titles = [each["title"] for each in run(f"report runs {words} --json").told["sections"]]
     assert {each for each in titles if each.startswith("Human")} == {
         "Human against simulated: one and three",
         "Human against simulated: one and two",
