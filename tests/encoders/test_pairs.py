@@ -72,13 +72,6 @@ def test_no_pairs(encoder: PairEncoder) -> None:
     assert encoder.outputs([]).shape == (0, encoder.settings["width"])
 
 
-def test_progress_ends_at_the_total(encoder: PairEncoder) -> None:
-    told: list[tuple[int, int | None]] = []
-    encoder.outputs(PAIRS, lambda done, total, text: told.append((done, total)))
-    assert told[-1] == (len(PAIRS), len(PAIRS))
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-
-
 def test_a_broken_model_is_one_clear_error(tmp_path: Path) -> None:
     for name in ("tokenizer.json", "settings.json"):
         (tmp_path / name).write_bytes((FOLDER / name).read_bytes())

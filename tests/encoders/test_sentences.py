@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import realtalk_models
 from realtalk.encoders.model import shorten
 from realtalk.encoders.sentences import OTHER_LANGUAGES, SentenceEncoder, pack
 
-FOLDER = realtalk_models.path("memory")
 TEXTS = [
     "Mara: the ferry to the island leaves at nine",
     "ok",

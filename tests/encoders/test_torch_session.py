@@ -16,7 +16,6 @@ from realtalk.encoders.model import NUMBERS
 from realtalk.encoders.pairs import PairEncoder, answer_columns
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.encoders.torch_session import TorchSession, gpu_failures
-from realtalk.memory.retrieved import Retrieved
 from refusals import refused
 
 torch = pytest.importorskip("torch", reason="the extra train is not installed")
@@ -63,14 +62,6 @@ def test_pairs_are_answered_as_on_the_cpu(folder: Path, pairs: PairEncoder) -> N
         assert one[name].tolist() == two[name].tolist()
 
 
-def test_a_pair_does_not_depend_on_its_batch(pairs: PairEncoder) -> None:
-    together = pairs.outputs(PAIRS)
-    alone = np.concatenate([pairs.outputs([pair]) for pair in PAIRS])
-    np.testing.assert_allclose(together, alone, atol=0.3)
-    assert np.abs(together - alone).mean() < 0.03
-    assert pairs.outputs([]).shape == (0, int(pairs.settings["width"]))
-
-
 def test_texts_are_encoded_as_on_the_cpu(sentences: SentenceEncoder) -> None:
     theirs, ours = SentenceEncoder().encode(TEXTS, GROUPS), sentences.encode(TEXTS, GROUPS)
     assert ours.offsets.tolist() == theirs.offsets.tolist()
@@ -92,16 +83,6 @@ def test_the_record_of_labels_says_where_they_were_made(tmp_path: Path) -> None:
     assert labels.frame.select(answers).equals(here.select(answers))
     with refused("device"):  # labels of two kinds in one folder
         rt.label(corpus, out=tmp_path / "labels")
-
-
-def test_the_record_of_a_probe_says_where_its_memory_was_encoded(tmp_path: Path) -> None:
-    memory = Retrieved(device=TRIAL, cache=tmp_path)
-    assert memory.version == f"1+2 ({TRIAL}, fp32)"
-    index = memory.build(bakery()).index
-    theirs = Retrieved(cache=tmp_path).build(bakery()).index  # not read from the other's file
-    assert index.vectors.tobytes() != theirs.vectors.tobytes()
-    assert (index.vectors * theirs.vectors).sum(1).min() > 0.99
-    assert len(list(tmp_path.glob("*.npz"))) == 2
 
 
 @no_gpu

@@ -271,13 +271,6 @@ def test_the_limit_is_read(monkeypatch: pytest.MonkeyPatch, given: str, size: in
     assert cache_limit() == size
 
 
-@pytest.mark.parametrize("given", ["2", "-1GB", "much", "1e9B", "nanGB"])
-def test_a_wrong_limit_is_one_line(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
-    monkeypatch.setenv(LIMIT, given)
-    with refused(r"REALTALK_CACHE_LIMIT: .* is not a size; write it as"):
-        cache_limit()
-
-
 def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     with refused("cannot be read"):
         survey(put(tmp_path / "file"))

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from plain_reader import MessageReader
-from realtalk.api.choices import make_reader
-from realtalk.api.options import Model
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.run import Run
@@ -282,13 +280,3 @@ def test_a_damaged_run_is_refused_in_a_line(
         with refused(fault) as caught:
             read(tmp_path / "run")
         assert "\n" not in str(caught.value) and "make the run again" in str(caught.value)
-
-
-def test_the_command_tells_a_model_that_it_may_abstain(corpus: Corpus) -> None:
-    def reader(of: Corpus, prompts: Path | None = None) -> Any:
-        return make_reader("llm", Model("local/tiny"), of, prompts=prompts)
-
-    told = reader(corpus)
-    assert (told.settings["abstain"], told.version) == (True, "prompts 3")
-    assert reader(corpus, Path("1")).version == "prompts 1"
-    assert reader(replace(corpus, chats=corpus.chats[:1])).settings["abstain"] is False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,21 +66,18 @@ def test_the_page_shows_runs_side_by_side() -> None:
 
 
 def test_the_commands_show_a_question_and_write_the_page(run: Any, tmp_path: Path) -> None:
-    words = ("probe", "sample", "--memory", "recent", "--limit", "6", "--budget", "300")
-    assert run(*words, "--out", "recent")[0] == 0
-    assert run(*words, "--out", "audited", "--golds", "audited")[0] == 2  # nothing of it is known
-    status, out, _ = run("runs failures recent --json")
-    failed = json.loads(out)
-    assert status == 0 and {"why", "sample", "group"} <= set(failed[0])
+    words = "probe sample --memory recent --limit 6 --budget 300"
+    assert run(f"{words} --out recent")[0] == 0
+    assert run(f"{words} --out audited --golds audited")[0] == 2  # nothing of it is known
+    failed = run("runs failures recent --json").told
+    assert {"why", "sample", "group"} <= set(failed[0])
     name = f"{failed[0]['group']}:{failed[0]['sample']}"
-    status, out, _ = run("runs", "show", "recent", "--sample", name, "--corpus", "sample")
-    assert status == 0 and f"why: {failed[0]['why']}" in out and "evidence D" in out
-    status, out, _ = run("runs", "show", "recent", "--sample", name, "--json")
-    assert json.loads(out)[0]["sample"] == failed[0]["sample"]
-    page = ("runs", "failures", "recent", "again=recent", "--page", "failed.html")
-    assert run(*page, "--corpus", "sample")[0] == 0
+    out = run(f"runs show recent --sample {name} --corpus sample").done.out
+    assert f"why: {failed[0]['why']}" in out and "evidence D" in out
+    assert run(f"runs show recent --sample {name} --json").told[0]["sample"] == failed[0]["sample"]
+    page = "runs failures recent again=recent --page failed.html"
+    assert run(f"{page} --corpus sample")[0] == 0
     html = (tmp_path / "failed.html").read_text("utf-8")
     assert "again: why" in html and "Reasons" in html and "<script src" not in html
     path = write_audit(tmp_path / "mine.jsonl")
-    status, _, err = run(*words, "--golds", str(path))
-    assert status == 2 and "no chat here was audited" in err
+    assert "no chat here was audited" in run(f"{words} --golds {path}").wrong

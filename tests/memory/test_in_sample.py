@@ -85,27 +85,26 @@ def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
 def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Path) -> None:
     knows("ESConv", QUESTION.text)
     kept(corpus(), tmp_path / "kept")
-    status, out, err = run("probe kept --reader none --budget 500 --out seen")
-    assert status == 0
+    _, out, err = run("probe kept --reader none --budget 500 --out seen").done
     assert "(in-sample)" in out
     assert "in-sample: 1 of 1 questions" in " ".join(err.split())
-    told = json.loads(run("probe kept --reader none --json")[1])
+    told = run("probe kept --reader none --json").told
     assert told["in_sample"]["ESConv"]["questions"] == 1
     assert "the retrieval encoder" in told["in_sample"]["ESConv"]["learned_by"]
-    axes = ("--set", "memory=retrieved,recent", "--set", "budget=500", "--set", "reader=none")
-    swept = run("sweep", "probe", "kept", *axes, "--out", "sweep")
+    axes = "--set memory=retrieved,recent --set budget=500 --set reader=none"
+    swept = run(f"sweep probe kept {axes} --out sweep")
     assert "in-sample: 1 of 1 questions" in " ".join(swept[2].split())
     for command in ("compare", "table"):
-        status, out, err = run("runs", command, "seen", str(next(tmp_path.glob("sweep/*recent*"))))
-        assert status == 0 and "in-sample" in " ".join((out + err).split()), err
+        _, out, err = run(f"runs {command} seen {next(tmp_path.glob('sweep/*recent*'))}").done
+        assert "in-sample" in " ".join((out + err).split())
     page = json.dumps(make_report([tmp_path / "seen"]).to_json())
     assert "in-sample: 1 of 1 questions" in page
 
 
 def test_nothing_is_said_of_new_chats(run: Any, tmp_path: Path) -> None:
     kept(corpus(), tmp_path / "chats")
-    status, out, err = run("probe chats --reader none --out new")
-    assert status == 0 and "in-sample" not in out + err
+    _, out, err = run("probe chats --reader none --out new").done
+    assert "in-sample" not in out + err
     assert "in-sample" not in json.dumps(make_report([tmp_path / "new"]).to_json())
 
 

@@ -198,17 +198,6 @@ def test_two_wordings_of_a_judge_are_two_scores() -> None:
     assert any("a/b" in name for name in one.changes(one)["all"].changes)
 
 
-def test_chats_that_are_all_alike_do_not_make_a_proportion_certain() -> None:
-    many = Corpus("x", "test", tuple(replace(CHAT, id=f"Chat_{n}") for n in range(6)))
-    exact = run_probe(Plan(many, Recent(), Sayer(), (Budget(),))).variants["all"].overall["exact"]
-    # Wilson's interval of the 6 chats that would be drawn: n / (n + z²).
-    assert exact.value == 1.0
-    assert exact.low == pytest.approx(6 / (6 + 1.959964**2), abs=1e-6) and exact.high == 1.0
-    few = replace(many, chats=many.chats[:2])  # too few to be drawn: of their 6 questions
-    exact = run_probe(Plan(few, Recent(), Sayer(), (Budget(),))).variants["all"].overall["exact"]
-    assert exact.low == pytest.approx(6 / (6 + 1.959964**2), abs=1e-6) and exact.high == 1.0
-
-
 def test_one_id_for_two_questions_cannot_be_compared() -> None:
     run = run_of(Recent())
     rows = [row | {"question": "another?"} if row["sample"] == "Q2" else row for row in run.rows]
@@ -235,16 +224,6 @@ def test_answers_that_say_odd_things_are_refused_in_a_line(
     path.write_text(json.dumps({"id": "Q1", "answer": "x", **given}) + "\n", "utf-8-sig")
     with refused(line):
         score_answers(corpus(), read_answers(path), tmp_path / "run")
-
-
-def test_scoring_the_same_answers_again_writes_nothing_new(tmp_path: Path) -> None:
-    given = [{"id": "Q1", "answer": "the red one", "message_ids": ["D1:1"], "tokens": 4}]
-    score_answers(corpus(), given, tmp_path)
-    before = (tmp_path / "rows.jsonl").read_bytes()
-    score_answers(corpus(), given, tmp_path)
-    assert (tmp_path / "rows.jsonl").read_bytes() == before
-    with refused("other-settings"):
-        score_answers(corpus(), [given[0] | {"message_ids": ["D1:2"]}], tmp_path)
 
 
 def test_another_text_of_a_system_is_another_memory(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError
 from realtalk.memory.notes import BuiltNotes, Note, Notes, load_note_prompt, note_text, read_notes
-from realtalk.memory.readers import load_wording
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
 from refusals import refused
@@ -172,13 +171,6 @@ def test_notes_come_dated_with_their_messages(tmp_path: Path) -> None:
         assert less.tokens == count_tokens(less.text) <= tokens
 
 
-def test_notes_alone_if_wished(tmp_path: Path) -> None:
-    built, _ = built_from(noted, tmp_path, messages=False)
-    context = built.recall(ask("marathon"), Budget())
-    assert context.message_ids == () and context.ranked
-    assert context.text.count("\n- ") == 4
-
-
 def test_a_second_hop_finds_what_a_hit_mentions(tmp_path: Path) -> None:
     question = ask("What did Ines adopt?")
     one, _ = built_from(noted, tmp_path / "1", hops=1)
@@ -235,16 +227,6 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
         load_note_prompt(tmp_path)
     with refused("no such folder of prompts"):
         load_note_prompt(tmp_path / "nowhere")
-
-
-def test_one_folder_holds_the_prompts_of_all_uses(tmp_path: Path) -> None:
-    (tmp_path / "notes.md").write_text("Note this down: {session}\n")
-    (tmp_path / "answer.md").write_text("{context} {question}\n")
-    assert load_note_prompt(tmp_path).texts == {"notes": "Note this down: {session}\n"}
-    assert load_wording(tmp_path).texts["answer"] == "{context} {question}"
-    (tmp_path / "answer.md").unlink()
-    with refused(r"no prompt in the folder; name it: answer\.md"):
-        load_wording(tmp_path)
 
 
 def test_the_prompt_does_not_change() -> None:

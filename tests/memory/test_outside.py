@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -244,21 +243,6 @@ def test_a_cut_document_credits_only_what_it_still_holds() -> None:
     assert "Pepper" not in context.text
 
 
-@_with_langchain
-def test_a_rewritten_document_is_the_systems_own_text() -> None:
-    from langchain_core.documents import Document
-
-    class Telling:
-        def invoke(self, question: str) -> list[Document]:
-            return [Document("Ines bakes", metadata={"message_ids": ["D1:3"], "session": 1})]
-
-    context = retriever_memory(lambda _: Telling()).build(bakery()).recall(ask("?"), Budget())
-    assert context.text == "[Monday 4 May 2026]\n- Ines bakes"
-    assert (context.message_ids, context.ranked) == ((), None)
-    with refused("returned list, which has no invoke"):
-        retriever_memory(lambda documents: documents).build(bakery())
-
-
 def _mem0_config(url: str) -> dict[str, Any]:
     where = {"openai_base_url": url, "api_key": "none"}
     return {
@@ -294,26 +278,6 @@ def test_mem0_stores_messages_and_finds_them(
     assert memory.version.startswith("1, mem0ai ")
 
 
-@_with_mem0
-def test_mem0_extracts_facts_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEM0_DIR", str(tmp_path))
-
-    def notes(prompt: str) -> str:
-        new = prompt.rsplit("New Messages", maxsplit=1)[-1]
-        told = "Ines adopted Pepper" if "Pepper" in new else "Nothing"
-        return '{"memory": [{"id": "0", "text": "' + told + ' then", "attributed_to": "user"}]}'
-
-    with EmbeddingServer(notes) as server:
-        stored = mem0_memory(_mem0_config(server.url), infer=True, threshold=0.0).build(bakery())
-        context = stored.recall(ask("who adopted Pepper"), Budget(tokens=60))
-    assert len(server.chats) == 3
-    assert "- Ines adopted Pepper then" in context.text.splitlines()
-    assert (context.message_ids, context.ranked) == ((), None)
-    assert stored.cost.tokens_out > 0 and stored.cost.tokens_in > 100
-    with refused("infer needs a model"):
-        mem0_memory({}, infer=True)
-
-
 def test_importing_the_adapters_imports_no_extra() -> None:
     code = (
         "import sys, realtalk.memory.outside_libraries;"
@@ -331,24 +295,12 @@ def guide_memory() -> str:
     return GUIDE.read_text("utf-8").partition("```python\n")[2].partition("```")[0]
 
 
-def test_the_guides_memory_is_measured(run: Any, tmp_path: Path) -> None:
-    code = guide_memory()
-    assert 0 < sum(bool(line.strip()) for line in code.splitlines()) <= 11
-    (tmp_path / "mine.py").write_text(code, "utf-8")
-    words = ("--reader", "none", "--budget", "1000", "--limit", "6", "--json")
-    status, out, err = run("probe", "sample", "--memory", "mine.py:MyMemory", *words)
-    assert (status, json.loads(out)["variants"]["1000t"]["rows"]) == (0, 6), err
-    status, out, err = run("probe", "sample", "--memory", "mine.py:MyMemory", *words[:-1])
-    assert "MyMemory" in out and "all@budget" in out
-
-
 def test_an_exception_in_it_shows_the_users_own_lines(run: Any, tmp_path: Path) -> None:
     broken = (
         "class Broken(MyMemory):\n    def recall(self, question):\n        return self.mesages\n"
     )
     (tmp_path / "mine.py").write_text(f"{guide_memory()}\n{broken}", "utf-8")
-    status, _, err = run("probe sample --memory mine.py:Broken --reader none")
-    assert status == 2
+    err = run("probe sample --memory mine.py:Broken --reader none").err
     assert "self.mesages" in err and "AttributeError" in err
     assert "error: Chat_1_Mara_Theo: the system 'Broken' failed at Q1 (AttributeError)" in err
     assert "outside.py" not in err  # our own frames say nothing to them

@@ -16,7 +16,7 @@ from realtalk.chat import Attachment, Chat, Event, Message, Session
 from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.formats.opening import open_reading
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
-from realtalk.memory.registry import BUDGETLESS, MEMORIES, make_memory
+from realtalk.memory.registry import make_memory
 from realtalk.memory.restored import Restored
 from realtalk.memory.showing import MessageCosts, message_line, session_text
 from realtalk.memory.values import Budget, Context, Memory
@@ -232,12 +232,6 @@ def test_wrong_settings_are_refused_by_name(
     with refused() as raised:
         make_memory(name, given_settings)
     assert said in str(raised.value)
-
-
-def test_the_registry_knows_the_memories_of_the_guide() -> None:
-    named = {"whole", "recent", "none", "events", "restored", "retrieved", "notes"}
-    assert named <= set(MEMORIES)
-    assert set(MEMORIES) >= BUDGETLESS
 
 
 @pytest.mark.slow

@@ -241,13 +241,6 @@ def test_a_second_hop_raises_what_is_like_the_hits() -> None:
     assert hopped[7] > hopped[8] == hopped[6]
 
 
-def test_an_empty_chat_has_no_scores(encoder: SentenceEncoder) -> None:
-    empty = Chat("Chat_0", ("A", "B"), ())
-    built = ChatIndex.of(empty, None)
-    asked = SearchedQuestion.of(empty, question("Who?"))
-    assert scores(built, asked, None, FUSED).shape == (0,)
-
-
 def test_a_long_answer_is_found_by_what_its_last_lines_say(tmp_path: Path) -> None:
     filler = "Keep the receipts in one folder and write the month on each of them. " * 12
     long = f"{filler}Water the lemon tree only once a week in winter.\nThat is all for today."

@@ -147,14 +147,6 @@ def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
         ask(prompts, asked(server, tmp_path), keep)
 
 
-def test_a_model_needs_a_provider() -> None:
-    for name in ("tiny", "openai/", ""):
-        with refused("no provider in the name"):
-            ModelConfig(name)
-    with refused("timeout must be 1 or more"):
-        ModelConfig("local/tiny", timeout=0)
-
-
 ROWS = [
     {
         **{"group": "Chat_A", "sample": f"Q{n}", "variant": "1000t", "category": "temporal"},

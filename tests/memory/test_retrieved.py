@@ -127,16 +127,6 @@ def test_a_window_shows_what_stands_around(sample: Chat, encoder: Counting, cach
     assert len(around) in (2, 3)
 
 
-def test_hops_change_the_order_but_lose_nothing(
-    sample: Chat, encoder: Counting, cache: Path
-) -> None:
-    question = sample.questions[0]
-    plain = Retrieved(encoder=encoder, cache=cache).build(sample).rank(question)
-    hopped = Retrieved(hops=2, encoder=encoder, cache=cache).build(sample).rank(question)
-    assert sorted(plain) == sorted(hopped)
-    assert plain != hopped
-
-
 def test_settings_are_read_and_checked() -> None:
     memory = make_memory("retrieved", {"way": "bm25", "window": "2", "aliases": "no"})
     assert memory.settings == {

