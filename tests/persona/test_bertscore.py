@@ -118,7 +118,7 @@ def test_without_the_extra_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_layer_alone_is_of_no_use() -> None:
-    words = ["persona", "run", "sample", "-s", "Mara", "--bertscore-layer", "3"]
-    found = run_command(*words)
+    words = "persona run sample -s Mara --bertscore-layer 3"
+    found = run_command(words)
     assert found.code != 0
     assert "--bertscore-layer" in found.err

@@ -452,17 +452,16 @@ def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
 def test_the_command(run: Any, tmp_path: Path) -> None:
     words = ["persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none"]
     words += ["--like", "sample", "--chats", "2"]
-    status, _, err = run(*words)
-    assert status == 0 and "nothing was stored: --out DIR stores it" in err
+    assert "nothing was stored: --out DIR stores it" in run(*words).done.err
     assert not (tmp_path / "conversations").exists()
     words += ["--out", "conversations"]
-    status, out, err = run(*words)
-    assert status == 0, err
+    _, out, err = run(*words).done
     assert "Chat_simulated_1_" in out and "wrote conversations; every message is marked" in err
     held = open_reading(str(tmp_path / "conversations")).reading.corpus
-    status, out, _ = run(*words, "--json")
-    told = json.loads(out)
+    told = run(*words, "--json").told
     assert [row["messages"] for row in told["chats"]] == [len(c.messages) for c in held.chats]
     assert told["folder"] == "conversations" and told["chats"][0]["unanswered"] == 0
-    status, _, err = run("persona converse sample -s Mara --other speaker=Theo")
-    assert status == 2 and "no consent to write as Mara" in err
+    assert (
+        "no consent to write as Mara"
+        in run("persona converse sample -s Mara --other speaker=Theo").wrong
+    )

@@ -195,13 +195,12 @@ def test_what_is_wrong_is_said(
 
 
 def test_the_command_shows_and_writes(run: Any, pears: str, tmp_path: Path) -> None:
-    status, out, err = run("persona export-dataset sample --speaker Mara")
-    assert status == 0 and out == ""
+    _, out, err = run("persona export-dataset sample --speaker Mara").done
+    assert out == ""
     assert "assistant Mara (118 replies), user Theo" in err
     assert "nothing is written without --out" in err
-    words = ("persona", "export-dataset", pears, "-s", "Mara", "--to", "alpaca")
-    status, out, err = run(*words, "--redacted", "--out", "m.jsonl", "--json")
-    assert status == 0, err
+    words = f"persona export-dataset {pears} -s Mara --to alpaca"
+    _, out, err = run(f"{words} --redacted --out m.jsonl --json").done
     told = json.loads(out)
     assert told["file"] == "m.jsonl" and told["replies"] == told["rows"] > 0
     assert told["roles"][0]["assistant"] == told["speaker"] == "Person1"

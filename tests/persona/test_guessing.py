@@ -243,11 +243,7 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     total = sum(len(session.messages) for chat in CORPUS.chats for session in chat.sessions)
     store(ReadCorpus(corpus=CORPUS, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
     persona_run(tmp_path / "flat")
-    status, out, err = run(
-        *("persona", "who-wrote-it", "corpus", "--simulated", "best=flat", "--out", "c", "--json")
-    )
-    assert status == 0, err
-    told = json.loads(out)
+    told = run("persona who-wrote-it corpus --simulated best=flat --out c --json").told
     assert told["variants"][""]["facts"]["chance"] == 0.25
     found = rt.persona.who_wrote_it(
         CORPUS, guesser="classifier", simulated=tmp_path / "flat", seed=1, limit=5
@@ -256,11 +252,15 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     assert {"accuracy", "took_simulated"} <= set(found.summary().frame["score"])
     found.save(tmp_path / "d")
     for words in (("table", "c", "d", "--groups"), ("compare", "c", "d"), ("show", "c")):
-        status, out, err = run("runs", *words)
-        assert status == 0 and "accuracy" in out, err
-    status, out, err = run("runs failures c --json")
-    assert status == 0 and all(row["answer"] != row["truth"] for row in json.loads(out)), err
-    status, _, err = run("persona who-wrote-it corpus --guesser classifier --model openai/x")
-    assert status == 2 and "the guesser classifier asks no model" in err
-    status, _, err = run("persona who-wrote-it corpus --simulated c")
-    assert status == 2 and "a run of who wrote it, not of persona simulation" in err
+        assert "accuracy" in run("runs", *words).done.out
+    assert all(
+        row["answer"] != row["truth"] for row in json.loads(run("runs failures c --json").done.out)
+    )
+    assert (
+        "the guesser classifier asks no model"
+        in run("persona who-wrote-it corpus --guesser classifier --model openai/x").wrong
+    )
+    assert (
+        "a run of who wrote it, not of persona simulation"
+        in run("persona who-wrote-it corpus --simulated c").wrong
+    )

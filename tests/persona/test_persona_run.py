@@ -149,31 +149,25 @@ def sample_labels() -> pl.DataFrame:
 def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     sample_labels().write_parquet(tmp_path / "labels.parquet")
     known = ("sample", "--labels", "labels.parquet")
-    status, out, err = run("persona", "turns", *known, "--json", "--out", "turns.jsonl")
-    assert status == 0, err
-    found = json.loads(out)
+    found = run("persona", "turns", *known, "--json", "--out", "turns.jsonl").told
     assert found["rows"][0]["speaker"] == "Mara" and found["turns"] > 100
     lines = (tmp_path / "turns.jsonl").read_text().splitlines()
     assert len(lines) == found["turns"] and set(json.loads(lines[0])) == {"speaker", "id", "prompt"}
 
     sample = ("persona", "run", *known, "--limit", "12")
     for name, more in (("constant", ()), ("retrieve", ("--set", "by=words"))):
-        status, out, err = run(*sample, "--simulator", name, *more, "--out", name)
-        assert status == 0, err
+        out = run(*sample, "--simulator", name, *more, "--out", name).done.out
         assert "what raw agreement does not show" in out and "Table 2" not in out
-    status, out, err = run("runs table flat=constant near=retrieve --json")
-    assert status == 0, err
-    assert [each["name"] for each in json.loads(out)] == ["flat", "near"]
-    status, out, err = run("runs compare constant retrieve --json")
-    assert status == 0, err
-    compared = json.loads(out)["details"][""]
+    assert [each["name"] for each in run("runs table flat=constant near=retrieve --json").told] == [
+        "flat",
+        "near",
+    ]
+    compared = run("runs compare constant retrieve --json").told["details"][""]
     rouge, kappa = (compared["changes"][name] for name in ("rouge_1", "kappa_sentiment"))
     assert (rouge["n"], rouge["groups"]) == (12, 1)
     assert rouge["p"] is kappa["p"] is None  # one speaker is no sample of people
     Path("retrieve").rename("k=3")  # a folder may be called like NAME=RUN
-    status, out, err = run("runs table k=3 --json")
-    assert status == 0, err
-    assert json.loads(out)[0]["name"] == "retrieve"
+    assert run("runs table k=3 --json").told[0]["name"] == "retrieve"
 
 
 @pytest.mark.parametrize(
@@ -185,5 +179,5 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_one_line(run: Any, words: str, said: str) -> None:
-    status, _, err = run(f"persona {words}")
-    assert status == 2 and said in err and err.count("\n") <= 1
+    err = run(f"persona {words}").wrong
+    assert said in err and err.count("\n") <= 1

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_scorer
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.evals.comparing import RunComparison
-from realtalk.evals.estimating import average
 from realtalk.evals.rows import row_of, run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table
@@ -28,7 +26,6 @@ from realtalk.persona.benchmark import PersonaBenchmark, languages_of
 from realtalk.persona.scoring import (
     AGREEMENTS,
     COLUMNS,
-    DIFFERENCES,
     SCORES,
     WORDLESS,
     TurnScorer,
@@ -226,24 +223,6 @@ def test_a_real_difference_is_found_and_chance_is_not() -> None:
     assert "8 speakers" in found.further["notes"][-1]
 
 
-def test_the_swaps_are_scipys_and_holm_stays_in_its_family() -> None:
-    a, b = summed(0.5, 3), summed(0.55, 4)
-    found = compare(a, b)
-    one, other = (run.variants[""].slices for run in (a, b))
-    changes = [(other[who]["emotion"].value or 0) - (one[who]["emotion"].value or 0) for who in one]
-    exact = stats.permutation_test(
-        (changes,), np.mean, permutation_type="samples", n_resamples=2**8, vectorized=True
-    )
-    test = found.changes["emotion"]
-    assert test.difference.value == pytest.approx(np.mean(changes))
-    assert test.p == pytest.approx(exact.pvalue)
-    ei = [found.changes[name] for name in (*AGREEMENTS, *DIFFERENCES)]
-    smallest = min(ei, key=lambda test: test.p or 1)
-    assert smallest.p_holm == pytest.approx(min(1, 6 * (smallest.p or 0)))
-    swapped = compare(b, a).changes["emotion"]
-    assert swapped.difference.value == pytest.approx(-(test.difference.value or 0))
-
-
 def test_a_gain_is_in_spreads_of_the_first_side_and_less_error_is_one() -> None:
     rows, facts = deepcopy(invented(0.5, 5))
     for at, row in enumerate(rows):
@@ -296,13 +275,6 @@ def test_only_turns_that_both_have_count() -> None:
     assert found.changes["emotion"].n == 238
     with refused("share no turn"):
         compare(simulated("other", [high[0][0] | {"sample": "X"}], high[1]), summed(0.8, 2))
-
-
-def test_averages_are_over_speakers_with_n_minus_one() -> None:
-    found = average([0.2, 0.4, None, 0.9])
-    assert found.value == pytest.approx(0.5) and found.n == 3
-    assert found.sd == pytest.approx(np.std([0.2, 0.4, 0.9], ddof=1))
-    assert average([0.3]).sd is None and average([None]).value is None
 
 
 def test_tables_stand_beside_the_paper_and_chance() -> None:

@@ -19,7 +19,6 @@ from realtalk.persona.asking import LlmGuesser, LlmSimulator
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import choices_of, tasks_of
-from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
@@ -39,36 +38,6 @@ def _labelled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def bodies(calls: list[Call]) -> list[str]:
     return sorted(json.dumps(call.body) for call in calls)
-
-
-@pytest.mark.slow
-def test_the_task_scores_as_the_command_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log, calls = evaluated(
-        "persona_simulation",
-        tmp_path,
-        monkeypatch,
-        lambda call: "" if call.place == 1 else "Mara: Ha, quite.",
-        path="sample",
-        speaker="Mara",
-        turns=3,
-    )
-    assert log.status == "success"
-    prompts = [call.prompt for call in calls]
-    assert len(prompts) == 3 and all("You are Mara" in prompt for prompt in prompts)
-    scores = [sample.scores["plain"] for sample in log.samples]
-    answered = [score for score in scores if score.answer is not None]
-    assert [score.answer for score in answered] == ["Ha, quite."] * 2
-    row = answered[0].metadata
-    assert row["rouge_1"] == answered[0].value
-    assert {"emotion", "empathy", "taken_for"} <= set(row)
-    (plain,) = log.results.scores  # what is unscored has no strict reading here
-    mean = sum(score.value for score in answered) / 2
-    assert plain.metrics["rouge_1"].value == pytest.approx(mean)
-    assert {"emotion", "empathy", "js_emotion"} <= set(plain.metrics)
-    with refused("limit must be 1 or more"):
-        evaluated("persona_simulation", tmp_path, monkeypatch, lambda call: "", turns=0)
 
 
 @pytest.mark.slow

@@ -152,15 +152,6 @@ def test_a_guide_shows_turns_from_places_like_this() -> None:
     assert bare.style and bare.texts([prompt]) == [bare.style]
 
 
-def test_emoji_are_counted() -> None:
-    task = the_task()
-    turns = tuple(
-        type(turn)(turn.prompt, turn.message_ids, "so good 😂😂") for turn in task.learning.turns
-    )
-    style = describe_style(Learning("Ines", task.learning.chat, turns), RuleLabeller())
-    assert "Ines nearly always uses emoji, most of all 😂." in style
-
-
 def test_a_model_is_asked_once_a_turn_and_failures_have_reasons(tmp_path: Path) -> None:
     task = the_task()
 

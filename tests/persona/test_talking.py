@@ -186,8 +186,8 @@ def test_a_consent_is_kept_with_the_adapter(tmp_path: Path, answer: str, meaning
 
 
 def test_a_mistyped_answer_is_told_the_nearest(run: Any) -> None:
-    status, _, err = run(*COPY, "--consent", "fiction")
-    assert status == 2 and "no consent to write as Theo" in err
+    err = run(*COPY, "--consent", "fiction").wrong
+    assert "no consent to write as Theo" in err
     said = " ".join(err.split())
     assert "did you mean 'fictional'?" in said and "of a published study --consent research" in said
 
@@ -218,8 +218,7 @@ def test_lines_of_a_pipe_are_answered(
     status, out, err = run(*words)
     assert status == 2 and "no consent to write as Theo" in err and out == ""
     monkeypatch.setattr(sys, "stdin", io.StringIO("hello \x1b[31m\n\nbye\n"))
-    status, out, err = run(*words, "--consent", "fictional")
-    assert status == 0, err
+    _, out, err = run(*words, "--consent", "fictional").done
     assert "Theo is invented." in err
     assert out == "Theo (simulated): hello \\x1b[31m\nTheo (simulated): bye\n"
     assert "you are Mara; Theo is simulated" in err

@@ -16,7 +16,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.published.reddit import NOBODY
 from realtalk.threads.prompting import prompt
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import RELEASED, SETTINGS, TASKS, Protocol, protocol
+from realtalk.threads.values import SETTINGS, TASKS, protocol
 from refusals import refused
 from thread_trees import forum, said, small_forum, thread
 from work_done import lines_run
@@ -37,24 +37,6 @@ def chain(length: int) -> list[Message]:
 @pytest.fixture(scope="module")
 def deep() -> Corpus:
     return forum(thread("deep", *chain(100_000)), *small_forum().chats)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("task", "rules"),
-    [
-        ("sentiment", protocol(shots=2)),
-        ("impact", protocol(leaks=("later-comments",))),
-        ("next_text", RELEASED),
-    ],
-)
-def test_a_chain_of_100_000(deep: Corpus, task: str, rules: Protocol) -> None:
-    samples = make_samples(deep, task, protocol=rules, limit=50, train_limit=50)
-    for setting in SETTINGS:
-        for sample in samples.of(setting):
-            assert len(sample.conversation) <= 2 * rules.conversation
-            assert len(sample.history) <= rules.history
-            assert count_tokens(prompt(sample, 600)) <= 600
 
 
 def test_every_reply_of_a_deep_chain_costs_the_same() -> None:

@@ -75,13 +75,6 @@ def test_what_nobody_reads_is_not_encoded(
     assert encoded == []
 
 
-def test_where_all_is_shown_nothing_has_to_be_chosen(corpus: Corpus, encoded: list[str]) -> None:
-    rules = protocol(chosen="near", history=1000)
-    samples = make_samples(corpus, "sentiment", protocol=rules, limit=10)
-    assert any(each.history for each in samples.of("p-conv", "test"))
-    assert encoded == []
-
-
 class Counting:
     """An encoder of one number per text."""
 

@@ -184,15 +184,6 @@ def test_a_draw_depends_on_seed_and_id_alone() -> None:
     assert picks[0] == picks[1]
 
 
-def test_counts_tell_classes_and_weights() -> None:
-    counts = sampled().counts
-    assert counts.train + counts.test == 13 and counts.users == 3
-    assert counts.domains == {"gardens": counts.test}
-    negative = [t for t in sampled().part("train") if not t.positive]
-    assert counts.weights["negative"] == pytest.approx(counts.train / (2 * len(negative)))
-    assert counts.positive["all"] == pytest.approx(10 / 13)
-
-
 def test_a_reply_whose_parent_is_not_from_before_is_not_asked_about() -> None:
     replies = [said(f"c{n}", "theo", n, "fine", 1, "p") for n in (5, 6, 7)]
     late = said("x", "theo", 9, "to a later one", 1, "y")
@@ -246,11 +237,3 @@ def test_nearness_chooses_what_speaks_of_the_same() -> None:
     # Where nothing is shown that it could be near to, the latest are taken.
     blind = make_samples(corpus, "next_text", protocol=protocol(chosen="near", history=4))
     assert [each.id for each in blind.of("p-nonconv")[0].history] == ["p4", "p5", "p6", "p7"]
-
-
-def test_iterating_and_indexing_give_the_same() -> None:
-    samples = sampled("impact", shots=1)
-    for setting in SETTINGS:
-        whole = samples.of(setting)
-        assert list(whole) == [whole[place] for place in range(len(whole))]
-        assert list(whole[2:5]) == list(whole)[2:5]

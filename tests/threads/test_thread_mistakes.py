@@ -14,8 +14,8 @@ SAMPLE = "sample-threads"
 @pytest.fixture
 def made(run: Any) -> Path:
     """A run of all settings."""
-    words = ("--setting", "all", "--limit", "20", "--out", "made")
-    assert run("threads", "run", SAMPLE, *words)[0] == 0
+    words = "--setting all --limit 20 --out made"
+    assert run(f"threads run {SAMPLE} {words}")[0] == 0
     return Path("made")
 
 
@@ -29,15 +29,15 @@ def one_line(found: tuple[int, str, str], *words: str) -> None:
 
 
 def test_a_prompt_is_json_where_json_is_asked_for(run: Any) -> None:
-    status, out, _ = run("threads", "prompt", SAMPLE, "1", "--json")
-    plain = run("threads", "prompt", SAMPLE, "1")[1]
+    status, out, _ = run(f"threads prompt {SAMPLE} 1 --json")
+    plain = run(f"threads prompt {SAMPLE} 1")[1]
     assert status == 0
     assert json.loads(out)["prompt"] == plain.removesuffix("\n")
     assert "<comment>" in plain
 
 
 def test_a_budget_of_nothing_is_refused(run: Any) -> None:
-    one_line(run("threads", "prompt", SAMPLE, "1", "--budget", "0"), "budget of 0")
+    one_line(run(f"threads prompt {SAMPLE} 1 --budget 0"), "budget of 0")
 
 
 @pytest.mark.parametrize("option", ["--seed", "--limit", "--train-limit"])
@@ -47,11 +47,9 @@ def test_a_number_that_no_file_can_hold_is_refused(run: Any, option: str) -> Non
 
 def test_comparing_with_a_setting_where_nothing_was_predicted(run: Any) -> None:
     """`parent` knows nothing without the conversation: strict scores are 0 there, not a crash."""
-    words = ("-t", "next_text", "-p", "parent", "--setting", "all", "--limit", "15")
-    assert run("threads", "run", SAMPLE, *words, "--out", "parent")[0] == 0
-    status, out, err = run("runs compare-variants parent p-nonconv p-conv --json")
-    assert status == 0, err
-    (found,) = json.loads(out)["details"].values()
+    words = "-t next_text -p parent --setting all --limit 15"
+    assert run(f"threads run {SAMPLE} {words} --out parent")[0] == 0
+    (found,) = run("runs compare-variants parent p-nonconv p-conv --json").told["details"].values()
     assert found["strict"]["rouge_1"]["first"] == 0.0
     assert found["strict"]["rouge_1"]["second"] > 0
     assert found["strict"]["rouge_1"]["n"] == 15
@@ -64,9 +62,9 @@ def test_settings_that_cannot_be_compared(run: Any) -> None:
     one_line(run("runs compare-variants made p-conv pconv"), "did you mean 'p-conv'")
     one_line(run("runs compare made"), "compared with another", "--variant A,B")
     one_line(run("runs compare made --variant p-conv,p-conv"), "not two settings")
-    two = ("runs", "compare", "made", "made")
-    one_line(run(*two, "--variant", "p-conv,np-conv"), "no rows with the setting p-conv,np-conv")
-    assert run(*two)[0] == 0
+    two = "runs compare made made"
+    one_line(run(f"{two} --variant p-conv,np-conv"), "no rows with the setting p-conv,np-conv")
+    assert run(two)[0] == 0
     of_one = run("runs compare made --variant np-conv,p-conv")
     assert of_one == run("runs compare-variants made np-conv p-conv")
     assert of_one[0] == 0

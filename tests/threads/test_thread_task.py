@@ -59,33 +59,6 @@ def test_sentiment_plain_and_strict(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(calls) == 20
 
 
-def test_impact_and_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, _ = evaluated(
-        *("threads", tmp_path, monkeypatch, lambda call: "3"),
-        task="impact",
-        setting="np-nonconv",
-        replies=6,
-        budget=300,
-    )
-    found = _figures(log)["plain"]
-    truths = [float(sample.target) for sample in log.samples]
-    assert found["mae"] == pytest.approx(sum(abs(3 - truth) for truth in truths) / 6)
-    assert "spearman" not in found  # one answer for all has no ranks: left out, not 0
-    log, calls = evaluated(
-        *("threads", tmp_path, monkeypatch, lambda call: "that is a fair point"),
-        task="next_text",
-        replies=6,
-        budget=300,
-    )
-    found = _figures(log)["plain"]
-    assert 0 <= found["rouge_1"] <= 1 and "bleu" in found and "cosine" in found
-    assert len(calls) == 6
-    for sample in log.samples:
-        # What was really written is in the log, and not in the prompt that asks for it.
-        assert sample.target
-        assert sample.target not in sample.messages[0].text
-
-
 def test_a_task_refuses_what_it_does_not_know() -> None:
     from realtalk.tasks import threads
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from realtalk.chat import Chat, Message, Session, pack_extra
+from realtalk.chat import Chat, Message, Session
 from realtalk.threads import Comment, Post, Thread
 from refusals import refused
 from tries import tries
@@ -38,14 +38,6 @@ def test_the_tree() -> None:
     assert thread.notes == ()
     with refused("message zz"):
         thread.path("zz")
-
-
-def test_the_post_knows_title_domain_and_score() -> None:
-    message = Message("p", "mara", None, "x", deleted=True, extra=pack_extra({"score": 4}))
-    extra = pack_extra({"title": "Is it me?", "subreddit": "plants"})
-    chat = Chat("t", ("mara",), (Session(1, None, (message,)),), extra=extra)
-    post = Post("p", "mara", None, "Is it me?", "x", "plants", 4, True)
-    assert Thread.from_chat(chat) == Thread("t", post)
 
 
 def test_missing_parents_answer_the_post_and_are_noted() -> None:
