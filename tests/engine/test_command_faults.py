@@ -17,7 +17,6 @@ from engine_faults import (
     Command,
     kill_driver,
     kill_workers,
-    write_exports,
 )
 from engine_work import SECRET
 
@@ -50,22 +49,6 @@ def repeating(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["check", "redact", "report"])
-def test_one_corrupt_input_among_a_thousand(tmp_path: Path, name: str) -> None:
-    command = COMMANDS[name]
-    exports = write_exports(tmp_path / "in", 999)
-    (exports / "broken.zip").write_bytes(b"PK\x03\x04 the tulips are behind the shed")
-    done = command.run(exports, tmp_path / "out", *SEVERAL)
-    assert done.returncode == 1
-    assert "note: broken.zip: the zip cannot be opened" in done.stderr
-    assert " 999 of 1,000 in " in done.stderr
-    assert "tulips" not in done.stdout + done.stderr
-    assert not (tmp_path / "out" / ".unfinished").exists()
-    if name == "check":
-        command.run(exports, tmp_path / "one")
-        assert command.written(tmp_path / "out") == command.written(tmp_path / "one")
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_workers_that_are_killed_at_random(tmp_path: Path, name: str) -> None:
     command = COMMANDS[name]
@@ -92,20 +75,6 @@ def test_a_driver_that_is_killed_three_times(
     assert command.run(given, tmp_path / "out", *engine).returncode == 0
     same_as_undisturbed(command, given, tmp_path)
     assert list(temporary.iterdir()) == [], "what killed drivers left goes"
-
-
-@needs_ray
-def test_ray_workers_that_are_killed_at_random(tmp_path: Path, temporary: Path) -> None:
-    command = COMMANDS["ei"]
-    given = command.given(tmp_path / "in")
-    line = command.line(given, tmp_path / "out", *ON_RAY)
-    table = tmp_path / "out" / command.table
-    status, killed = kill_workers(line, KILLS, seed=18, table=table)
-    assert killed == KILLS
-    if status:  # as above
-        assert command.run(given, tmp_path / "out", *ON_RAY).returncode == 0
-    same_as_undisturbed(command, given, tmp_path)
-    assert list(temporary.iterdir()) == []
 
 
 def same_as_undisturbed(command: Command, given: Path, folder: Path) -> None:

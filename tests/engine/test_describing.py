@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
@@ -61,37 +56,9 @@ def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole
     rt.stats(parts, out=out, fresh=True)
 
 
-@pytest.mark.slow
-def test_the_command_counts_by_an_engine(run: Any, parts: Path) -> None:
-    plain = run("stats sample-threads --json")
-    assert run("stats", str(parts), "--json")[:2] == plain[:2]
-    several = ("--engine", "processes", "--workers", "2")
-    assert run("stats", str(parts), "--json", *several)[:2] == plain[:2]
-    assert run("stats", str(parts), "--json", "--out", "counted")[:2] == plain[:2]
-    status, _, error = run("stats", "sample", *several)
-    assert status == 2
-    assert "sample: --engine works on stored corpora, part by part; store it first" in error
-
-
 def test_a_damaged_part_leaves_no_figures(parts: Path) -> None:
     (parts / "messages" / "part-00001.parquet").write_bytes(b"PAR1")
     with refused(r"part-00001\.parquet: is not a readable Parquet"):
         rt.stats(parts, engine=rt.Engine("processes", workers=1))
     with refused("works on stored corpora"):
         rt.stats(open_reading("sample").reading.corpus, engine="inline")
-
-
-@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra 'ray')")
-def test_ray_gives_the_same(tmp_path: Path, parts: Path, whole: bytes) -> None:
-    words = ("stats", str(parts), "--engine", "ray", "--workers", "2", "--out", "counted", "--json")
-    done = subprocess.run(
-        [sys.executable, "-m", "realtalk", *words],
-        cwd=tmp_path,
-        env=os.environ,
-        capture_output=True,
-        check=True,
-        timeout=300,
-    )
-    assert orjson.loads(done.stdout) == orjson.loads(whole)
-    rt.stats(parts, out=tmp_path / "inline")
-    assert tree(tmp_path / "counted") == tree(tmp_path / "inline")

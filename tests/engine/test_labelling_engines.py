@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -92,21 +90,6 @@ def test_every_engine_writes_the_same_run(
 
 
 @pytest.mark.slow
-def test_the_command_labels_by_an_engine(
-    run: Any, tmp_path: Path, parts: Path, whole: dict[str, bytes]
-) -> None:
-    status, out, _ = run("ei", str(parts), "--out", "one", "--json")
-    several = ("--engine", "processes", "--workers", "2")
-    assert run("ei", str(parts), "--out", "two", "--json", *several)[:2] == (status, out)
-    assert tree(tmp_path / "one") == tree(tmp_path / "two") == whole
-    assert len(json.loads(out)["speakers"]) == 6
-    judge = ("--measures", "judge", "--model", "a/b", "--out", "judged")
-    status, _, error = run("ei", str(parts), *several, *judge)
-    assert status == 2
-    assert "a judge is asked, not run: --engine is not for it" in error
-
-
-@pytest.mark.slow
 def test_a_run_that_is_there_is_not_made_again(
     tmp_path: Path, parts: Path, whole: dict[str, bytes]
 ) -> None:
@@ -149,7 +132,7 @@ def test_what_is_labelled_is_not_labelled_again(
     assert not (out / "labels.parquet").exists()
     rt.label(parts, out=out, engine="inline")
     total = len(whole["labels.jsonl"].splitlines())
-    assert run("ei", str(parts))[0] == run("report", str(parts), "--out", "page.html")[0] == 0
+    assert run(f"ei {parts}")[0] == run(f"report {parts} --out page.html")[0] == 0
     assert sum(seen) == total + BLOCK, "only what was under way is done again"
     assert tree(tmp_path / "other cache" / "labels") == kept, "to the last bit"
     assert tree(out) == whole
@@ -184,12 +167,6 @@ def test_a_killed_driver_goes_on(tmp_path: Path, parts: Path, whole: dict[str, b
     process.wait()
     rt.label(parts, out=out, engine=rt.Engine("processes", workers=1))
     assert tree(out) == whole
-
-
-@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra 'ray')")
-def test_ray_writes_the_same_run(tmp_path: Path, parts: Path, whole: dict[str, bytes]) -> None:
-    assert driver(parts, tmp_path / "labels", "ray").wait(300) == 0
-    assert tree(tmp_path / "labels") == whole
 
 
 def test_chats_come_whole_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

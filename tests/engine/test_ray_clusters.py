@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from engine_faults import COMMANDS
 from engine_work import SECRET, shouting, tree, write_inputs
 from realtalk.engine.engines import Inline
 from realtalk.engine.running import run_job
@@ -96,15 +95,6 @@ except RealtalkError as error:
     told |= {"logs": logs(), "refused": str(error)}
 end()
 """
-_COMMAND = """
-import subprocess
-words = [*json.loads(sys.argv[4]), "--engine", "ray", "--workers", str(nodes)]
-done = subprocess.run(
-    [*words, "--address", cluster.address], capture_output=True, text=True, check=False
-)
-told |= {"logs": logs(), "status": done.returncode, "said": done.stdout + done.stderr}
-end()
-"""
 
 
 def on_cluster(script: str, case: str, folder: Path, nodes: int, *more: str) -> dict[str, Any]:
@@ -145,15 +135,3 @@ def test_a_cluster_without_a_gpu_is_told(tmp_path: Path) -> None:
     write_inputs(tmp_path / "in", "gpu")
     found = on_cluster(_JOB, "no gpu", tmp_path, 1)
     assert found["refused"].startswith("no machine of the Ray cluster has a GPU; leave --device")
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_commands_on_four_nodes(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
-    command = COMMANDS[name]
-    given = command.given(tmp_path / "in", 60 if name == "ei" else 12)
-    line = json.dumps(command.line(given, tmp_path / "out"))
-    found = on_cluster(_COMMAND, "command", tmp_path, 4, line)
-    assert (found["status"], "tulips" in found["said"]) == (0, False), found["said"]
-    assert command.run(given, tmp_path / "one").returncode == 0
-    assert command.written(tmp_path / "out") == command.written(tmp_path / "one")

@@ -175,21 +175,6 @@ PREDICTIONS: dict[str, dict[str, Any]] = {
 FEW: Mapping[str, Any] = {"limit": 10, "train_limit": 40}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "engine"),
-    [("nearest", SEVERAL), ("words", HERE), ("near", HERE), ("regression", HERE)],
-)
-def test_predicting_after_texts_are_encoded_elsewhere(
-    tmp_path: Path, name: str, engine: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rt.predict("sample-threads", out=tmp_path / "whole", **PREDICTIONS[name], **FEW)
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "other"))
-    rt.predict("sample-threads", out=tmp_path / "split", **PREDICTIONS[name], **FEW, **engine)
-    assert written(tmp_path / "split") == written(tmp_path / "whole")
-    assert not (tmp_path / "split" / ".texts").exists()
-
-
 @pytest.mark.parametrize("name", ["nearest", "regression"])
 def test_what_a_run_encodes_is_foreseen(tmp_path: Path, cache: Path, name: str) -> None:
     options = PREDICTIONS[name]

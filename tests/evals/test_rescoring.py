@@ -136,8 +136,8 @@ def test_texts_are_scored_again(posts: Corpus, tmp_path: Path, run: Any) -> None
     assert found.changed == {"left_out": 1, "bleu": 1}
     assert Run.load(tmp_path / "run").rows == straight.rows
     rewrite(tmp_path / "run", "rows", {2: {"bleu": 99.0}})
-    status, told, err = run("runs rescore run --json")
-    assert status == 0 and "scored again: 1 of 16 rows changed" in err
+    _, told, err = run("runs rescore run --json").done
+    assert "scored again: 1 of 16 rows changed" in err
     assert "changed: bleu in 1" in err and json.loads(told)["name"] == "echoing"
 
 
@@ -167,15 +167,13 @@ def test_a_protocol_comes_back_from_a_runs_settings(rules: Any) -> None:
 
 @pytest.mark.slow
 def test_the_command_finds_the_sample_and_asks_for_other_corpora(tmp_path: Path, run: Any) -> None:
-    words = ("persona", "sample", "--speaker", "Mara", "--simulator", "constant", "--limit", "3")
-    assert run(*words, "--out", "mara")[0] == 0
+    words = "persona sample --speaker Mara --simulator constant --limit 3"
+    assert run(f"{words} --out mara")[0] == 0
     kept = (tmp_path / "mara" / "rows.jsonl").read_bytes()
-    status, out, err = run("runs rescore mara")
-    assert status == 0 and "scored again: 0 of 3 rows changed" in err and "constant" in out
+    _, out, err = run("runs rescore mara").done
+    assert "scored again: 0 of 3 rows changed" in err and "constant" in out
     assert (tmp_path / "mara" / "rows.jsonl").read_bytes() == kept
     as_ines(tmp_path / "ines")
-    status, _, err = run("runs rescore ines")
-    assert status == 2 and err.count("\n") == 1
+    err = run("runs rescore ines").wrong
     assert "ines: the corpus of the run is needed; name it after the run" in err
-    status, _, err = run("runs rescore ines sample")
-    assert status == 2 and "none of its chats is in this corpus" in err
+    assert "none of its chats is in this corpus" in run("runs rescore ines sample").wrong

@@ -75,14 +75,6 @@ def test_weighted_kappa(pairs: list[tuple[int | None, int | None]]) -> None:
     assert same(weighted_kappa(first, second), plain_qwk(first, second))
 
 
-def test_an_interval_narrows_with_n() -> None:
-    few = cohen_kappa([True, False, True, False] * 5, [True, False, False, False] * 5)
-    many = cohen_kappa([True, False, True, False] * 500, [True, False, False, False] * 500)
-    assert few.low is not None and few.high is not None
-    assert many.low is not None and many.high is not None
-    assert few.low < many.low < 0.5 < many.high < few.high
-
-
 @settings(max_examples=tries(60), deadline=None)
 @given(st.lists(st.tuples(*[st.none() | st.integers(-5, 5)] * 2), min_size=3, max_size=30))
 def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:

@@ -54,25 +54,6 @@ def test_meteor_without_wordnet_is_unscored_with_the_reason(tmp_path: Path) -> N
     )
 
 
-@pytest.mark.slow
-def test_meteor_with_half_a_wordnet_is_unscored_and_not_a_crash(tmp_path: Path) -> None:
-    place = tmp_path / "corpora" / "wordnet"
-    place.mkdir(parents=True)
-    for name in ("data.noun", "index.noun", "noun.exc"):
-        (place / name).write_text("", "utf-8")
-    assert reason(tmp_path) == "WordNet's files cannot be used (lexnames is missing)"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="nltk looks at who may write on POSIX only")
-def test_meteor_says_that_nltk_refuses_files_which_others_may_write(tmp_path: Path) -> None:
-    place = tmp_path / "corpora" / "wordnet"
-    place.mkdir(parents=True)
-    (place / "noun.exc").write_text("", "utf-8")
-    (place / "noun.exc").chmod(0o666)
-    assert "chmod go-w" in reason(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def meteor() -> Meteor:
     if meteor_missing():

@@ -10,8 +10,8 @@ import pytest
 
 from realtalk.files.writing import write_json
 from realtalk.formats.opening import open_reading
-from realtalk.redaction.candidates import NameCandidate, misspelt, person_called
-from realtalk.redaction.redact import RULES, find_candidates, kept_without, redact
+from realtalk.redaction.candidates import misspelt, person_called
+from realtalk.redaction.redact import find_candidates, kept_without, redact
 from realtalk.redaction.review import NameDecision, read_review, write_review
 from realtalk.redaction.rewriting import store_redacted, store_restored
 from redacted_chats import Listed, corpus_of, texts_of
@@ -150,12 +150,3 @@ def test_the_key_restores_byte_for_byte(tmp_path: Path) -> None:
         assert again.read_bytes() == path.read_bytes()
     with refused("not the corpus"):
         key.restore(corpus)
-
-
-def test_rules_are_sources_like_others() -> None:
-    found = find_candidates(corpus_of("hey Bea!", "born 1.2.1990"), sources=RULES)
-    assert {(each.form, each.kind, each.source) for each in found} == {
-        ("Bea", "person", "capitals"),
-        ("1.2.1990", "birthday", "birthdays"),
-    }
-    assert all(isinstance(each, NameCandidate) and each.is_sure for each in found)
