@@ -9,6 +9,7 @@ import stat
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import polars as pl
@@ -231,7 +232,29 @@ def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:
     page = rt.report(english(), out=tmp_path / "own.html", labels=False, anonymous=True)
     assert data_in(page.path.read_text("utf-8"))["anonymous"] is True
     with refused("is a folder"):
-        rt.report(english(), out=tmp_path, labels=False)
+        rt.report(english(), out=tmp_path, labels=False, chat=english().chats[0].id)
+
+
+def test_a_folder_gets_a_page_for_each_chat(tmp_path: Path) -> None:
+    made = english()
+    page = rt.report(made, out=tmp_path / "pages", labels=False)
+    rows = page.to_json()["pages"]
+    assert page.path == tmp_path / "pages" / "index.html"
+    assert {row["chat"] for row in rows} == {each.id for each in made.chats}
+    assert [row["messages"] for row in rows] == sorted(row["messages"] for row in rows)[::-1]
+    listed = page.path.read_text("utf-8")
+    for row in rows:
+        own = data_in((tmp_path / "pages" / row["page"]).read_text("utf-8"))
+        (only,) = (each for each in made.chats if each.id == row["chat"])
+        assert own["chats"] == [only.id] and sum(own["rows"]["messages"]) == row["messages"]
+        assert set(own["people"]) == {message.speaker for message in only.messages}
+        assert f'<a href="{quote(row["page"])}">' in listed
+    again = rt.report(made, out=tmp_path / "pages", labels=False, anonymous=True).to_json()
+    assert [row["chat"] for row in again["pages"]] == [f"Chat {n + 1}" for n in range(len(rows))]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "index.html").write_text("my own notes")
+    with refused("is a file, but not a page"):
+        rt.report(made, out=tmp_path / "mine", labels=False)
 
 
 def test_a_page_is_opened_only_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import polars as pl
 import pytest
@@ -348,6 +349,30 @@ def test_intervals_are_by_whole_days(open_page: Any, kept: Path) -> None:
     assert (found["n"], found["days"]) == (n, count)
     assert found["value"] == pytest.approx(mean)
     assert found["high"] - found["value"] == pytest.approx(margin, rel=2e-3)
+
+
+def test_the_card_is_shown_with_a_calendar_and_peoples_colours(open_page: Any) -> None:
+    corpus = english()
+    page = open_page(corpus)
+    page.select_option("#filter-chat", "0")
+
+    def shown() -> str:
+        return unquote(page.get_attribute("#card-view img", "src"))
+
+    text = shown()
+    people = {message.speaker for message in corpus.chats[0].messages}
+    for at in range(len(people)):
+        colour = page.evaluate(
+            f"getComputedStyle(document.documentElement).getPropertyValue('--p{at}')"
+        )
+        assert text.count(colour.strip()) >= 2  # a part of the bar, and the dot before the name
+    times = [message.time.date() for message in corpus.chats[0].messages if message.time]
+    days = (max(times) - min(times)).days + 1
+    squares = days if days <= 371 else len({(day.year, day.month) for day in times})
+    assert len(re.findall(r'height="15"', text)) >= min(squares, 84)
+    assert "Ines" not in text and "Person A" in text
+    page.check("#card-names")
+    assert "Ines" in shown()
 
 
 def test_a_card_names_nobody_unless_asked(open_page: Any, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Part: TypeAlias = "Corpus | read_values.ReadCorpus | Labels | Run | str | PathLike[str]"
 
 _LOG = logging.getLogger("realtalk")
+_LISTED = 12  # pages of a folder that are named
 
 
 class Page:
@@ -78,12 +79,13 @@ def report(
 
     A chat gives a page about it: people, rhythm, words and emoji, feelings, with filters by person
     and time. Labels are kept, so a second call is quick. No message is in the page, and nothing
-    leaves this machine. Folders of labels and runs give tables and charts with their intervals;
+    leaves this machine. With a folder as `out` every chat of an export gets a page of its own, and
+    index.html lists them. Folders of labels and runs give tables and charts with their intervals;
     nothing is measured again.
 
     Args:
         parts: A chat, or folders of runs and labels.
-        out: Page to write.
+        out: Page to write; a folder for a page per chat.
         title: Title of the page.
         quick: Estimate feelings from a sample of the turns.
         labels: Whether to estimate feelings.
@@ -103,11 +105,13 @@ def report(
         rt.report("Chat de WhatsApp con Ana.zip", language="en")
         rt.report(["corpora/mine", "labels", "sweep"], out="mine.html")
     """
+    from realtalk.pages.chat_folder import INDEX, write_chats
     from realtalk.pages.frame import check_page
 
     page = Path(out)
     sources = _parts(parts)
-    check_page(page)
+    is_folder = page.is_dir() or not page.suffix
+    check_page(page / INDEX if is_folder else page)
     way = value_object(Reading, reading)
     if way.format is not None or (len(sources) == 1 and is_chats(sources[0])):
         if len(sources) > 1:
@@ -124,12 +128,22 @@ def report(
             language=language,
         )
         chats = as_reading(cast("Readable", sources[0]), way, progress)
-        portrait = make_portrait(chats, options, say=_LOG.warning, progress=progress)
-        path = write_portrait(portrait, page)
-        log_notes(portrait.notes)
-        lines = [str(sentence) for sentence in portrait.sentences]
-        page_made = Page(path, portrait, lines)
+        if is_folder and chat is None:
+            folder = write_chats(chats, page, options, say=_LOG.warning, progress=progress)
+            log_notes(folder.notes)
+            lines = [
+                f"{row['page']}: {row['messages']:,} messages" for row in folder.rows[:_LISTED]
+            ]
+            page_made = Page(folder.index, folder, lines)
+        else:
+            check_page(page)
+            portrait = make_portrait(chats, options, say=_LOG.warning, progress=progress)
+            path = write_portrait(portrait, page)
+            log_notes(portrait.notes)
+            lines = [str(sentence) for sentence in portrait.sentences]
+            page_made = Page(path, portrait, lines)
     else:
+        check_page(page)
         page_made = _report_runs(sources, page, title, simulated, human, progress)
     if open:
         import webbrowser

@@ -28,6 +28,7 @@ import polars as pl
 
 from realtalk import __version__
 from realtalk.chat import Corpus
+from realtalk.ei.labels import Labeller
 from realtalk.errors import RealtalkError, as_options
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.reading import ReadCorpus
@@ -96,6 +97,7 @@ def make_portrait(
     options: PortraitOptions | None = None,
     *,
     cache: Path | None = None,
+    labeller: Labeller | None = None,
     say: Callable[[str], None] = lambda _: None,
     progress: Progress = silent,
 ) -> Portrait:
@@ -117,7 +119,7 @@ def make_portrait(
 
         corpus = reading.corpus if options.chat is None else to_corpus(tables)
         advance, most = _announcing(progress, say), QUICK if options.quick else None
-        frame = labels_for(corpus, None, cache, most=most, progress=advance).frame
+        frame = labels_for(corpus, labeller, cache, most=most, progress=advance).frame
         claims = all(is_usable(language.grade("sentiment")) for language in chat_languages(frame))
         notes = tuple(dict.fromkeys(_cautions(words, frame, corpus, named=not options.anonymous)))
     progress(0, 0, "counting")

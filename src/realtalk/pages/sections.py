@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import chain, count
 from math import isfinite
+from urllib.parse import quote
 
 from realtalk.cells import NOTHING, cell_text, is_nothing
 from realtalk.errors import as_options
@@ -117,8 +118,9 @@ def table_html(view: TableView, level: int) -> str:
         for name, is_number in zip(view.headings, numeric, strict=True)
     )
     body = "".join(
-        f"<tr>{''.join(_cell(value, at == 0, numeric[at]) for at, value in enumerate(row))}</tr>"
-        for row in view.rows
+        f"<tr>{''.join(_cell(value, link, at == 0, numeric[at]) for at, value in enumerate(row))}"
+        "</tr>"
+        for row, link in zip(view.rows, view.links or [""] * len(view.rows), strict=True)
     )
     find = (
         '<span class="found" role="status"></span><input type="search" data-find'
@@ -164,7 +166,7 @@ def _is_numeric(values: Sequence[Cell]) -> bool:
     )
 
 
-def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
+def _cell(value: Cell, link: str, is_first: bool, is_number: bool) -> str:
     text, nothing = cell_text(value), is_nothing(value)
     is_long = not nothing and len(text) >= (_LONG_NAME if is_first else _LONG)
     exact = f' data-v="{value!r}"' if isinstance(value, float) and isfinite(value) else ""
@@ -174,6 +176,8 @@ def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
         if match is None
         else f'{escape(match[1])} <span class="iv">{escape(match[2])}</span>'
     )
+    if link and is_first:
+        inner = f'<a href="{quote(link)}">{inner}</a>'
     tag, scope = ("th", ' scope="row"') if is_first else ("td", "")
     local = " data-local" if is_number or _DATE.fullmatch(text) else ""
     names = _class(num=is_number, none=nothing, long=is_long)

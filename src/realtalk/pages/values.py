@@ -23,7 +23,8 @@ _MOST_ROWS = 400  # what a page can hold and a person look through
 class TableView:
     """A table: every row has as many cells as there are headings.
 
-    With `find` it has a field that leaves the rows with what is typed into it.
+    With `find` it has a field that leaves the rows with what is typed into it; `links` are where
+    the first cells of its rows lead, files beside the page.
     """
 
     title: str
@@ -31,6 +32,7 @@ class TableView:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     find: bool = False
+    links: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a ragged table: its cells would stand under the wrong heading."""

@@ -111,6 +111,7 @@ function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 const pictureText = (drawing) => new XMLSerializer().serializeToString(drawing);
+const pictureAddress = (text) => `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 // A drawing as a file, "svg" or "png"; points of a PNG are `scale` times as many.
 function savePicture(stem, kind, drawing, scale = 1) {
   const text = pictureText(drawing);
@@ -121,5 +122,5 @@ function savePicture(stem, kind, drawing, scale = 1) {
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((blob) => save(`${stem}.png`, blob), "image/png");
   };
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  image.src = pictureAddress(text);
 }

@@ -74,10 +74,11 @@ function glance(result, hidden = state.hidden) {
   return [...found.filter((item) => !item.weak), ...found.filter((item) => item.weak)].slice(0, 8);
 }
 
-// The glance as one picture of 1080 by 1350 points, text as text.
-function card(items, heading) {
-  const W = 1080, H = 1350, font = "Georgia, 'Noto Serif', serif", plain = "'Helvetica Neue', Arial, 'Noto Sans', sans-serif";
-  const rows = items.slice(0, 6), step = 172;
+// The glance as one picture of 1080 by 1350 points, text as text, on light paper whatever the page shows.
+const onPaper = (name) => [...document.styleSheets[0].cssRules].find((rule) => rule.style && rule.style.getPropertyValue("--p0")).style.getPropertyValue(`--${name}`).trim();
+const CARD = 1080, fromSide = (x, width = 0) => (RTL ? CARD - x - width : x);
+function card(result, hidden) {
+  const W = CARD, H = 1350, LEFT = 80, WIDE = 920, font = "Georgia, 'Noto Serif', serif", plain = "'Helvetica Neue', Arial, 'Noto Sans', sans-serif", step = 154;
   const between = PAGE === "ja" ? "" : " ", wide = between ? 1 : 0.6;  // signs as wide as high, and no spaces
   const wrapped = (text, most) => text.split(between).reduce((lines, word) => {
     const last = lines[lines.length - 1];
@@ -85,19 +86,54 @@ function card(items, heading) {
     else lines.push(word);
     return lines;
   }, []).map((line, at, lines) => (at === 1 && lines.length > 2 ? `${line} …` : line)).slice(0, 2);
-  const text = (x, y, size, family, colour_, content, weight = 400) => svg("text", { x: RTL ? W - x : x, y, direction: RTL ? "rtl" : null, "font-size": size, "font-family": family, fill: colour_, "font-weight": weight }, content);
+  const text = (x, y, size, family, colour_, content, weight = 400) => svg("text", { x: fromSide(x), y, direction: RTL ? "rtl" : null, "font-size": size, "font-family": family, fill: colour_, "font-weight": weight }, content);
+  const heading = headingOf(hidden), people = together() ? [] : cardPeople(result, hidden, LEFT, 218, WIDE, (x, y, content) => text(x, y, 26, plain, "#3c434c", content));
+  const first = people.length ? 372 : 300, rows = glance(result, hidden).slice(0, 5);
   return svg("svg", { xmlns: SVG, viewBox: `0 0 ${W} ${H}`, width: W, height: H },
     svg("rect", { width: W, height: H, fill: "#fbf8f2" }), svg("rect", { width: W, height: 16, fill: "#0a6e8f" }),
-    wrapped(heading, 36).map((line, at) => text(80, 130 + at * 62, 52, font, "#1c1f24", line, 700)),
-    rows.flatMap((item, at) => [text(80, 290 + at * step, 64, font, "#0a6e8f", item.figure, 700),
-      ...wrapped(item.text, 52).map((line, row) => text(80, 336 + at * step + row * 38, 30, plain, "#3c434c", line))]),
-    text(80, H - 44, 26, plain, "#6b727b", LABELS.made_with));
+    wrapped(heading, 36).map((line, at) => text(LEFT, 130 + at * 62, 52, font, "#1c1f24", line, 700)), people,
+    rows.flatMap((item, at) => [text(LEFT, first + at * step, 58, font, "#0a6e8f", item.figure, 700),
+      ...wrapped(item.text, 56).map((line, row) => text(LEFT, first + 42 + at * step + row * 36, 28, plain, "#3c434c", line))]),
+    cardCalendar(result, LEFT, 1120, WIDE, (x, y, content) => text(x, y, 22, plain, "#6b727b", content)),
+    text(LEFT, H - 36, 24, plain, "#6b727b", LABELS.made_with));
 }
-function saveCard(kind) {
-  const shown = byId("card-names").checked && !RAW.anonymous;
-  // Whoever gets it may read another language than whoever saves it.
-  savePicture("chat-card", kind, inHouse(() => card(glance(figures(state), !shown), headingOf(!shown))));
+// Who wrote how much, as one bar in people's colours.
+function cardPeople(result, hidden, left, top, wide, text) {
+  const people = result.people.filter((who) => who.messages).sort((a, b) => b.messages - a.messages), all = sum(people.map((who) => who.messages)), made = [];
+  const paint = (who) => onPaper(who.person === OTHERS ? "others" : `p${colour(who.person)}`);
+  if (people.length < 2) return made;
+  let x = left, place = left;
+  for (const who of people) {
+    const width = (who.messages / all) * wide, name = [...nameOf(who.person, hidden)], label = apart(name.length > 20 ? `${name.slice(0, 19).join("")}…` : name.join(""));
+    made.push(svg("rect", { x: fromSide(x, Math.max(1, width - 3)), y: top, width: Math.max(1, width - 3), height: 22, rx: 4, fill: paint(who) }));
+    x += width;
+    if (place + 40 + label.length * 15 > left + wide) continue;
+    made.push(svg("circle", { cx: fromSide(place + 9), cy: top + 54, r: 9, fill: paint(who) }), text(place + 28, top + 63, label));
+    place += 60 + label.length * 15;
+  }
+  return made;
 }
+// A square for each day of up to a year, else for each month of the last years; darker means more.
+function cardCalendar(result, left, top, wide, text) {
+  const { days, total } = result, squares = new Map(), made = [];
+  if (total.first === null || total.first === total.last) return made;
+  const short = total.last - total.first < 371, lead = (dateOf(total.first).getUTCDay() + 6) % 7, year = (day) => dateOf(day).getUTCFullYear(), oldest = Math.max(year(total.first), year(total.last) - 6);
+  for (let day = total.first; day <= total.last; day++) {
+    const at = day - total.first + lead, [column, row] = short ? [Math.floor(at / 7), at % 7] : [dateOf(day).getUTCMonth(), year(day) - oldest];
+    if (row >= 0) squares.set(column * 7 + row, (squares.get(column * 7 + row) || 0) + (days.get(day) || 0));
+  }
+  const most = Math.max(...squares.values()), start = left + (short ? 0 : 70), columns = short ? Math.floor((total.last - total.first + lead) / 7) + 1 : 12;
+  const across = Math.min(short ? 18 : 66, (left + wide - start) / columns);
+  for (const [key, count] of squares) made.push(svg("rect", { x: fromSide(start + Math.floor(key / 7) * across, across - 3), y: top + (key % 7) * 18, width: across - 3, height: 15, rx: 3, fill: onPaper(`heat-${tone(Math.sqrt(count / most))}`) }));
+  if (!short) for (let row = oldest; row <= year(total.last); row++) made.push(text(left, top + (row - oldest) * 18 + 14, plainYear(row)));
+  made.push(text(left, top + 7 * 18 + 30, `${WORDING.columns.messages}: ${say(LABELS.span, { from: dated(total.first), to: dated(total.last) })}`));
+  return made;
+}
+// Whoever gets it may read another language than whoever saves it.
+const cardNow = (result) => inHouse(() => card(result, !byId("card-names").checked || RAW.anonymous));
+// As a picture, so that it looks as it is saved: the page's own style does not reach into it.
+const showCard = (result) => put("card-view", el("img", { src: pictureAddress(pictureText(cardNow(result))), alt: headingOf(!byId("card-names").checked || RAW.anonymous) }));
+const saveCard = (kind) => savePicture("chat-card", kind, cardNow(figures(state)));
 function headingOf(hidden = state.hidden) {
   if (RAW.title && !hidden) return RAW.title;
   const one = CHATS === 1 ? 0 : state.chat, chat = one === null ? null : chatList().find((entry) => entry.chat === one), group = chat && chat.people.size > 2;

@@ -219,6 +219,7 @@ function draw() {
   document.title = `${headingOf()} · realtalk`;
   drawChats((chat) => { state.chat = state.chat === chat ? null : chat; byId("filter-chat").value = state.chat ?? ""; draw(); });
   drawGlance(result); drawPeople(result); drawRhythm(result); drawWords(result); drawFeelings(result);
+  showCard(result);
   const period = state.from === null && state.to === null ? LABELS.showing_all : say(LABELS.span, { from: dated(state.from ?? 0), to: dated(state.to ?? LAST_DAY) });
   const who = state.people && state.people.length ? state.people.map((person) => saidName(person)).join(LABELS.comma) : LABELS.showing_everyone;
   byId("selection").textContent = say(LABELS.showing, { who, period, messages: counted(result.total.messages, "message") });
@@ -279,6 +280,7 @@ function filters() {
   update();
 }
 
+byId("card-names").onchange = () => showCard(figures(state));
 byId("card-svg").onclick = () => saveCard("svg");
 byId("card-png").onclick = () => saveCard("png");
 show("hide-names-group", !RAW.anonymous);
