@@ -1,10 +1,12 @@
 """How fast WhatsApp's own database is read: a million messages of an Android phone.
 
     python bench/phone.py --messages 1000000
-    → seconds and peak memory of reading it; exit status 1 where a promise is broken
+    → seconds, those of the processor, and peak memory of reading it; exit status 1 where a promise
+      is broken
 
 The database is written first, in the newer layout: 200 chats, a tenth of the messages with a file,
-a tenth with a reaction and a tenth as answers. The promises: under 15 seconds and 1 GB.
+a tenth with a reaction and a tenth as answers. The promises: under 15 seconds of processor, which
+others at work on the machine do not lengthen, and 1 GB.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ reading = open_reading(sys.argv[1]).reading
 count = reading.tables.messages.height
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 peak *= 1 if sys.platform == "darwin" else 1024
-print(json.dumps([time.perf_counter() - start, peak / 1e9, count]))
+used = time.process_time()
+print(json.dumps([time.perf_counter() - start, used, peak / 1e9, count]))
 """
 
 
@@ -92,9 +95,9 @@ def main() -> int:
         write(path, messages)
         command = [sys.executable, "-c", _READ, str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-    seconds, size, count = json.loads(done.stdout)
-    print(f"{count:,} messages: {seconds:.1f} s, {size:.2f} GB")
-    return int(count != messages or seconds > MOST_SECONDS or size > MOST_GB)
+    seconds, used, size, count = json.loads(done.stdout)
+    print(f"{count:,} messages: {seconds:.1f} s ({used:.1f} s of processor), {size:.2f} GB")
+    return int(count != messages or used > MOST_SECONDS or size > MOST_GB)
 
 
 if __name__ == "__main__":

@@ -196,12 +196,3 @@ def test_the_command_writes_a_page_and_its_figures(run: Any, runs: Path, tmp_pat
     assert made["title"] == "Mine" and len(made["key_figures"]) == 1
     assert "wrote r.html" in err and made["key_figures"][0]["figure"] in err
     assert "<title>Mine</title>" in (tmp_path / "r.html").read_text("utf-8")
-<<<<<<< HEAD
-=======
-
-
-def test_the_command_says_what_is_wrong(run: Any, tmp_path: Path) -> None:
-    assert run("report nowhere")[0] == 2
-    status, _, err = run("report sample --no-labels --chat Chat_1_Mara_Theo --out .")
-    assert status == 2 and err.startswith("error: ") and "is a folder" in err
->>>>>>> aee14991 (Give every chat of an export its own page, and show the card with a calendar and colours)

@@ -15,6 +15,7 @@ import pytest
 import written_apple
 from realtalk.chat import Attachment, Call, Reaction
 from realtalk.errors import RealtalkError
+from realtalk.formats.exports import databases
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.tables import from_corpus, to_corpus
@@ -145,6 +146,19 @@ def test_names_and_clocks(phone: Path) -> None:
     assert reading.corpus.chats[0].messages[0].time == datetime(2024, 5, 1, 10, 30, 2)
     (phone.parent / "wa.db").write_bytes(WA)
     assert [chat.id for chat in read(phone).corpus.chats] == ["Ann", "Trip"]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 50_000])
+def test_a_text_of_broken_signs_spoils_no_other(
+    phone: Path, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [message.text for message in read(phone).corpus.chats[0].messages]
+    with closing(sqlite3.connect(phone)) as made:
+        made.execute("UPDATE message SET text_data = CAST(x'ff686f' AS TEXT) WHERE key_id = 'mine'")
+        made.commit()
+    monkeypatch.setattr(databases, "_BATCH", batch)
+    texts = [message.text for message in read(phone).corpus.chats[0].messages]
+    assert texts == [before[0], "\ufffdho", *before[2:]]
 
 
 def test_nothing_is_written_beside_it_and_a_zip_says_the_same(phone: Path, tmp_path: Path) -> None:

@@ -113,15 +113,33 @@ class Database:
         batches = [pl.DataFrame(schema={name: kind for name, (_, kind) in kinds.items()})]
         if there:
             cells = ", ".join(kinds[name][0].format(name) for name in there)
-            cursor = self._connection.execute(f"SELECT {cells} FROM {table}")  # noqa: S608
             schema = {name: kinds[name][1] for name in there}
-            while rows := cursor.fetchmany(_BATCH):
+            for rows in self._batches(f"SELECT {cells} FROM {table}"):  # noqa: S608
                 columns = dict(zip(there, zip(*rows, strict=True), strict=True))
                 batch = pl.DataFrame(columns, schema=schema)
                 texts = batch.select(cs.string() | cs.binary()).cast(pl.Binary)
                 self._count(len(rows), sum(int(text.bin.size().sum()) for text in texts))
                 batches.append(batch)
         return pl.concat(batches, how="diagonal")
+
+    def _batches(self, query: str) -> Iterator[list[Any]]:
+        """The rows of a query. Text is read as it is until some of it is none."""
+        forgiving, self._connection.text_factory = self._connection.text_factory, str
+        read = 0
+        try:
+            cursor = self._connection.execute(query)
+            while rows := cursor.fetchmany(_BATCH):
+                read += len(rows)
+                yield rows
+        except sqlite3.OperationalError as error:
+            if "decode" not in str(error).lower():
+                raise
+            self._connection.text_factory = forgiving
+            cursor = self._connection.execute(f"{query} LIMIT -1 OFFSET {read}")
+            while rows := cursor.fetchmany(_BATCH):
+                yield rows
+        finally:
+            self._connection.text_factory = forgiving
 
     def _count(self, rows: int, size: int) -> None:
         self._row_limit -= rows

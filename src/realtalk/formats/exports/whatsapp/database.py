@@ -281,13 +281,18 @@ class _StoredPart:
 
     def _marks(self) -> pl.DataFrame:
         """The reactions of messages, as `extra`."""
-        marks: dict[int, list[tuple[str, list[str], int]]] = defaultdict(list)
+        marks: dict[int, tuple[tuple[str, str], ...]] = defaultdict(tuple)
         for row, emoji, jid in self._stored.reactions:
-            marks[row].append((emoji, [self._labels[jid]] if jid != "?" else [], 1))
-        extra = [pack_extra(reactions(given)) for given in marks.values()]
+            marks[row] += ((emoji, jid),)
+        packed = {given: self._packed(given) for given in set(marks.values())}  # often the same
+        extra = [packed[given] for given in marks.values()]
         return pl.DataFrame(
             {"row": list(marks), "extra": extra}, schema={"row": pl.Int64, "extra": pl.String}
         )
+
+    def _packed(self, given: tuple[tuple[str, str], ...]) -> str:
+        people = ((emoji, [self._labels[jid]] if jid != "?" else []) for emoji, jid in given)
+        return pack_extra(reactions((emoji, names, 1) for emoji, names in people))
 
 
 FORMAT = Format("WhatsApp's own database (msgstore.db, ChatStorage.sqlite)", sniff, read)
