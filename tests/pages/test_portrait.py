@@ -6,7 +6,9 @@ import json
 import math
 import re
 import stat
-from datetime import datetime
+from collections import Counter
+from datetime import date, datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -30,6 +32,7 @@ from portrait_chats import (
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
+from realtalk.pages import aggregates
 from realtalk.pages.aggregates import feeling_lines
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
 from realtalk.pages.wording import Wording
@@ -226,6 +229,60 @@ def test_the_page_says_what_the_encoder_learned_from(
     hidden = page_of(made, tmp_path, labels=True, anonymous=True)
     assert line in hidden and f"{made.chats[0].id}: {line}" not in hidden
     assert line not in page_of(made, tmp_path, labels=False)
+
+
+def sums(data: dict[str, Any], part: str, *by: str) -> Counter[tuple[int, ...]]:
+    """How often each item was counted, for each value of some columns of its rows."""
+    first, rows = date.fromisoformat(data["first"]), data["rows"]
+    columns: dict[str, list[int]] = {
+        "chat": list(accumulate(rows["chat"])),
+        "person": rows["person"],
+        "weekday": [(first + timedelta(day)).weekday() for day in rows["day"]],
+    }
+    found: Counter[tuple[int, ...]] = Counter()
+    entries = data[part]
+    for row, item, n in zip(
+        accumulate(entries["row"]), entries["item"], entries["count"], strict=True
+    ):
+        found[*(columns[name][row] for name in by), item] += n
+    return found
+
+
+def test_what_grows_with_the_messages_has_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted over longer times nothing is lost; of reply times the middle stays about the same."""
+    made = english()
+    whole = data_in(page_of(made, tmp_path))
+    monkeypatch.setattr(aggregates, "_MOST", 150)
+    monkeypatch.setattr(aggregates, "_MOST_REPLIES", 50)
+    small = data_in(page_of(made, tmp_path))
+    for part, by in {
+        "hours": ("chat", "person", "weekday"),
+        "answers": ("chat", "person"),
+        "emoji": ("chat", "person"),
+    }.items():
+        assert len(small[part]["row"]) < len(whole[part]["row"])
+        assert sums(small, part, *by) == sums(whole, part, *by)
+    assert len(small["words"]["row"]) <= 150 < len(whole["words"]["row"])
+    kept = sums(small, "words", "person")
+    assert kept and all(n == sums(whole, "words", "person")[key] for key, n in kept.items())
+    for person in range(2):
+        waits = [
+            sorted(
+                wait
+                for row, values in zip(
+                    accumulate(data["replies"]["row"]), data["replies"]["values"], strict=True
+                )
+                for wait in values
+                if data["rows"]["person"][row] == person
+            )
+            for data in (whole, small)
+        ]
+        all_waits, some = waits
+        assert 25 <= len(some) <= 50 < len(all_waits)
+        low, high = np.quantile(all_waits, (0.4, 0.6))
+        assert low <= np.median(some) <= high
 
 
 def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@
 
 No text of a message is in it. People beyond the most active share one row as "others". A day is
 the number of days since `first`; -1 stands for messages without a time. A column of nothing but
-zeros is left out.
+zeros is left out. What would grow with the messages has an end: of a large chat hours, words and
+the like are counted by month or longer, on a day in the middle of it, and of very many reply times
+every so many-th is kept.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ PEOPLE, CHATS = 12, 12  # shown by name; one more is shown too rather than calle
 _KEY = ("chat", "day", "person")
 COUNTED = ("words", "characters", "question", "links", *MEDIA, "calls", "edited", "deleted")
 MARKED = ("starts", "ends", "turn")
+_MOST = 60_000  # entries of a part, some 400 kB of a page
+_MOST_REPLIES = 4_000  # of a person
+_LONGER = ("1mo", "1q", "1y", "1000y")  # what entries are gathered over until they are few enough
 
 
 @dataclass(frozen=True)
@@ -160,15 +165,22 @@ class Aggregates:
 
     def _hours(self, frame: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
         timed = frame.drop_nulls("hour").group_by(*_KEY, "hour", maintain_order=True).len("count")
-        return _entries(timed.rename({"hour": "item"}), row_of)
+        timed = self._few(timed.rename({"hour": "item"}), row_of, weekdays=True)
+        return _entries(timed, row_of)
 
     def _replies(self, frame: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
         """Reply times by row, in the unit of the clock, shortest first."""
         size = 60 if self.lines.unit == "minute" else 1
+        waits = frame.drop_nulls("reply").select(*_KEY, pl.col("reply") // size)
+        if waits.height > _MOST:
+            # Every so many-th of a person's, in each month from the shortest to the longest.
+            step = (pl.len() / _MOST_REPLIES).ceil().cast(pl.Int64).over("person")
+            place = pl.int_range(pl.len()).over("person")
+            waits = self._gathered(waits, row_of, "1mo").sort("person", "chat", "day", "reply")
+            waits = waits.filter(place % step == step // 2)
         replies = (
-            frame.drop_nulls("reply")
-            .group_by(_KEY)
-            .agg((pl.col("reply") // size).sort().alias("values"))
+            waits.group_by(_KEY)
+            .agg(pl.col("reply").sort().alias("values"))
             .join(row_of, on=_KEY)
             .sort("row")
         )
@@ -180,7 +192,52 @@ class Aggregates:
             .group_by(*_KEY, "item", maintain_order=True)
             .agg(pl.col("count").sum())
         )
+        summed = self._few(summed, row_of, longest=2)
+        # Items come in the order of their use: those used least are given up.
+        sizes = summed.group_by("item").len().sort("item")
+        kept = sizes.filter(pl.col("len").cum_sum() <= max(_MOST, sizes["len"].max() or 0))
+        summed = summed.join(kept, on="item", how="semi", maintain_order="left")
         return {"items": list(counts.items)} | _entries(summed, row_of)
+
+    def _few(
+        self,
+        counts: pl.DataFrame,
+        row_of: pl.DataFrame,
+        *,
+        longest: int = len(_LONGER),
+        weekdays: bool = False,
+    ) -> pl.DataFrame:
+        """The counts, gathered over as much time as is needed to have few."""
+        few = counts
+        for every in _LONGER[:longest]:
+            if few.height <= _MOST:
+                break
+            few = (
+                self._gathered(counts, row_of, every, weekdays=weekdays)
+                .group_by(*_KEY, "item", maintain_order=True)
+                .agg(pl.col("count").sum())
+            )
+        return few
+
+    def _gathered(
+        self, lines: pl.DataFrame, row_of: pl.DataFrame, every: str, *, weekdays: bool = False
+    ) -> pl.DataFrame:
+        """Lines with one day for each chat, person and span of time: that of the middle row.
+
+        Whoever chooses a part of the time chooses the spans whose middle it holds.
+        """
+        date = pl.lit(self.first) + pl.duration(days=pl.col("day"))
+        is_timed = pl.col("day") >= 0
+        cell = [pl.when(is_timed).then(date.dt.truncate(every)).alias("span")]
+        if weekdays:
+            cell.append(pl.when(is_timed).then(date.dt.weekday()).alias("weekday"))
+        keys = ["chat", "person", "span", *(["weekday"] if weekdays else [])]
+        middle = pl.col("day").sort().get(pl.len() // 2).alias("middle")
+        home = row_of.with_columns(cell).group_by(keys).agg(middle)
+        placed = lines.with_columns(cell).join(
+            home, on=keys, nulls_equal=True, maintain_order="left"
+        )
+        return placed.with_columns(pl.col("middle").alias("day")).drop("middle", *keys[2:])
 
     def _lookup(self, found: LookUp) -> dict[str, Any]:
         """Uses of each item by chat, person and week or month, which are numbered as cells."""
@@ -203,7 +260,8 @@ class Aggregates:
         numbered = self._add_numbers(pairs).with_columns(
             _number("other", self.people).alias("item")
         )
-        return _entries(numbered.group_by(*_KEY, "item").len("count").sort("item"), row_of)
+        counts = numbered.group_by(*_KEY, "item").len("count").sort("item")
+        return _entries(self._few(counts, row_of), row_of)
 
     def _emotions(self, row_of: pl.DataFrame) -> dict[str, Any]:
         assert self.feelings is not None
@@ -217,7 +275,7 @@ class Aggregates:
             .len("count")
             .sort(*_KEY, "item")
         )
-        return {"items": list(EMOTIONS)} | _entries(felt, row_of)
+        return {"items": list(EMOTIONS)} | _entries(self._few(felt, row_of), row_of)
 
 
 def _number(column: str, group: Group) -> pl.Expr:
