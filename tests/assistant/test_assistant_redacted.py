@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("chat_statistics", {}),
     ("feelings", {}),
     ("feelings", {"by": "day"}),
+    ("writes_first", {}),
+    ("streaks", {}),
+    ("on_this_day", {"date": "2027-03-08"}),
+    ("lost_contacts", {"least_messages": 1, "quiet_days": 0}),
 )
 REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("list_chats", {"person": "Ottoline Quill"}),
@@ -43,6 +48,9 @@ REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("read_session", {"chat": "Ottoline", "session": 1}),
     ("chat_statistics", {"person": "Beppo"}),
     ("feelings", {"person": "beppo"}),
+    ("lost_contacts", {"me": "Ottoline Quill"}),
+    ("year", {"person": "Bertrand Osei"}),
+    ("streaks", {"chat": "Ottoline"}),
 )
 
 
@@ -82,6 +90,10 @@ def test_no_name_is_told(exports: tuple[str, str], tmp_path: Path) -> None:
             asked("read_session", chat=row["chat"], around=id_)
         felt = asked("feelings", person=shared)["rows"]
         assert {row["person"] for row in felt} == {shared}
+        assert asked("year", person=shared)["chats_in_all"] == 2
+        if find_spec("duckdb"):
+            sql = "SELECT * FROM messages LEFT JOIN reactions USING (chat, date)"
+            assert asked("query", sql=sql)["total"] > 4
         told = everything(asked)
         assert asked.said == ""  # notes on reading may name files, and these people
     assert "harmonica" in told and "Person1" in told
