@@ -306,6 +306,7 @@ def test_a_folder_gets_a_page_for_each_chat(tmp_path: Path) -> None:
         assert own["chats"] == [only.id] and sum(own["rows"]["messages"]) == row["messages"]
         assert set(own["people"]) == {message.speaker for message in only.messages}
         assert f'<a href="{quote(row["page"])}">' in listed
+    assert f"<title>{len(rows)} chats</title>" in listed
     again = rt.report(made, out=tmp_path / "pages", labels=False, anonymous=True).to_json()
     assert [row["chat"] for row in again["pages"]] == [f"Chat {n + 1}" for n in range(len(rows))]
     (tmp_path / "mine").mkdir()

@@ -101,6 +101,6 @@ def write_chats(
         "date": datetime.now(UTC).date().isoformat(),
     }
     sections = [Section("chats", heading, words.say("what", "chats"), (table,))]
-    title = options.title or heading
+    title = options.title or words.counted(len(rows), "chat")
     index = write_page(folder / INDEX, render(title, sections, made=made))
     return ChatFolder(index, tuple(rows), tuple(notes))
