@@ -34,7 +34,7 @@ from realtalk.text.relative_dates import resolve
 SINGLE, TEMPORAL, SEVERAL, INFERRED = "single_hop", "temporal", "multi_hop", "commonsense"
 _LONGEST_QUESTION, _LONGEST_ANSWER = 40, 25  # words
 _GROUNDED = 0.5  # of an answer's words, what its evidence must say
-_ALIKE, _ALIKE_ANSWERED = 0.85, 0.5  # F1 of two questions; where their answers are alike, too
+_ALIKE, _ALIKE_ANSWERED = 0.85, 0.7  # F1 of two questions; where their answers are alike, too
 # Said to somebody in the chat, or about the text instead of the people.
 _INSIDE = re.compile(
     r"\b(?:i|me|my|mine|we|us|our|ours|you|your|yours|the (?:message|messages|text|chat|speaker)"
