@@ -3,11 +3,15 @@
     python -m research.experiments.draft_questions OUT --data DATA/realtalk [--model NAME] [--count 60]
     → OUT/NAME-drafts.jsonl for each corpus, OUT/sheet.csv
     python -m research.experiments.draft_questions OUT --ticked
-    → {"drafted": 171, "kept": 60, "ticked": 60, "survive": 41, "mended": 6, "fails": {"right": 9, …}}
+    → {"drafted": …, "kept": …, "ticked": …, "survive": …, "mended": …, "fails": {"right": …}, …}
 
-With `--elsewhere` the model is on another machine, which needs nothing but torch: what is not
-answered yet is written to OUT/prompts.jsonl.xz, `answers_run` answers it there, and the same
-command takes OUT/answers.jsonl. Twice: for the drafts, then for what reads them.
+    python -m research.experiments.draft_questions OUT --data DATA/realtalk --rules
+    → {"ok": {"stays": 256, "can be guessed: yes or no": 68, …}, "wrong": {"stays": 14, …}, …}
+
+The last holds the rules that need no model against questions that people wrote, by the audit's
+verdicts. With `--elsewhere` the model is on another machine, which needs nothing but torch: what
+is not answered yet is written to OUT/prompts.jsonl.xz, `answers_run` answers it there, and the
+same command takes OUT/answers.jsonl. Twice: for the drafts, then for what reads them.
 
     python -m research.experiments.draft_questions OUT --data DATA/realtalk --elsewhere
     python -m research.experiments.answers_run --prompts OUT/prompts.jsonl.xz --base QWEN.gguf --out RUN
@@ -39,6 +43,8 @@ from typing import Any
 import realtalk as rt
 from realtalk.chat import Chat, Corpus
 from realtalk.files.writing import atomic_path
+from realtalk.formats.audit import Audit
+from realtalk.memory.draft_rules import flaw_of
 from realtalk.memory.drafting import Drafts
 from realtalk.memory.showing import MessageCosts
 from research.experiments.answers_run import lines
@@ -55,6 +61,7 @@ def main() -> None:
     parser.add_argument("--base-url")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--elsewhere", action="store_true", help="the model is on another machine")
+    parser.add_argument("--rules", action="store_true", help="the rules on published questions")
     parser.add_argument("--ticked", action="store_true", help="count the ticks of OUT/sheet.csv")
     given = parser.parse_args()
     sheet = given.out / "sheet.csv"
@@ -65,7 +72,9 @@ def main() -> None:
         counts = {"drafted": sum(len(each.all) for each in drafts)}
         print(json.dumps(counts | {"kept": sum(len(each.kept) for each in drafts)} | survived))
         return
-    if given.elsewhere:
+    if given.rules:
+        print(json.dumps(published_flaws(rt.read(given.data))))
+    elif given.elsewhere:
         with replayed(given.out) as url:
             name = given.model or "qwen2.5-1.5b"
             draft_all(given, rt.Model(f"openai-api/elsewhere/{name}", base_url=url), fresh=True)
@@ -164,6 +173,18 @@ def sheet_rows(name: str, corpus: Corpus, drafts: Drafts) -> list[dict[str, str]
 
 def _evidence(chat: Chat, ids: tuple[str, ...]) -> str:
     return MessageCosts(chat).context(ids).text
+
+
+def published_flaws(corpus: Corpus) -> dict[str, dict[str, int]]:
+    """What the rules say of a corpus's own questions, for each verdict of the audit."""
+    flaws: dict[str, Counter[str]] = {}
+    for chat in corpus.chats:
+        audited = Audit.load_shipped().of(chat)
+        for place, question in enumerate(chat.questions):
+            if question.id in audited:
+                flaw = flaw_of(question, chat, chat.questions[:place]) or "stays"
+                flaws.setdefault(audited[question.id].verdict, Counter())[flaw] += 1
+    return {verdict: dict(counts.most_common()) for verdict, counts in flaws.items()}
 
 
 def survival(rows: list[dict[str, str]]) -> dict[str, Any]:
