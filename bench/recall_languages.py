@@ -130,14 +130,18 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("research/results/rows/languages-rows.parquet")
     )
+    parser.add_argument("--only", choices=("own", "paraphrases"), help="the other rows stay")
     options = parser.parse_args()
     encoder = SentenceEncoder()
     rows: list[Row] = []
+    if options.only:
+        is_other = (pl.col("set") == "paraphrases") == (options.only == "own")
+        rows = pl.read_parquet(options.out).filter(is_other).to_dicts()
     with tempfile.TemporaryDirectory() as cache:
         memory = Retrieved(encoder=encoder, cache=Path(cache))
-        for language, chat in stories():
+        for language, chat in stories() if options.only != "paraphrases" else ():
             rows += ranked_rows("own", language, chat, memory, encoder)
-        for chat in paraphrases(options.data):
+        for chat in paraphrases(options.data) if options.only != "own" else ():
             rows += ranked_rows("paraphrases", chat.id, chat, memory, encoder)
     frame = pl.DataFrame(rows, schema_overrides={"rank": pl.Int32})
     frame.write_parquet(options.out)
