@@ -87,7 +87,7 @@ def fill_chart(file: Path, rows: list[dict[str, Any]], **values: Any) -> Any:
     """The Altair chart of a Vega-Lite file, with rows and values where it says "$name"."""
     import altair as alt
 
-    values["rows"] = {"values": rows}  # data that travels inside the chart
+    values["rows"] = {"values": []}  # data that travels inside the chart
 
     def fill(fields: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -97,7 +97,10 @@ def fill_chart(file: Path, rows: list[dict[str, Any]], **values: Any) -> Any:
 
     spec = json.loads(file.read_text("utf-8"), object_hook=fill)
     kind = alt.FacetChart if "facet" in spec else alt.LayerChart
-    return kind.from_dict(spec, validate=False)
+    chart = kind.from_dict(spec, validate=False)
+    # They come last: of what it is given, Altair tries each row as every kind of data.
+    chart.data.values = rows
+    return chart
 
 
 def response_gaps(stats: CorpusStats) -> Any:

@@ -361,13 +361,15 @@ def _intimacy(
     chart = fill_chart(
         _CHARTS / "intimacy.json",
         points.with_columns(run.alias("run")).to_dicts(),
-        fits={"values": fits},
+        fits={"values": []},
         names=names,
         colours=_SPEAKERS[: len(names)],
         # The numbers of turns that the legend shows: the fewest, the middle, the most.
         sizes=sorted({counts[0], counts[len(counts) // 2], counts[-1]}),
     )
-    if not fits:
+    if fits:
+        chart.layer[2].data.values = fits
+    else:
         chart.layer = chart.layer[:2]
     facet = FACETS["intimacy_linear"]
     skipped = any(speaker.sessions < points["session"].n_unique() for speaker in who)
