@@ -25,16 +25,27 @@ def encoder() -> SentenceEncoder:
 
 
 class Shipped(Embeddings):
-    """The shipped encoder in LangChain's form."""
+    """The shipped encoder in LangChain's form. What it has read once it does not read again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[float]] = {}
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return [[float(value) for value in row] for row in encoder().embed(texts)]
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for text, row in zip(new, encoder().embed(new) if new else (), strict=True):
+            self._known[text] = [float(value) for value in row]
+        return [self._known[text] for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
         return self.embed_documents([text])[0]
 
 
+@cache
+def shipped() -> Shipped:
+    return Shipped()
+
+
 def vector_store(documents: list[Any]) -> Any:
     """A retriever over all documents, by the likeness of vectors."""
-    store = InMemoryVectorStore.from_documents(documents, Shipped())
+    store = InMemoryVectorStore.from_documents(documents, shipped())
     return store.as_retriever(search_kwargs={"k": MOST})

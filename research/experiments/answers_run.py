@@ -62,7 +62,7 @@ def main() -> None:
     library("torch").set_float32_matmul_precision("high")  # of bf16 values it loses nothing
     say(began, f"{base.title} on {base.device} in {base.precision}; {len(chosen):,} prompts")
     with (given.out / "answers.jsonl").open("a", encoding="utf-8") as stream:
-        Run(given, base, int(head["max_tokens"]), began, stream).all(chosen)
+        Run(given, base, head, began, stream).all(chosen)
 
 
 class Run:
@@ -72,7 +72,7 @@ class Run:
         self,
         given: argparse.Namespace,
         base: PretrainedModel,
-        max_tokens: int,
+        head: Row,
         began: float,
         stream: TextIO,
     ) -> None:
@@ -81,7 +81,7 @@ class Run:
         self.began = began
         self.stream = stream
         self.writer = Writer(base.tokenizer)
-        self.sampling = Sampling(max_tokens)
+        self.head = head
         torch, transformers = library("torch"), library("transformers")
         self.report: Row = {
             "base": base.title,
@@ -91,7 +91,7 @@ class Run:
             "python": platform.python_version(),
             "torch": torch.__version__,
             "transformers": transformers.__version__,
-            "max_tokens": max_tokens,
+            "max_tokens": head["max_tokens"],
             "sets": {},
         }
 
@@ -107,6 +107,8 @@ class Run:
 
     def one_set(self, title: str, rows: Sequence[Row]) -> int:
         """Answers a set; returns how many prompts there was no time for."""
+        about = self.head.get("sets", {}).get(title, {})
+        self.sampling = Sampling(int(about.get("max_tokens", self.head["max_tokens"])))
         start = time.perf_counter()
         encoded = self.encoded(rows)
         reading = time.perf_counter()
