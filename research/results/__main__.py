@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("persona", "threads", "memory", "languages", "simulated", "which", "drawn", "reproduced")
+NAMES = (
+    *("persona", "threads", "memory", "languages", "simulated", "which", "side", "drawn"),
+    "reproduced",
+)
 
 for name in sys.argv[1:] or NAMES:
     import_module(f"research.results.{name}_results").main()

@@ -8,13 +8,22 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import realtalk as rt
 from realtalk.files.download import DATASETS
 from realtalk.formats.audit import VERDICTS
 from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.golds import audited_gold
 from realtalk.memory.rows import ANSWER_SCORES
-from research.results import PAGES, ROWS, languages_results, memory_rows, memory_stored, page_words
+from research.results import (
+    PAGES,
+    ROWS,
+    languages_results,
+    memory_rows,
+    memory_stored,
+    page_words,
+    side_rows,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +32,7 @@ from research.results import PAGES, ROWS, languages_results, memory_rows, memory
         pytest.param("memory", marks=pytest.mark.slow),
         "languages",
         "which",
+        "side",
         pytest.param("simulated", marks=pytest.mark.slow),
         pytest.param("threads", marks=pytest.mark.slow),
         pytest.param("persona", marks=pytest.mark.slow),
@@ -34,7 +44,8 @@ def test_a_page_is_what_its_rows_make(
     pages = import_module(f"research.results.{name}_results")
     monkeypatch.setattr(pages, "PAGES", tmp_path)
     pages.main()
-    page = {"which": "which-memory.md"}.get(name, f"{name}.md")
+    pages_named = {"which": "which-memory", "side": "side-by-side"}
+    page = f"{pages_named.get(name, name)}.md"
     assert (tmp_path / page).read_text("utf-8") == (PAGES / page).read_text("utf-8")
 
 
@@ -61,6 +72,22 @@ def test_the_rows_of_memory_hold_ids_and_numbers_only() -> None:
         if not kind.is_numeric() and kind != pl.Boolean:
             said = set(rows[name].cast(pl.String).drop_nulls())
             assert said <= known.get(name, set()), name
+
+
+def test_memories_side_by_side_are_measured_as_the_command_does() -> None:
+    corpus = open_reading("sample").reading.corpus
+    row = side_rows.measured(corpus, "published", "BM25")
+    probed = rt.probe("sample", settings={"way": "bm25"}, budget=side_rows.BUDGET)
+    order, shown = probed.variants.values()
+    for name in side_rows.SCORES:
+        one = {**order.overall, **shown.overall}[name]
+        assert one.value is not None
+        assert row[name]["value"] == round(one.value, 4) and row[name]["n"] == one.n
+    assert row["recall_ms"] > 0 and row["build_s"] > 0
+    for stored in side_rows.stored():  # names and numbers only
+        assert stored["set"] in side_rows.SETS and stored["memory"] in side_rows.MEMORIES
+        texts = {key for key, value in stored.items() if isinstance(value, str)}
+        assert texts == {"set", "memory", "version"}
 
 
 def test_the_rows_of_languages_hold_names_and_ranks_only() -> None:
