@@ -33,9 +33,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import add
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -108,7 +109,10 @@ def match(old_frame: pl.DataFrame, new_frame: pl.DataFrame) -> tuple[list[Pair],
 
 
 def _lines(old: pl.DataFrame, new: pl.DataFrame) -> tuple[list[_Line], list[_Line]]:
-    coarse = any(_in_minutes(side["time"].drop_nulls()) for side in (old, new))
+    stated = (side["time"].drop_nulls() for side in (old, new))
+    coarse = any(
+        len(times) >= _WHOLE_MINUTES and not (times.dt.second() != 0).any() for times in stated
+    )
     time, text, id_, extra = (pl.col(name) for name in ("time", "text", "id", "extra"))
     columns = (
         "speaker",
@@ -129,10 +133,6 @@ def _lines(old: pl.DataFrame, new: pl.DataFrame) -> tuple[list[_Line], list[_Lin
         for side in (old, new)
     )
     return first, second
-
-
-def _in_minutes(times: pl.Series) -> bool:
-    return len(times) >= _WHOLE_MINUTES and not (times.dt.second() != 0).any()
 
 
 def span(times: Iterable[datetime | None]) -> Span | None:
@@ -380,11 +380,10 @@ class JoinCounts:
         return self.edited + self.deleted + self.reacted
 
     def __add__(self, other: JoinCounts) -> JoinCounts:
-        names = [field.name for field in fields(self)]
-        return JoinCounts(*(getattr(self, name) + getattr(other, name) for name in names))
+        return JoinCounts(*map(add, astuple(self), astuple(other)))
 
     def __str__(self) -> str:
-        counts = {field.name: getattr(self, field.name) for field in fields(self)}
+        counts = asdict(self)
         rare = ("reacted", "gone")  # said where there are any
         return ", ".join(
             f"{name} {count:,}" for name, count in counts.items() if count or name not in rare
@@ -580,5 +579,5 @@ def recut(messages: pl.DataFrame, gap: Gap) -> pl.DataFrame:
 
 def _cut_sessions(messages: pl.DataFrame, gap: Gap) -> pl.DataFrame:
     """A message without time goes with the one before it."""
-    filled = messages.with_columns(pl.col("time").forward_fill())
+    filled = messages.with_columns(pl.col.time.forward_fill())
     return cut_frame(filled, gap).with_columns(messages["time"])

@@ -36,6 +36,8 @@ UTC_ZONE = ZoneInfo("UTC")
 _BOM = b"\xef\xbb\xbf"
 # In place of the value of a line that has none, or of one that is nested too deeply.
 BLANK, BROKEN, TOO_DEEP = object(), object(), object()
+_NEW: dict[str, Callable[[], Any]] = {"start_map": dict, "start_array": list}
+_ENDS = frozenset(("end_map", "end_array"))
 NOT_TEXT = "its text is not text but another value"
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 _MOST_NAMES, _LONGEST_NAME = 20, 30  # of fields or columns
@@ -54,21 +56,17 @@ def load(member: Member) -> Any:
     except orjson.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         if error.pos >= len(error.doc.rstrip()):
-            raise RealtalkError(
-                f"the JSON ends in the middle ({place})",
-                where=member.where,
-                fix=f"the file was cut off: {EXPORT_AGAIN}",
+            raise member.error(
+                f"the JSON ends in the middle ({place})", f"the file was cut off: {EXPORT_AGAIN}"
             ) from error
-        raise RealtalkError(
-            f"not valid JSON ({place})", where=member.where, fix=EXPORT_AGAIN
-        ) from error
+        raise member.error(f"not valid JSON ({place})", EXPORT_AGAIN) from error
 
 
 def load_list(member: Member) -> list[Any]:
     """The messages of a file that is nothing but a list of them."""
     value = load(member)
     if not isinstance(value, list):
-        raise RealtalkError("not a list of messages", where=member.where)
+        raise member.error("not a list of messages")
     return value
 
 
@@ -76,7 +74,7 @@ def load_export(member: Member) -> Fields:
     """The object of a file that holds its `messages` in a list."""
     export = mapping(load(member))
     if not isinstance(export.get("messages"), list):
-        raise RealtalkError("no list of 'messages'", where=member.where)
+        raise member.error("no list of 'messages'")
     return export
 
 
@@ -88,11 +86,11 @@ def json_events(member: Member, *, several: bool = False) -> Iterator[Events]:
             stream.read(3)
         try:
             yield ijson.basic_parse(
-                stream, use_float=True, buf_size=1 << 18, multiple_values=several
+                stream, use_float=True, buf_size=1 << 20, multiple_values=several
             )
         # ijson's own message quotes the text around the fault.
         except (ijson.JSONError, ValueError, OverflowError) as error:
-            raise RealtalkError("not valid JSON", where=member.where) from error
+            raise member.error("not valid JSON") from error
 
 
 def items(member: Member) -> Iterator[Any]:
@@ -101,7 +99,7 @@ def items(member: Member) -> Iterator[Any]:
         if next(events, ("", None))[0] == "start_array":
             for value in list_values(events):
                 if value is TOO_DEEP:
-                    raise RealtalkError("holds JSON nested too deeply", where=member.where)
+                    raise member.error("holds JSON nested too deeply")
                 yield value
             for _ in events:  # whatever stands behind the list is a fault
                 pass
@@ -120,28 +118,27 @@ def build_value(begins: str, scalar: Any, events: Events, deepest: int = DEEPEST
 
     Built here and not by the parser, whose memory grows with the square of the depth.
     """
-    if begins not in ("start_map", "start_array"):
+    if begins not in _NEW:
         return scalar
-    outer: list[Any] = []
-    keys: list[str] = []
-    inner: Any = {} if begins == "start_map" else []
+    outer: list[tuple[Any, str]] = []  # what is around it, and under which key it goes there
+    key, inner = "", _NEW[begins]()
     for event, value in events:
-        complete = value
         if event == "map_key":
-            keys.append(value)
+            key = value
             continue
-        if event in ("start_map", "start_array"):
-            outer.append(inner)
-            inner = {} if event == "start_map" else []
+        if (new := _NEW.get(event)) is not None:
+            outer.append((inner, key))
+            inner = new()
             if len(outer) > deepest:
                 return TOO_DEEP
             continue
-        if event in ("end_map", "end_array"):
+        complete = value
+        if event in _ENDS:
             if not outer:
                 return inner
-            complete, inner = inner, outer.pop()
-        if isinstance(inner, dict):
-            inner[keys.pop()] = complete
+            complete, (inner, key) = inner, outer.pop()
+        if type(inner) is dict:
+            inner[key] = complete
         else:
             inner.append(complete)
     return inner
@@ -187,6 +184,12 @@ def with_keys(needed: str, others: str = "") -> Callable[[Member], bool]:
         return names <= keys and (not further or not further.isdisjoint(keys))
 
     return check
+
+
+def word_pairs(lines: str) -> dict[str, str]:
+    """A table of two columns: the first word of each line, and what follows it."""
+    cells = (line.split(maxsplit=1) for line in lines.strip().splitlines())
+    return {key: "".join(value) for key, *value in cells}
 
 
 def list_fields(names: Sequence[str]) -> str:

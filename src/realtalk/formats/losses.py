@@ -16,23 +16,24 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus
+from realtalk.formats.json_input import word_pairs
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.registry import FORMATS
 from realtalk.formats.source import Source
 
 LOSSLESS = ("convokit", "jsonl", "locomo")  # proven by tests, so not read back
 
-_FIELDS = {
-    "id": "message ids",
-    "speaker": "speakers",
-    "time": "times",
-    "text": "texts",
-    "attachments": "attachments",
-    "reply_to": "replies",
-    "edited": "edited marks",
-    "deleted": "deleted marks",
-    "extra": "further fields of messages",
-}
+_FIELDS = word_pairs("""
+    id          message ids
+    speaker     speakers
+    time        times
+    text        texts
+    attachments attachments
+    reply_to    replies
+    edited      edited marks
+    deleted     deleted marks
+    extra       further fields of messages
+""")
 
 
 def not_kept(corpus: Corpus, name: str, paths: tuple[Path, ...]) -> dict[str, int]:

@@ -247,9 +247,7 @@ class _Merger:
             self._rows[row.id] = replace(
                 row, speakers=speakers, aliases=_aliases(row, speakers, names), extra=extra
             )
-            self._frames[row.id] = self._frames[row.id].with_columns(
-                pl.col("speaker").replace(names)
-            )
+            self._frames[row.id] = self._frames[row.id].with_columns(pl.col.speaker.replace(names))
 
     def _join_known(self, row: ChatRow) -> bool:
         """Whether the chat is one that is known; then its messages are put in."""
@@ -261,10 +259,10 @@ class _Merger:
         names = _same_people(old, row, alignment, way.same)
         offset = alignment.offset if alignment else _NOW
         frame = self._new_frames[row.id].with_columns(
-            pl.lit(old.id).alias("chat"), pl.col("speaker").replace(names)
+            pl.lit(old.id).alias("chat"), pl.col.speaker.replace(names)
         )
         if offset:
-            frame = frame.with_columns(pl.col("time") + offset)
+            frame = frame.with_columns(pl.col.time + offset)
             self._notes.append(f"{old.id}: times of the new file were moved by {_hours(offset)}")
         before = self._frames[old.id]
         numbers = [number for number, _ in old.empty_sessions]
@@ -286,7 +284,7 @@ class _Merger:
             note = f"messages edited, deleted or given reactions since: {counts.changes:,}"
             self._notes.append(f"{chat}: {note}; they stay as they were without `take_edits=True`")
         behind = sum(
-            frame.filter(pl.col("chat") == new).height
+            frame.filter(pl.col.chat == new).height
             for frame in (self._new.events, self._new.questions)
         )
         if behind:
@@ -394,7 +392,7 @@ def _by_chat(tables: Tables) -> dict[str, pl.DataFrame]:
 
 
 def _of_chats(frame: pl.DataFrame, ids: Mapping[str, str]) -> pl.DataFrame:
-    return frame.filter(pl.col("chat").is_in(list(ids))).with_columns(pl.col("chat").replace(ids))
+    return frame.filter(pl.col.chat.is_in(list(ids))).with_columns(pl.col.chat.replace(ids))
 
 
 def _find_sharing(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
@@ -411,7 +409,7 @@ def _find_sharing(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
 
 def _telling(messages: pl.DataFrame) -> pl.DataFrame:
     """Long texts that few chats have: what is sent to everybody tells nothing."""
-    long = messages.filter(pl.col("text").str.len_chars() >= _LONG).select("chat", "text").unique()
+    long = messages.filter(pl.col.text.str.len_chars() >= _LONG).select("chat", "text").unique()
     return long.filter(pl.len().over("text") <= _FEW)
 
 
@@ -501,14 +499,14 @@ def join_overlaps(
 
 def _sharing(messages: pl.DataFrame, keys: Mapping[str, str]) -> dict[str, list[str]]:
     """Chats, and those of their key before them that have messages of theirs, most first."""
-    first = pl.col("chat").first().over("key", *_SAME)
+    first = pl.col.chat.first().over("key", *_SAME)
     pairs = (
         messages.select(
-            "chat", *_SAME, key=pl.col("chat").replace_strict(keys, return_dtype=pl.String)
+            "chat", *_SAME, key=pl.col.chat.replace_strict(keys, return_dtype=pl.String)
         )
         .unique(maintain_order=True)
         .with_columns(first=first)
-        .filter(pl.col("first") != pl.col("chat"))
+        .filter(pl.col.first != pl.col.chat)
         .group_by("chat", "first")
         .len()
         .sort("len", "first", descending=[True, False])

@@ -70,10 +70,12 @@ class Ledger:
             )
 
     @staticmethod
-    def of(in_messages: int, leftovers: Sequence[Leftover], system: int = 0) -> Ledger:
-        """Entries that are in messages, or left over, or the app's."""
+    def of(
+        in_messages: int, leftovers: Sequence[Leftover], system: int = 0, unit: str = "entries"
+    ) -> Ledger:
+        """What is in messages, or left over, or the app's."""
         total = in_messages + len(leftovers) + system
-        return Ledger("entries", total, in_messages, system, tuple(leftovers))
+        return Ledger(unit, total, in_messages, system, tuple(leftovers))
 
     @staticmethod
     def sum(parts: Sequence[Ledger], unit: str = "") -> Ledger:

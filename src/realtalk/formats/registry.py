@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.formats.json_input import decode, head_keys, list_fields, load
+from realtalk.formats.json_input import decode, head_keys, list_fields, load, word_pairs
 from realtalk.formats.reading import Format
 from realtalk.formats.source import EXPORT_AGAIN, Member, Source, ending
 from realtalk.registry import Registry
@@ -154,42 +154,43 @@ def _describe_json(value: Any) -> str:
     return "empty" if value in ({}, []) else "a single value"
 
 
-_HERE = "realtalk.formats"
-
 FORMATS: Registry[Format] = Registry(
     "format",
     {
-        "realtalk": f"{_HERE}.published.realtalk:FORMAT",
-        "sheet": f"{_HERE}.published.sheet:FORMAT",
-        "locomo-plus": f"{_HERE}.published.locomo_plus:FORMAT",
-        "locomo": f"{_HERE}.published.locomo:FORMAT",
-        "longmemeval": f"{_HERE}.published.longmemeval:FORMAT",
-        "beam": f"{_HERE}.published.beam:FORMAT",
-        "realmem": f"{_HERE}.published.realmem:FORMAT",
-        "lmeb": f"{_HERE}.published.lmeb:FORMAT",
-        "convokit": f"{_HERE}.published.convokit:FORMAT",
-        "reddit": f"{_HERE}.published.reddit:FORMAT",
-        "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",
-        "whatsapp-database": f"{_HERE}.exports.whatsapp.database:FORMAT",
-        "whatsapp-exporter": f"{_HERE}.exports.whatsapp.exporter:FORMAT",
-        "telegram": f"{_HERE}.exports.telegram:FORMAT",
-        "signal": f"{_HERE}.exports.signal:FORMAT",
-        "discord": f"{_HERE}.exports.discord:FORMAT",
-        "slack": f"{_HERE}.exports.slack:FORMAT",
-        "instagram": f"{_HERE}.exports.meta:INSTAGRAM",
-        "messenger": f"{_HERE}.exports.meta:MESSENGER",
-        "imessage": f"{_HERE}.exports.imessage:FORMAT",
-        "line": f"{_HERE}.exports.line:FORMAT",
-        "kakaotalk": f"{_HERE}.exports.kakaotalk:FORMAT",
-        "viber": f"{_HERE}.exports.viber:FORMAT",
-        "chatlab": f"{_HERE}.exports.chatlab:FORMAT",
-        "teams": f"{_HERE}.exports.teams:FORMAT",
-        "google-chat": f"{_HERE}.exports.google_chat:FORMAT",
-        "chatgpt": f"{_HERE}.exports.assistants:CHATGPT",
-        "claude": f"{_HERE}.exports.assistants:CLAUDE",
-        "mbox": f"{_HERE}.exports.mbox:FORMAT",
-        "jsonl": f"{_HERE}.published.jsonl:FORMAT",
-        "csv": f"{_HERE}.published.csv:FORMAT",
+        name: f"realtalk.formats.{place}"
+        for name, place in word_pairs("""
+            realtalk          published.realtalk:FORMAT
+            sheet             published.sheet:FORMAT
+            locomo-plus       published.locomo_plus:FORMAT
+            locomo            published.locomo:FORMAT
+            longmemeval       published.longmemeval:FORMAT
+            beam              published.beam:FORMAT
+            realmem           published.realmem:FORMAT
+            lmeb              published.lmeb:FORMAT
+            convokit          published.convokit:FORMAT
+            reddit            published.reddit:FORMAT
+            whatsapp          exports.whatsapp.reader:FORMAT
+            whatsapp-database exports.whatsapp.database:FORMAT
+            whatsapp-exporter exports.whatsapp.exporter:FORMAT
+            telegram          exports.telegram:FORMAT
+            signal            exports.signal:FORMAT
+            discord           exports.discord:FORMAT
+            slack             exports.slack:FORMAT
+            instagram         exports.meta:INSTAGRAM
+            messenger         exports.meta:MESSENGER
+            imessage          exports.imessage:FORMAT
+            line              exports.line:FORMAT
+            kakaotalk         exports.kakaotalk:FORMAT
+            viber             exports.viber:FORMAT
+            chatlab           exports.chatlab:FORMAT
+            teams             exports.teams:FORMAT
+            google-chat       exports.google_chat:FORMAT
+            chatgpt           exports.assistants:CHATGPT
+            claude            exports.assistants:CLAUDE
+            mbox              exports.mbox:FORMAT
+            jsonl             published.jsonl:FORMAT
+            csv               published.csv:FORMAT
+        """).items()
     },
 )
 

@@ -112,7 +112,7 @@ def cut_frame(frame: pl.DataFrame, gap: Gap, by: str | None = None) -> pl.DataFr
 
     Of several chats, one after the other, `by` is the column that tells them apart.
     """
-    time = pl.col("time")
+    time = pl.col.time
     pause = (
         time.dt.date() != time.dt.date().shift(1) if gap == "day" else time - time.shift(1) > gap
     )
@@ -123,7 +123,7 @@ def cut_frame(frame: pl.DataFrame, gap: Gap, by: str | None = None) -> pl.DataFr
         time.first().over(session).alias("session_time"),
         pl.format(
             "D{}:{}",
-            pl.col("session"),
+            pl.col.session,
             pl.int_range(1, pl.len() + 1).over(session),
         ).alias("id"),
     )

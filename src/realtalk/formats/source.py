@@ -318,6 +318,10 @@ class Member:
         dot = name.rfind(".")
         return name[dot:] if dot > name.rfind("/") + 1 else ""
 
+    def error(self, what: str, fix: str | None = None) -> RealtalkError:
+        """What is wrong with it."""
+        return RealtalkError(what, where=self.where, fix=fix)
+
     def open(self) -> IO[bytes]:
         """A fresh stream from the start; .gz is unpacked on the way."""
         self.on_read(self.name)
@@ -390,6 +394,10 @@ class Source:
         """A short name for the corpus made from it."""
         return self.path.resolve().name if self.path.is_dir() else _plain_stem(self.path.name)
 
+    def error(self, what: str, fix: str | None = None) -> RealtalkError:
+        """What is wrong with it."""
+        return RealtalkError(what, where=str(self.path), fix=fix)
+
     def noting(self, names: set[str]) -> Source:
         """The same source, which adds to a set the names of members whose content is taken."""
         return Source(
@@ -450,17 +458,24 @@ class FormatFiles:
     check: Callable[[Member], bool]
     missing: str = ""
     fix: str | None = None
+    name: re.Pattern[str] | None = None  # how they are called, where there are several files
+    most: int = _LOOKED_INTO  # files that are looked into, before a source is called foreign
+
+    def find(self, source: Source, limit: int = 0) -> Iterator[Member]:
+        """Those that pass the check, of all files or of so many."""
+        name = self.name if len(source.members) > 1 else None
+        return matching(source, self.suffixes, self.check, limit, name)
 
     def sniff(self, source: Source) -> bool:
         """Whether a source holds one."""
-        return any(matching(source, self.suffixes, self.check))
+        return any(self.find(source, self.most))
 
     def members(self, source: Source) -> tuple[Member, ...]:
         """Every one; a file that stands alone is taken at the user's word."""
-        members = tuple(matching(source, self.suffixes, self.check, limit=0))
+        members = tuple(self.find(source))
         members = members or (source.having(*self.suffixes) if len(source.members) == 1 else ())
         if self.missing and not members:
-            raise RealtalkError(self.missing, where=str(source.path), fix=self.fix)
+            raise source.error(self.missing, self.fix)
         return members
 
 

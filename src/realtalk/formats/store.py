@@ -339,7 +339,7 @@ def _load_chats(folder: Path, about: StoredAbout, span: ChatSpan) -> Tables:
     chats = about.chats[span.first : span.end]
     frames = {name: _frame(folder / f"{name}.parquet", schema) for name, schema in _FILES.items()}
     if len(chats) < len(about.chats):
-        own = pl.col("chat").is_in([row.id for row in chats])
+        own = pl.col.chat.is_in([row.id for row in chats])
         frames = {name: frame.filter(own) for name, frame in frames.items()}
     messages = pl.concat([_frame(_part_file(folder, part), MESSAGES) for part in span.parts])
     return Tables(about.name, about.format, chats, messages, **frames)
@@ -492,7 +492,7 @@ def chats_in(tables: Tables, at_once: int = _AT_ONCE) -> Iterator[Chat]:
     start = 0
     for group in groups(spans, len(ids)):
         length = sum(spans[part].messages for part in group.parts if part is not None)
-        own = pl.col("chat").is_in(ids[group.first : group.end])
+        own = pl.col.chat.is_in(ids[group.first : group.end])
         some = replace(
             tables,
             chats=tables.chats[group.first : group.end],
@@ -551,7 +551,7 @@ def _load_about(folder: Path, _stamp: tuple[int, int]) -> StoredAbout:
 
 
 def _prefix(tables: Tables, prefix: str) -> Tables:
-    chat = (pl.lit(prefix) + pl.col("chat")).alias("chat")
+    chat = (pl.lit(prefix) + pl.col.chat).alias("chat")
     frames = {name: getattr(tables, name).with_columns(chat) for name in _FRAMES}
     rows = tuple(replace(row, id=prefix + row.id) for row in tables.chats)
     return replace(tables, chats=rows, **frames)

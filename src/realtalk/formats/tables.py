@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -91,6 +91,12 @@ def message_frame(columns: Fields) -> pl.DataFrame:
     return frame.with_columns(missing).select(
         pl.col(name).cast(kind) for name, kind in MESSAGES.items()
     )
+
+
+def first_case(cases: Mapping[str, pl.Expr], otherwise: pl.Expr) -> pl.Expr:
+    """The word of the first case that holds."""
+    words = (pl.when(case).then(pl.lit(word)) for word, case in cases.items())
+    return pl.coalesce(*words, otherwise)
 
 
 def _frame(rows: Iterable[tuple[Any, ...]], schema: pl.Schema) -> pl.DataFrame:

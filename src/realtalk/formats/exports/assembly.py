@@ -200,8 +200,7 @@ class Draft:
     @property
     def ledger(self) -> Ledger:
         in_messages = sum(entry.size for entry in self.entries)
-        total = in_messages + self.system + len(self.leftovers)
-        return Ledger(self.unit, total, in_messages, self.system, tuple(self.leftovers))
+        return Ledger.of(in_messages, self.leftovers, self.system, self.unit)
 
 
 @dataclass(slots=True)
@@ -274,12 +273,11 @@ def _assemble(
 
 def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
     if not ledger.leftovers:
-        return RealtalkError(f"no message among {ledger.total:,} entries", where=str(source.path))
+        return source.error(f"no message among {ledger.total:,} entries")
     first = ledger.leftovers[0]
-    return RealtalkError(
+    return source.error(
         f"no message could be read ({ledger}); first left over: {first.where}, {first.reason}",
-        where=str(source.path),
-        fix="check that this is the export you mean",
+        "check that this is the export you mean",
     )
 
 

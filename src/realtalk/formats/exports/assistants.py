@@ -25,7 +25,6 @@ from functools import partial
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.json_input import (
     Fields,
@@ -220,10 +219,8 @@ def _conversations(member: Member) -> list[Any]:
         try:
             value = json.JSONDecoder().raw_decode(text, begin.end())[0] if begin else None
         except (ValueError, RecursionError) as error:
-            raise RealtalkError(
-                "its list of conversations is damaged or cut off",
-                where=member.where,
-                fix=EXPORT_AGAIN,
+            raise member.error(
+                "its list of conversations is damaged or cut off", EXPORT_AGAIN
             ) from error
     else:
         value = load(member)

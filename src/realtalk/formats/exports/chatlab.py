@@ -38,21 +38,22 @@ from realtalk.formats.json_input import (
     odd_at,
     text_at,
     whole,
+    word_pairs,
 )
 from realtalk.formats.source import FormatFiles, Member
 
 _HEAD = re.compile(r'"chatlab"\s{0,9}:\s{0,9}\{')
-_KINDS = {
-    1: "image",
-    2: "audio",
-    3: "video",
-    4: "file",
-    5: "sticker",
-    7: "link",
-    8: "location",
-    24: "link",
-    27: "contact",
-}
+_KINDS = word_pairs("""
+    1  image
+    2  audio
+    3  video
+    4  file
+    5  sticker
+    7  link
+    8  location
+    24 link
+    27 contact
+""")
 _GIFTS = {20: "red packet", 21: "transfer"}
 _POKE, _CALL, _FORWARD, _SYSTEM, _RECALL, _OTHER = 22, 23, 26, 80, 81, 99
 _MILLISECONDS = 10**11  # a stamp from here on is no number of seconds
@@ -180,7 +181,7 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
 
 def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
     """The text and the file that an entry of some type holds."""
-    file = _KINDS.get(kind, "")
+    file = _KINDS.get(str(kind), "")
     if not file:
         return content, ()
     placeholder = _PLACEHOLDER.match(content)

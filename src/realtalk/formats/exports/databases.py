@@ -157,17 +157,16 @@ def open_database(member: Member, wanted: Mapping[str, str]) -> Iterator[Databas
         with closing(_connect(member)) as connection:
             yield Database(connection, member, wanted)
     except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
-        raise RealtalkError(
+        raise member.error(
             f"cannot be read as a database ({type(error).__name__})",
-            where=member.where,
-            fix=f"copy {member.name.rpartition('/')[2]} again while the app is closed",
+            f"copy {member.name.rpartition('/')[2]} again while the app is closed",
         ) from error
 
 
 def _connect(member: Member) -> sqlite3.Connection:
     """The database, for reading only; what is not plainly on disk is read into memory."""
     if not is_database(member):
-        raise RealtalkError("is no database", where=member.where)
+        raise member.error("is no database")
     data = None
     address = ":memory:"
     if member.path is not None and not member.name.lower().endswith(".gz"):

@@ -108,7 +108,7 @@ def table_rows(member: Member) -> list[tuple[str, list[str]]]:
     try:
         rows = list(csv.reader(io.StringIO(decode(member.read()), newline="")))
     except csv.Error as error:
-        raise RealtalkError("not a readable CSV table", where=member.where) from error
+        raise member.error("not a readable CSV table") from error
     return [(f"{member.name}, row {number}", row) for number, row in enumerate(rows, 1)]
 
 
@@ -183,7 +183,7 @@ def _is_page(member: Member) -> bool:
 
 def _drafts(found: Export) -> Iterable[Draft]:
     source, options, tz = found.source, found.options, found.tz
-    has_channels = _CHANNELS.sniff(source)
+    has_channels = any(_CHANNELS.find(source))
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
     if not has_channels and not tables:
         if _holds_package(source):

@@ -27,7 +27,7 @@ from datetime import datetime
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
 from realtalk.formats.exports.html_tags import Bubble, PageFile, PageWalker, Tag, page_of, unescape
-from realtalk.formats.json_input import Zone, from_number, make_attachment
+from realtalk.formats.json_input import Zone, from_number, make_attachment, word_pairs
 from realtalk.formats.source import Member
 
 _EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
@@ -86,12 +86,12 @@ _PARTS = {
 _ONCE = (0, 3)  # parts that a message has one of
 
 # A file, a sticker or a card begins with such a tag, and is of such a kind.
-_BEGIN = {
-    "chatlog__attachment": "",
-    "msg-attachment": "",
-    "chatlog__sticker": "sticker",
-    "chatlog__embed": "link",
-}
+_BEGIN = word_pairs("""
+    chatlog__attachment
+    msg-attachment
+    chatlog__sticker    sticker
+    chatlog__embed      link
+""")
 _SHOWN = {"image": "image", "video": "video", "gifv": "video"}  # cards that are a file
 
 

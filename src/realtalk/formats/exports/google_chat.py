@@ -40,22 +40,15 @@ from realtalk.formats.json_input import (
     text_at,
     with_keys,
 )
-from realtalk.formats.source import FormatFiles, Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.written_days import parse_spelled
-
-_FILE = re.compile(r"(?:^|/)messages\.json(\.gz)?$")
-
-
-def _sniff(source: Source) -> bool:
-    pattern = _FILE if len(source.members) > 1 else None
-    return any(matching(source, _FILES.suffixes, _FILES.check, name=pattern))
-
 
 _FILES = FormatFiles(
     (".json",),
     with_keys("messages creator created_date", "topic_id message_id user_type email"),
     "no Google Chat messages (Groups/*/messages.json) found",
     "export Google Chat with Google Takeout, and give the zip or its folder",
+    re.compile(r"(?:^|/)messages\.json(\.gz)?$"),
 )
 
 
@@ -156,4 +149,4 @@ def _attachments(item: Fields, text: str) -> Iterator[Attachment]:
             )
 
 
-FORMAT = export_format("Google Chat (Takeout)", "google-chat", _FILES, _drafts, _sniff)
+FORMAT = export_format("Google Chat (Takeout)", "google-chat", _FILES, _drafts)

@@ -206,7 +206,7 @@ def page_of(member: Member, walk_through: Callable[[str], P]) -> P:
     try:
         return walk_through(decode(member.read()))
     except DeepPage as error:
-        raise RealtalkError(error.what, where=member.where, fix=error.fix) from error
+        raise member.error(error.what, error.fix) from error
 
 
 def unescape(text: str) -> str:

@@ -15,7 +15,6 @@ from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.databases import (
     DATABASES,
@@ -112,7 +111,7 @@ class _Conversations:
         self._rows = database.rows
         self._member = member
         if not database.has(_NEEDED):
-            raise RealtalkError("holds no messages of Apple's", where=member.where)
+            raise member.error("holds no messages of Apple's")
         self._drafts: dict[str, Draft] = {}
         self._people = {row["ROWID"]: scalar(row["id"]) for row in self._rows("handle")}
         self._members: dict[Any, list[str]] = defaultdict(list)  # of a conversation

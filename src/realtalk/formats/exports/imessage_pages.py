@@ -19,7 +19,7 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, reactions
 from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
 from realtalk.formats.exports.text_entries import EARLY, export_lines
-from realtalk.formats.json_input import head_text, make_attachment
+from realtalk.formats.json_input import head_text, make_attachment, word_pairs
 from realtalk.formats.source import Member
 from realtalk.text.calendars import clock_time
 from realtalk.text.written_days import month_day
@@ -35,14 +35,14 @@ _STAMP_PARTS = re.compile(
     r"\s*([A-Z][a-z]{2}) (\d{1,2}), (\d{4}) {1,2}(\d{1,2}):(\d\d):(\d\d) ([AP]M)", re.ASCII
 )
 # In the order of their numbers, 2000 and on, in Apple's database.
-TAPBACKS = {
-    "Loved": "❤️",
-    "Liked": "👍",
-    "Disliked": "👎",
-    "Laughed": "😂",
-    "Emphasized": "‼️",
-    "Questioned": "❓",
-}
+TAPBACKS = word_pairs("""
+    Loved      ❤️
+    Liked      👍
+    Disliked   👎
+    Laughed    😂
+    Emphasized ‼️
+    Questioned ❓
+""")
 _TAPBACK = re.compile(r"(\S.{0,30}?) by (.{1,200})")
 _STICKER_TAPBACK = re.compile(r"(?:.{1,40} )?Sticker from (.{1,200}?): .{1,1000}")
 _LOST_STICKER = re.compile(r"Sticker from (.{1,200}) not found!")
@@ -277,24 +277,24 @@ _AUDIO = re.compile(r'<audio [^<>"]{0,100}src="([^"<>]{1,1000})"')
 # What a text is, and the classes that it stands in.
 _PARTS = {
     name: part
-    for part, names in {
-        "time": "timestamp",
-        "sender": "sender",
-        "text": "bubble",
-        "subject": "subject",
-        "tapback": "tapback reaction sticker_tapback",
-        "unsent": "unsent",
-        "edited": "edited",
-        "title": "name",
-        "caption": "caption subcaption",
-        "transcription": "transcription",
-        "shared": "shareplay shared_location",
-        "lost": "attachment_error app_error",
-        "deleted": "deleted",
-        "effect": "expressive",
-        "context": "reply_context reply_anchor",
-        "app": "app",
-    }.items()
+    for part, names in word_pairs("""
+        time          timestamp
+        sender        sender
+        text          bubble
+        subject       subject
+        tapback       tapback reaction sticker_tapback
+        unsent        unsent
+        edited        edited
+        title         name
+        caption       caption subcaption
+        transcription transcription
+        shared        shareplay shared_location
+        lost          attachment_error app_error
+        deleted       deleted
+        effect        expressive
+        context       reply_context reply_anchor
+        app           app
+    """).items()
     for name in names.split()
 }
 _WHOLE = ("title", "time", "sender")  # parts that are one piece

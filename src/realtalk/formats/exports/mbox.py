@@ -230,7 +230,8 @@ class _Box:
             self.rest.leave(where, "not a readable mail")
 
     def _mail(self, mail: Mail, where: str, tz: Zone) -> None:
-        if _is_automatic(mail):
+        automatic = _header(mail, "Auto-Submitted").lower().startswith("auto-replied")
+        if automatic or mail.get_content_type() == "multipart/report":
             self.rest.notice()
             return
         name, address = _sender(mail)
@@ -286,11 +287,6 @@ class _Box:
             draft.name = draft.name or topic
             draft.add(entry)
         return list(threads.values())
-
-
-def _is_automatic(mail: Mail) -> bool:
-    automatic = _header(mail, "Auto-Submitted").lower().startswith("auto-replied")
-    return automatic or mail.get_content_type() == "multipart/report"
 
 
 def _sender(mail: Mail) -> tuple[str, str]:

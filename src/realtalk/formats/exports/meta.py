@@ -17,7 +17,6 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
 from realtalk.formats.exports.meta_notices import judge
@@ -40,6 +39,7 @@ from realtalk.formats.json_input import (
     scalar,
     text_at,
     whole,
+    word_pairs,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
@@ -151,12 +151,6 @@ _UNSEEN = frozenset(("style", "script", "title"))
 _PAGE_MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": ""}
 _PLAYED = ("video", "audio")  # what stands in such an element, or in a link to one, is the app's
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
-
-
-def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
-    """Pages of a download as HTML; one that stands alone may have any name."""
-    pattern = _PAGE if len(source.members) > 1 else None
-    return matching(source, (".html", ".htm"), _is_page, limit=limit, name=pattern)
 
 
 def _is_page(member: Member) -> bool:
@@ -354,14 +348,14 @@ _MESSENGER_ONLY = frozenset(
     threadName senderName isUnsent
     """.split()  # noqa: SIM905 - words read better than quotes
 )
-_MEDIA = {
-    "photos": "image",
-    "videos": "video",
-    "audio_files": "audio",
-    "gifs": "image",
-    "files": "",
-    "shared_files": "",
-}
+_MEDIA = word_pairs("""
+    photos       image
+    videos       video
+    audio_files  audio
+    gifs         image
+    files
+    shared_files
+""")
 _SYSTEM_TYPES = frozenset({"subscribe", "unsubscribe", "call", "plan"})
 _SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
 
@@ -380,7 +374,7 @@ def repair(value: Any) -> str:
 def _sniff(source: Source, *, instagram: bool) -> bool:
     """Whether a message file, by which the whole source can be judged, is of the one app."""
     threads = partial(matching, source, (".json",), _is_thread)
-    members = chain(threads(name=_PART), threads(), _pages(source, limit=8))
+    members = chain(threads(name=_PART), threads(), _PAGES.find(source, limit=8))
     member = next(members, None)
     return member is not None and _is_of_instagram(member, source) == instagram
 
@@ -405,6 +399,7 @@ def _is_of_instagram(member: Member, source: Source) -> bool:
     return member.suffix == ".json" and not head_keys(member) & _MESSENGER_ONLY
 
 
+_PAGES = FormatFiles((".html", ".htm"), _is_page, name=_PAGE)
 _FILES = FormatFiles(
     (".json",),
     _is_thread,
@@ -415,7 +410,8 @@ _FILES = FormatFiles(
 
 def _drafts(export: Export) -> list[Draft]:
     """Every conversation of the source, its parts joined."""
-    pages = [] if _FILES.sniff(export.source) else list(_pages(export.source))
+    source = export.source
+    pages = [] if any(_FILES.find(source)) else list(_PAGES.find(source))
     threads = (
         _page_threads(pages, export.options.dates) if pages else _threads(export.members, export.tz)
     )
@@ -430,7 +426,7 @@ def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
         if not isinstance(export.get("messages"), list):
             if len(members) > 1:
                 continue
-            raise RealtalkError("no list of 'messages'", where=member.where)
+            raise member.error("no list of 'messages'")
         # The download of encrypted conversations is clean UTF-8, and the oldest comes first.
         encrypted = "threadName" in export or any(
             "senderName" in item for item in records(export["messages"])[:1]

@@ -35,7 +35,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.text_entries import EARLY
 from realtalk.formats.json_input import (
@@ -502,7 +501,7 @@ def _drafts(export: Export) -> list[Draft]:
             drafts.append(draft)
             pasted += dated
     if not drafts:
-        raise RealtalkError("no Signal conversation found", where=str(source.path))
+        raise source.error("no Signal conversation found")
     if pasted:
         export.notes.append(f"dated lines inside messages, taken for pasted text: {pasted:,}")
     return drafts

@@ -36,7 +36,7 @@ from realtalk.formats.json_input import (
     scalar,
     text_at,
 )
-from realtalk.formats.source import FormatFiles, Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member, Source
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
 _LISTS = ("channels", "groups", "dms", "mpims")
@@ -67,12 +67,6 @@ _REFERENCE = re.compile(r"<([^<>\n]+)>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
-def _sniff(source: Source) -> bool:
-    return any(matching(source, (".json",), _is_day, name=_DAY)) or (
-        len(source.members) == 1 and any(matching(source, (".json",), _is_day))
-    )
-
-
 def _is_day(member: Member) -> bool:
     keys = head_keys(member)
     if not head_text(member).lstrip().startswith("[") or not {"ts", "type"} <= keys:
@@ -88,6 +82,7 @@ _FILES = FormatFiles(
     _is_day,
     "no day files (channel/2024-05-01.json) found",
     "give the workspace export as it was downloaded, or its unpacked folder",
+    _DAY,
 )
 
 
@@ -316,4 +311,4 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", _plain(title), _plain(address), _plain(caption))
 
 
-FORMAT = export_format("Slack (workspace export)", "slack", _FILES, _drafts, _sniff)
+FORMAT = export_format("Slack (workspace export)", "slack", _FILES, _drafts)

@@ -22,7 +22,6 @@ from typing import Any
 import orjson
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.html_tags import Flat, Tag, find_links, flat, unescape, walk
 from realtalk.formats.json_input import (
@@ -41,6 +40,7 @@ from realtalk.formats.json_input import (
     scalar,
     text_at,
     whole,
+    word_pairs,
 )
 from realtalk.formats.source import FormatFiles, Member
 
@@ -64,19 +64,19 @@ _NOTICES = frozenset(
 _PERSONAL_LISTS = "48:"  # how the app's own lists are numbered: calls, notifications, what is saved
 _NOTES = "48:notes"  # what the owner writes to themselves
 # What kind of file an element or a type of entry is of, by the beginning of its name.
-_KINDS = {
-    begins: kind
-    for kind, names in {
-        "image": "picture media_album",
-        "audio": "audio media_audio",
-        "video": "video media_video",
-        "sticker": "media_flik",
-        "link": "swift media_card",
-        "contact": "contacts",
-        "location": "location",
-    }.items()
-    for begins in names.split()
-}
+_KINDS = word_pairs("""
+    picture     image
+    media_album image
+    audio       audio
+    media_audio audio
+    video       video
+    media_video video
+    media_flik  sticker
+    swift       link
+    media_card  link
+    contacts    contact
+    location    location
+""")
 
 
 def _fill_personal(
@@ -264,7 +264,7 @@ def _fill(
     whole_file = isinstance(export, list)
     holders = export if whole_file else [export]
     if not whole_file and not _key(export):
-        raise RealtalkError("no list of messages", where=member.where)
+        raise member.error("no list of messages")
     titles = (text_at(holder, "topic", "displayName", "name") for holder in holders if _key(holder))
     title = next(filter(None, titles), "")
     here: dict[tuple[str, ...], Draft] = {}

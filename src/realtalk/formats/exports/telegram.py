@@ -22,7 +22,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.html_tags import Bubble, PageFile, PageWalker, Tag, page_of, unescape
 from realtalk.formats.json_input import (
@@ -42,6 +41,7 @@ from realtalk.formats.json_input import (
     records,
     scalar,
     text_at,
+    word_pairs,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
@@ -61,33 +61,32 @@ _STAMP = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
 _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
 # What the text in a tag of such a class is, and what kind of file such a tag holds.
-_SAID = {
-    "from_name": "from",
-    "text": "text",
-    "emoji": "emoji",
-    "count": "count",
-    "answer": "poll",
-    "question": "question",
-}
+_SAID = word_pairs("""
+    from_name from
+    text      text
+    emoji     emoji
+    count     count
+    answer    poll
+    question  question
+""")
 _AROUND = frozenset({"page_header", "media", "forwarded", "reply_to"})
-_WRAPS = {
-    "photo_wrap": "image",
-    "video_file_wrap": "video",
-    "animated_wrap": "video",
-    "sticker_wrap": "sticker",
-}
-_FILES = {
-    "media_photo": "image",
-    "media_video": "video",
-    "media_voice_message": "audio",
-    "media_audio_file": "audio",
-    "media_contact": "contact",
-    "media_location": "location",
-    "media_live_location": "location",
-    "media_venue": "location",
-    "media_call": "call",
-    **_WRAPS,
-}
+_WRAPS = word_pairs("""
+    photo_wrap      image
+    video_file_wrap video
+    animated_wrap   video
+    sticker_wrap    sticker
+""")
+_FILES = _WRAPS | word_pairs("""
+    media_photo         image
+    media_video         video
+    media_voice_message audio
+    media_audio_file    audio
+    media_contact       contact
+    media_location      location
+    media_live_location location
+    media_venue         location
+    media_call          call
+""")
 
 
 def _is_telegram_page(member: Member) -> bool:
@@ -243,14 +242,14 @@ class _TelegramPage(PageWalker[_Place]):
 
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
 _RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
-_MEDIA = {
-    "voice_message": "audio",
-    "audio_file": "audio",
-    "video_message": "video",
-    "video_file": "video",
-    "animation": "video",
-    "sticker": "sticker",
-}
+_MEDIA = word_pairs("""
+    voice_message audio
+    audio_file    audio
+    video_message video
+    video_file    video
+    animation     video
+    sticker       sticker
+""")
 _PLAIN_EXTRA = frozenset(
     """
     forwarded_from via_bot saved_from author signature edited duration_seconds game_title
@@ -265,7 +264,7 @@ def _sniff(source: Source) -> bool:
     return (
         any(matching(source, (".json",), _is_export, name=_RESULT))
         or _JSON.sniff(source)
-        or any(_pages(source, limit=64))
+        or _PAGES.sniff(source)
     )
 
 
@@ -278,11 +277,7 @@ def _is_export(member: Member) -> bool:
     return bool(keys & account) and "about" in keys and "telegram" in head_text(member).lower()
 
 
-def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
-    pattern = _PAGE if len(source.members) > 1 else None
-    return matching(source, (".html",), _is_telegram_page, limit=limit, name=pattern)
-
-
+_PAGES = FormatFiles((".html",), _is_telegram_page, name=_PAGE, most=64)
 _JSON = FormatFiles(
     (".json",),
     _is_export,
@@ -293,7 +288,7 @@ _JSON = FormatFiles(
 
 def _drafts(export: Export) -> Iterable[Draft]:
     tz, source = export.tz, export.source
-    if not _JSON.sniff(source) and (pages := tuple(_pages(source))):
+    if not any(_JSON.find(source)) and (pages := list(_PAGES.find(source))):
         export.notes.append(_PAGES_NOTE)
         return _page_drafts(pages, tz)
     drafts: dict[tuple[str, str, int], Draft] = {}
@@ -331,9 +326,7 @@ def _chats(export: Fields, member: Member) -> Iterator[tuple[Fields, str]]:
         for index, chat in enumerate(records(chats)):
             yield chat, f"{member.name}, {part}[{index}]"
     if not any(isinstance(chats, list) for chats in lists.values()):
-        raise RealtalkError(
-            "neither 'messages' nor 'chats' found: not a Telegram export", where=member.where
-        )
+        raise member.error("neither 'messages' nor 'chats' found: not a Telegram export")
 
 
 def _is_said(item: Fields) -> bool:

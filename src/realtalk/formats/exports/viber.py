@@ -77,7 +77,8 @@ def _line(line: str) -> DatedLine | None:
 
 def _is_ours(member: Member) -> bool:
     lines = head_lines(member, _HEAD_LINES)
-    return bool(lines) and _line(lines[0]) is not None and any(map(_is_said, lines))
+    heads = [_line(line) for line in lines]
+    return any(heads[:1]) and any(head.name for head in heads if head)
 
 
 _FILES = FormatFiles(
@@ -86,11 +87,6 @@ _FILES = FormatFiles(
     "no Viber chat found",
     "pass the zip, .txt or .csv that Viber has sent by e-mail",
 )
-
-
-def _is_said(line: str) -> bool:
-    head = _line(line)
-    return head is not None and bool(head.name)
 
 
 def _drafts(export: Export) -> list[Draft]:

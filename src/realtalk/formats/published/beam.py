@@ -24,7 +24,6 @@ from dataclasses import replace
 from typing import Any
 
 from realtalk.chat import Question, Session
-from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import as_list, load, mapping, text_of, with_keys
 from realtalk.formats.published.record import (
@@ -73,7 +72,7 @@ def _chat(member: Member, questions: Member | None, id_: str) -> Part:
     for number, batch in enumerate(_batches(load(member)), 1):
         messages = []
         dates = [mapping(batch).get("time_anchor")]
-        where = f"{member.name}: batch {number}, message "
+        where = f"{member.name}: batch {number}"
         for entry, message in spoken_turns(list(_entries(batch)), number, where, leftovers):
             name = text_of(entry.get("id")) or message.id
             numbers[name] += 1
@@ -92,7 +91,7 @@ def _chat(member: Member, questions: Member | None, id_: str) -> Part:
         times = (spelled_time(text_of(date).replace("-", " ")) for date in dates if date)
         sessions.append(Session(number, next(filter(None, times), None), tuple(messages)))
     if not numbers:
-        raise RealtalkError("holds no batch with messages", where=member.where)
+        raise member.error("holds no batch with messages")
     once = {number for number, count in numbers.items() if count == 1}
     asked = list(_questions(questions, once, leftovers)) if questions else []
     return chat_part(id_, sessions, asked, leftovers)

@@ -84,14 +84,14 @@ def meta_of(entry: Any) -> tuple[Fields, list[Any]]:
     return entry, []
 
 
-def _extra(meta: Mapping[str, Any], beyond: Mapping[str, Any], where: str) -> str:
+def _extra(meta: Fields, beyond: Fields, where: str) -> str:
     fields = {key: value for key, value in meta.items() if key != KEY}
     if more := {key: value for key, value in beyond.items() if value not in (None, [], {})}:
         fields[_OWN] = more
     return extra_of(fields, where)
 
 
-def _message(fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where: str) -> Message:
+def _message(fields: Fields, id_: str, speaker: str, tz: Zone, where: str) -> Message:
     meta = mapping(fields.get("meta"))
     reply = fields["reply-to"] if "reply-to" in fields else fields.get("reply_to")
     beyond = {key: value for key, value in fields.items() if key not in _READ}
@@ -106,9 +106,7 @@ def _message(fields: Mapping[str, Any], id_: str, speaker: str, tz: Zone, where:
     return amend(message, meta.get(KEY), where)
 
 
-def _chat(
-    id_: str, messages: list[Message], meta: Fields, beyond: Mapping[str, Any], gap: Gap
-) -> Chat:
+def _chat(id_: str, messages: list[Message], meta: Fields, beyond: Fields, gap: Gap) -> Chat:
     """The messages of one conversation, with what is known about it."""
     own = mapping(meta.get(KEY))
     where = f"conversation {id_}"
@@ -182,7 +180,7 @@ def utterance_entry(
     return entry
 
 
-def chat_entry(chat: Chat, entries: list[Fields], shared: Mapping[str, Any]) -> Fields:
+def chat_entry(chat: Chat, entries: list[Fields], shared: Fields) -> Fields:
     """The entry of conversations.json with which the utterances read back as this chat."""
     meta, beyond = _split_extra(chat.extra)
     meta.pop(KEY, None)
@@ -237,7 +235,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     if not folders and len(source.members) == 1:
         folders = {"": {_UTTERANCES[0]: source.members[0]}}
     if not folders:
-        raise RealtalkError("no utterances.jsonl found", where=str(source.path))
+        raise source.error("no utterances.jsonl found")
     parts: list[Part] = []
     names = UniqueNames("{}~{}")
     notes: list[str] = []
@@ -298,7 +296,7 @@ def _read_folder(
     return chats, Ledger.of(total - len(leftovers), leftovers)
 
 
-def _name(fields: Mapping[str, Any], *names: str) -> str | None:
+def _name(fields: Fields, *names: str) -> str | None:
     """An id under the first of these names; numbers have been used as ids too."""
     for name in names:
         value = fields.get(name)
@@ -312,7 +310,7 @@ def _mapping(member: Member | None) -> Fields:
         return {}
     data = load(member)
     if not isinstance(data, dict):
-        raise RealtalkError("is not a mapping of ids", where=member.where)
+        raise member.error("is not a mapping of ids")
     return data
 
 
@@ -321,7 +319,7 @@ def _entries(member: Member) -> Iterator[tuple[str, Any]]:
     if member.suffix == ".json":
         data = load(member)
         if not isinstance(data, list):
-            raise RealtalkError("is not a list of utterances", where=member.where)
+            raise member.error("is not a list of utterances")
         yield from ((f"[{index}]", entry) for index, entry in enumerate(data))
         return
     for number, value in json_lines(member):
@@ -376,7 +374,7 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     return tuple(write_text(folder / name, text) for name, text in texts.items())
 
 
-def _index(metas: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+def _index(metas: Iterable[Fields]) -> dict[str, list[str]]:
     """Which types each meta key has, in ConvoKit's own words."""
     kinds_by_key: dict[str, dict[str, None]] = {}
     for meta in metas:

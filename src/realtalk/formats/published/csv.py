@@ -28,6 +28,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.files.spreadsheets import guard_cell, unguard_cell
 from realtalk.files.writing import atomic_path, file_stem
+from realtalk.formats.json_input import Fields
 from realtalk.formats.limits import MOST_COLUMNS, scale
 from realtalk.formats.published.columns import FIELDS, TableRows, map_columns
 from realtalk.formats.published.record import Part, gather, members_ending
@@ -119,7 +120,7 @@ def _read_table(member: Member, options: ReadOptions, notes: list[str]) -> Part:
             rows = TableRows(columns, options, member.stem, notes)
             system += count
         else:
-            row: dict[str, Any] = dict(zip(header, cells, strict=False))
+            row: Fields = dict(zip(header, cells, strict=False))
             if over := cells[len(header) :]:
                 row["(more)"] = "\n".join(over)
             if guards and (names := _guarded_columns(row.get(_GUARDED), header)):
@@ -134,7 +135,7 @@ def _read_table(member: Member, options: ReadOptions, notes: list[str]) -> Part:
                 places = range(first, last + 1)
                 leftovers += [Leftover(f"{member.name}:{place}", reason) for place in places]
     if rows is None:
-        raise RealtalkError("has no header line", where=member.where)
+        raise member.error("has no header line")
     return rows.chats(), Ledger("lines", total, in_messages, system, tuple(leftovers))
 
 
@@ -171,9 +172,7 @@ def _guarded_columns(cell: str | None, header: list[str]) -> list[str]:
 def _header(cells: list[str], member: Member) -> list[str]:
     """Column names, each once: a second "name" is "name.2"."""
     if len(cells) > scale(MOST_COLUMNS):
-        raise RealtalkError(
-            f"has {len(cells):,} columns, more than any table of messages", where=member.where
-        )
+        raise member.error(f"has {len(cells):,} columns, more than any table of messages")
     names = UniqueNames("{}.{}")
     return [names.free(cell.strip() or f"column {n}") for n, cell in enumerate(cells, 1)]
 

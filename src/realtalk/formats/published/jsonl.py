@@ -14,7 +14,7 @@ inside an object as `author.name`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ from realtalk.formats.json_input import BLANK, NOT_TEXT, Fields, head_text, json
 from realtalk.formats.published.columns import TableRows, map_columns
 from realtalk.formats.published.record import Part, gather, members_ending, record, restore
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member, Source
 
 _SUFFIXES = (".jsonl", ".ndjson")
 _VERSION = 1
@@ -37,8 +37,7 @@ _FIRST_ROWS = 200  # how many lines show the keys of a foreign file
 _BLANK = (None, BLANK)  # the word null says nothing either
 
 
-def _sniff(source: Source) -> bool:
-    return any(matching(source, _SUFFIXES, lambda m: head_text(m).lstrip().startswith("{")))
+_FILES = FormatFiles(_SUFFIXES, lambda member: head_text(member).lstrip().startswith("{"))
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
@@ -76,12 +75,10 @@ class _LinesDraft:
         return replace(self.head, sessions=sessions, events=events, questions=questions)
 
 
-def _read_own(member: Member, first: Mapping[str, Any]) -> Part:
+def _read_own(member: Member, first: Fields) -> Part:
     """A file of our own making."""
     if first.get("realtalk") != _VERSION:
-        raise RealtalkError(
-            "was written by a later version", where=member.where, fix="update realtalk"
-        )
+        raise member.error("was written by a later version", "update realtalk")
     drafts: dict[str, _LinesDraft] = {}
     total = messages = 0
     leftovers = []
@@ -137,7 +134,7 @@ def _read_foreign(member: Member, options: ReadOptions, notes: list[str]) -> Par
         if isinstance(value, dict):
             keys.update(dict.fromkeys(_flat(value)))
     if not keys:
-        raise RealtalkError("does not hold one JSON object per line", where=member.where)
+        raise member.error("does not hold one JSON object per line")
     columns = map_columns(list(keys), options, member.where)
     rows = TableRows(columns, options, member.stem, notes)
     leftovers = []
@@ -159,7 +156,7 @@ def _read_foreign(member: Member, options: ReadOptions, notes: list[str]) -> Par
     return rows.chats(), ledger
 
 
-def _flat(value: Mapping[str, Any]) -> Fields:
+def _flat(value: Fields) -> Fields:
     """Keys of objects inside the line as `outer.inner`, one level deep."""
     flat: Fields = {}
     for key, item in value.items():
@@ -199,4 +196,4 @@ def _records(corpus: Corpus) -> Iterator[Fields]:
             yield {"type": "question", "chat": chat.id, **record(question)}
 
 
-FORMAT = Format("JSON Lines, one message per line", _sniff, _read, _write)
+FORMAT = Format("JSON Lines, one message per line", _FILES.sniff, _read, _write)

@@ -64,10 +64,9 @@ def _sniff(source: Source) -> bool:
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     folders = _folders(source)
     if not folders:
-        raise RealtalkError(
+        raise source.error(
             f"no folder with {', '.join(_NAMES)} found",
-            where=str(source.path),
-            fix="give the folder of a task, or one that holds several",
+            "give the folder of a task, or one that holds several",
         )
     parts: list[Part] = []
     for done, (folder, files) in enumerate(folders.items()):

@@ -90,7 +90,7 @@ def format_date(time: datetime) -> str:
     return f"{time.hour % 12 or 12}:{time.minute:02d} {half} on {_day(time)}"
 
 
-def patch(base: Mapping[str, Any], target: Mapping[str, Any]) -> Fields:
+def patch(base: Fields, target: Fields) -> Fields:
     """What turns `base` into `target`; `apply_patch` applies it."""
     changes = {
         key: value
@@ -101,7 +101,7 @@ def patch(base: Mapping[str, Any], target: Mapping[str, Any]) -> Fields:
     return {**changes, _ABSENT: absent} if absent else changes
 
 
-def apply_patch(base: Mapping[str, Any], change: Mapping[str, Any]) -> Fields:
+def apply_patch(base: Fields, change: Fields) -> Fields:
     absent = change.get(_ABSENT)
     if not isinstance(absent, list):
         return {**base, **change}
@@ -322,7 +322,7 @@ def _samples(member: Member) -> Iterator[tuple[str, Fields, str, bool]]:
         yield sample_id if samples is data else member.stem, sample, where, samples is data
 
 
-def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat, Ledger]:
+def _read_sample(id_: str, sample: Fields, where: str) -> tuple[Chat, Ledger]:
     """The chat of one sample, with the ledger of its entries."""
     leftovers: list[Leftover] = []
 
@@ -344,7 +344,7 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
         raise RealtalkError(f"'{KEY}' is not a record", where=where)
     own = own or {}
     times = mapping(own.get("session_times"))
-    conversation: Mapping[str, Any] = sample["conversation"]
+    conversation: Fields = sample["conversation"]
     sessions = []
     for number in sorted(
         int(match[1]) for key in conversation if (match := SESSION.fullmatch(key))
@@ -387,7 +387,7 @@ def _read_sample(id_: str, sample: Mapping[str, Any], where: str) -> tuple[Chat,
     return amend(chat, own.get(_WHOLE), where), Ledger.of(len(spoke), leftovers)
 
 
-def _sample_patch(chat: Chat, sample: Mapping[str, Any]) -> Fields:
+def _sample_patch(chat: Chat, sample: Fields) -> Fields:
     """What the file says otherwise than the writer would."""
     defaults = _default_sample(chat, chat.id)
     plain = {key: value for key, value in sample.items() if key not in (*_LAYOUT, KEY)}

@@ -20,7 +20,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from realtalk.chat import Chat, Message, Question, Session, unpack_extra
-from realtalk.errors import RealtalkError
 from realtalk.files.download import cache_folder
 from realtalk.formats.json_input import as_list, load, mapping, text_of, with_keys
 from realtalk.formats.published import locomo
@@ -43,7 +42,7 @@ _FILES = FormatFiles(
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     chats = [chat for chat in _locomo_chats(source, options) if _last(chat) is not None]
     if not chats:
-        raise RealtalkError("its LoCoMo file has no chat with dates", where=str(source.path))
+        raise source.error("its LoCoMo file has no chat with dates")
     # Those of one chat side by side: what they share is searched for once.
     parts: list[list[Part]] = [[] for _ in chats]
     for member in options.in_turn(_FILES.members(source)):
@@ -61,10 +60,9 @@ def _locomo_chats(source: Source, options: ReadOptions) -> Sequence[Chat]:
     for path in (source.path.with_name(_LOCOMO), cache_folder() / "locomo" / _LOCOMO):
         if path.is_file():
             return locomo.FORMAT.read(Source.open(path), options).corpus.chats
-    raise RealtalkError(
+    raise source.error(
         "its chats are LoCoMo's, which is not here",
-        where=str(source.path),
-        fix=f"fetch it: realtalk data get locomo; or put {_LOCOMO} beside it",
+        f"fetch it: realtalk data get locomo; or put {_LOCOMO} beside it",
     )
 
 

@@ -36,6 +36,7 @@ from realtalk.formats.questions import name_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.source import FormatFiles, Source
 
+_TURN = ("role", "content")
 # What becomes a field, a session or an id; everything else is kept in the question's extra.
 _READ = frozenset(
     """
@@ -80,10 +81,12 @@ def _chat(item: Any, where: str, ids: UniqueNames) -> Part:
             if turn.get("has_answer") is True:
                 evidence.append(message.id)
             # An unmarked turn and one marked false are the same.
-            beyond = {key: turn[key] for key in turn.keys() - {"role", "content"}}
-            if beyond.get("has_answer") is False:
-                del beyond["has_answer"]
-            messages.append(replace(message, extra=extra_of(beyond, where)))
+            beyond = {
+                key: value
+                for key, value in turn.items()
+                if key not in _TURN and not (key == "has_answer" and value is False)
+            }
+            messages.append(replace(message, extra=extra_of(beyond, where)) if beyond else message)
         time = dates[place] if place < len(dates) else None
         sessions.append(Session(number, time, tuple(messages)))
     extra = {

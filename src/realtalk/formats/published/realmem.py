@@ -18,38 +18,31 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from realtalk.chat import Question, Session
-from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import Fields, as_list, load, mapping, text_of, with_keys
 from realtalk.formats.published.record import (
     Part,
-    by_number,
     chat_part,
+    corpus_format,
     extra_of,
-    gather,
     known_evidence,
     spelled_time,
     spoken_turns,
 )
 from realtalk.formats.questions import BEFORE_SESSION, EVIDENCE_BY
-from realtalk.formats.reading import Format, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.reading import Leftover
+from realtalk.formats.source import FormatFiles, Member
 
 _FILES = FormatFiles(
     (".json",), with_keys("session_uuid dialogue_turns"), "no file of RealMem found"
 )
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = sorted(_FILES.members(source), key=by_number)
-    return gather(source, "realmem", [_chat(member) for member in options.in_turn(members)])
-
-
 def _chat(member: Member) -> Part:
     whole = mapping(load(member))
     dialogues = whole.get("dialogues")
     if not isinstance(dialogues, list):
-        raise RealtalkError("has no list of 'dialogues'", where=member.where)
+        raise member.error("has no list of 'dialogues'")
     leftovers: list[Leftover] = []
     sessions: list[Session] = []
     earlier: dict[str, Session] = {}
@@ -94,4 +87,4 @@ def _gold(reply: Fields, earlier: Mapping[str, Session]) -> Fields:
     }
 
 
-FORMAT = Format("RealMem JSON", _FILES.sniff, _read)
+FORMAT = corpus_format("RealMem JSON", "realmem", _FILES, _chat)

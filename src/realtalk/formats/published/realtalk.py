@@ -15,7 +15,7 @@ all pictures of a message; an event may be empty or carry its text as its id.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,10 @@ from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
 from realtalk.formats.aliases import learn
 from realtalk.formats.json_input import Fields, load, text_of, with_keys
-from realtalk.formats.published.record import Part, by_number, gather
+from realtalk.formats.published.record import Part, corpus_format
 from realtalk.formats.questions import annotated_question, name_of, number_of
-from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.reading import Ledger, Leftover
+from realtalk.formats.source import FormatFiles, Member
 
 TIME = "%d.%m.%Y, %H:%M:%S"
 _SESSION = re.compile(r"session_([0-9]{1,9})")  # nine digits fit the stored column
@@ -46,10 +46,10 @@ _AGENTS = ("agent_a", "agent_b")
 _OPT = re.compile(r"_opt(?=\.\w+$)")
 
 
-def parse_time(text: object) -> datetime | None:
+def parse_time(text: object, form: str = TIME) -> datetime | None:
     """`DD.MM.YYYY, HH:MM:SS`, or None."""
     try:
-        return datetime.strptime(str(text).strip(), TIME)
+        return datetime.strptime(str(text).strip(), form)
     except ValueError:
         return None
 
@@ -59,15 +59,10 @@ _FILES = FormatFiles(
 )
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = sorted(_FILES.members(source), key=by_number)
-    return gather(source, "realtalk", [_chat(member) for member in options.in_turn(members)])
-
-
 def _chat(member: Member) -> Part:
     data = load(member)
     if not isinstance(data, dict) or not isinstance(data.get("name"), dict):
-        raise RealtalkError("has no speakers under 'name'", where=member.where)
+        raise member.error("has no speakers under 'name'")
     speakers = tuple(text_of(value) for value in data["name"].values())
     sessions: list[Session] = []
     leftovers: list[Leftover] = []
@@ -95,15 +90,15 @@ def _chat(member: Member) -> Part:
     return [chat], Ledger.of(len(chat.messages), leftovers)
 
 
-def _sessions_by_number(data: Mapping[str, Any], member: Member) -> Iterator[tuple[int, list[Any]]]:
+def _sessions_by_number(data: Fields, member: Member) -> Iterator[tuple[int, list[Any]]]:
     sessions = []
     for key, value in data.items():
         if match := _SESSION.fullmatch(key):
             if not isinstance(value, list):
-                raise RealtalkError(f"'{key}' is not a list of messages", where=member.where)
+                raise member.error(f"'{key}' is not a list of messages")
             sessions.append((int(match[1]), value))
     if not sessions:
-        raise RealtalkError("has no session", where=member.where)
+        raise member.error("has no session")
     yield from sorted(sessions, key=lambda entry: entry[0])
 
 
@@ -139,9 +134,7 @@ def _list(value: Any) -> list[Any]:
     return [] if value in (None, "") else [value]
 
 
-def _events(
-    data: Mapping[str, Any], speakers: tuple[str, ...], sessions: list[int]
-) -> Iterator[Event]:
+def _events(data: Fields, speakers: tuple[str, ...], sessions: list[int]) -> Iterator[Event]:
     for number in sessions:
         noted = data.get(f"events_session_{number}")
         if not isinstance(noted, dict):
@@ -163,7 +156,7 @@ def _events(
 _PLAIN_EVENT: tuple[tuple[str, Any], ...] = (("id", "E"), ("caused_by", []))
 
 
-def _questions(data: Mapping[str, Any], ids: set[str]) -> Iterator[Question]:
+def _questions(data: Fields, ids: set[str]) -> Iterator[Question]:
     for index, entry in enumerate(_list(data.get("qa")), 1):
         if not isinstance(entry, dict):
             continue
@@ -241,4 +234,4 @@ def stamp(time: datetime | None) -> str:
     return "" if time is None else time.strftime(TIME)
 
 
-FORMAT = Format("REALTALK JSON, as published", _FILES.sniff, _read, _write)
+FORMAT = corpus_format("REALTALK JSON, as published", "realtalk", _FILES, _chat, _write)

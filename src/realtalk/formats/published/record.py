@@ -19,6 +19,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from realtalk.chat import (
@@ -36,8 +37,8 @@ from realtalk.chat import (
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import Fields, as_list, mapping
-from realtalk.formats.reading import Ledger, Leftover, ReadCorpus
-from realtalk.formats.source import Member, Source
+from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
+from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.text.written_days import parse_spelled
 
 # Chats from several files → one reading.
@@ -54,7 +55,7 @@ def members_ending(source: Source, suffixes: tuple[str, ...], missing: str) -> S
     """The files with one of these endings; a file that stands alone may have any."""
     members = source.having(*suffixes) or source.members
     if len(members) > 1 and members is source.members:
-        raise RealtalkError(missing, where=str(source.path))
+        raise source.error(missing)
     return members
 
 
@@ -75,11 +76,27 @@ def gather(
     """One corpus of the chats of all files, with unique ids: two files may have one name."""
     ledger = Ledger.sum([ledger for _, ledger in parts], unit)
     if not ledger.in_messages:
-        raise RealtalkError("holds no message that can be read", where=str(source.path))
+        raise source.error("holds no message that can be read")
     ids = UniqueNames("{}-{}")
     unique = tuple(replace(chat, id=ids.free(chat.id)) for chats, _ in parts for chat in chats)
     corpus = Corpus(source.name if name is None else name, format_name, unique)
     return ReadCorpus(corpus=corpus, ledger=ledger, notes=tuple(notes))
+
+
+def corpus_format(
+    title: str,
+    name: str,
+    files: FormatFiles,
+    read_part: Callable[[Member], Part],
+    write: Callable[[Corpus, Path], tuple[Path, ...]] | None = None,
+) -> Format:
+    """The format of a corpus whose files are read one by one."""
+
+    def read(source: Source, options: ReadOptions) -> ReadCorpus:
+        members = sorted(files.members(source), key=by_number)
+        return gather(source, name, [read_part(member) for member in options.in_turn(members)])
+
+    return Format(title, files.sniff, read, write)
 
 
 def chat_part(
@@ -161,7 +178,7 @@ def _plain(value: Any) -> Any:
     return record(value) if is_dataclass(value) else value
 
 
-def record(value: Any, *, full: bool = False) -> dict[str, Any]:
+def record(value: Any, *, full: bool = False) -> Fields:
     """Every field of a value that is not at its default (`full`: every field), as JSON."""
     return {
         field.name: _plain(getattr(value, field.name))
@@ -170,7 +187,7 @@ def record(value: Any, *, full: bool = False) -> dict[str, Any]:
     }
 
 
-def differences(target: T, actual: T) -> dict[str, Any]:
+def differences(target: T, actual: T) -> Fields:
     """The fields of `target` that differ in `actual`, as JSON."""
     return {
         field.name: _plain(getattr(target, field.name))
@@ -192,10 +209,6 @@ def _time(value: Any) -> datetime:
     return datetime.fromisoformat(_exactly(str, value)).replace(tzinfo=None)
 
 
-def _kind(value: Any) -> Any:
-    return get_args(EventKind)[get_args(EventKind).index(value)]
-
-
 def _extra(value: Any) -> Any:
     if value != "":
         _exactly(dict, json.loads(_exactly(str, value)))
@@ -210,7 +223,7 @@ def _decode(kind: type[T], data: Any) -> T:
 _VALUES: tuple[type[Any], ...] = (Attachment, Alias, Message, Session, Event, Question)
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "datetime": _time,
-    "EventKind": _kind,
+    "EventKind": lambda value: get_args(EventKind)[get_args(EventKind).index(value)],
     **{kind.__name__: partial(_exactly, kind) for kind in (str, bool, int)},
     **{kind.__name__: partial(_decode, kind) for kind in _VALUES},
 }

@@ -27,7 +27,6 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import (
     NOT_TEXT,
@@ -62,6 +61,7 @@ _SCORE = ("score", "ups", "upvotes")
 _TIME = ("timestamp", "created_utc", "created", "time", "date")
 _DOMAIN = ("__sub__", "subreddit", "domain")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_NESTED = (dict, list)
 _DEEPEST = sys.maxsize  # a chain of replies may be any length
 _COLUMNS = ("chat", "session_time", "id", "speaker", "time", "text", "reply_to", "deleted", "extra")
 
@@ -95,16 +95,18 @@ def _nodes(post: Fields) -> list[_Node]:
             kind = "list" if isinstance(item, list) else "bare value"
             node.reason = f"a {kind} where a comment belongs"
             continue
+        fields = node.fields
         replies: list[Any] = []
         for key, value in item.items():
-            if key in BRANCHES and isinstance(value, list):
-                replies += value
-            elif isinstance(value, dict | list):
+            if type(value) not in _NESTED:
+                if value is not None:
+                    fields[key] = value
+            elif key not in BRANCHES:
                 node.odd |= key in (_COMMENT_TEXT if parent else _POST_TEXT)
-                if key in BRANCHES:
-                    nodes.append(_Node(node, "comments that are not a list"))
-            elif value is not None:
-                node.fields[key] = value
+            elif isinstance(value, list):
+                replies += value
+            else:
+                nodes.append(_Node(node, "comments that are not a list"))
         waiting += ((node, reply) for reply in reversed(replies))
     return nodes
 
@@ -263,7 +265,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
                 else:
                     posts.leave(where, "a bare value where a post belongs")
     if not posts.chats:
-        raise RealtalkError("holds no post that can be read", where=str(source.path))
+        raise source.error("holds no post that can be read")
     messages = posts.frame()
     return ReadCorpus(
         tables=Tables(source.name, "reddit", tuple(posts.chats), messages),

@@ -18,7 +18,7 @@ import io
 import re
 import zipfile
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -42,10 +42,10 @@ from realtalk.files.writing import atomic_path, file_stems
 from realtalk.formats.aliases import learn
 from realtalk.formats.limits import VARIABLE, Allowance, Measure, scale
 from realtalk.formats.published.realtalk import parse_time, stamp
-from realtalk.formats.published.record import Part, gather
+from realtalk.formats.published.record import Part, corpus_format
 from realtalk.formats.questions import annotated_question, name_of, number_of
-from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import UNPACKING_ERRORS, FormatFiles, Member, Source
+from realtalk.formats.reading import Ledger, Leftover
+from realtalk.formats.source import UNPACKING_ERRORS, FormatFiles, Member
 from realtalk.text.calendars import MONTHS
 
 # The first sheet of an .xlsx file as rows of text.
@@ -79,9 +79,7 @@ def first_rows(member: Member, limit: int | None = None) -> list[tuple[str | Non
     except RealtalkError:
         raise
     except (fastexcel.FastExcelError, *UNPACKING_ERRORS) as error:
-        raise RealtalkError(
-            "not a readable .xlsx file", where=member.where, fix="save it again, or as .csv"
-        ) from error
+        raise member.error("not a readable .xlsx file", "save it again, or as .csv") from error
 
 
 def _check_parts(data: bytes, where: str) -> None:
@@ -311,13 +309,6 @@ def _is_ours(member: Member) -> bool:
     return bool(rows) and _columns(rows[0]) is not None
 
 
-def _read(source: Source, options: ReadOptions) -> ReadCorpus:
-    members = source.having(".xlsx")
-    if not members:
-        raise RealtalkError("holds no .xlsx file", where=str(source.path))
-    return gather(source, "realtalk", [_chat(member) for member in options.in_turn(members)])
-
-
 def _columns(header: Sequence[Any]) -> _Columns | None:
     places = {_plain(value).casefold(): place for place, value in enumerate(header) if value}
     time = places.get(_TIME.casefold())
@@ -331,9 +322,7 @@ def _chat(member: Member) -> Part:
     rows = first_rows(member)
     columns = _columns(rows[0]) if rows else None
     if columns is None:
-        raise RealtalkError(
-            f"the first row has no '{_TIME}' after the speakers", where=member.where
-        )
+        raise member.error(f"the first row has no '{_TIME}' after the speakers")
     drafts: list[_SheetDraft] = []
     events: list[Event] = []
     question_cells: list[tuple[Any, ...]] = []
@@ -362,7 +351,7 @@ def _chat(member: Member) -> Part:
         elif not _take(row, columns, drafts[-1]):
             leftovers.append(Leftover(where, "is not a message, session or events row"))
     if not any(draft.messages for draft in drafts):
-        raise RealtalkError("holds no message", where=member.where)
+        raise member.error("holds no message")
     sessions = tuple(_session(draft) for draft in drafts)
     speakers = tuple(name for name, _ in columns.speakers)
     ids = {message.id for session in sessions for message in session.messages}
@@ -398,13 +387,10 @@ def _files(cell: Any) -> tuple[Attachment, ...] | None:
     """What our own sheets keep beside a message; another sheet's remark is not ours to read."""
     try:
         files = orjson.loads(str(cell))["attachments"] if cell else None
-        return None if files is None else tuple(_attachment(file) for file in files)
+        keys = ("kind", "name", "url", "caption")
+        return files and tuple(Attachment(*(str(file[key]) for key in keys)) for file in files)
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return None
-
-
-def _attachment(file: Mapping[str, Any]) -> Attachment:
-    return Attachment(*(str(file[key]) for key in ("kind", "name", "url", "caption")))
 
 
 def _session(draft: _SheetDraft) -> Session:
@@ -463,23 +449,19 @@ def _plain(value: Any) -> str:
 
 def _moment(cell: Any) -> datetime | None:
     """A time as the layout writes it, or as a program keeps it in a cell of its own kind."""
-    text = _plain(cell)
-    return _cell_date(text) or parse_time(text)
-
-
-def _cell_date(text: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, _CELL_DATE)
-    except ValueError:
-        return None
+    return parse_time(cell, _CELL_DATE) or parse_time(cell)
 
 
 def _text(value: str | None) -> str:
     """A cell as its annotator meant it: a date cell is "30 December, 2023"."""
-    day = _cell_date(value or "")
+    day = parse_time(value, _CELL_DATE)
     return value or "" if day is None else f"{day.day} {MONTHS[day.month - 1]}, {day.year}"
 
 
-FORMAT = Format(
-    "REALTALK annotation sheet (XLSX)", FormatFiles((".xlsx",), _is_ours).sniff, _read, write
+FORMAT = corpus_format(
+    "REALTALK annotation sheet (XLSX)",
+    "realtalk",
+    FormatFiles((".xlsx",), _is_ours, "holds no .xlsx file"),
+    _chat,
+    write,
 )

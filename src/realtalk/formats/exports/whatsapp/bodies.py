@@ -112,7 +112,7 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     `bracketed` marks the iPhone's exports, in which a left-to-right mark begins whatever
     the app itself wrote.
     """
-    text = pl.col("text")
+    text = pl.col.text
     candidate = (
         text.str.contains(rf"{_MARK}|\)\n|/maps|//maps|foursquare\.com/|^\u200f")
         | text.str.starts_with("<")
@@ -132,7 +132,7 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         .with_columns(
             pl.coalesce("said", "text").alias("text"),
             pl.col("system", "call", "edited", "deleted").fill_null(False),
-            pl.col("attachments").fill_null(pl.lit([], dtype=_ATTACHMENT)),
+            pl.col.attachments.fill_null(pl.lit([], dtype=_ATTACHMENT)),
         )
         .drop("place", "said")
     )
@@ -149,7 +149,7 @@ def _phrase(expr: pl.Expr) -> pl.Expr:
 
 
 def _recurs(name: str) -> pl.Expr:
-    people = pl.col("speaker").n_unique().over(name)
+    people = pl.col.speaker.n_unique().over(name)
     return (pl.len().over(name) >= _REPEATED) | (people > 1)
 
 
@@ -160,16 +160,16 @@ def _is_one_thing(people: pl.Series) -> pl.Expr:
     is of somebody who also writes: a group's name, under which notices stand, does not.
     """
     names = people.str.to_lowercase().str.split(" ").list.first().unique()
-    line = pl.col("line")
-    small = pl.col("first").str.contains(rf"^{_MARKS}*\p{{Ll}}") & line.str.contains(
+    line = pl.col.line
+    small = pl.col.first.str.contains(rf"^{_MARKS}*\p{{Ll}}") & line.str.contains(
         r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){1,3}$"
     )
     begins_with_name = line.str.split(" ").list.first().is_in(names.implode())
-    return pl.col("marked") & small & ~begins_with_name & pl.col("speaker").is_in(people.implode())
+    return pl.col.marked & small & ~begins_with_name & pl.col.speaker.is_in(people.implode())
 
 
 def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.DataFrame:
-    col, text = pl.col, pl.col("text")
+    col, text = pl.col, pl.col.text
     first = text.str.split("\n").list.first()
     angles = text.str.extract_groups(_ATTACHED_IN_ANGLES)
     words = text.str.extract_groups(_ATTACHED_BEFORE_WORDS)
@@ -293,7 +293,7 @@ def _attachments() -> pl.Expr:
 
 def _own_text() -> pl.Expr:
     """The text without the app's own words."""
-    col, text = pl.col, pl.col("text")
+    col, text = pl.col, pl.col.text
     with_pages = pl.when(col.pages.is_not_null())
     after_first = text.str.replace(r"^[^\n]*\n?", "")
     angles = text.str.replace(rf"[ \n]?{_ATTACHED_IN_ANGLES}", "")

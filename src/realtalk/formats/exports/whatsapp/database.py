@@ -17,7 +17,6 @@ from typing import Any
 import polars as pl
 
 from realtalk.chat import pack_extra
-from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.exports.assembly import author, reactions, shown_names
 from realtalk.formats.exports.databases import (
@@ -36,13 +35,13 @@ from realtalk.formats.exports.whatsapp.schemas import (
     contacts,
     read_schema,
 )
-from realtalk.formats.json_input import zone
+from realtalk.formats.json_input import Fields, zone
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
 from realtalk.formats.source import Member, Source, matching
-from realtalk.formats.tables import MESSAGES, ChatRow, Tables, message_frame
+from realtalk.formats.tables import MESSAGES, ChatRow, Tables, first_case, message_frame
 from realtalk.text.written_days import from_epoch
 
 _OWNER = "Me"
@@ -73,10 +72,9 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
     """Every chat of every database."""
     members = list(matching(source, DATABASES, _is_messages, limit=0))
     if not members:
-        raise RealtalkError(
+        raise source.error(
             "holds no database of WhatsApp's with messages",
-            where=str(source.path),
-            fix="give msgstore.db (Android) or ChatStorage.sqlite (iPhone, Mac)",
+            "give msgstore.db (Android) or ChatStorage.sqlite (iPhone, Mac)",
         )
     names, notes = _contacts(source, members)
     parts: list[_StoredPart] = []
@@ -89,7 +87,7 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
             stored.names |= names
             parts.append(_StoredPart(stored, member, options, free))
     if not any(part.rows for part in parts):
-        raise RealtalkError("the database holds no message", where=str(source.path))
+        raise source.error("the database holds no message")
     notes += [note for part in parts for note in part.notes]
     tables = Tables(
         source.name,
@@ -129,29 +127,29 @@ class _StoredPart:
         frame = self._with_roles(stored.messages)
         stored.messages = stored.messages.clear()  # of a million messages there is one copy
         self.notes: list[str] = []
-        if unknown := frame.filter(pl.col("kind") == "unknown").height:
+        if unknown := frame.filter(pl.col.kind == "unknown").height:
             self.notes.append(
                 f"messages of a kind that is not known, taken as notices: {unknown:,}"
             )
         self.ledger = self._count(frame, member)
         calls = self._calls(frame)
-        frame = frame.filter(pl.col("role") == "message").select(_KEPT)
+        frame = frame.filter(pl.col.role == "message").select(_KEPT)
         self._labels = self._people(frame)
         frame = self._in_order(frame, options)
         self.ids: list[str] = frame["chat"].unique(maintain_order=True).to_list()
-        titles = {jid: self._title(jid) for jid in self.ids}
+        titles = {jid: stored.titles.get(jid) or self._name(jid) for jid in self.ids}
         self.titles = list(titles.values())
         chat_names = {jid: free.free(title) for jid, title in titles.items()}
         self.messages = self._columns(frame, chat_names)
         speakers = self.messages.group_by("chat", maintain_order=True).agg(
-            pl.col("speaker").unique(maintain_order=True)
+            pl.col.speaker.unique(maintain_order=True)
         )
         by_chat = dict(speakers.rows())
         jids = {label: jid for jid, label in self._labels.items() if jid}
         self.rows = []
         for jid, name in chat_names.items():
             people = by_chat[name]
-            extra: dict[str, Any] = {
+            extra: Fields = {
                 "id": jid,
                 "authors": {x: jids[x] for x in people if x in jids},
             }
@@ -162,27 +160,27 @@ class _StoredPart:
 
     def _with_roles(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Adds `role`: message, system, or why a row is left over; `sender` is "" for the owner."""
-        chat, kind = pl.col("chat"), pl.col("kind")
+        chat, kind = pl.col.chat, pl.col.kind
         is_group = chat.str.ends_with("@g.us")
         sender = (
-            pl.when(pl.col("mine").fill_null(False))
+            pl.when(pl.col.mine.fill_null(False))
             .then(pl.lit(""))
             .when(is_group)
             .then("sender")
             .otherwise(pl.coalesce("sender", "chat"))
         )
-        silent = (kind == "text") & (pl.col("text").fill_null("") == "")
+        silent = (kind == "text") & (pl.col.text.fill_null("") == "")
         is_notice = kind.is_in(["notice", "call", "unknown"]) | (chat == _STATUS).fill_null(False)
         return frame.with_columns(sender=sender).with_columns(
-            role=pl.when(is_notice)
-            .then(pl.lit("system"))
-            .when(chat.is_null())
-            .then(pl.lit("belongs to no chat"))
-            .when(pl.col("sender").is_null())
-            .then(pl.lit("no sender"))
-            .when(silent)
-            .then(pl.lit("neither text nor attachment"))
-            .otherwise(pl.lit("message"))
+            role=first_case(
+                {
+                    "system": is_notice,
+                    "belongs to no chat": chat.is_null(),
+                    "no sender": pl.col.sender.is_null(),
+                    "neither text nor attachment": silent,
+                },
+                pl.lit("message"),
+            )
         )
 
     def _count(self, frame: pl.DataFrame, member: Member) -> Ledger:
@@ -190,14 +188,14 @@ class _StoredPart:
         counts = dict(frame["role"].value_counts().iter_rows())
         messages, system = counts.get("message", 0), counts.get("system", 0)
         check_leftovers(frame.height - messages - system, messages, member.where)
-        others = frame.filter(~pl.col("role").is_in(["message", "system"])).select("row", "role")
+        others = frame.filter(~pl.col.role.is_in(["message", "system"])).select("row", "role")
         left = tuple(Leftover(f"{member.name}, message {row}", why) for row, why in others.rows())
         calls = len(self._stored.calls)
-        return Ledger("entries", frame.height + calls, messages, system + calls, left)
+        return Ledger.of(messages, left, system + calls)
 
     def _calls(self, frame: pl.DataFrame) -> dict[str, list[tuple[str, datetime | None]]]:
         """Who called and when, by chat; a call that the log and the chat both tell is one."""
-        told = frame.filter(pl.col("kind") == "call").select("chat", "sender", "stamp").rows()
+        told = frame.filter(pl.col.kind == "call").select("chat", "sender", "stamp").rows()
         calls: dict[str, dict[Any, tuple[str, datetime | None]]] = defaultdict(dict)
         for chat, who, stamp in (*self._stored.calls, *told):
             when = from_epoch(stamp / 1000, self._zone) if stamp else None
@@ -218,12 +216,9 @@ class _StoredPart:
         is_phone = server == "s.whatsapp.net" and number.isdigit()
         return self._stored.names.get(jid) or (f"+{number}" if is_phone else number)
 
-    def _title(self, jid: str) -> str:
-        return self._stored.titles.get(jid) or self._name(jid)
-
     def _in_order(self, frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
         """By chat and time, cut into sessions; a message without a time stays in its place."""
-        stamp = pl.col("stamp")
+        stamp = pl.col.stamp
         time = pl.when((stamp > 0) & (stamp <= _LATEST)).then(stamp).cast(pl.Datetime("ms"))
         if self._zone is not None:
             clock = time.dt.replace_time_zone("UTC").dt.convert_time_zone(str(self._zone))
@@ -232,8 +227,8 @@ class _StoredPart:
         untimed = frame["time"].null_count()
         if untimed:
             self.notes.append(f"messages without a readable time, left in their place: {untimed:,}")
-        place = pl.col("time").forward_fill().over("chat")
-        frame = frame.with_columns(place=place, first=pl.col("row").first().over("chat"))
+        place = pl.col.time.forward_fill().over("chat")
+        frame = frame.with_columns(place=place, first=pl.col.row.first().over("chat"))
         frame = frame.sort("first", "place", "row", nulls_last=False)
         frame = frame.drop("stamp", "place", "first")
         return cut_frame(frame, options.gap, by="chat")
@@ -246,36 +241,34 @@ class _StoredPart:
             keys.rename({"id": "reply_to"}), on=["chat", "reply"], how="left", maintain_order="left"
         )
         frame = frame.join(self._marks(), on="row", how="left", maintain_order="left")
-        kind, file = pl.col("kind"), pl.col("file").fill_null("")
+        kind, file = pl.col.kind, pl.col.file.fill_null("")
         base = file.str.extract(r"([^/\\]+)$")
         part = pl.struct(
             kind=kind,
-            name=pl.coalesce(pl.col("name").replace("", None), base, pl.lit("")),
+            name=pl.coalesce(pl.col.name.replace("", None), base, pl.lit("")),
             url=file,
             caption=pl.lit(""),
         )
         is_deleted = kind == "deleted"
         return message_frame(
             frame.select(
-                pl.col("chat").replace_strict(chat_names, return_dtype=pl.String),
+                pl.col.chat.replace_strict(chat_names, return_dtype=pl.String),
                 "session",
                 "session_time",
                 "id",
-                pl.col("sender")
-                .replace_strict(self._labels, return_dtype=pl.String)
-                .alias("speaker"),
+                pl.col.sender.replace_strict(self._labels, return_dtype=pl.String).alias("speaker"),
                 "time",
                 pl.when(is_deleted)
                 .then(pl.lit(""))
-                .otherwise(pl.col("text").fill_null(""))
+                .otherwise(pl.col.text.fill_null(""))
                 .alias("text"),
                 attachments=pl.when(kind.is_in(_NO_FILE))
                 .then(pl.lit([], dtype=_FILES))
                 .otherwise(pl.concat_list(part)),
                 reply_to="reply_to",
-                edited=pl.col("edited") & ~is_deleted,
+                edited=pl.col.edited & ~is_deleted,
                 deleted=is_deleted,
-                extra=pl.col("extra").fill_null(""),
+                extra=pl.col.extra.fill_null(""),
             ).to_dict(as_series=True)
         )
 

@@ -233,7 +233,7 @@ def _scan(block: pl.Series, start: int, shape: _Shape | None) -> tuple[pl.DataFr
     """A block's headers of the usual shape, and the lines that may have another."""
     lines = pl.DataFrame({"line": block}).with_row_index("row", offset=start)
     frame, rest = (pl.DataFrame(schema=_SCHEMA), lines) if shape is None else _exact(lines, shape)
-    return frame, rest.filter(pl.col("line").str.contains(_NUMBER_FIRST))
+    return frame, rest.filter(pl.col.line.str.contains(_NUMBER_FIRST))
 
 
 def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
@@ -248,7 +248,7 @@ def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFrame]:
-    groups = lines.select(pl.col("line").str.extract_groups(shape.pattern)).to_series()
+    groups = lines.select(pl.col.line.str.extract_groups(shape.pattern)).to_series()
     fields = groups.struct.unnest().hstack(lines)
     hit = fields["a"].is_not_null()
     rest = lines.filter(~hit)
@@ -264,7 +264,7 @@ def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFra
         half=pl.lit(shape.half),
         family=pl.lit(shape.family),
         open=pl.lit(shape.open),
-        rest=fields.select(pl.col("line").str.slice(length)).to_series(),
+        rest=fields.select(pl.col.line.str.slice(length)).to_series(),
     )
     return _split_sender(frame.select(_FIELDS)), rest
 
@@ -274,9 +274,9 @@ def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFram
 
     Only the start of a line is searched: megabytes of marks between two numbers are no header.
     """
-    start = pl.col("line").str.slice(0, _LONGEST_HEADER)
+    start = pl.col.line.str.slice(0, _LONGEST_HEADER)
     likely = lines.filter(start.str.contains(pattern.removesuffix(_REST)))
-    groups = likely.select(pl.col("line").str.extract_groups(pattern)).to_series()
+    groups = likely.select(pl.col.line.str.extract_groups(pattern)).to_series()
     frame = groups.struct.unnest().with_columns(row=likely["row"])
     hits = frame.filter(frame["close"].is_not_null())
     return hits, lines.join(hits, on="row", how="anti", maintain_order="left")
@@ -288,11 +288,11 @@ def _general(frame: pl.DataFrame, *, bare: bool) -> pl.DataFrame:
     in_a, in_c = (pl.when(pl.col(name).str.len_chars() == 4) for name in "ac")
     wide = in_a.then(pl.lit("a")).otherwise(in_c.then(pl.lit("c")).otherwise(pl.lit("")))
     plain = frame.with_columns(pl.col(_NUMBERS).str.replace_many(_DIGITS), wide=wide)
-    paired = (pl.col("open") == "[") == pl.col("close").str.starts_with("]")
+    paired = (pl.col.open == "[") == pl.col.close.str.starts_with("]")
     numbers = _numbers(plain).filter(paired)
     if bare:
         return numbers.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FIELDS)
-    numbers = numbers.with_columns(half=(pl.col("pre") != "") | (pl.col("post") != ""))
+    numbers = numbers.with_columns(half=(pl.col.pre != "") | (pl.col.post != ""))
     pieces = ("open", "s1", "wide", "mid", "half", "ts", "ss")
     kinds = numbers.select(pieces).unique()
     names = [_family(*kind) for kind in kinds.iter_rows()]
@@ -306,7 +306,7 @@ def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
     if "s" not in frame.columns:
         frame = frame.with_columns(s=pl.lit("0"))
     frame = frame.with_columns(pl.col(_NUMBERS).cast(pl.Int32, strict=False)).with_columns(
-        hour=pl.col("h"), minute=pl.col("m"), second=pl.col("s").fill_null(0)
+        hour=pl.col.h, minute=pl.col.m, second=pl.col.s.fill_null(0)
     )
     clock = ["hour", *(name for name in ("pre", "post") if name in frame.columns)]
     if len(clock) == 1:
@@ -320,11 +320,11 @@ def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _split_sender(frame: pl.DataFrame) -> pl.DataFrame:
     """Sender and text apart; `rest` is kept for the lines that have no sender."""
-    parts = frame.select(pl.col("rest").str.splitn(": ", 2)).to_series().struct.unnest()
+    parts = frame.select(pl.col.rest.str.splitn(": ", 2)).to_series().struct.unnest()
     sender, text = parts.get_columns()
     has_text = text.is_not_null()
     return frame.with_columns(
-        rest=pl.when(~has_text).then(pl.col("rest")),
+        rest=pl.when(~has_text).then(pl.col.rest),
         sender=pl.when(has_text).then(sender),
         text=text,
     )

@@ -32,7 +32,7 @@ from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
 from realtalk.formats.source import Member, Source, matching
-from realtalk.formats.tables import ChatRow, Tables, message_frame
+from realtalk.formats.tables import ChatRow, Tables, first_case, message_frame
 from realtalk.text.calendars import DateOrder
 
 # One exported chat: its bytes to dated messages, with every line accounted for.
@@ -93,7 +93,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     heads = _with_speakers(_join_lines(heads, text.blocks, text.count))
     heads = _once(_roles(classify(heads, bracketed=bracketed)))
     ledger = _ledger(heads, text.count, name, is_cut_off=is_cut_off)
-    messages = heads.filter(pl.col("role") == "message")
+    messages = heads.filter(pl.col.role == "message")
     if not messages.height:
         raise RealtalkError("the file holds no message", where=where)
     if not messages["time"].is_sorted():
@@ -110,8 +110,8 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
 
 def _calls(heads: pl.DataFrame, messages: pl.DataFrame) -> tuple[tuple[str, datetime], ...]:
     """The calls that notices tell, by people who also wrote; of a second export none."""
-    own = (pl.col("role") == "system") & (pl.col("part") == 0)
-    spoke = pl.col("speaker").is_in(messages["speaker"].unique().implode())
+    own = (pl.col.role == "system") & (pl.col.part == 0)
+    spoke = pl.col.speaker.is_in(messages["speaker"].unique().implode())
     return tuple(heads.filter(own, "call", spoke).select("speaker", "time").rows())
 
 
@@ -133,7 +133,7 @@ def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:
 
 def _join_lines(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
     """Adds `length` (lines of the message) and the following lines to its text."""
-    row, length = pl.col("row"), pl.col("length")
+    row, length = pl.col.row, pl.col.length
     end = row.shift(-1, fill_value=total)
     heads = heads.with_columns(length=(end - row).cast(pl.Int64))
     more = heads.filter(length > 1)
@@ -142,8 +142,8 @@ def _join_lines(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) 
     below = more.select("row", line=pl.int_ranges(row + 1, row + length)).explode("line")
     every = pl.concat(list(blocks), rechunk=False)
     below = below.with_columns(following=every.gather(below["line"]))
-    following = below.group_by("row", maintain_order=True).agg(pl.col("following").str.join("\n"))
-    text = pl.concat_str(pl.col("text").fill_null(""), following["following"], separator="\n")
+    following = below.group_by("row", maintain_order=True).agg(pl.col.following.str.join("\n"))
+    text = pl.concat_str(pl.col.text.fill_null(""), following["following"], separator="\n")
     longer = more.select("row", longer=text.str.replace(r"\s*\n\s*$", ""))
     heads = heads.join(longer, on="row", how="left", maintain_order="left")
     return heads.with_columns(text=pl.coalesce("longer", "text")).drop("longer")
@@ -151,7 +151,7 @@ def _join_lines(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) 
 
 def _with_speakers(heads: pl.DataFrame) -> pl.DataFrame:
     """Adds `speaker` (marks and the ~ of unknown contacts taken off) and `odd` (no name at all)."""
-    sender = pl.col("sender")
+    sender = pl.col.sender
     plain = (
         sender.str.replace_all(f"[{MARKS}]", "")
         .str.replace_all("[\u00a0\u202f\u2009]", " ")
@@ -189,9 +189,9 @@ def _people(senders: pl.Series) -> pl.Series:
 def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     """Adds `role`: message, system, or why a line is left over."""
     rest, speaker, text, system = (
-        pl.col("rest"),
-        pl.col("speaker"),
-        pl.col("text"),
+        pl.col.rest,
+        pl.col.speaker,
+        pl.col.text,
         pl.lit("system"),
     )
     speakers = heads["speaker"].drop_nulls().unique()
@@ -201,18 +201,19 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
         speaker=pl.when(is_empty).then(rest.str.strip_suffix(":")).otherwise(speaker),
         text=pl.when(is_empty & text.is_null()).then(pl.lit("")).otherwise(text),
     ).with_columns(
-        role=pl.when((speaker == "") | rest.str.contains(r"^\s*:"))
-        .then(pl.lit(_NAMELESS))
-        .when(rest.str.contains(r"^[^:]{1,100}:\.$"))
-        .then(pl.lit(_EMPTY))
-        .when(speaker.is_null() | pl.col("odd") | pl.col("system"))
-        .then(system)
-        .otherwise(pl.lit("message"))
+        role=first_case(
+            {
+                _NAMELESS: (speaker == "") | rest.str.contains(r"^\s*:"),
+                _EMPTY: rest.str.contains(r"^[^:]{1,100}:\.$"),
+                "system": speaker.is_null() | pl.col.odd | pl.col.system,
+            },
+            pl.lit("message"),
+        )
     )
     # The notice of encryption opens a chat; later on, somebody quotes it.
     opens = pl.int_range(pl.len()) < 3
     notice = opens & text.str.contains(ENCRYPTED) & (text.str.len_chars() > 60)
-    is_message = pl.col("role") == "message"
+    is_message = pl.col.role == "message"
     heads = heads.with_columns(role=pl.when(is_message & notice).then(system).otherwise("role"))
     group = _group_name(heads)
     if group is None:
@@ -227,12 +228,12 @@ def _once(heads: pl.DataFrame) -> pl.DataFrame:
     if not (heads["part"] == 1).any():
         return heads
     same = ["speaker", "text", "minute", "nth"]
-    heads = heads.with_columns(minute=pl.col("time").dt.truncate("1m")).with_columns(
+    heads = heads.with_columns(minute=pl.col.time.dt.truncate("1m")).with_columns(
         nth=pl.int_range(pl.len()).over("part", "speaker", "text", "minute")
     )
-    messages = heads.filter(pl.col("role") == "message")
-    first, second = (messages.filter(pl.col("part") == part) for part in (0, 1))
-    again = pl.col("row").is_in(second.join(first, on=same, how="semi")["row"].implode())
+    messages = heads.filter(pl.col.role == "message")
+    first, second = (messages.filter(pl.col.part == part) for part in (0, 1))
+    again = pl.col.row.is_in(second.join(first, on=same, how="semi")["row"].implode())
     return heads.with_columns(role=pl.when(again).then(pl.lit(_AGAIN)).otherwise("role"))
 
 
@@ -242,20 +243,20 @@ def _group_name(heads: pl.DataFrame) -> str | None:
     name = first["speaker"]
     if first["role"] != "system" or not name:
         return None
-    own = heads.filter(pl.col("speaker") == name)
-    notices = own.filter(pl.col("role") == "system")
+    own = heads.filter(pl.col.speaker == name)
+    notices = own.filter(pl.col.role == "system")
     about_group = notices["text"].str.contains(GROUP_EVENTS).any()
     return str(name) if about_group and notices.height * 5 >= own.height else None
 
 
 def _ledger(heads: pl.DataFrame, total: int, name: str, *, is_cut_off: bool) -> Ledger:
     places = [(row, _EARLY) for row in range(heads["row"][0])]
-    others = heads.filter(~pl.col("role").is_in(["message", "system"]))
+    others = heads.filter(~pl.col.role.is_in(["message", "system"]))
     for row, length, role in others.select("row", "length", "role").iter_rows():
         places += [(row + step, role) for step in range(length)]
     places += [(total, _CUT)] * is_cut_off
     leftovers = tuple(Leftover(f"{name}:{row + 1}", reason) for row, reason in places)
-    sums = dict(heads.group_by("role").agg(pl.col("length").sum()).iter_rows())
+    sums = dict(heads.group_by("role").agg(pl.col.length.sum()).iter_rows())
     in_messages, system = sums.get("message", 0), sums.get("system", 0)
     return Ledger("lines", total + is_cut_off, in_messages, system, leftovers)
 
@@ -287,16 +288,11 @@ def read(source: Source, options: ReadOptions) -> ReadCorpus:
     members = source.having(".txt")
     chat_files = _chats(source) if len(members) > 1 else members
     if not chat_files:
-        raise RealtalkError(
-            "holds no WhatsApp chat (a .txt file)",
-            where=str(source.path),
-            fix="pass the exported .txt or .zip",
-        )
+        raise source.error("holds no WhatsApp chat (a .txt file)", "pass the exported .txt or .zip")
     if len(chat_files) > scale(_MOST_CHATS):
-        raise RealtalkError(
+        raise source.error(
             f"holds {len(chat_files):,} WhatsApp chats, more than {_MOST_CHATS:,} at once",
-            where=str(source.path),
-            fix="read them in parts",
+            "read them in parts",
         )
     frames: list[pl.DataFrame] = []
     rows: list[ChatRow] = []

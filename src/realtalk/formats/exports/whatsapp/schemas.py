@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from realtalk.formats.exports.databases import Database
+from realtalk.formats.tables import first_case
 
 WANTED = {
     "message": "_id:int chat_row_id:int from_me:int key_id sender_jid_row_id:int timestamp:int "
@@ -126,18 +127,13 @@ def _looked_up(column: str, values: dict[int, str]) -> pl.Expr:
 
 def _kinds(kinds: dict[int, str]) -> pl.Expr:
     """What a message is; a number that is not known is so by its text or its file."""
-    kind = pl.col("type").fill_null(0)
+    kind = pl.col.type.fill_null(0)
     kind = kind.replace_strict(kinds, default=None, return_dtype=pl.String)
-    media = pl.col("mime").str.extract("^(image|video|audio)/")
-    return (
-        pl.when(kind.is_not_null())
-        .then(kind)
-        .when(pl.col("file").is_not_null() | pl.col("mime").is_not_null())
-        .then(media.fill_null("file"))
-        .when(pl.col("text").fill_null("") != "")
-        .then(pl.lit("text"))
-        .otherwise(pl.lit("unknown"))
-    )
+    media = pl.col.mime.str.extract("^(image|video|audio)/")
+    has_file = pl.col.file.is_not_null() | pl.col.mime.is_not_null()
+    has_text = pl.col.text.fill_null("") != ""
+    known = pl.coalesce(kind, pl.when(has_file).then(media.fill_null("file")))
+    return known.fill_null(first_case({"text": has_text}, pl.lit("unknown")))
 
 
 def _new(database: Database) -> Stored:
@@ -156,8 +152,8 @@ def _new(database: Database) -> Stored:
         .select(
             row="_id",
             chat=_looked_up("chat_row_id", addresses),
-            own=pl.col("chat_row_id").fill_null(-1) < 1,  # the app's own first row
-            mine=pl.col("from_me") == 1,
+            own=pl.col.chat_row_id.fill_null(-1) < 1,  # the app's own first row
+            mine=pl.col.from_me == 1,
             sender=_looked_up("sender_jid_row_id", jids),
             stamp="timestamp",
             text=pl.coalesce("text_data", "media_caption"),
@@ -173,7 +169,7 @@ def _new(database: Database) -> Stored:
         )
     )
     marks = database.frame("message_add_on_reaction")
-    marks = marks.filter(pl.col("reaction") != "")  # one that was taken back is empty
+    marks = marks.filter(pl.col.reaction != "")  # one that was taken back is empty
     given = marks.join(
         database.frame("message_add_on"), left_on="message_add_on_row_id", right_on="_id"
     )
@@ -195,13 +191,9 @@ def _new(database: Database) -> Stored:
 def _android(frame: pl.DataFrame) -> pl.DataFrame:
     """With what every message is."""
     kind = _kinds(_ANDROID_KINDS)
-    is_notice = pl.col("own") | ((pl.col("status") == _NOTICE).fill_null(False) & (kind != "call"))
+    is_notice = pl.col.own | ((pl.col.status == _NOTICE).fill_null(False) & (kind != "call"))
     return frame.with_columns(
-        kind=pl.when(is_notice)
-        .then(pl.lit("notice"))
-        .when("revoked")
-        .then(pl.lit("deleted"))
-        .otherwise(kind)
+        kind=first_case({"notice": is_notice, "deleted": pl.col.revoked}, kind)
     )
 
 
@@ -217,9 +209,9 @@ def _old(database: Database) -> Stored:
         .select(
             row="_id",
             chat="key_remote_jid",
-            own=(pl.col("key_remote_jid") == "-1").fill_null(False),  # the app's own first row
-            mine=pl.col("key_from_me") == 1,
-            sender=pl.col("remote_resource").replace("", None),
+            own=(pl.col.key_remote_jid == "-1").fill_null(False),  # the app's own first row
+            mine=pl.col.key_from_me == 1,
+            sender=pl.col.remote_resource.replace("", None),
             stamp="timestamp",
             text="data",
             caption="media_caption",
@@ -231,14 +223,14 @@ def _old(database: Database) -> Stored:
             mime="media_mime_type",
             name="media_name",
             edited=pl.lit(False),
-            revoked=(pl.col("edit_version") == _REVOKED).fill_null(False),
+            revoked=(pl.col.edit_version == _REVOKED).fill_null(False),
         )
     )
     titles = dict(database.frame("chat_list").rows())
     chats = database.frame("chat").rows()
     titles |= {jids[row]: subject for _, row, subject in chats if row in jids and subject}
     # Beside a file `data` holds none of its sender's words.
-    is_file = ~pl.col("kind").is_in(["text", "notice", "call", "deleted", "unknown"])
+    is_file = ~pl.col.kind.is_in(["text", "notice", "call", "deleted", "unknown"])
     frame = _android(frame).with_columns(text=pl.when(is_file).then("caption").otherwise("text"))
     return Stored(frame, {jid: name for jid, name in titles.items() if jid and name}, names)
 
@@ -258,30 +250,30 @@ def _apple(database: Database) -> Stored:
         if name.strip("+0123456789 ()-\u00a0\u200e\u202a\u202c")
     }
     media = database.frame("ZWAMEDIAITEM").with_columns(
-        quoted=pl.col("ZMETADATA").map_elements(_quoted, return_dtype=pl.String)
+        quoted=pl.col.ZMETADATA.map_elements(_quoted, return_dtype=pl.String)
     )
     messages = database.frame("ZWAMESSAGE")
     keys = messages.select(parent="Z_PK", parent_key="ZSTANZAID")
-    is_file = pl.col("ZMESSAGETYPE") == 8  # there the title is the file's name
+    is_file = pl.col.ZMESSAGETYPE == 8  # there the title is the file's name
     frame = (
         messages.pipe(_beside, media.drop("ZMETADATA"), "Z_PK", "ZMESSAGE")
         .pipe(_beside, keys, "ZPARENTMESSAGE", "parent")
         .select(
             row="Z_PK",
             chat=_looked_up("ZCHATSESSION", addresses),
-            mine=pl.col("ZISFROMME") == 1,
+            mine=pl.col.ZISFROMME == 1,
             sender=_looked_up(
                 "ZGROUPMEMBER", {row: jid for row, jid, *_ in members if row and jid}
             ),
-            stamp=((pl.col("ZMESSAGEDATE") + _EPOCH) * 1000).round().cast(pl.Int64, strict=False),
-            text=pl.when(is_file | (pl.col("ZTEXT").fill_null("") != ""))
+            stamp=((pl.col.ZMESSAGEDATE + _EPOCH) * 1000).round().cast(pl.Int64, strict=False),
+            text=pl.when(is_file | (pl.col.ZTEXT.fill_null("") != ""))
             .then("ZTEXT")
             .otherwise("ZTITLE"),
             type="ZMESSAGETYPE",
             key="ZSTANZAID",
             reply=pl.coalesce("parent_key", "quoted"),
             file="ZMEDIALOCALPATH",
-            mime=pl.col("ZVCARDSTRING").str.extract(r"^(\w+/[\w.+-]+)$"),
+            mime=pl.col.ZVCARDSTRING.str.extract(r"^(\w+/[\w.+-]+)$"),
             name=pl.when(is_file).then("ZTITLE").otherwise("ZVCARDNAME"),
             edited=pl.lit(False),
         )

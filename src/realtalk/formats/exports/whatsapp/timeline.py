@@ -169,8 +169,8 @@ def times(heads: pl.DataFrame, order: Order) -> pl.Series:
     unique = unique.with_columns(pl.Series("day", days, dtype=pl.Int64))
     day = heads.select(triple).join(unique, on=triple, how="left", maintain_order="left")["day"]
     clock = heads.select(
-        pl.when((pl.col("hour") < 24) & (pl.col("minute") < 60) & (pl.col("second") < 61)).then(
-            pl.col("hour").cast(pl.Int64) * 3600 + pl.col("minute") * 60 + pl.col("second")
+        pl.when((pl.col.hour < 24) & (pl.col.minute < 60) & (pl.col.second < 61)).then(
+            pl.col.hour.cast(pl.Int64) * 3600 + pl.col.minute * 60 + pl.col.second
         )
     ).to_series()
     micros = ((day - _EPOCH) * 86_400 + clock) * 1_000_000
@@ -204,7 +204,7 @@ def _wrong_media(heads: pl.DataFrame, order: Order) -> int:
     """How many media names state another day than their message."""
     calendar = _calendar(_runs(heads), order)
     rows = heads.head(_MEDIA_ROWS).select(
-        "a", "b", "c", pl.col("text").str.extract_groups(_MEDIA_DATE).alias("name")
+        "a", "b", "c", pl.col.text.str.extract_groups(_MEDIA_DATE).alias("name")
     )
     wrong = 0
     for a, b, c, year, month, day in rows.unnest("name").drop_nulls().iter_rows():
@@ -250,17 +250,17 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
     if dates is None:
         heads, turned = _mark_turned_dates(heads, main)
         others = [*turned, *others]
-    rows = heads.filter(pl.col("family") == main)
+    rows = heads.filter(pl.col.family == main)
     decision = decide(rows, dates, where)
     calendar = _calendar(_runs(rows), decision.order)
     accepted = rows.with_columns(times(rows, decision.order), part=pl.lit(0))
     if decision.ground == "told":
         _check_stated(accepted, decision.order, where)
-    accepted = accepted.filter(pl.col("time").is_not_null())
+    accepted = accepted.filter(pl.col.time.is_not_null())
     for name in others:
         if _is_copied(name) and not _is_copied(main):
             continue
-        rows = heads.filter(pl.col("family") == name)
+        rows = heads.filter(pl.col.family == name)
         if _is_strangers(accepted, rows) or _twins(accepted, rows) == rows.height:
             continue
         is_known = _is_known(accepted, rows)
@@ -285,11 +285,11 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
 def _mark_turned_dates(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, list[str]]:
     """With a family of its own for what people of the chat wrote after day and month had changed
     places."""
-    own = pl.col("family") == main
+    own = pl.col.family == main
     rows = heads.filter(own)
     if rows["wide"][0] == "a" or (turn := turning_row(rows)) is None:
         return heads, []
-    later = pl.col("row") >= turn
+    later = pl.col.row >= turn
     if not _is_known(rows.filter(~later), rows.filter(later)):
         return heads, []
     name = main + _TURNED
@@ -299,7 +299,7 @@ def _mark_turned_dates(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, li
 
 def _check_stated(dated: pl.DataFrame, stated: Order, where: str) -> None:
     """Refuse an order under which a date does not exist that exists under another."""
-    wrong = dated.filter(pl.col("time").is_null())
+    wrong = dated.filter(pl.col.time.is_null())
     for order in candidates(dated) if wrong.height else ():
         real = wrong.filter(times(wrong, order).is_not_null())
         if real.height:
@@ -331,7 +331,7 @@ def _fitting(
         name: rows.select("row").join_asof(around, on="row", strategy=strategy)["time"]
         for name, strategy in _STRATEGIES.items()
     }
-    time, before, after = pl.col("time"), pl.col("before"), pl.col("after")
+    time, before, after = pl.col.time, pl.col.before, pl.col.after
     nearer = pl.min_horizontal((time - before).abs(), (time - after).abs())
     best = rows.head(0)
     nearest = 0.0
@@ -377,7 +377,7 @@ def _twins(accepted: pl.DataFrame, rows: pl.DataFrame) -> int:
 def _is_of_another_chat(accepted: pl.DataFrame, second: pl.DataFrame) -> bool:
     """Whether rows of the time of this chat share nothing with it, as its own export would."""
     start, end = accepted["time"].min(), accepted["time"].max()
-    inside = second.filter(pl.col("time").is_between(start, end))
+    inside = second.filter(pl.col.time.is_between(start, end))
     return inside.height >= _FEW and not _twins(accepted, inside)
 
 
@@ -412,7 +412,7 @@ def _add_times(
     order, ground = decide(rows, dates if dates in orders else None, where)
     order = like if ground == "default" and like in orders else order
     dated = rows.with_columns(times(rows, order), part=pl.lit(1))
-    return dated.filter(pl.col("time").is_not_null())
+    return dated.filter(pl.col.time.is_not_null())
 
 
 def _notes(
@@ -433,11 +433,11 @@ def _notes(
         yield f"dates of the {calendar.capitalize()} calendar were converted"
     if second := int((accepted["part"] == 1).sum()):
         yield f"a second export stands in the file, with headers of its own: {second:,}"
-    rest = heads.filter(~pl.col("row").is_in(accepted["row"].implode()))
+    rest = heads.filter(~pl.col.row.is_in(accepted["row"].implode()))
     if rest.height:
         yield (
             "lines that begin like a message of another export and were taken for text: "
             f"{rest.height:,} (the first is line {int(rest['row'][0]) + 1:,})"
         )
-    for row in heads.filter(pl.col("family").str.ends_with(_TURNED))["row"].head(1):
+    for row in heads.filter(pl.col.family.str.ends_with(_TURNED))["row"].head(1):
         yield f"day and month change places in the dates from line {row + 1:,} on"
