@@ -20,7 +20,7 @@ def exports(tmp_path: Path) -> Path:
     return write_exports(tmp_path / "exports", chats)
 
 
-def test_run_again_it_does_what_is_missing(run: Any, tmp_path: Path, exports: Path) -> None:
+def test_run_again_it_does_what_is_missing(run: Any, exports: Path) -> None:
     words = f"batch read {exports / '*.txt'} --out corpora --json"
     assert run(words).told["worked"] == 3
     (exports / "WhatsApp Chat with 3.txt").write_text(CHAT.format(3), "utf-8")

@@ -50,7 +50,7 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     assert "fewer than 5 chats for" in err and "cannot be told" in err
 
 
-def test_contexts_out_and_answers_in(run: Any, tmp_path: Path) -> None:
+def test_contexts_out_and_answers_in(run: Any) -> None:
     status, out, _ = run(
         "probe contexts sample --memory recent --budget 200 --out contexts.jsonl",
     )
@@ -86,7 +86,7 @@ def fired() -> dict[str, Any]:
     }
 
 
-def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
+def test_enough_chats_are_tested_as_chats(run: Any) -> None:
     Path("corpus").mkdir()
     for number in range(5):
         Path("corpus", f"Chat_{number}.json").write_text(json.dumps(fired()), "utf-8")
@@ -99,9 +99,7 @@ def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
     assert "5 chats cannot give a p below 0.062" in err
 
 
-def test_a_model_answers_and_another_judges(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_answers_and_another_judges(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     rule = {True: "CORRECT", False: "3 March 2026"}

@@ -63,15 +63,6 @@ def test_charts_hold_all_that_was_counted(stats: CorpusStats) -> None:
     assert sum(cell["messages"] for cell in cells) == stats.timed_messages
 
 
-def test_charts_are_labelled_and_say_n(stats: CorpusStats) -> None:
-    for chart in draw(stats).charts.values():
-        spec = chart.to_dict()
-        assert spec["title"]["text"]
-        assert re.search(r"n = [\d,]+", " ".join(spec["title"]["subtitle"]))
-        assert spec["layer"][0]["encoding"]["x"]["title"]
-        assert spec["usermeta"]["embedOptions"]["actions"]["editor"] is False
-
-
 def test_the_median_is_marked_unless_it_is_off_the_axis(stats: CorpusStats) -> None:
     chart = draw(stats).charts["response_gaps"]
     spec = chart.to_dict()

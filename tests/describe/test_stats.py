@@ -96,28 +96,6 @@ def test_nothing_to_measure_is_none_not_zero(toy: CorpusStats) -> None:
     json.dumps(nobody.to_json())
 
 
-def test_the_corpus_adds_up(toy: CorpusStats) -> None:
-    told = json.loads(json.dumps(toy.to_json()))
-    assert told["chats"] == 3
-    assert told["messages_per_chat"] == 3
-    assert told["sessions_per_chat"] == 1
-    assert told["turns"] == 8
-    assert told["days_per_chat"] == 2  # of the one chat that has times
-    assert told["questions"] == {"multi_hop": 1, "temporal": 1, "total": 2}
-    assert (told["events"], told["images"], told["messages_without_time"]) == (2, 2, 2)
-    assert told["activity"]["weekday"] == [5, 0, 2, 0, 0, 0, 0]
-    assert sum(told["activity"]["hour"]) == told["activity"]["n"] == 7
-    assert told["activity"]["hour"][17] == 1
-    assert told["consecutive_messages"]["counts"] == {"1": 7, "2": 1}
-    assert sum(each["count"] for each in told["response_gap_minutes"]["bins"]) == 2
-    assert told["table1"] == {
-        **{"dataset": "toy", "turns": 3, "sessions": 1, "tokens": 17 / 3, "multimodal": True}
-    }
-    low, high = told["intervals"]["messages_per_chat"]
-    assert 0 <= low < 3 < high <= 8
-    assert told["intervals"]["days_per_chat"] is None  # one chat has days
-
-
 def test_intervals_are_the_same_every_time_and_shrink_with_chats() -> None:
     def chats(number: int) -> Corpus:
         return Corpus(

@@ -80,7 +80,7 @@ def test_any_corpus_has_the_figures_of_its_parts(
     assert again.to_json() == part.to_json()
 
 
-def test_a_chat_whose_sessions_lie_apart_does_not_move_the_others(tmp_path: Path) -> None:
+def test_a_chat_whose_sessions_lie_apart_does_not_move_the_others() -> None:
     from dataclasses import replace
 
     tables = reading(talk(2, 3)).tables

@@ -78,7 +78,7 @@ def test_an_encoder_that_is_not_there_is_said_in_one_line(run: Any) -> None:
     )
 
 
-def test_the_english_encoder_can_be_had_for_all(tmp_path: Path) -> None:
+def test_the_english_encoder_can_be_had_for_all() -> None:
     corpus = corpus_of({"es": CHATS["es"]})
     labels = rt.label(corpus, encoder="english")
     assert set(labels.frame["version"]) == {EmbeddedLabeller().version}
@@ -116,28 +116,6 @@ def test_a_run_names_its_encoders_and_goes_on_with_the_same_ones(tmp_path: Path)
     assert tree(tmp_path / "both") == whole
     with refused("version"):
         labels_for(corpus, EmbeddedLabeller(encoder="english"), out=tmp_path / "both")
-
-
-@pytest.mark.slow
-@needs_multilingual
-def test_engines_write_the_same_run_of_several_languages(tmp_path: Path) -> None:
-    corpus = several()
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    parts = store(
-        ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total)),
-        tmp_path / "parts",
-        most=12,
-    )
-    rt.label(corpus, out=tmp_path / "whole")
-    streamed = rt.label(parts, out=tmp_path / "streamed")
-    rt.label(corpus, out=tmp_path / "shared", engine=rt.Engine("processes", workers=2))
-    whole = tree(tmp_path / "whole")
-    assert tree(tmp_path / "streamed") == tree(tmp_path / "shared") == whole
-    assert {each.chat: each.encoder for each in streamed.languages} == {
-        each.chat: each.encoder for each in turn_inputs(corpus)
-    }
-    stored = rt.Labels.load(tmp_path / "whole")
-    assert stored.languages == streamed.languages and stored.cautions == streamed.cautions
 
 
 @needs_multilingual

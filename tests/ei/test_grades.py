@@ -21,7 +21,6 @@ from realtalk.ei.labels import MEASURES
 from realtalk.ei.languages import (
     Languages,
     language_name,
-    language_notes,
     other_languages,
 )
 from realtalk.ei.values import from_frame, speakers_frame, speakers_json
@@ -93,21 +92,6 @@ def test_a_mixed_chat_has_the_worse_grade(made: None) -> None:
     assert spoken({"und": 4}).grade() is None
     assert Languages("c", "judge", {"sw": 9}).grade() is None
     assert spoken({"en": 9}, version="2").grade() == "good"
-
-
-def test_the_note_has_the_grade_in_place_of_a_warning(made: None) -> None:
-    chats = [spoken({"es": 10}, f"c{at}") for at in range(5)] + [spoken({"sw": 8}, "mbali")]
-    first, second = language_notes(chats)
-    assert first == (
-        "c0, c1, c2 and 2 more: Spanish in 50 turns, labelled by the multilingual encoder, whose "
-        "grade there is usable (sentiment good; reflective rough)"
-    )
-    assert second.startswith("mbali: Swahili in 8 turns")
-    assert second.endswith("; read its facets as hints") and "not to be trusted" not in second
-    (unknown,) = language_notes([spoken({"xx": 5})])
-    assert "none; not to be trusted. A language model may do better" in unknown
-    (both,) = language_notes([spoken({"es": 5, "en": 5})])
-    assert "English and Spanish in 10 turns" in both or "Spanish and English" in both
 
 
 def labelled(language: str, chats: str, seed: int, version: str = VERSION) -> Any:

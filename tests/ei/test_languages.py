@@ -156,12 +156,6 @@ def test_a_mixed_chat_is_told_turn_by_turn() -> None:
     assert "hardly any English" in language_notes([told([spanish] * 9 + [english])])[0]
 
 
-def test_a_long_turn_is_english_too() -> None:
-    story = " ".join(f"{ENGLISH['plain']} {at:b}" for at in range(400))
-    words = " ".join(f"word{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(600))
-    assert told([f"{story} {words}"]).english == 1.0
-
-
 def test_notes_are_few_and_fit_the_way_of_measuring() -> None:
     many = [Languages(f"c{at}", "embedded", {"other": 10}) for at in range(20)]
     (line,) = language_notes(many)

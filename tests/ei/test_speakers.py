@@ -21,8 +21,7 @@ from realtalk.ei import (
     speakers_frame,
     speakers_json,
 )
-from realtalk.ei.formulas import fit_exponential
-from realtalk.ei.speakers import session_means
+from realtalk.ei.formulas import exponents, fit_exponential
 from realtalk.ei.values import unit_of
 from refusals import refused
 from tries import tries
@@ -186,22 +185,6 @@ def test_own_rules() -> None:
         speakers(labels, "papr")
 
 
-def test_intimacy_by_hand() -> None:
-    points = [(1, 0.25), (1, 0.75), (2, None), (4, 0.5), (4, 1.0), (7, 0.5)]
-    labels = table([{"session": s, "intimacy": value} for s, value in points])
-    # Session means .5, none, .75, .5 at x = 1, 3, 4: the unscored session keeps its place.
-    found = speakers(labels)[0]["intimacy_linear"]
-    assert found.value == pytest.approx(np.polyfit([1, 3, 4], [0.5, 0.75, 0.5], 1)[0])
-    assert (found.n, found.left_out) == (5, 1)
-    assert session_means(labels)["order"].to_list() == [1, 3, 4]
-    assert session_means(labels)["n"].to_list() == [2, 2, 1]
-    assert found.low is not None and found.high is not None and found.low < found.high
-    # One turn per session: drawing again within sessions cannot vary, so there is no interval.
-    single = speakers(table([{"session": s, "intimacy": s / 8} for s in range(1, 5)]))[0]
-    assert single["intimacy_linear"].value == pytest.approx(1 / 8)
-    assert (single["intimacy_linear"].low, single["intimacy_exponential"].low) == (None, None)
-
-
 def test_what_cannot_be_computed_says_why() -> None:
     alone = speakers(table([{"emotion": "joy", "sentiment": None, "intimacy": 0.5}]))[0]
     reasons = {facet.name: found.unscored for facet, found in alone.items() if found.unscored}
@@ -320,3 +303,15 @@ def test_a_diversity_of_rare_labels_lies_within_its_interval() -> None:
     low, value, high = found.low, found.value, found.high
     assert low is not None and value is not None and high is not None
     assert low < value < high
+
+
+def test_many_fits_at_once_are_the_same_as_one_by_one() -> None:
+    chance = np.random.default_rng(5)
+    x = np.arange(1.0, 20.0)
+    y = 0.4 + 0.01 * x + chance.normal(0, 0.06, (40, x.size))
+    near = fit_exponential(x, y.mean(axis=0))
+    assert near is not None
+    for found, row in zip(exponents(x, y, near), y, strict=True):
+        single = fit_exponential(x, row)
+        assert single is not None
+        assert found == pytest.approx(single[1], abs=1e-6)

@@ -39,23 +39,6 @@ def test_every_engine_gives_the_figures_of_the_whole(
     assert open_to_others(tmp_path / "two") == {}
 
 
-@pytest.mark.slow
-def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole: bytes) -> None:
-    out = tmp_path / "counted"
-    rt.stats(parts, out=out)
-    before = tree(out)
-    (out / "part-00001.json").unlink()
-    kept = (out / "part-00000.json").stat().st_ino
-    again = rt.stats(parts, engine=rt.Engine("processes", workers=1), out=out)
-    assert orjson.dumps(again.to_json()) == whole
-    assert tree(out) == before
-    assert (out / "part-00000.json").stat().st_ino == kept
-    store(open_reading("sample").reading, parts, most=10)
-    with refused("other-settings"):
-        rt.stats(parts, out=out)
-    rt.stats(parts, out=out, fresh=True)
-
-
 def test_a_damaged_part_leaves_no_figures(parts: Path) -> None:
     (parts / "messages" / "part-00001.parquet").write_bytes(b"PAR1")
     with refused(r"part-00001\.parquet: is not a readable Parquet"):

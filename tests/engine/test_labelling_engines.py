@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +21,6 @@ from realtalk.ei.labelling import labels_for
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
-from refusals import refused
 
 BLOCK = 16
 
@@ -89,25 +84,6 @@ def test_every_engine_writes_the_same_run(
         assert repr(labels) == repr(plain)
 
 
-@pytest.mark.slow
-def test_a_run_that_is_there_is_not_made_again(
-    tmp_path: Path, parts: Path, whole: dict[str, bytes]
-) -> None:
-    out = tmp_path / "whole"
-    kept = (out / "labels.parquet").stat().st_mtime_ns
-    rt.label(parts, out=out, engine="inline")
-    assert (out / "labels.parquet").stat().st_mtime_ns == kept
-    assert tree(out) == whole
-    rt.label(parts, out=out, engine="inline", fresh=True)
-    assert (out / "labels.parquet").stat().st_mtime_ns > kept
-    assert tree(out) == whole
-    with refused("other-settings"):
-        rt.label(parts, out=out, engine="inline", protocol="released")
-    assert tree(out) == whole, "another corpus' turns do not stay in a run's folder"
-    with refused("holds a stored corpus"):
-        rt.label(parts, out=parts, engine="inline")
-
-
 def test_what_is_labelled_is_not_labelled_again(
     run: Any, tmp_path: Path, parts: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,32 +116,6 @@ def test_what_is_labelled_is_not_labelled_again(
     (out / "labels.jsonl").unlink()
     labels_for(talk(), EmbeddedLabeller(), out=out)
     rt.label(talk(), out=out)
-    assert tree(out) == whole
-
-
-_DRIVER = """
-import sys
-import realtalk as rt
-from realtalk.ei.embedded import EmbeddedLabeller
-EmbeddedLabeller.at_once = 64
-if __name__ == "__main__":
-    rt.label(sys.argv[1], out=sys.argv[2], engine=rt.Engine(sys.argv[3], workers=2))
-"""
-
-
-def driver(parts: Path, out: Path, engine: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _DRIVER, str(parts), str(out), engine])
-
-
-def test_a_killed_driver_goes_on(tmp_path: Path, parts: Path, whole: dict[str, bytes]) -> None:
-    out = tmp_path / "labels"
-    process = driver(parts, out, "processes")
-    deadline = time.monotonic() + 60
-    while not list(out.glob(f"{WORK}/labels/block-*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    rt.label(parts, out=out, engine=rt.Engine("processes", workers=1))
     assert tree(out) == whole
 
 

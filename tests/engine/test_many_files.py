@@ -201,7 +201,7 @@ def test_a_function_that_cannot_be_built_ends_the_job(
         run_job(Job("shouting", inputs, no_work, tmp_path / "out", {}), engine)
 
 
-def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     from realtalk.files.environment import environment
 
     monkeypatch.setenv("OMP_NUM_THREADS", "7")

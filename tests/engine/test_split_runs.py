@@ -176,7 +176,7 @@ FEW: Mapping[str, Any] = {"limit": 10, "train_limit": 40}
 
 
 @pytest.mark.parametrize("name", ["nearest", "regression"])
-def test_what_a_run_encodes_is_foreseen(tmp_path: Path, cache: Path, name: str) -> None:
+def test_what_a_run_encodes_is_foreseen(cache: Path, name: str) -> None:
     options = PREDICTIONS[name]
     rt.predict("sample-threads", **options, **FEW)
     (place,) = (cache / "threads").glob("vectors-*.sqlite")

@@ -163,17 +163,3 @@ def test_where_no_scores_are_stored_none_are_rescored(
 def test_a_protocol_comes_back_from_a_runs_settings(rules: Any) -> None:
     again = stored_protocol(json.loads(json.dumps(rules.settings)))
     assert again.settings == rules.settings and again.leaks == rules.leaks
-
-
-@pytest.mark.slow
-def test_the_command_finds_the_sample_and_asks_for_other_corpora(tmp_path: Path, run: Any) -> None:
-    words = "persona sample --speaker Mara --simulator constant --limit 3"
-    assert run(f"{words} --out mara")[0] == 0
-    kept = (tmp_path / "mara" / "rows.jsonl").read_bytes()
-    _, out, err = run("runs rescore mara").done
-    assert "scored again: 0 of 3 rows changed" in err and "constant" in out
-    assert (tmp_path / "mara" / "rows.jsonl").read_bytes() == kept
-    as_ines(tmp_path / "ines")
-    err = run("runs rescore ines").wrong
-    assert "ines: the corpus of the run is needed; name it after the run" in err
-    assert "none of its chats is in this corpus" in run("runs rescore ines sample").wrong

@@ -109,23 +109,6 @@ def test_prompts_have_versions_and_the_earlier_ones_can_be_asked_for(corpus: Cor
     assert "not mentioned" in prompt_of(shown, before, abstain=True)
 
 
-def test_what_everybody_knows_may_be_used_whatever_the_category(corpus: Corpus) -> None:
-    """Asked alike: neither the prompt nor what it is made from tells a question's category."""
-    chat = corpus.chats[0]
-    one, *_ = chat.questions
-    prompts = {
-        (abstain, category): prompt_of(
-            Item(chat, replace(one, category=category), Context("…")), load_wording(), abstain
-        )
-        for abstain in (False, True)
-        for category in ("commonsense", "multi_hop", "")
-    }
-    assert all("what everybody knows" in prompt for prompt in prompts.values())
-    assert len(set(prompts.values())) == 2
-    earlier = prompt_of(Item(chat, one, Context("…")), load_wording(Path("2")))
-    assert "everybody" not in earlier
-
-
 def made_before(folder: Path, **rows: dict[str, Any]) -> None:
     """The folder as an earlier version left it."""
     place = folder / "run.json"

@@ -13,26 +13,21 @@ from typing import Any
 
 import pytest
 
-from judge_server import Call, JudgeServer
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.evals.corpus_records import content_hash
 from realtalk.evals.rows import run_schema
-from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import score_answers
 from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import run_probe
-from realtalk.memory.judging import Judge
 from realtalk.memory.pictures import draw_sweep, pareto
 from realtalk.memory.plain import Events, Nothing, Whole
-from realtalk.memory.readers import Item, NoReader, load_wording
-from realtalk.memory.rescoring import judge_run
+from realtalk.memory.readers import Item, NoReader
 from realtalk.memory.rows import COLUMNS, RANK_SCORES
 from realtalk.memory.values import Budget, Context, label, parse_budgets
-from realtalk.models.asking import ModelConfig
 from refusals import refused
 
 START = datetime(2026, 3, 2, 9)
@@ -270,35 +265,6 @@ def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
     assert "72 questions" in spec["title"]["subtitle"][0]
 
 
-def server_model(server: JudgeServer, cache: Path, **options: Any) -> ModelConfig:
-    given: dict[str, Any] = {"base_url": server.url, "cache": cache, "retries": 12}
-    return ModelConfig("openai-api/local/tiny", **(given | options))
-
-
-def test_rescoring_asks_the_judge_only(tmp_path: Path) -> None:
-    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-    probed = run_probe(plan_of(Sayer(right=0.5), limit=10), tmp_path / "run")
-    before = (tmp_path / "run" / "rows.parquet").read_bytes()
-
-    def rule(call: Call) -> str:
-        assert "word1" not in call.prompt.split("</question>")[1]  # no context
-        return "WRONG" if "no idea" in call.prompt else "CORRECT"
-
-    with JudgeServer(rule) as server:
-        judge = Judge(server_model(server, tmp_path / "cache"), load_wording())
-        judged = judge_run(probed, judge)
-        calls = len(server.calls)
-        assert 0 < calls <= 20  # the same question with the same answer is asked once
-        judge_run(Run.load(tmp_path / "run"), judge)
-        assert len(server.calls) == calls
-    assert (tmp_path / "run" / "rows.parquet").read_bytes() == before
-    right = sum(row["exact"] for row in probed.rows) / 10
-    for wording in ("lenient", "strict"):
-        found = judged.variants["10w"].overall[f"{wording} by openai-api/local/tiny"]
-        assert found.value == pytest.approx(right) and found.n == 10
-    assert Run.load(tmp_path / "run").judgements == judged.judgements
-
-
 def test_answers_from_elsewhere(tmp_path: Path) -> None:
     given = [{"chat": "Chat_0", "id": "Q1", "answer": "SECRET1", "message_ids": ["D1:1"]}]
     probed = score_answers(CORPUS, given, tmp_path / "a")
@@ -314,20 +280,6 @@ def test_answers_from_elsewhere(tmp_path: Path) -> None:
     ):
         with refused(line):
             score_answers(CORPUS, wrong, tmp_path / "b")
-
-
-def test_an_adversarial_question_wants_an_abstention(tmp_path: Path) -> None:
-    question = Question("Q1", "which colour?", None, "adversarial", evidence=("D1:1",))
-    corpus = Corpus("x", "locomo", (replace(CORPUS.chats[0], questions=(question,)),))
-    right = score_answers(corpus, [{"id": "Q1", "answer": "Not mentioned."}], tmp_path / "a")
-    wrong = score_answers(corpus, [{"id": "Q1", "answer": "red"}], tmp_path / "b")
-    assert [row["f1"] for row in (*right.rows, *wrong.rows)] == [1.0, 0.0]
-    untold = replace(question, category="single_hop")
-    corpus = Corpus("x", "locomo", (replace(CORPUS.chats[0], questions=(untold,)),))
-    none = score_answers(corpus, [{"id": "Q1", "answer": "red"}], tmp_path / "c")
-    assert none.rows[0]["f1"] is None
-    assert none.rows[0]["left_out"] == ["the question has no true answer"]
-    assert none.variants["all"].left_out == {"the question has no true answer": 1}
 
 
 def test_an_answer_stands_beside_the_papers(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def echo(call: Call) -> str:
     return "answer to " + call.prompt.split("Question: ")[1].split("\n")[0]
 
 
-def test_the_prompt_shows_context_and_question_once(tmp_path: Path) -> None:
+def test_the_prompt_shows_context_and_question_once() -> None:
     wording = load_wording()
     prompt = prompt_of(items(1)[0], wording)
     assert prompt.count(CONTEXT.text) == 1  # a chat that talks about {gold} stays as it is

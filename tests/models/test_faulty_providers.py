@@ -216,23 +216,6 @@ def troubles(rule: Any, cache: Path, prompts: int = 1, **options: Any) -> list[s
     return told
 
 
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        (Reply(status=500), "the server answers 500"),
-        (Reply(status=503), "the server answers 503"),
-        (Reply(status=429), "the server answers 429 (too many requests)"),
-        (Reply(reset=True), "the server cannot be reached"),
-    ],
-)
-def test_each_attempt_is_told(reply: Reply, said: str, tmp_path: Path) -> None:
-    assert troubles(failing(2, reply), tmp_path) == [
-        f"{said}, trying again (1 of 3)",
-        f"{said}, trying again (2 of 3)",
-        "3 calls",  # nobody repeats behind our back
-    ]
-
-
 def test_a_hang_and_the_pause_that_a_server_asks_for_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,7 +241,7 @@ def test_many_that_fail_alike_are_told_once(tmp_path: Path) -> None:
 
 
 def test_the_command_tells_on_standard_error_alone(
-    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+    run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REALTALK_RETRY_WAIT", "0.001")
 

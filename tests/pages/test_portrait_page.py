@@ -379,7 +379,7 @@ def test_the_card_is_shown_with_a_calendar_and_peoples_colours(open_page: Any) -
     assert "Ines" in shown()
 
 
-def test_a_card_names_nobody_unless_asked(open_page: Any, tmp_path: Path) -> None:
+def test_a_card_names_nobody_unless_asked(open_page: Any) -> None:
     page = open_page(english())
     page.select_option("#filter-chat", "0")
     with page.expect_download() as waiting:

@@ -131,31 +131,6 @@ def test_a_phone_scrolls_no_page_sideways(page: Any) -> None:
     assert page.locator(".contents details").get_attribute("open") is None
 
 
-LONG = "x" * 200
-
-
-def test_a_long_name_pushes_no_button_away(browser: Any, tmp_path: Path) -> None:
-    table = TableView(LONG, ("name", "n"), ((LONG, 1),), LONG)
-    section = Section("a", LONG, LONG, (table,), notes=(LONG,))
-    key = KeyFigure("1", LONG, LONG, "a", LONG)
-    path = tmp_path / "long.html"
-    path.write_text(render(LONG, [section], made={LONG: LONG}, lead=LONG, key_figures=[key]))
-    for width in (1200, 360):
-        made = browser.new_page(viewport={"width": width, "height": 740})
-        made.goto(path.as_uri())
-        assert made.evaluate("document.documentElement.scrollWidth") <= width
-        for button in made.locator("button[data-save], .bar button").all():
-            box = button.bounding_box()
-            assert box["x"] >= 0 and box["x"] + box["width"] <= width
-        beyond = made.evaluate(
-            "[...document.querySelectorAll('main *, .contents *')].filter((each) =>"
-            " !each.closest('.scroll') && each.getBoundingClientRect().right > innerWidth + 1)"
-            ".map((each) => each.className || each.tagName)"
-        )
-        assert beyond == []
-        made.close()
-
-
 def test_numbers_and_dates_follow_the_reader_and_savings_do_not(
     open_file: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -46,12 +46,6 @@ def test_every_kind_of_run_has_its_section(report: PageReport) -> None:
     assert kinds == {"corpus", "EI labels", *runs}
 
 
-def test_versions_are_told_run_by_run(report: PageReport) -> None:
-    versions = section(report, "measured").tables[1]
-    assert versions.headings[:3] == ("run", "realtalk", "python")
-    assert {row[0] for row in versions.rows} >= {"ferry", "recent", "whole", "persona", "threads"}
-
-
 def test_figures_are_those_of_the_runs(report: PageReport, runs: Path) -> None:
     overview = section(report, "corpora").tables[0]
     row = dict(zip(overview.headings, overview.rows[0], strict=True))
@@ -171,10 +165,6 @@ def test_no_folder_and_no_run_are_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with refused("is not a folder"):
         load([tmp_path / "file"])
-
-
-def test_a_folder_given_twice_counts_once(runs: Path) -> None:
-    assert len(load([runs / "corpora", runs / "corpora" / "ferry"]).corpora) == 1
 
 
 def test_very_long_tables_are_cut_and_say_so() -> None:

@@ -400,7 +400,7 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     assert len(asked) == 1
 
 
-def test_both_sides_can_be_different(tmp_path: Path) -> None:
+def test_both_sides_can_be_different() -> None:
     corpus = rt.persona.converse(
         simulator="retrieve",
         corpus=ines(),

@@ -14,13 +14,11 @@ import pytest
 from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
 from realtalk.ei import labels_for
 from realtalk.evals import running
-from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run, join_runs
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.persona.benchmark import PersonaBenchmark
-from realtalk.persona.scoring import COLUMNS
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, Simulator, TurnPrompt
@@ -98,18 +96,6 @@ def test_what_failed_is_tried_again_and_facts_follow_the_rows(tmp_path: Path) ->
         (tmp_path / "groups.jsonl").write_bytes(left)
         run = run_task(Failing(False), tmp_path)
         assert list(run.rows) == list(then.rows) and list(run.facts) == list(then.facts)
-
-
-def test_files_are_whole_and_other_settings_are_refused(tmp_path: Path) -> None:
-    run_task(Constant(), tmp_path)
-    frame = pl.read_parquet(tmp_path / "rows.parquet")
-    assert frame.schema == run_schema(COLUMNS) and frame["answer"].unique().to_list() == ["ok"]
-    assert pl.read_parquet(tmp_path / "groups.parquet")["group"].to_list() == ["Ines"]
-    kept = json.loads((tmp_path / "run.json").read_text())["settings"]
-    assert kept["chats"] == {"Ines": ["Oven", "Boat"]}
-    assert kept["context"] == {"context_sessions": 3, "context_tokens": 1500}
-    with refused("context_sessions is 3 there, 1 now"):
-        run_task(Constant(), tmp_path, the_task(context_sessions=1))
 
 
 def test_runs_of_one_speaker_are_not_joined_twice(tmp_path: Path) -> None:

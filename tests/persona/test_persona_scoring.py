@@ -26,6 +26,7 @@ from realtalk.persona.benchmark import PersonaBenchmark, languages_of
 from realtalk.persona.scoring import (
     AGREEMENTS,
     COLUMNS,
+    DIFFERENCES,
     SCORES,
     WORDLESS,
     TurnScorer,
@@ -94,17 +95,6 @@ def test_scores_say_what_the_person_wrote_in() -> None:
     assert found.to_json()["languages"]["notes"][0].startswith(line)
     # The rules of this test's labeller are no model that learned a language.
     assert simulated("constant", rows, [facts]).cautions == ()
-
-
-def test_a_constant_agrees_often_and_knows_nothing() -> None:
-    rows, facts = scored(lambda _: "ok")
-    one = simulated("constant", rows, [facts]).variants[""].overall
-    assert one["reflective"].value == 1.0  # nobody reflects here
-    assert one["reflective"].low is not None and one["reflective"].low < 1
-    assert one["grounding"].value == 0.0
-    assert one["kappa_sentiment"].value == pytest.approx(0.0)
-    js = one["js_emotion"].value
-    assert js is not None and js > 0.4
 
 
 def test_what_was_not_simulated_is_unscored_and_counted() -> None:
@@ -213,6 +203,9 @@ def test_a_real_difference_is_found_and_chance_is_not() -> None:
     assert found.changes["empathy"].difference.value == pytest.approx(-0.5)
     rouge = found.changes["rouge_1"]
     assert rouge.p_holm is not None and rouge.p_holm > 0.05
+    ei = [found.changes[name] for name in (*AGREEMENTS, *DIFFERENCES)]
+    clearest = min(ei, key=lambda change: change.p or 1)  # corrected within its family alone
+    assert clearest.p_holm == pytest.approx(6 * (clearest.p or 0))
     assert found.changes["semantic"].p == 1.0  # no change at all
     assert found.further["better"]["semantic"] == (0, 0)
     assert found.further["better"]["js_emotion"] == (8, 0)

@@ -11,7 +11,7 @@ import pytest
 from facet_labels import label_table, table
 from persona_chats import ines, light_scorer, with_picture
 from realtalk.chat import Corpus
-from realtalk.ei.labels import LABELS, MEASURES, Label, turn_inputs
+from realtalk.ei.labels import Label, turn_inputs
 from realtalk.ei.values import FACETS
 from realtalk.encoders.tokens import count_tokens
 from realtalk.evals import running
@@ -252,11 +252,3 @@ def test_nobody_with_two_chats_is_said_before_labelling(monkeypatch: pytest.Monk
     alone = Corpus("alone", "", ines().chats[:1])
     with refused("no speaker has two chats; one is needed"):
         choices_of(alone)
-
-
-def test_two_chats_without_a_score_are_called_that() -> None:
-    blank = labels_of("Oven").with_columns(
-        *(pl.lit(None, dtype=LABELS[name]).alias(name) for name in MEASURES)
-    )
-    with refused("two chats with turns that could be labelled"):
-        choices_of(ines(), labels=blank)

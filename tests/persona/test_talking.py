@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,9 @@ from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
 from realtalk.pages.writers import says_simulated
-from realtalk.persona.prompting import messages
 from realtalk.persona.talking import Consent, Talk, obtain_consent, question
-from realtalk.persona.turns import own_learning
 from realtalk.persona.values import Settings, TurnPrompt
 from refusals import refused
-from tiny_models import needs_torch, save_tiny_model
 
 COPY = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
 YES = Consent("Ines", "self", "2026-05-04")
@@ -279,24 +275,3 @@ def test_a_terminal_asks_and_is_left_cleanly(end: str, tmp_path: Path) -> None:
 
 
 # With torch
-
-
-@needs_torch
-def test_a_tuned_speaker_is_shown_as_it_writes_and_keeps_the_consent(tmp_path: Path) -> None:
-    turns = own_learning(ines(), "Ines").turns
-    texts = [text for turn in turns for text in (turn.text, messages(turn.prompt)[0]["content"])]
-    base = save_tiny_model(tmp_path / "tiny", texts, window=4096)
-    adapter = tmp_path / "adapters" / "ines"
-    train = partial(
-        rt.persona.tune, ines(), speaker="Ines", base=str(base), out=adapter, epochs=1, whole=True
-    )
-    train(context_tokens=60)
-    settings = {"adapter": adapter.parent, "device": "cpu", "max_tokens": 24}
-    talk = begin(simulator="tuned", consent="self", settings=settings)
-    pieces: list[str] = []
-    reply = talk.say("is it dry?", pieces.append)
-    assert "".join(pieces) == reply and len([each for each in pieces if each]) > 1
-    assert json.loads((adapter / "consent.json").read_text("utf-8"))["answer"] == "self"
-    again = begin(simulator="tuned", consent=nobody_asks, settings=settings)
-    assert again.say("is it dry?") == reply  # the same, shown or not
-    train(context_tokens=60)  # the adapter with its consent is still an adapter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
@@ -430,13 +429,3 @@ def test_one_chat_is_enough_and_whole_takes_all(
         rt.simulate(
             ines(), speaker="Ines", simulator="tuned", settings={"adapter": tmp_path / "all"}
         )
-
-
-@needs_torch
-def test_the_command_finds_a_place_by_itself(run: Any, folder: Path, tmp_path: Path) -> None:
-    words = f"persona tune sample --speaker Theo --base {folder} --json"
-    few = "--epochs 1 --context-tokens 40 --device cpu --per-update 64"
-    _, out, err = run(f"{words} {few}").done
-    assert json.loads(out)["folder"] == "adapters/theo"
-    assert "tokens a second here" in err
-    assert (tmp_path / "adapters" / "theo" / ADAPTER).is_file()

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from realtalk.evals.comparing import RunComparison
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, run_tables
@@ -163,28 +162,6 @@ def test_less_is_better_for_errors() -> None:
     other = predictions("other", "impact", [row | {"variant": "p-nonconv"} for row in far])
     with refused("no setting in common"):
         predictions("both", "impact", both).changes(other)
-
-
-def _compared(task: Task, first: list[Row], second: list[Row]) -> RunComparison:
-    one, other = (predictions(name, task, rows) for name, rows in (("a", first), ("b", second)))
-    return one.changes(other)["p-conv"]
-
-
-def test_unscored_rows_leave_pairs_and_count_in_the_strict_comparison() -> None:
-    full: Pairs = [(1.0, True), (-1.0, False)] * 20
-    holes: Pairs = [*full[:30], *((t, None) for t, _ in full[30:])]
-    found = _compared("sentiment", _rows("sentiment", full), _rows("sentiment", holes))
-    assert found.changes["accuracy"].n == 30
-    assert found.changes["accuracy"].difference.value == 0.0
-    assert found.strict["accuracy"].n == 40
-    assert found.strict["accuracy"].difference.value == pytest.approx(-0.25)
-    text = _compared(
-        "next_text",
-        _rows("next_text", [(None, "the cat sat down")] * 12),
-        _rows("next_text", [(None, "a dog")] * 10 + [(None, None)] * 2),
-    )
-    assert (text.changes["rouge_1"].n, text.strict["rouge_1"].n) == (10, 12)
-    assert text.changes["rouge_1"].difference.value == pytest.approx(-1.0)
 
 
 def _best(task: Task, runs: list[list[Row]]) -> Run:

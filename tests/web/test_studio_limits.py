@@ -89,7 +89,7 @@ def everything(line: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nhost: 127."])
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nhost: 127."])
 def test_three_hundred_slow_connections_are_closed(
     server: Server, client: httpx.Client, said: bytes
 ) -> None:
