@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,114 +18,15 @@ from redacted_chats import Listed, corpus_of, texts_of
 
 BENCH = Path(__file__).parents[2] / "bench"
 MARK = re.compile(r"[\[{](.*?)[\]}]")
-CHATS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
-    "it": (
-        ("Sole Rinaldi", "Francesco"),
-        (
-            "c'è il [sole] oggi, vado da [sola] al mare",
-            "ciao {Sole}, [fra] poco arrivo",
-            "dai {fra}, ti aspetto sotto il [sole]",
-            "ok {sole}, a dopo",
-            "{Fra}, non ci lasciare [soli]",
-        ),
-    ),
-    "en": (
-        ("Rose Marsh", "Will Tanner"),
-        (
-            "I [rose] early for the [marsh] walk",
-            "morning {Rose}! [will] you bring a [rose] for the table?",
-            "i [will]. thanks {rose}",
-            "did {Rose Marsh} say when she is back from the [marsh]?",
-            "coming, {will}?",
-            "{rose} are you there? [rose] bushes need water",
-            "ask @\u2068{rose}\u2069 please",
-        ),
-    ),
-    "es": (
-        ("Sol Prado", "Pilar"),
-        (
-            "hoy hace un [sol] increíble en el [prado]",
-            "{Sol}, no vengas [sola] que hay mucho [sol]",
-            "hola {pilar}, eres el [pilar] de esta casa",
-            "gracias {sol}, nos vemos",
-        ),
-    ),
-    "de": (
-        ("Rosa Sommer", "Jonas Wolf"),
-        (
-            "Der [Sommer] ist da und die Wand ist jetzt [rosa]",
-            "Ich habe einen [Wolf] gesehen, Frau {Sommer}",
-            "{Rosa}, das war doch kein [Wolf] im Wald",
-            "danke {rosa}, ich bin mit {Rosa} gleich da",
-            "{rosa} kommst du heute?",
-        ),
-    ),
-    "fr": (
-        ("Rose", "Pierre Fontaine"),
-        (
-            "salut {Rose}, j'ai vu ta robe [rose] dans la rue",
-            "la [fontaine] est en [pierre], tu le sais",
-            "merci {pierre}, et des [roses] pour toi",
-        ),
-    ),
-    "pl": (
-        ("Róża", "Wiktor Kwiatek"),
-        (
-            "cześć {Róża}, to jest twój [kwiatek] na stole",
-            "nie, ja mam tylko jedną [różę] i nie mam [kwiatka]",
-            "dzięki {róża}, ale to nie są [róże]",
-        ),
-    ),
-    "ru": (
-        ("Вера Мороз", "Роман"),
-        (
-            "привет {Вера}, на улице такой [мороз]",
-            "я читаю [роман] про [веру] и не пойду",
-            "спасибо {рома}, что ты всё это помнишь",
-            "{вера}, ты где? без [веры] никак",
-        ),
-    ),
-    "tr": (
-        ("Deniz Kaya", "Umut"),
-        (
-            "günaydın {Umut}, bugün [deniz] çok güzel ve ben çok mutluyum",
-            "[denize] girme, her yer [kaya] ama yine de [umut] var",
-            "sağol {deniz}, bir de {Deniz}'e söyle bu iş için",
-        ),
-    ),
-    "hi": (
-        ("आशा वर्मा", "सागर"),
-        (
-            "मुझे [आशा] है कि सब ठीक है और तुम भी",
-            "नमस्ते {आशा} जी, कल [सागर] में नहाए थे",
-            "{सागर}, फोटो भेजो। माँ ने {आशा} को बुलाया है",
-        ),
-    ),
-    "ar": (
-        ("أمل", "نور حداد"),
-        (
-            "يا {أمل}، انقطع [النور] من البيت وما في شي على النار",
-            "عندي [أمل] ان كل شي يصير احسن في البيت",
-            "شكرا {نور}، وين [الحداد]؟",
-        ),
-    ),
-    "ko": (
-        ("김하늘", "박보람"),
-        ("{보람}아, 오늘 [하늘] 봤어? 힘들어도 [보람] 있지", "{하늘}아 내일 봐"),
-    ),
-    "ja": (
-        ("佐藤ひかり", "高橋そら"),
-        ("{ひかり}ちゃん、青い[そら]が見える", "うん、{そら}くん。窓から[ひかり]が入る"),
-    ),
-    "zh": (("林小雨", "高兴"), ("外面下着[小雨]，我很[高兴]", "谢谢{小雨}", "{高兴}，晚上见")),
-}
+_FILE = Path(__file__).parents[1] / "support" / "ordinary_words.toml"
+CHATS: dict[str, dict[str, list[str]]] = tomllib.loads(_FILE.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("language", CHATS)
 def test_words_stay_and_names_go(language: str) -> None:
-    speakers, marked = CHATS[language]
+    marked = CHATS[language]["lines"]
     plain = [MARK.sub(r"\1", text) for text in marked]
-    made, key = redact(corpus_of(*plain, speakers=speakers))
+    made, key = redact(corpus_of(*plain, speakers=tuple(CHATS[language]["speakers"])))
     assert language in ordinary_words(plain).languages
     for text, message in zip(marked, made.chats[0].messages, strict=True):
         between = (re.escape(piece) for piece in re.split(r"\{.*?\}", text))
