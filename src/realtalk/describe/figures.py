@@ -97,7 +97,7 @@ def fill_chart(file: Path, rows: list[dict[str, Any]], **values: Any) -> Any:
 
     spec = json.loads(file.read_text("utf-8"), object_hook=fill)
     kind = alt.FacetChart if "facet" in spec else alt.LayerChart
-    chart = kind.from_dict(spec, validate=False)
+    chart: Any = kind.from_dict(spec, validate=False)
     # They come last: of what it is given, Altair tries each row as every kind of data.
     chart.data.values = rows
     return chart
