@@ -126,6 +126,8 @@ runs table NAMED=probed probed
 runs rescore probed
 probe contexts TALK --memory recent --out contexts.jsonl
 probe score TALK HERE/none.jsonl
+probe draft TALK
+probe which TALK
 runs compare probed probed
 sweep probe TALK --set memory=recent --set budget=500 --set limit=2 -o swept
 persona turns TALK --labels labels

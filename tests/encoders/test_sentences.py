@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import realtalk_models
 from realtalk.encoders.model import shorten
 from realtalk.encoders.sentences import OTHER_LANGUAGES, SentenceEncoder, pack
 

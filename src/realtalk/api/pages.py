@@ -85,7 +85,7 @@ def report(
 
     Args:
         parts: A chat, or folders of runs and labels.
-        out: Page to write; a folder for a page per chat.
+        out: Page, or folder for a page per chat.
         title: Title of the page.
         quick: Estimate feelings from a sample of the turns.
         labels: Whether to estimate feelings.

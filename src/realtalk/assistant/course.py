@@ -21,8 +21,8 @@ import polars as pl
 from realtalk.assistant.answers import Period
 from realtalk.describe.spans import DaySpan, streaks_and_silences
 from realtalk.errors import RealtalkError
-from realtalk.pages.glance import percent, wait_text
 from realtalk.pages.lines import Unit
+from realtalk.pages.wording import Wording
 
 Part = Literal["month", "quarter", "year"]
 
@@ -64,7 +64,7 @@ def _began(begun: pl.DataFrame, chat: str, name: str) -> Iterator[dict[str, Any]
 
 def _shares(frame: pl.DataFrame) -> dict[str, str]:
     counts = frame["speaker"].value_counts(sort=True, name="n").head(_PEOPLE)
-    return {name: percent(n / frame.height) for name, n in counts.iter_rows()}
+    return {name: Wording.load().percent(n / frame.height) for name, n in counts.iter_rows()}
 
 
 def chat_spans(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -134,6 +134,7 @@ def lost(frame: pl.DataFrame, me: str, least: int, quiet: int) -> dict[str, Any]
 
 def year_of(frame: pl.DataFrame, unit: Unit, person: str, year: int | None) -> dict[str, Any]:
     """Somebody's year in all chats; without a year, the last in which they wrote."""
+    words = Wording.load()
     own = frame.filter(pl.col("speaker") == person).drop_nulls("date")
     years: list[int] = own["date"].dt.year().unique().sort().to_list()
     chosen = years[-1] if year is None and years else year or 0
@@ -160,13 +161,15 @@ def year_of(frame: pl.DataFrame, unit: Unit, person: str, year: int | None) -> d
         "fullest_day": {"date": days["date"][0].isoformat(), "messages": days["n"][0]},
         "fullest_month": {"month": month[0], "messages": month[1]},
         "streaks": _longest(streaks_and_silences(days["date"])[0]),
-        "conversations_begun": percent(_count(begun["speaker"] == person) / max(1, begun.height)),
-        "at_night": percent(_count(own["hour"] < 5) / written),
-        "with_a_question": percent(_count(own["question"]) / written),
+        "conversations_begun": words.percent(
+            _count(begun["speaker"] == person) / max(1, begun.height)
+        ),
+        "at_night": words.percent(_count(own["hour"] < 5) / written),
+        "with_a_question": words.percent(_count(own["question"]) / written),
         "photos": _count(own["image"]),
     }
     if len(replies) >= _LEAST_REPLIES:
-        answer["usual_reply"] = wait_text(float((replies // size).median() or 0), unit)  # type: ignore[arg-type]
+        answer["usual_reply"] = words.wait(float((replies // size).median() or 0), unit)  # type: ignore[arg-type]
     chats = own["chat"].value_counts(sort=True, name="messages").head(_PEOPLE)
     return answer | {"chats": chats.to_dicts(), "chats_in_all": own["chat"].n_unique()}
 
