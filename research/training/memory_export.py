@@ -72,6 +72,7 @@ def built(weights: Path, base: Path, projection: torch.Tensor | None) -> Retriev
         given |= {n: v for n, v in model.state_dict().items() if n not in given}
     model.load_state_dict(given, strict=True)
     speed_up(model.encoder)
+    coarse(model)
     return model.eval()
 
 
@@ -102,7 +103,6 @@ def main() -> None:
             table = {name: file[name] for name in ("rows", "scales")}
             projection = torch.from_numpy(file["projection"])
         model = built(options.open / "layers.safetensors", options.base, projection)
-        coarse(model)
         exported(model, full, "words", torch.randn(2, 9, len(projection)))
         (options.out.parent / "open_table").mkdir(exist_ok=True)
         np.savez(options.out.parent / "open_table" / "table.npz", **table)
