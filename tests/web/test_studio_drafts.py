@@ -16,7 +16,7 @@ from realtalk.chat import Chat, Corpus, Question
 from realtalk.formats.audit import chat_key
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
-from realtalk.memory.drafting import Draft, Drafts, drafted
+from realtalk.memory.drafting import DraftedQuestion, Drafts, drafted
 from realtalk.web.reviews import CardDecision, DraftReviews
 from refusals import refused
 from studio_server import SCRIPT, studio_client
@@ -33,8 +33,13 @@ ASKED = (
 )
 DRAFTS = Drafts(
     (
-        *(Draft(chat_key(CHAT), each, MODEL, "", f"read {SCRIPT}", "not told") for each in ASKED),
-        Draft(chat_key(CHAT), drafted("Why?", "so", "commonsense", ("D1:1",)), MODEL, "dropped"),
+        *(
+            DraftedQuestion(chat_key(CHAT), each, MODEL, "", f"read {SCRIPT}", "not told")
+            for each in ASKED
+        ),
+        DraftedQuestion(
+            chat_key(CHAT), drafted("Why?", "so", "commonsense", ("D1:1",)), MODEL, "dropped"
+        ),
     )
 )
 COST, STORM, WHO = (each.id for each in ASKED)

@@ -14,7 +14,7 @@ from realtalk.chat import Corpus
 from realtalk.formats.audit import chat_key
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
-from realtalk.memory.drafting import Draft, Drafts, drafted
+from realtalk.memory.drafting import DraftedQuestion, Drafts, drafted
 from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
@@ -38,7 +38,9 @@ ASKED = (
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
     folder = store(ReadCorpus(corpus=CORPUS, ledger=Ledger("messages", 9, 9)), tmp_path / "garden")
-    drafts = (Draft(chat_key(garden()), each, MODEL, "", "so", "not told") for each in ASKED)
+    drafts = (
+        DraftedQuestion(chat_key(garden()), each, MODEL, "", "so", "not told") for each in ASKED
+    )
     notes = Store.open(tmp_path / "notes.sqlite")
     library = ChatLibrary(CORPUS)
     yield StudioSession(library, notes, "Ana", {}, drafts=Drafts(tuple(drafts)), stored=folder)

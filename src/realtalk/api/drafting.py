@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.evals.run import Run
-    from realtalk.memory.drafting import Draft, Drafts
+    from realtalk.memory.drafting import DraftedQuestion, Drafts
 
 _LOCAL = "qwen2.5-1.5b"  # drafts where no model is named
 _COMPARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -73,14 +73,14 @@ def draft(
     drafter = Drafter(model_config(_drafting(value_object(Model, model))))
     chats = as_corpus(corpus, reading, progress)
     file = as_path(out) or usual_place(chats)
-    written: dict[str, Sequence[Draft]] = {}
+    written: dict[str, Sequence[DraftedQuestion]] = {}
     for draft in () if fresh or not file.exists() else Drafts.read(file).all:
         written[draft.chat] = [*written.get(draft.chat, ()), draft]
     for number, chat in enumerate(chats.chats):
         share = (count + len(chats.chats) - 1 - number) // len(chats.chats)
         key = chat_key(chat)
 
-        def keep(drafts: Sequence[Draft], key: str = key) -> None:
+        def keep(drafts: Sequence[DraftedQuestion], key: str = key) -> None:
             written[key] = drafts
             Drafts(tuple(draft for all_ in written.values() for draft in all_)).write(file)
 

@@ -1,9 +1,9 @@
 """A chat of one's own → questions with evidence that a model drafted, those that rules discard set
 apart, for people to tick.
 
-    drafts = Drafter(ModelConfig("openai/gpt-4o-mini")).draft(chat, 40)
-    drafts[0]    → Draft("9c1f…", Question("draft-3f2a91", "What is the kitten called?", "Pepper",
-                         "single_hop", ("D2:3",)), "openai/gpt-4o-mini", dropped="")
+    Drafter(ModelConfig("openai/gpt-4o-mini")).draft(chat, 40, keep=store)
+    → store([DraftedQuestion("9c1f…", Question("draft-3f2a91", "What is the kitten called?",
+             "Pepper", "single_hop", ("D2:3",)), "openai/gpt-4o-mini", dropped=""), …])
     Drafts.read(Path("mara-drafts.jsonl")).of(chat)    → those of this chat that may stay
 
 The model is shown a few messages of one session, or of two sessions that share words, and drafts
@@ -75,7 +75,7 @@ _REMINDERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DraftedQuestion:
     """A drafted question. `dropped` is the rule that discards it; `read` and `unread` are what the
     model answered from the evidence alone, and from nothing, where it came to that."""
 
@@ -95,7 +95,7 @@ class Draft:
 class Drafts:
     """What was drafted of one chat or several, and the file that holds it."""
 
-    all: tuple[Draft, ...] = ()
+    all: tuple[DraftedQuestion, ...] = ()
     file: Path | None = None
 
     @classmethod
@@ -106,7 +106,7 @@ class Drafts:
             try:
                 text, answer, category, evidence = (entry["question"][n] for n in _FIELDS[1:])
                 question = drafted(text, answer, category, tuple(evidence))
-                drafts.append(Draft(**entry | {"question": question}))
+                drafts.append(DraftedQuestion(**entry | {"question": question}))
             except (LookupError, TypeError, AttributeError) as error:
                 raise RealtalkError(
                     "not a drafted question", where=where, fix="draft anew with `fresh=True`"
@@ -120,7 +120,7 @@ class Drafts:
         return replace(self, file=path)
 
     @property
-    def kept(self) -> tuple[Draft, ...]:
+    def kept(self) -> tuple[DraftedQuestion, ...]:
         """Those that no rule discards."""
         return tuple(draft for draft in self.all if not draft.dropped)
 
@@ -202,8 +202,8 @@ class Drafter:
         self,
         chat: Chat,
         count: int,
-        earlier: Sequence[Draft] = (),
-        keep: Callable[[Sequence[Draft]], object] = list,
+        earlier: Sequence[DraftedQuestion] = (),
+        keep: Callable[[Sequence[DraftedQuestion]], object] = list,
         progress: Progress = silent,
     ) -> None:
         """Drafts until `count` may stay or parts run out, `earlier` ones counted in.
@@ -227,16 +227,20 @@ class Drafter:
             )
 
     def _round(
-        self, chat: Chat, tasks: Sequence[_Task], before: Sequence[Draft], progress: Progress
-    ) -> list[Draft]:
+        self,
+        chat: Chat,
+        tasks: Sequence[_Task],
+        before: Sequence[DraftedQuestion],
+        progress: Progress,
+    ) -> list[DraftedQuestion]:
         known = {draft.question.id for draft in before}
-        drafts: list[Draft] = []
+        drafts: list[DraftedQuestion] = []
         asked = [*chat.questions, *(draft.question for draft in before if not draft.dropped)]
         for question in self._ask(chat, tasks, progress):
             if question.text and question.id not in known:
                 known.add(question.id)
                 flaw = flaw_of(question, chat, asked)
-                drafts.append(Draft(chat_key(chat), question, self._config.model, flaw))
+                drafts.append(DraftedQuestion(chat_key(chat), question, self._config.model, flaw))
                 asked += [] if flaw else [question]
         return self._read(chat, drafts, progress)
 
@@ -258,7 +262,9 @@ class Drafter:
         read = [task.read(replies[str(place)].text or "") for place, task in enumerate(tasks)]
         return [question for question in read if question is not None]
 
-    def _read(self, chat: Chat, drafts: Sequence[Draft], progress: Progress) -> list[Draft]:
+    def _read(
+        self, chat: Chat, drafts: Sequence[DraftedQuestion], progress: Progress
+    ) -> list[DraftedQuestion]:
         """Drafts with what their model answers from their evidence, and from nothing."""
         costs = MessageCosts(chat)
         passing = [draft.question for draft in drafts if not draft.dropped]
@@ -269,7 +275,7 @@ class Drafter:
         return [draft if draft.dropped else _checked(draft, *next(pairs)) for draft in drafts]
 
 
-def _checked(draft: Draft, read: Answer[str], unread: Answer[str]) -> Draft:
+def _checked(draft: DraftedQuestion, read: Answer[str], unread: Answer[str]) -> DraftedQuestion:
     failed = read.unscored or unread.unscored
     flaw = reading_flaw(draft.question, read.value or "", unread.value or "")
     flaw = f"{_UNCHECKED}: {failed}" if failed else flaw

@@ -68,17 +68,13 @@ def document_text(message: Message) -> str:
     return " ".join([message.text, *(f"[{caption}]" for caption in captions)]).strip()
 
 
-def named_text(message: Message) -> str:
-    """The same with the speaker in front, which is what the encoder reads."""
-    return f"{message.speaker}: {document_text(message)}"
-
-
 def content_key(chat: Chat, version: str) -> str:
     """A hash of everything that the stored part depends on."""
     digest = hashlib.sha256(f"{_LAYOUT}\0{version}\0".encode())
     for session in chat.sessions:
         for message in session.messages:
-            line = f"{session.number}\0{message.id}\0{named_text(message)}\0"
+            text = f"{message.speaker}: {document_text(message)}"
+            line = f"{session.number}\0{message.id}\0{text}\0"
             digest.update(line.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:32]
 

@@ -25,6 +25,7 @@ what is not on the disk was not said.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -79,7 +80,7 @@ class CardDecision:
 Checked = TypeVar("Checked")  # an audit, or drafts
 
 
-class CardReviews(Generic[Checked]):
+class CardReviews(ABC, Generic[Checked]):
     """What people say of questions, kept in one file; several pages may write at once."""
 
     page: str  # that shows them
@@ -106,9 +107,9 @@ class CardReviews(Generic[Checked]):
             raise RealtalkError("not a file of reviews", where=str(path)) from error
         return cls(path, source, decisions_by_chat)
 
+    @abstractmethod
     def questions(self, chat: Chat) -> Sequence[Question]:
         """The questions that can be reviewed."""
-        raise NotImplementedError
 
     def of(self, chat: Chat) -> dict[str, dict[str, CardDecision]]:
         """What everybody says of a chat's questions, by their ids."""

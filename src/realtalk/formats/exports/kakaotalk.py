@@ -22,13 +22,13 @@ from typing import NamedTuple
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.exports.discord import table_rows
-from realtalk.formats.exports.text_entries import EntryLines, Wording, export_lines, head_lines
+from realtalk.formats.exports.text_entries import AppPhrases, EntryLines, export_lines, head_lines
 from realtalk.formats.json_input import from_stamp, head_text, make_attachment
 from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import AFTER, BEFORE, SPACE, clock_time
 from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
 
-_WORDING = Wording("kakaotalk", "image video sticker audio contact location")
+_WORDING = AppPhrases("kakaotalk", "image video sticker audio contact location")
 _HEADINGS = _WORDING.by_phrase("file contact location", "{} heading")
 _CLOCK = (
     rf"(?:(?P<before>{BEFORE}){SPACE}?)?(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"

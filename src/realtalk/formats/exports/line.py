@@ -27,8 +27,8 @@ from functools import partial
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.exports.text_entries import (
+    AppPhrases,
     EntryLines,
-    Wording,
     day_order,
     export_lines,
     head_lines,
@@ -37,7 +37,7 @@ from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import DateOrder, clock_time, rule_of
 from realtalk.text.written_days import day_of
 
-_WORDING = Wording("line", "image video sticker audio file contact location media")
+_WORDING = AppPhrases("line", "image video sticker audio file contact location media")
 _MARK = "[LINE]"
 _HEAD_LINES = 60
 _LONGEST_NAME = 100

@@ -53,12 +53,12 @@ def head_lines(member: Member, most: int) -> list[str]:
 
 # The words that an app writes into its exported texts by itself, from the file beside this one.
 #
-#     words = Wording("viber", "image video sticker")      reads viber_wording.txt
+#     words = AppPhrases("viber", "image video sticker")      reads viber_wording.txt
 #     words.kinds["Photo message"]                         → "image"
 #     words.any_of("call")                                 → "Missed call|Incoming call|…"
 
 
-class Wording:
+class AppPhrases:
     """The phrases of one app: what stands for a file that was sent, or a message taken back."""
 
     def __init__(self, app: str, kinds: str) -> None:

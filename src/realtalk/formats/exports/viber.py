@@ -20,8 +20,8 @@ from typing import NamedTuple
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.exports.text_entries import (
+    AppPhrases,
     EntryLines,
-    Wording,
     day_order,
     export_lines,
     head_lines,
@@ -30,7 +30,7 @@ from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import DateOrder, clock_time
 from realtalk.text.written_days import day_of
 
-_WORDING = Wording("viber", "image video sticker audio location file contact")
+_WORDING = AppPhrases("viber", "image video sticker audio location file contact")
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
