@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from realtalk.evals.run import Run
@@ -49,8 +49,6 @@ def who_wrote_it(folder: Path) -> list[str]:
         ),
         READING,
         "\n".join(f"- {line}" for line in differences(by_simulator)),
-        "Accuracy, speaker by speaker:",
-        speakers(every),
     ]
 
 
@@ -102,16 +100,6 @@ def differences(by_simulator: Mapping[str, Mapping[str, Run]]) -> list[str]:
         if len(taken) > 1:
             lines.append(f"{guesser} takes the simulated reply for real: {', '.join(taken)}.")
     return lines
-
-
-def speakers(every: Sequence[tuple[str, Run]]) -> str:
-    slices = [(name, run.variants[""].slices) for name, run in every]
-    known = dict.fromkeys(who for _, found in slices for who in found)
-    rows = []
-    for who in known:
-        cells = [figure(found[who]["accuracy"]) for _, found in slices if who in found]
-        rows.append((who, slices[0][1][who]["accuracy"].n, *cells))
-    return markdown(("speaker", "turns", *(name for name, _ in slices)), rows)
 
 
 if __name__ == "__main__":

@@ -36,11 +36,8 @@ from research.results.persona_guessed import who_wrote_it
 from research.results.persona_tables import (
     beyond,
     compare,
-    compared,
     fact_average,
-    gain_line,
     table_2,
-    table_8,
     title_of,
     unscored,
 )
@@ -102,20 +99,8 @@ def one_model(folder: Path) -> list[str]:
         "### What fine-tuning moves",
         table_2_moves(ways),
         "### Each part alone",
-        alone(both),
+        alone(both, primary(folder, ways) or next(iter(ways))),
         *who_wrote_it(folder),
-    ]
-    for way, found in ways.items():
-        test = found[BEST]
-        parts += [
-            f"### Tuned + retrieved against untuned, {way}",
-            f"{markdown(*compared(test))}\n\n{gain_line(test)}",
-        ]
-    way = primary(folder, ways) or next(iter(ways))
-    parts.append("### Beside Table 8")
-    parts += [
-        f"#### {how}, {way}\n\n{markdown(*table_8(both[f'{how}-{way}'], published=True))}"
-        for how in ("untuned", BEST)
     ]
     return [part for part in parts if part]
 
@@ -350,17 +335,17 @@ def table_2_moves(ways: Mapping[str, Mapping[str, RunComparison]]) -> str:
     return markdown(headings, rows)
 
 
-def alone(both: Both) -> str:
+def alone(both: Both, way: str) -> str:
     """What retrieval and tuning each add, and what the controls without a model do."""
-    rows = []
-    for way in WAYS:
-        pairs = [(f"untuned-{way}", f"{how}-{way}") for how in HOWS[1:]]
-        pairs += [(f"{how}-{way}", f"{BEST}-{way}") for how in ("retrieved", "tuned")]
-        pairs += [(control, f"{BEST}-{way}") for control in CONTROLS]
-        pairs.append((f"untuned-matched-{way}", f"{BEST}-matched-{way}"))
-        for first, second in pairs:
-            if first in both and second in both:
-                rows.append((first, second, *sides(against(both, first, second))))
+    pairs = [(f"untuned-{way}", f"{how}-{way}") for how in HOWS[1:]]
+    pairs += [(f"{how}-{way}", f"{BEST}-{way}") for how in ("retrieved", "tuned")]
+    pairs += [(control, f"{BEST}-{way}") for control in CONTROLS]
+    pairs.append((f"untuned-matched-{way}", f"{BEST}-matched-{way}"))
+    rows = [
+        (first, second, *sides(against(both, first, second)))
+        for first, second in pairs
+        if first in both and second in both
+    ]
     shown = ("rouge_1", "semantic", "taken_for")
     headings = ("first", "second", "EI scores won", "lost", *map(title_of, shown))
     note = "Holm within a pair's content, EI, and what goes beyond the paper; these pairs are looked at, not claimed."

@@ -19,7 +19,7 @@ from realtalk.evals.tables import compared_table, figure
 from realtalk.evals.values import Lines, Row
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.benchmark import PersonaBenchmark
-from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, TABLE_8
+from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2
 from realtalk.persona.scoring import SCORES, WHOLE
 
 _MAIN = tuple(name for name, kind in SCORES.items() if kind.family != "beyond")
@@ -88,34 +88,6 @@ def table_2(runs: Sequence[Run], *, published: bool) -> Lines:
             for name in PUBLISHED_SCORES
         }
         rows.append((f"Table 2: {title}", 10, None, *(cells.get(name) for name in _MAIN)))
-    return headings, rows
-
-
-def table_8(run: Run, *, published: bool) -> Lines:
-    """Every speaker, in the form of the paper's Table 8."""
-    titles = (title_of(name) for name in _MAIN)
-    headings = ("speaker", "turns", "learn", "test", "consistency", *titles)
-    rows: list[tuple[Any, ...]] = []
-    for fact in run.facts:
-        who = fact["group"]
-        own = replace(run, rows=[row for row in run.rows if row["group"] == who], facts=[fact])
-        found = own.variants[""]
-        apart = None if fact["consistency"] is None else f"{fact['consistency']:.2f}"
-        cells = [figure(found.overall[name], _DIGITS) for name in _MAIN]
-        counted = f"{found.scored} of {found.rows}"
-        rows.append((who, counted, fact["learn"], fact["test"], apart, *cells))
-        told = next((row for row in TABLE_8 if row.speaker.casefold() == who.casefold()), None)
-        if not published or told is None:
-            continue
-        lines: tuple[tuple[str, Mapping[str, float]], ...] = (
-            ("Table 8, without", told.without),
-            ("Table 8, tuned", told.tuned),
-        )
-        for title, values in lines:
-            known = {_PUBLISHED[name]: f"{values[name]:.2f}" for name in PUBLISHED_SCORES}
-            chats = ("-".join(told.learn), "-".join(told.test))
-            apart = f"{told.consistency:.2f}"
-            rows.append((f"  {title}", None, *chats, apart, *map(known.get, _MAIN)))
     return headings, rows
 
 
