@@ -19,15 +19,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import polars as pl
 from scipy.stats import rankdata
 
 from realtalk.evals.values import Row
-from realtalk.formats.opening import open_reading
 from realtalk.persona.scoring import AGREEMENTS, DIFFERENCES, SCORES, TurnScorer
-from realtalk.persona.turns import choices_of, tasks_of
+from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask
 from realtalk.persona.written import WrittenSimulator
+from research.experiments.people import open_choices
 
 COUNTED = (*AGREEMENTS, *DIFFERENCES, "rouge_1")
 HELD = "held-"
@@ -39,12 +38,12 @@ def main() -> None:
     parser.add_argument("corpus")
     parser.add_argument("--rows", type=Path, required=True, help="the folder of written rows")
     parser.add_argument("--labels", type=Path, help="what `realtalk ei` wrote: saves labelling")
-    parser.add_argument("--choice", default="ei", help="ei, or paper: as in its Table 8")
+    parser.add_argument(
+        "--choice", default="ei", help="ei; paper: as in its Table 8; earlier: people.py"
+    )
     parser.add_argument("--out", type=Path, help="chosen.json; beside the rows by default")
     given = parser.parse_args()
-    corpus = open_reading(given.corpus).reading.corpus
-    labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
-    choices = choices_of(corpus, labels=labels, choice=given.choice)
+    corpus, choices = open_choices(given.corpus, given.choice, given.labels)
     scorer = TurnScorer(corpus)
     found: dict[str, dict[str, Means]] = {}
     for path in sorted(given.rows.glob(f"*{HELD}*.jsonl")):

@@ -32,7 +32,7 @@ from realtalk.persona.tuning import (
     tune,
 )
 from research.experiments.persona_plan import inner_parameters, matrix_rate
-from research.experiments.persona_prompts import WAYS, Row
+from research.experiments.persona_prompts import SWAPPED, WAYS, Row
 
 if TYPE_CHECKING:
     from research.experiments.persona_run import Run
@@ -64,7 +64,7 @@ class Jobs:
         run, way = self._run, WAYS[how]
         model = self._base
         if way.tuned:
-            model = with_adapter(self._copy(), self.trained(name, how, speaker).folder)
+            model = with_adapter(self._copy(), self._adapter(name, how, speaker))
         titles = run.waiting(name, how, speaker)
         for place in dict.fromkeys(title.split("-")[0] for title in titles):
             held = place != name
@@ -75,6 +75,16 @@ class Jobs:
             self._write(model, f"{place}-{how}", ways, rows, way.field)
         del model
         self._clear()
+
+    def _adapter(self, name: str, how: str, speaker: str) -> Path:
+        """The speaker's own adapter, or another's that is there already."""
+        if how != SWAPPED:
+            return self.trained(name, how, speaker).folder
+        other = self._run.prompts.other(name, speaker)
+        folder = self._run.out / "adapters" / f"{name}-tuned" / other
+        if not (folder / SETTINGS).is_file() or not read_settings(folder).get("result"):
+            raise RealtalkError(f"{other} is not learned yet", fix="start it again, it goes on")
+        return folder
 
     def _copy(self) -> PretrainedModel:
         return replace(self._base, model=copy.deepcopy(self._base.model))

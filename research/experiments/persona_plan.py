@@ -18,7 +18,7 @@ from typing import Any
 
 from realtalk.persona.generation import Writer
 from realtalk.persona.pretrained import PretrainedModel, library
-from research.experiments.persona_prompts import Prompts, Way
+from research.experiments.persona_prompts import SWAPPED, Prompts, Way
 
 # What is taken for true before anything was measured, of one NVIDIA H200.
 MATRIX, TRAINING, READING, NEW_TOKENS = 750e12, 0.25, 0.35, 4000.0
@@ -83,7 +83,7 @@ def plan_lines(
             seconds = 2 * inner * read / (MATRIX * READING)
             seconds += len(tested) * REPLY * samplings / NEW_TOKENS
             said = f"{len(tested):,} turns to write, {read / 1e6:.1f}M tokens to read"
-            if way.tuned:
+            if way.tuned and how != SWAPPED:
                 learned = [row for who in speakers for row in prompts.rows(name, "learn", who)]
                 epoch = sum(tokens(row[way.field]) for row in learned)
                 seconds += 4 * inner * epoch * given.epochs / (MATRIX * TRAINING)

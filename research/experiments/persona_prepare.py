@@ -34,11 +34,11 @@ import polars as pl
 
 from realtalk.ei.labels import Label, TurnInput
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.styles import Guide, OwnTurns
-from realtalk.persona.turns import choices_of, tasks_of
+from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, TurnPrompt
+from research.experiments.people import open_choices
 
 HERE = Path(__file__).parent
 CURVE = "curve"
@@ -50,7 +50,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "build/persona/prompts.jsonl.xz")
     parser.add_argument("--sessions", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=1500)
-    parser.add_argument("--choice", default="ei", help="ei, or paper: as in its Table 8")
+    parser.add_argument(
+        "--choice", default="ei", help="ei; paper: as in its Table 8; earlier: people.py"
+    )
     parser.add_argument("--labels", type=Path, help="what `realtalk ei` wrote: saves labelling")
     parser.add_argument("--sweep", metavar="SPEAKER", help="whose contexts are also varied")
     parser.add_argument("--sweep-sessions", default="1,2,3,5,10")
@@ -59,10 +61,10 @@ def main() -> None:
     parser.add_argument("--curve", help="numbers of own turns to learn from: 25,50,100")
     parser.add_argument("--curve-tokens", type=int, default=500)
     given = parser.parse_args()
-    corpus = open_reading(given.corpus).reading.corpus
-    labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
-    known = None if labels is None else Known(labels)
-    choices = choices_of(corpus, labels=labels, choice=given.choice)
+    corpus, choices = open_choices(given.corpus, given.choice, given.labels)
+    known = None
+    if given.labels is not None:
+        known = Known(pl.read_parquet(given.labels / "labels.parquet"))
     sets = {
         f"k{given.sessions}": tasks_of(
             corpus, choices, context_sessions=given.sessions, context_tokens=given.tokens

@@ -36,7 +36,9 @@ WAYS = {
     "tuned": Way("text", True, "tuned"),
     "retrieved": Way("retrieved", False, "local retrieved"),
     "styled": Way("styled", False, "local styled"),
+    "swapped": Way("text", True, "tuned on another"),
 }
+SWAPPED = "swapped"  # written with the next speaker's adapter: does it matter whose it is?
 _MAIN, _CURVE = "k", "n"  # how the names of sets begin; a sweep comes last
 
 
@@ -72,6 +74,11 @@ class Prompts:
         if part == "learn" and (turns := self.head["sets"][name].get("turns")):
             found = found[-turns:]
         return found[: self._limit]
+
+    def other(self, name: str, speaker: str) -> str:
+        """The speaker after this one, whose adapter is tried in their place."""
+        speakers = self.speakers(name)
+        return speakers[(speakers.index(speaker) + 1) % len(speakers)]
 
     def has(self, name: str, field: str) -> bool:
         source = self._source(name)

@@ -18,17 +18,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from realtalk.evals import running
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.metrics.similarity import Rows, Similarity, shipped_encoder
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.scoring import TurnScorer
-from realtalk.persona.turns import choices_of, tasks_of
+from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, Simulator, make_simulator
 from realtalk.persona.written import WrittenSimulator
+from research.experiments.people import open_choices
 from research.results import ROWS
 
 BUILD = Path(__file__).parents[1] / "experiments" / "build" / "persona" / "scored"
@@ -43,15 +42,15 @@ def main() -> None:
     parser.add_argument("corpus")
     parser.add_argument("--run", type=Path, required=True, help="what persona_run.py wrote")
     parser.add_argument("--name", required=True, help="of the model: qwen2.5-1.5b")
-    parser.add_argument("--choice", default="ei", help="ei, or paper: as in its Table 8")
+    parser.add_argument(
+        "--choice", default="ei", help="ei; paper: as in its Table 8; earlier: people.py"
+    )
     parser.add_argument("--labels", type=Path, help="what `realtalk ei` wrote: saves labelling")
     parser.add_argument("--limit", type=int, help="each speaker's first turns, to try it out")
     parser.add_argument("--scored", type=Path, default=BUILD)
     parser.add_argument("--out", type=Path, default=ROWS / "persona")
     given = parser.parse_args()
-    corpus = open_reading(given.corpus).reading.corpus
-    labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
-    choices = choices_of(corpus, labels=labels, choice=given.choice)
+    corpus, choices = open_choices(given.corpus, given.choice, given.labels)
     truths = {turn.text for task in tasks_of(corpus, choices) for turn in task.turns}
     scorer = TurnScorer(corpus, similarity=Similarity(Remembering(truths)))
     for name, simulator, context, speakers in runs(given.run / "rows"):
