@@ -64,13 +64,15 @@ def read_model(path: Path) -> bytes:
     if stored == path:
         return path.read_bytes()
     with stored.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-        whole, parts, check = file["differs"], file["parts"], int(file["crc32"])
+        whole: npt.NDArray[np.uint8] = file["differs"]
+        parts, check = file["parts"], int(file["crc32"])
         other = np.fromfile(path.parent / str(file["beside"]), np.uint8)
     for own, its, length in parts.tolist():
         whole[own : own + length] += other[its : its + length]  # modulo 256
-    if zlib.crc32(whole) != check:
+    model = whole.tobytes()
+    if zlib.crc32(model) != check:
         raise ValueError("the other file is not the one that it was kept beside")
-    return whole.tobytes()
+    return model
 
 
 def read_weights(path: Path) -> dict[str, Floats]:
