@@ -1,7 +1,7 @@
 """A model's name → where its files lie: weights, tokenizers, lists, settings and cards.
 
     path("ei")                             → …/realtalk_models/ei, a folder
-    path("memory") / "model.onnx"          → weights of the retrieval encoder
+    path("names") / "model.onnx"           → weights of the name tagger
 
 No other code is here: `realtalk.encoders` runs the models. A folder may name a file of its
 neighbour (`../ei/tokenizer.json`), so that no file is shipped twice.

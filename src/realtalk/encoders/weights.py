@@ -3,14 +3,21 @@
     weights = read_weights(folder / "model.onnx")
     weights["encoder.encoder.layer.0.attention.self.query.weight"]    → float32 [384, 384]
     weights["encoder.embeddings.word_embeddings.weight"]              → float32 [30522, 384]
+    read_model(folder / "model.onnx")            → the file's bytes, also of one kept in model.npz
 
 The file keeps products in 8 bits with one scale per block of weights, and tables in 8 bits with
 one scale per row: both are restored here. onnxruntime runs a file and shows no weights; the
 protobuf library that it comes with reads them, once it is told the few fields that hold them.
+
+Two encoders that began as one have tables of words that differ little, and their difference packs
+to two thirds of what a table packs to. So one may be kept beside the other, as a model.npz: its
+bytes, less those of the other in the places of the tables (a difference of 2 is a 2, one of -1 a
+255). Reading adds them again, and a checksum tells whether it is the right file beside.
 """
 
 from __future__ import annotations
 
+import zlib
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -38,11 +45,39 @@ _KINDS = {1: "<f4", 2: "u1", 3: "i1", 7: "<i8"}  # numbers of ONNX for its types
 _ZERO = 128  # an unsigned weight that stands for nothing
 _CHOICES = ("keep", "words.place")  # which heads ship, and what words add to each
 _PRODUCT = "/MatMul_Q8"  # how the compact form calls the product of a layer
+_FAILURES = (OSError, KeyError, ValueError, EOFError, BadZipFile)  # of a broken .npz
+
+
+def stored_file(path: Path) -> Path:
+    """What there is of a model.onnx: the file itself, or the model.npz that it is made from."""
+    packed = path.with_suffix(".npz")
+    return packed if packed.exists() and not path.exists() else path
+
+
+def read_model(path: Path) -> bytes:
+    """A model.onnx as it was exported, also where it is kept beside another.
+
+    Then `differs` is the file with differences in it, `beside` the way to the other file, and a row
+    of `parts` says where a part with differences begins here, where there, and its length in bytes.
+    """
+    stored = stored_file(path)
+    if stored == path:
+        return path.read_bytes()
+    with stored.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+        whole: npt.NDArray[np.uint8] = file["differs"]
+        parts, check = file["parts"], int(file["crc32"])
+        other = np.fromfile(path.parent / str(file["beside"]), np.uint8)
+    for own, its, length in parts.tolist():
+        whole[own : own + length] += other[its : its + length]  # modulo 256
+    model = whole.tobytes()
+    if zlib.crc32(model) != check:
+        raise ValueError("the other file is not the one that it was kept beside")
+    return model
 
 
 def read_weights(path: Path) -> dict[str, Floats]:
     """Every weight of a compact encoder; a layer's product is `<layer>.weight`, rows by output."""
-    graph = _graph(path)
+    graph = read_graph(path)
     tensors = {tensor.name: _numbers(tensor) for tensor in graph.initializer}
     weights: dict[str, Floats] = {}
     for name, values in tensors.items():
@@ -68,7 +103,8 @@ def read_table(path: Path, name: str) -> tuple[npt.NDArray[np.int8], Floats]:
     """A table as it is stored: whole numbers, one scale per row; of a model's file, by its name."""
     if path.suffix == ".npz":
         return read_rows(path)
-    tensors = {tensor.name.removeprefix("model."): tensor for tensor in _graph(path).initializer}
+    stored = read_graph(path).initializer
+    tensors = {tensor.name.removeprefix("model."): tensor for tensor in stored}
     if f"{name}_q" not in tensors:
         raise _unreadable(path, f"no table {name}")
     return _numbers(tensors[f"{name}_q"]), _numbers(tensors[f"{name}_s"])
@@ -79,17 +115,18 @@ def read_rows(path: Path) -> tuple[npt.NDArray[np.int8], Floats]:
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             return file["rows"], file["scales"]
-    except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
+    except _FAILURES as error:
         raise _unreadable(path, type(error).__name__) from error
 
 
-def _graph(path: Path) -> Any:
+def read_graph(path: Path) -> Any:
+    """The parts of a model's file that are named above."""
     from google.protobuf.message import DecodeError
 
     model = _model_class()()
     try:
-        model.ParseFromString(path.read_bytes())
-    except (OSError, DecodeError) as error:
+        model.ParseFromString(read_model(path))
+    except (*_FAILURES, DecodeError) as error:
         raise _unreadable(path, type(error).__name__) from error
     if not model.graph.initializer:
         raise _unreadable(path, "no weights")
