@@ -5,25 +5,27 @@
 
 Drawn are the scores to look at first (`scoring.HEADLINES`). The centre is 0, or below the lowest
 value where that is negative; rings are at round numbers. Values and intervals stand in the
-tooltips.
+tooltips. What a picture looks like stands in radar.json; everything in it is at a radius and a
+turn, by which Vega places it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from realtalk.describe.figures import style_chart
+from realtalk.describe.figures import fill_chart, style_chart
 from realtalk.evals.run import Run
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.scoring import HEADLINES, SCORES
 from realtalk.threads.values import SETTINGS, TASKS, Task
 
-_SIZE = 420
 _LABEL = 1.13  # where a domain's name stands, beyond the rim
 _FEWEST = 3  # domains: a radar with fewer spokes is a line
 _RINGS = 4  # at least, or at most one more
+_CORNERS = 72  # of a ring
 _DASHES = ([1, 0], [8, 6], [3, 5], [12, 4, 2, 4])
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -52,103 +54,59 @@ def _charts(lines: Lines, task: Task, prefix: str, subject: str) -> dict[str, An
     domains = list(dict.fromkeys(domain for slices in lines.values() for domain in slices))
     charts: dict[str, Any] = {}
     for name in HEADLINES[task] if len(domains) >= _FEWEST else ():
-        points = [
-            {
-                "line": line,
-                "domain": domain or "(none)",
-                "spoke": spoke,
-                "value": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-                "n": estimate.n,
+        figures = {
+            line: {
+                domain: estimate
+                for domain in domains
+                if (estimate := slices.get(domain, {}).get(name)) and estimate.value is not None
             }
             for line, slices in lines.items()
-            for spoke, domain in enumerate(domains)
-            if (estimate := slices.get(domain, {}).get(name)) and estimate.value is not None
-        ]
-        if points:
+        }
+        if any(figures.values()):
             title = f"{SCORES[name].title}: {task}, {subject}"
-            charts[f"{prefix}-{name}"] = _chart(points, domains, list(lines), title)
+            charts[f"{prefix}-{name}"] = _chart(figures, domains, title)
     return charts
 
 
 def _chart(
-    points: list[dict[str, Any]], domains: Sequence[str], lines: Sequence[str], title: str
+    figures: Mapping[str, Mapping[str, Estimate]], domains: Sequence[str], title: str
 ) -> Any:
-    import altair as alt
-
-    low, high, step = _rings([point["value"] for point in points])
+    values = [figure.value or 0.0 for line in figures.values() for figure in line.values()]
+    low, high, step = _rings(values)
     count = round((high - low) / step)
-
-    def at(spoke: float, share: float) -> dict[str, float]:
-        turn = 2 * math.pi * spoke / len(domains)
-        return {"x": share * math.sin(turn), "y": share * math.cos(turn)}
-
-    for point in points:
-        point.update(at(point["spoke"], (point["value"] - low) / (high - low)))
-    closed = [
-        {**point, "step": part}
-        for line in lines
-        for part, point in enumerate(_round([point for point in points if point["line"] == line]))
+    turns = {domain: 2 * math.pi * at / len(domains) for at, domain in enumerate(domains)}
+    rows: list[dict[str, Any]] = [
+        {"kind": "tick", "turn": 0.0, "radius": at / count, "text": f"{low + step * at:.3g}"}
+        for at in range(count + 1)
     ]
-    rings = [
-        {"ring": ring, "step": part, **at(part * len(domains) / 72, ring / count)}
-        for ring in range(1, count + 1)
-        for part in range(73)
-    ]
-    marks = [
-        {**at(0, ring / count), "text": f"{low + step * ring:.3g}"} for ring in range(count + 1)
-    ]
-    spokes = [
-        {"domain": domain or "(none)", "end": end, **at(place, end)}
-        for place, domain in enumerate(domains)
-        for end in (0.0, 1.0)
-    ]
-    labels: list[dict[str, Any]] = [
-        {"text": domain or "(none)", "side": _side(place / len(domains)), **at(place, _LABEL)}
-        for place, domain in enumerate(domains)
-    ]
-    scale = alt.Scale(domain=[-1.4, 1.4])
-    axes = {
-        "x": alt.X("x:Q", axis=None, scale=scale),
-        "y": alt.Y("y:Q", axis=None, scale=scale),
-    }
-
-    def by_line(channel: Any, values: Sequence[Any]) -> Any:
-        styles = [values[number % len(values)] for number in range(len(lines))]
-        return channel("line:N", title=None, scale=alt.Scale(domain=list(lines), range=styles))
-
-    def chart(values: list[dict[str, Any]]) -> Any:
-        return alt.Chart(alt.InlineData(values=values))
-
-    colour = by_line(alt.Color, _COLOURS)
-    # Lines that lie on one another (settings that change nothing) stay visible by their dashes.
-    dash = by_line(alt.StrokeDash, _DASHES)
-    order, outward = alt.Order("step:Q"), alt.Order("end:Q")
-    tooltip = [
-        *(alt.Tooltip(f"{name}:N") for name in ("line", "domain")),
-        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")),
-        alt.Tooltip("n:Q", format=","),
-    ]
-    grid = {"color": "#dddddd", "strokeWidth": 1}
-    line, dot = {"strokeWidth": 2.5}, {"filled": True, "size": 60, "opacity": 1}
-    sizes = {"fontSize": 10, "color": "#888888", "align": "left", "dx": 4}
-    layers = (
-        chart(rings).mark_line(**grid).encode(**axes, detail="ring:N", order=order),
-        chart(spokes).mark_line(**grid).encode(**axes, detail="domain:N", order=outward),
-        chart(closed).mark_line(**line).encode(**axes, color=colour, strokeDash=dash, order=order),
-        chart(closed).mark_point(**dot).encode(**axes, color=colour, tooltip=tooltip),
-        *(
-            chart([label for label in labels if label["side"] == side])
-            .mark_text(fontSize=12, color="#333333", align=side)
-            .encode(**axes, text="text:N")
-            for side in sorted({label["side"] for label in labels})
-        ),
-        chart(marks).mark_text(**sizes).encode(**axes, text="text:N"),
+    for ring in range(1, count + 1):
+        for corner in range(_CORNERS + 1):
+            turn = 2 * math.pi * corner / _CORNERS
+            place = {"turn": turn, "radius": ring / count}
+            rows.append({"kind": "ring", **place, "ring": ring, "step": corner})
+    for domain, turn in turns.items():
+        spoke = {"domain": domain or "(none)", "turn": turn}
+        rows += [{"kind": "spoke", **spoke, "radius": end} for end in (0.0, 1.0)]
+        rows.append({"kind": "label", **spoke, "radius": _LABEL, "side": _side(turn)})
+    for line, own in figures.items():
+        around = list(own.items())
+        # Back to where it began, where there is a line to close.
+        for corner, (domain, figure) in enumerate(around + around[: len(around) > 2]):
+            about = {"line": line, "domain": domain or "(none)", "step": corner, "n": figure.n}
+            ends = {"value": figure.value, "low": figure.low, "high": figure.high}
+            radius = ((figure.value or 0.0) - low) / (high - low)
+            place = {"turn": turns[domain], "radius": radius}
+            rows.append({"kind": "point", **place, **about, **ends})
+    chart = fill_chart(
+        Path(__file__).with_name("radar.json"),
+        rows,
+        lines=list(figures),
+        colours=[_COLOURS[at % len(_COLOURS)] for at in range(len(figures))],
+        # Lines that lie on one another (settings that change nothing) stay visible by their dashes.
+        dashes=[_DASHES[at % len(_DASHES)] for at in range(len(figures))],
     )
-    layered = alt.layer(*layers).properties(width=_SIZE, height=_SIZE)
-    note = f"{sum(p['n'] for p in points if p['line'] == lines[0]):,} replies; centre {low:.3g}"
-    return style_chart(layered, title, [f"{note}, rim {high:.3g}"])
+    replies = sum(figure.n for figure in next(iter(figures.values())).values())
+    return style_chart(chart, title, [f"{replies:,} replies; centre {low:.3g}, rim {high:.3g}"])
 
 
 def _rings(values: Sequence[float]) -> tuple[float, float, float]:
@@ -163,11 +121,7 @@ def _rings(values: Sequence[float]) -> tuple[float, float, float]:
 
 def _side(turn: float) -> str:
     """Where a name stands against its point: away from the circle."""
-    if min(turn, 1 - turn) < 0.02 or abs(turn - 0.5) < 0.02:
+    across = math.sin(turn)
+    if abs(across) < math.sin(0.04 * math.pi):
         return "center"
-    return "left" if turn < 0.5 else "right"
-
-
-def _round(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Back to where it began, where there is a line to close."""
-    return [*points, points[0]] if len(points) > 2 else list(points)
+    return "left" if across > 0 else "right"

@@ -18,13 +18,12 @@ What is no value of a setting's type is refused by name.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer
-from realtalk.files.progress import Progress, silent
+from realtalk.evals.values import Solver
 from realtalk.registry import Registry, make, within
 from realtalk.threads.histories import History
 from realtalk.threads.values import Case, Protocol, Task
@@ -32,26 +31,16 @@ from realtalk.threads.values import Case, Protocol, Task
 Value: TypeAlias = bool | float | str  # sentiment, impact, next_text
 
 
-class Predictor(typing.Protocol):
-    """A solver of thread tasks. `tasks` are those it can do."""
+class Predictor(Solver[Case, Value], typing.Protocol):
+    """Learns from solved cases of one task and setting; those to be solved are blinded.
 
-    name: str
+    `tasks` are those it can do.
+    """
+
     tasks: tuple[Task, ...]
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
 
     def needs_scores(self, task: Task) -> bool:
         """Whether it works from scores shown beside the conversation."""
-
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
-        """Learn from solved cases of one task and setting."""
-
-    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
-        """One answer per case, in order; the cases are blinded."""
 
 
 def hide_truth(sample: Case) -> Case:
