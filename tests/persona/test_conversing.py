@@ -35,7 +35,7 @@ from realtalk.persona.cast import (
     pace_of,
     printed_pace,
 )
-from realtalk.persona.conversation import Side, SimulatedChat, SimulatedChats, converse, messages_of
+from realtalk.persona.conversation import Side, SimulatedChat, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
 from refusals import refused
@@ -69,10 +69,10 @@ class Numbered(PlainSolver):
         return found
 
 
-def conversations(chats: int = 2, days: int = 4, seed: int = 3) -> SimulatedChats:
+def conversations(chats: int = 2, days: int = 4, seed: int = 3) -> list[SimulatedChat]:
     roles = draw_roles(load_cast(), days=days, begins=MONDAY, chats=chats, seed=seed)
     remember = reminder(Recent(), Budget(words=40))
-    made = [
+    return [
         SimulatedChat(
             f"Chat_{number}",
             (Side(one.persona.name, one), Side(two.persona.name, two)),
@@ -81,7 +81,12 @@ def conversations(chats: int = 2, days: int = 4, seed: int = 3) -> SimulatedChat
         )
         for number, (one, two) in enumerate(roles)
     ]
-    return SimulatedChats(made, ("numbered", "numbered"), {"seed": seed})
+
+
+def converse(
+    chats: list[SimulatedChat], writers: tuple[Numbered, Numbered], out: Path | None = None
+) -> Corpus:
+    return conversation.converse(chats, writers, {"seed": 3}, out=out)
 
 
 # When
@@ -182,7 +187,7 @@ def test_people_of_ones_own(tmp_path: Path) -> None:
 
 def test_a_prompt_tells_who_what_happened_and_what_was_said() -> None:
     made = conversations(1, days=6)
-    (each,) = made.talks
+    (each,) = made
     writer = Numbered()
     converse(made, (writer, writer))
     first, last = writer.shown[0], writer.shown[-1]
@@ -292,7 +297,7 @@ def test_who_says_nothing_is_counted_and_five_times_is_too_often(tmp_path: Path)
         converse(made, (hushed, hushed), out=tmp_path / "out")
     again = conversations()
     converse(again, (Numbered(), Numbered()), out=tmp_path / "out")
-    assert sorted(again.talks[0].silent) == [0, 1, 2, 3] and again.done == again.total
+    assert sorted(again[0].silent) == [0, 1, 2, 3] and all(chat.done for chat in again)
 
 
 # What is kept
@@ -323,7 +328,8 @@ def test_a_run_that_was_stopped_ends_in_the_same_chats(tmp_path: Path, most: int
     corpus = converse(conversations(), (rest, rest), out=tmp_path / "out")
     assert corpus == whole
     assert open_reading(str(tmp_path / "out")).reading.corpus.chats == whole.chats
-    assert most <= 1 or len(rest.shown) < conversations().total  # nothing is asked twice
+    total = sum(chat.total for chat in conversations())
+    assert most <= 1 or len(rest.shown) < total  # nothing is asked twice
     again = Numbered()
     assert converse(conversations(), (again, again), out=tmp_path / "out") == whole
     assert not again.shown

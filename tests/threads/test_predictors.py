@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from realtalk.evals.values import Answer
 from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, split_latest
+from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.features import COUNTS, Outcomes, counts, texts
 from realtalk.threads.predictors import (
     BASELINES,
+    Predictor,
     Value,
     hide_truth,
     make_predictor,
     person_shown,
-    refuse_unfit,
 )
+from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Case, Protocol, Task
 from refusals import refused
 from thread_items import item, shown
+from thread_trees import small_forum
 
 
 def _values(found: list[Answer[Value]]) -> list[object]:
@@ -259,10 +263,18 @@ def test_predictors_by_name() -> None:
         make_predictor("mean", {"scal": "raw"})
     with refused("'majority' has no setting 'x'"):
         make_predictor("majority", {"x": "1"})
-    clean = Protocol()
+
+
+def test_a_predictor_that_cannot_do_the_task_is_refused() -> None:
+    corpus = small_forum()
+
+    def refuse(predictor: Predictor, task: Task, **rules: Any) -> None:
+        samples = make_samples(corpus, task, protocol=Protocol(**rules))
+        ThreadTask(samples, ("p-conv",)).refuse_predictor(predictor, corpus)
+
     with refused("mean does not do next_text"):
-        refuse_unfit(Mean(), "next_text", clean)
+        refuse(Mean(), "next_text")
     with refused("`with_scores=True`"):
-        refuse_unfit(Parent(), "sentiment", clean)
-    refuse_unfit(Parent(), "sentiment", Protocol(with_scores=True))
-    refuse_unfit(Parent(), "next_text", clean)
+        refuse(Parent(), "sentiment")
+    refuse(Parent(), "sentiment", with_scores=True, test_share=0.5)
+    refuse(Parent(), "next_text", test_share=0.5)

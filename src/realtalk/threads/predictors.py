@@ -22,11 +22,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from realtalk.errors import RealtalkError
 from realtalk.evals.values import Solver
 from realtalk.registry import Registry, make, within
 from realtalk.threads.histories import History
-from realtalk.threads.values import Case, Protocol, Task
+from realtalk.threads.values import Case, Task
 
 Value: TypeAlias = bool | float | str  # sentiment, impact, next_text
 
@@ -75,17 +74,3 @@ PREDICTORS: Registry[Callable[..., Predictor]] = Registry("predictor", _PLACES)
 def make_predictor(name: str, settings: Mapping[str, Any] | None = None) -> Predictor:
     """The predictor of that name. Values may be text, as from the command line, or typed."""
     return make(f"the predictor '{name}'", PREDICTORS[name], settings)
-
-
-def refuse_unfit(predictor: Predictor, task: Task, protocol: Protocol) -> None:
-    """Raises where the predictor cannot do the task, or wants scores that are hidden."""
-    if task not in predictor.tasks:
-        raise RealtalkError(
-            f"the predictor {predictor.name} does not do {task}",
-            fix=f"it does {' and '.join(predictor.tasks)}",
-        )
-    if predictor.needs_scores(task) and not protocol.shows_scores:
-        raise RealtalkError(
-            f"the predictor {predictor.name} needs the scores of what is shown, which are hidden",
-            fix="show those from before the cutoff with `with_scores=True`",
-        )
