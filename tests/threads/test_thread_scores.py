@@ -226,7 +226,7 @@ def test_the_published_rows_are_the_paper_s(data: Path) -> None:
             assert TABLE[model]["p-nonconv"][name] == alone
 
 
-def test_radar_pictures_hold_every_domain() -> None:
+def test_pictures_hold_every_domain() -> None:
     found = predictions("ours", "sentiment", _two_settings())
     charts = draw_runs([found])
     assert set(charts) == {"sentiment-balanced_accuracy", "sentiment-mcc"}
