@@ -175,7 +175,7 @@ def test_the_chat_with_less_feeling_is_tested() -> None:
         assert set(found[0].leading) <= set(FACETS)
     task = the_task()
     assert (task.learning.chat.id, task.test.id) == ("Oven", "Boat")
-    assert task.settings["consistency"] == found[0].consistency.value
+    assert task.consistency == found[0].consistency.value
     # An account that is gone is nobody whose manner could be learned.
     left = labels_of("Oven").with_columns(pl.col("speaker").replace("Ines", "[deleted]"))
     with refused("no speaker has two chats"):

@@ -85,16 +85,14 @@ class _GuidedModel(LanguageModel[ShownT, ValueT]):
         return settings
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        if self._style or self._examples:
-            options: dict[str, Any] = {"examples": self._examples, "by": self._by}
-            guide = Guide(learning, described=self._style, progress=progress, **options)
-            self._guides[learning.speaker] = guide
+        options: dict[str, Any] = {"examples": self._examples, "by": self._by}
+        guide = Guide(learning, described=self._style, progress=progress, **options)
+        self._guides[learning.speaker] = guide
 
     def guide(self, prompt: TurnPrompt) -> str:
         """What the model is told of the speaker; "" where it is told nothing."""
-        if not self._style and not self._examples:
-            return ""
-        return self._guides[prompt.speaker].texts([prompt])[0]
+        guide = self._guides.get(prompt.speaker)
+        return "" if guide is None else guide.texts([prompt])[0]
 
 
 class LlmSimulator(_GuidedModel[TurnPrompt, str]):

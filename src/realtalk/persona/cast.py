@@ -39,7 +39,6 @@ from realtalk.evals.prompts import written_day
 
 _SHARE = 0.5  # of days on which something happens
 _REMEMBERED = 3  # events that somebody has in mind
-_FIELDS = ("name", "age", "place", "work", "life", "manner")
 _FORM = '[[personas]] with name, age, place, work, life and manner, and events = ["…"]'
 
 
@@ -89,22 +88,22 @@ class Role:
 
 def load_cast(path: Path | None = None) -> Cast:
     """Ours, or a file's personas; a file without events has ours."""
-    ours = Path(__file__).with_name("cast.toml")
-    where = str(path or ours)
+    file = path or Path(__file__).with_name("cast.toml")
+    where = str(file)
     try:
-        content = tomllib.loads((path or ours).read_text("utf-8"))
+        content = tomllib.loads(file.read_text("utf-8"))
         personas = []
         for entry in content["personas"]:
-            values = {name: str(entry[name]).strip() for name in _FIELDS}
-            if not values["name"] or set(entry) != set(_FIELDS):
+            values: dict[str, Any] = {name: str(text).strip() for name, text in entry.items()}
+            if not values["name"]:
                 raise ValueError
-            personas.append(Persona(**{**values, "age": int(entry["age"])}))  # type: ignore[arg-type]
+            personas.append(Persona(**{**values, "age": int(entry["age"])}))
         events = tuple(map(str, content.get("events", ())))
     except (OSError, UnicodeDecodeError) as error:
         raise RealtalkError(
             "the personas cannot be read", where=where, fix="save them as UTF-8 text"
         ) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RealtalkError(
             "is no file of personas", where=where, fix=f"write TOML: {_FORM}"
         ) from error

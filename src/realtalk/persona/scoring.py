@@ -250,7 +250,7 @@ class TurnScorer:
         return {
             "learn": task.learning.chat.id,
             "test": task.test.id,
-            "consistency": task.settings.get("consistency"),
+            "consistency": task.consistency,
             "learned_turns": len(task.learning.turns),
             **{
                 f"distinct_{n}{which}": distinct([row[side] for row in scored], n)

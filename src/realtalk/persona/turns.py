@@ -131,17 +131,16 @@ def tasks_of(
     """A task for every speaker of the choices."""
     context = _context_settings(context_sessions, context_tokens)
     chats = {chat.id: chat for chat in corpus.chats}
-    tasks = []
-    for choice in choices:
-        about: Settings = {
-            "overall_learn": choice.overall[choice.learn],
-            "overall_test": choice.overall[choice.test],
-            "sure": choice.sure,
-        }
-        if choice.consistency.value is not None:
-            about["consistency"] = choice.consistency.value
-        tasks.append(_task(choice.speaker, chats[choice.learn], chats[choice.test], context, about))
-    return tasks
+    return [
+        _task(
+            choice.speaker,
+            chats[choice.learn],
+            chats[choice.test],
+            context,
+            choice.consistency.value,
+        )
+        for choice in choices
+    ]
 
 
 def _context_settings(sessions: int, tokens: int) -> Settings:
@@ -166,21 +165,21 @@ def stored_tasks(
     """
     chats = {chat.id: chat for chat in corpus.chats}
     consistency = {fact["group"]: fact.get("consistency") for fact in facts}
-    tasks = []
-    for speaker, (learn, test) in settings["chats"].items():
-        if learn in chats and test in chats:
-            apart = consistency.get(speaker)
-            about: Settings = {} if apart is None else {"consistency": apart}
-            tasks.append(_task(speaker, chats[learn], chats[test], settings["context"], about))
-    return tasks
+    return [
+        _task(speaker, chats[learn], chats[test], settings["context"], consistency.get(speaker))
+        for speaker, (learn, test) in settings["chats"].items()
+        if learn in chats and test in chats
+    ]
 
 
-def _task(speaker: str, learn: Chat, test: Chat, context: Settings, about: Settings) -> PersonaTask:
+def _task(
+    speaker: str, learn: Chat, test: Chat, context: Settings, consistency: float | None
+) -> PersonaTask:
     sessions, tokens = int(context["context_sessions"]), int(context["context_tokens"])
     learned, tested = (speaker_turns(chat, speaker, sessions, tokens) for chat in (learn, test))
     spoken = tuple(turn for turn in learned if turn.text)
     learning = Learning(speaker, learn, spoken, dict(context))
-    return PersonaTask(speaker, learning, test, tested, {**context, **about})
+    return PersonaTask(speaker, learning, test, tested, consistency)
 
 
 def own_learning(

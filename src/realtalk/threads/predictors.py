@@ -4,8 +4,8 @@
     predictor.solve([blinded(case), …])                   → [Answer(True), …]
 
 A predictor is prepared once per setting, on the train part as that setting shows it. What it then
-predicts comes blinded: the outcome, the reply's own words (but for `Case.text`, where the task
-gives them) and the parent's score are taken out, so no predictor can use them by mistake.
+predicts comes blinded: the outcome and the reply's own words (but for `Case.text`, where the task
+gives them) are taken out, so no predictor can use them by mistake.
 
 Names of predictors → predictors, with settings as the command line gives them.
 
@@ -44,7 +44,7 @@ class Predictor(Solver[Case, Value], typing.Protocol):
 
 def hide_truth(sample: Case) -> Case:
     """The sample without the truth about its target."""
-    target = replace(sample.target, text="", score=None, parent_score=None)
+    target = replace(sample.target, text="", score=None)
     return replace(sample, target=target)
 
 

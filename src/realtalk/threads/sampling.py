@@ -132,7 +132,6 @@ class Samples:
             self._conversation(row) if talk else self._in_any_case(row),
             self._histories.show(row, own=own, talk=talk, ready=ready),
             self._examples(place, own, talk),
-            rules.leaks,
             hint,
         )
 
@@ -157,9 +156,7 @@ class Samples:
             entry.time,
             entry.text,
             _finite(forest.score[row]),
-            int(forest.depth[row]),
             part,
-            _finite(forest.score[forest.plain.parent[row]]),
         )
 
     def _entries(self, rows: Iterable[int]) -> tuple[ShownEntry, ...]:
