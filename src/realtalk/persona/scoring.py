@@ -298,7 +298,7 @@ class TurnScorer:
         pairs = [(row["answer"], row["truth"]) for row in rows]
         near = self._similarity.scores(pairs)
         # BERTScore stands instead of the shipped encoder's token matching.
-        matched: list[float | None] = [similar and similar.f1 for similar in near]
+        matched: list[float | None] = [None if it is None else it.f1 for it in near]
         if self._bertscore is not None:
             matched = self._bertscore.scores(pairs)
         for row, pair, similar, semantic in zip(rows, pairs, near, matched, strict=True):
