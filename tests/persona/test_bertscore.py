@@ -69,10 +69,10 @@ def written_out(folder: Path, layer: int, said: str, real: str) -> float:
 
 @needs_torch
 def test_scores_are_those_of_the_formula(folder: Path) -> None:
-    found = BertScore(str(folder), layer=2, device="cpu").scores(PAIRS)
+    found = BertScore(str(folder), layer=2).scores(PAIRS)
     assert found == [pytest.approx(written_out(folder, 2, *pair), abs=1e-5) for pair in PAIRS]
     assert len({round(score, 4) for score in found if score}) > 5  # it tells texts apart
-    ends = BertScore(str(folder), layer=1, device="cpu").scores([("  ", "ha"), ("ha", "ha")])
+    ends = BertScore(str(folder), layer=1).scores([("  ", "ha"), ("ha", "ha")])
     assert ends == [None, pytest.approx(1, abs=1e-5)]  # no tokens, no score
 
 
@@ -103,7 +103,7 @@ def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     scored = rows[1].drop_nulls("semantic")
     assert len(scored) >= 4
     pairs = list(zip(scored["answer"], scored["truth"], strict=True))
-    wanted = BertScore(str(folder), layer=2, device="cpu").scores(pairs)
+    wanted = BertScore(str(folder), layer=2).scores(pairs)
     assert scored["semantic"].to_list() == pytest.approx(wanted)
     settings = RunFolder.load(tmp_path / "other", "persona simulation").settings
     assert settings["scoring"]["semantic"].startswith("BERTScore tiny@")

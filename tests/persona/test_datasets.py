@@ -74,8 +74,14 @@ def test_names_stay_in_a_group_and_edges_are_counted() -> None:
         "turns of others without a reply": 1,
     }
     assert made.rows[0]["system"] == "You are Ines, chatting with Tobias and Juno."
-    with refused("Ines replies to nobody"):
-        build_tuning_set(corpus_of(("Ines", "hello?"), ("Juno", "hm")), "Ines")
+    hopeless = corpus_of(("Ines", "hello?"), ("Juno", "hm"))
+    for form, exchanges, line in (
+        ("sharegpt", None, "Ines replies to nobody"),
+        ("chatml", None, "known: sharegpt, alpaca, messages"),
+        ("sharegpt", 0, "1 or more exchanges"),
+    ):
+        with refused(line):
+            build_tuning_set(hopeless, "Ines", form, exchanges)
 
 
 def test_deleted_messages_and_nobody_are_left_out() -> None:
@@ -173,25 +179,6 @@ def test_redacted_rows_name_nobody(tmp_path: Path) -> None:
     assert not any(name in text for name in ("Mara", "Theo", "Juno", "Halvern"))
     assert made.speaker.startswith("Person")
     assert made.rows[0]["system"].startswith(f"You are {made.speaker}, chatting with Person")
-
-
-@pytest.mark.parametrize(
-    ("speaker", "form", "exchanges", "line"),
-    [
-        ("Marra", "sharegpt", None, "did you mean 'Mara'"),
-        ("Mara", "chatml", None, "known: sharegpt, alpaca, messages"),
-        ("Mara", "sharegpt", 0, "1 or more exchanges"),
-    ],
-)
-def test_what_is_wrong_is_said(
-    speaker: str, form: str, exchanges: int | None, line: str, tmp_path: Path
-) -> None:
-    with refused() as raised:
-        rt.persona.export_dataset(
-            "sample", speaker=speaker, to=form, exchanges=exchanges, out=tmp_path / "x"
-        )
-    assert line in str(raised.value)
-    assert not (tmp_path / "x").exists()
 
 
 def test_the_command_shows_and_writes(run: Any, pears: str, tmp_path: Path) -> None:

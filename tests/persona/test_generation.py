@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from command import run_command
 from realtalk.formats.opening import open_reading
 from realtalk.persona.generation import (
     EncodedPrompt,
@@ -23,7 +22,7 @@ from realtalk.persona.generation import (
 from realtalk.persona.pretrained import PretrainedModel, find, load
 from realtalk.persona.prompting import messages
 from realtalk.persona.tuned import adapters_in, encode_prompt, training_set
-from realtalk.persona.tuning import SETTINGS, TuneSettings, tune
+from realtalk.persona.tuning import TuneSettings, tune
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt, make_simulator
 from refusals import refused
@@ -310,23 +309,3 @@ def test_an_adapter_is_used_only_for_what_it_learned(
         tuned.prepare(learning)
     with refused("no finished adapter"):
         adapters_in(tmp_path)
-
-
-@needs_torch
-def test_the_command_trains_on_one_chat_and_leaves_the_other(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "mara"
-    words = (
-        f"persona tune sample --speaker Mara --base {folder} --out {out} "
-        "--context-sessions 1 --context-tokens 20 --epochs 1 --rank 2 --device cpu --json"
-    )
-    done = run_command(words)
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["kept"] == 1
-    assert found["epochs"][0]["held_out"] < found["untuned"]
-    known = json.loads((out / SETTINGS).read_text("utf-8"))
-    assert known["about"]["speaker"] == "Mara"
-    assert known["about"]["chat"] in {"Chat_1_Mara_Theo", "Chat_2_Mara_Juno"}
-    assert known["tuning"]["rank"] == 2
-    again = run_command(words)  # finished: told again, not trained again
-    assert json.loads(again.out) == found

@@ -171,17 +171,14 @@ def test_nearness_compares_no_reply_with_itself() -> None:
     ("said", "place"),
     [
         ("C", 2),
-        (" (B).", 1),
         ("b", None),  # a small letter may be a word
         ("**D**", 3),
         ("The answer is A.", 0),
-        ("Answer: B", 1),
         ("B) haha  yes", 1),
         ("B) haha no", None),
         ("A or B", None),
         ("I think C", None),
         ("E", None),
-        ("a reply of hers", None),
         ("", None),
     ],
 )
@@ -250,15 +247,9 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     )
     assert found.kind == "who wrote it" and len(found.rows) == 5
     assert {"accuracy", "took_simulated"} <= set(found.summary().frame["score"])
-    found.save(tmp_path / "d")
-    for words in (("table", "c", "d", "--groups"), ("compare", "c", "d"), ("show", "c")):
-        assert "accuracy" in run("runs", *words).done.out
+    assert "accuracy" in run("runs table c --groups").done.out
     assert all(
         row["answer"] != row["truth"] for row in json.loads(run("runs failures c --json").done.out)
-    )
-    assert (
-        "the guesser classifier asks no model"
-        in run("persona who-wrote-it corpus --guesser classifier --model openai/x").wrong
     )
     assert (
         "a run of who wrote it, not of persona simulation"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
-from realtalk.ei import labels_for
+from persona_chats import ines, ines_choice, light_scorer, sample_labels
 from realtalk.evals import running
 from realtalk.evals.run import Run, join_runs
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent
-from realtalk.formats.opening import open_reading
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
@@ -126,12 +123,6 @@ def test_a_shared_run_has_its_scores_and_no_text(tmp_path: Path) -> None:
         run.share(tmp_path / "run" / "run.json")
 
 
-@cache
-def sample_labels() -> pl.DataFrame:
-    """Labels of the sample by rule: the encoder would take seconds."""
-    return labels_for(open_reading("sample").reading.corpus, RuleLabeller()).frame
-
-
 def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     sample_labels().write_parquet(tmp_path / "labels.parquet")
     known = ("sample", "--labels", "labels.parquet")
@@ -154,16 +145,3 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     assert rouge["p"] is kappa["p"] is None  # one speaker is no sample of people
     Path("retrieve").rename("k=3")  # a folder may be called like NAME=RUN
     assert run("runs table k=3 --json").told[0]["name"] == "retrieve"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("run sample --simulator llm", "needs a model"),
-        ("run sample --speaker Theo", "has only one chat"),
-        ("turns sample --labels nowhere", "no labels here"),
-    ],
-)
-def test_mistakes_are_one_line(run: Any, words: str, said: str) -> None:
-    err = run(f"persona {words}").wrong
-    assert said in err and err.count("\n") <= 1

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer
-from persona_chats import RuleLabeller
-from realtalk.ei import labels_for
+from persona_chats import sample_labels
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
 from realtalk.persona.asking import LlmGuesser, LlmSimulator
@@ -21,12 +19,6 @@ from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import choices_of, tasks_of
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-
-
-@cache
-def sample_labels() -> pl.DataFrame:
-    """Labels of the sample by rule: the encoder would take seconds."""
-    return labels_for(open_reading("sample").reading.corpus, RuleLabeller()).frame
 
 
 @pytest.fixture(autouse=True)

@@ -175,7 +175,7 @@ def test_the_chat_with_less_feeling_is_tested() -> None:
         assert set(found[0].leading) <= set(FACETS)
     task = the_task()
     assert (task.learning.chat.id, task.test.id) == ("Oven", "Boat")
-    assert task.settings["consistency"] == found[0].consistency.value
+    assert task.consistency == found[0].consistency.value
     # An account that is gone is nobody whose manner could be learned.
     left = labels_of("Oven").with_columns(pl.col("speaker").replace("Ines", "[deleted]"))
     with refused("no speaker has two chats"):
@@ -213,8 +213,7 @@ def test_differences_from_table_8_are_told_with_their_reason() -> None:
     assert (turned.learn, turned.test) == (theirs.learn, theirs.test)
     assert turned.sure == pytest.approx(0.2)
     assert as_published([theirs]) == [theirs]
-    headings, rows = choice_rows([ours])
-    assert rows[0][headings.index("Table 8 tests on")] == "Chat_8_Akib_Muhhamed"
+    assert choice_rows([ours])[0]["Table 8 tests on"] == "Chat_8_Akib_Muhhamed"
     assert published_choice("Mara", ("Chat_1", "Chat_2")) is None
 
 

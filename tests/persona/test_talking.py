@@ -162,7 +162,6 @@ def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     ("answer", "meaning"),
     [
         ("self", "Ines does this as themselves."),
-        ("research", "Ines agreed to a study that published the chat, not to a model that writes"),
         ("fictional", "Ines is invented."),
     ],
 )
@@ -272,6 +271,3 @@ def test_a_terminal_asks_and_is_left_cleanly(end: str, tmp_path: Path) -> None:
     assert b"Traceback" not in seen
     held = open_reading(str(tmp_path / "talks" / "theo")).reading.corpus
     assert [m.text for m in held.chats[0].messages] == ["still there?", "still there?"]
-
-
-# With torch

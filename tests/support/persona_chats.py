@@ -5,13 +5,17 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
+from realtalk.ei import labels_for
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
 from realtalk.files.progress import Progress, silent
+from realtalk.formats.opening import open_reading
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.choosing import Choice
@@ -142,3 +146,9 @@ class WordEncoder:
 def light_scorer(corpus: Corpus | None = None) -> TurnScorer:
     """Scores without any model file."""
     return TurnScorer(corpus or ines(), RuleLabeller(), Similarity(WordEncoder()))
+
+
+@cache
+def sample_labels() -> pl.DataFrame:
+    """Labels of the sample by rule: the encoder would take seconds."""
+    return labels_for(open_reading("sample").reading.corpus, RuleLabeller()).frame

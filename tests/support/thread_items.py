@@ -38,10 +38,7 @@ def item(
 ) -> Case:
     """A sample whose target was written `number` hours after the start."""
     time = START + timedelta(hours=number)
-    target = Target(
-        *(f"t/{number}", "t", str(number), user, domain, time, text, score),
-        *(len(conversation), part, None),
-    )
+    target = Target(f"t/{number}", "t", str(number), user, domain, time, text, score, part)
     given = None if task == "next_text" else text
     return Case(target, task, setting, given, conversation, history)
 

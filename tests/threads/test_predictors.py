@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from realtalk.evals.values import Answer
 from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regression, split_latest
+from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.features import COUNTS, Outcomes, counts, texts
 from realtalk.threads.predictors import (
     BASELINES,
+    Predictor,
     Value,
     hide_truth,
     make_predictor,
     person_shown,
-    refuse_unfit,
 )
+from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Case, Protocol, Task
 from refusals import refused
 from thread_items import item, shown
+from thread_trees import small_forum
 
 
 def _values(found: list[Answer[Value]]) -> list[object]:
@@ -32,11 +36,10 @@ def _counted(sample: Case, known: Outcomes) -> dict[str, float]:
 
 
 def test_a_blinded_sample_holds_nothing_of_the_truth() -> None:
-    target = replace(item(1, 4.0, text="secret").target, parent_score=9.0)
-    sample = replace(item(1, 4.0, task="next_text"), target=target)
+    sample = item(1, 4.0, text="secret", task="next_text")
     blind = hide_truth(sample)
     assert "secret" not in repr(blind)
-    assert (blind.target.score, blind.target.parent_score, blind.target.positive) == (None,) * 3
+    assert blind.target.score is None
     assert blind.key == sample.key
     kept = hide_truth(item(1, 4.0, text="given"))
     assert kept.text == "given"  # where the task gives it, it stays
@@ -130,13 +133,9 @@ def test_the_nearest_own_reply() -> None:
     found = made.solve([words, silent, nothing])
     assert _values(found) == ["cats sleep a lot", "tax again", None]
     assert found[2].unscored == "no history is shown"
-
-
-def test_of_equally_near_replies_the_latest_is_copied() -> None:
-    made = Nearest()
+    # Of equally near ones the latest.
     made.prepare([item(at, float(at), text="so true") for at in (1, 2, 3)])
     assert _values(made.solve([item(3, None, text="so true", task="impact")])) == [2.0]
-    assert _values(made.solve([item(9, None, text="so true", task="impact")])) == [3.0]
 
 
 def test_counts_are_of_what_is_shown() -> None:
@@ -253,16 +252,18 @@ def test_predictors_by_name() -> None:
     assert [make_predictor(name).name for name in BASELINES] == list(BASELINES)
     assert make_predictor("mean", {"scale": "raw"}).settings == {"scale": "raw"}
     assert make_predictor("regression", {"texts": "false"}).settings["texts"] is False
-    with refused("unknown-predictor"):
-        make_predictor("regresion")
-    with refused("unknown-setting"):
-        make_predictor("mean", {"scal": "raw"})
-    with refused("'majority' has no setting 'x'"):
-        make_predictor("majority", {"x": "1"})
-    clean = Protocol()
+
+
+def test_a_predictor_that_cannot_do_the_task_is_refused() -> None:
+    corpus = small_forum()
+
+    def refuse(predictor: Predictor, task: Task, **rules: Any) -> None:
+        samples = make_samples(corpus, task, protocol=Protocol(**rules))
+        ThreadTask(samples, ("p-conv",)).refuse_predictor(predictor, corpus)
+
     with refused("mean does not do next_text"):
-        refuse_unfit(Mean(), "next_text", clean)
+        refuse(Mean(), "next_text")
     with refused("`with_scores=True`"):
-        refuse_unfit(Parent(), "sentiment", clean)
-    refuse_unfit(Parent(), "sentiment", Protocol(with_scores=True))
-    refuse_unfit(Parent(), "next_text", clean)
+        refuse(Parent(), "sentiment")
+    refuse(Parent(), "sentiment", with_scores=True, test_share=0.5)
+    refuse(Parent(), "next_text", test_share=0.5)

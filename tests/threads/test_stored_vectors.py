@@ -9,11 +9,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from realtalk.files.caches import LIMIT, remove, survey
+from realtalk.files.caches import remove, survey
 from realtalk.threads.vectors import VectorStore
-from refusals import refused
 
 WIDE = 384
 DAY = 86_400
@@ -41,14 +39,6 @@ def test_the_file_stays_within_its_limit(tmp_path: Path) -> None:
     assert not set(texts(200, 1000)) & set(held)
 
 
-def test_what_was_just_written_stays_though_it_is_too_much(tmp_path: Path) -> None:
-    place = place_in(tmp_path)
-    VectorStore(place, 1).put(texts(0, 300), rows(300))
-    assert len(VectorStore(place, 1).get(texts(0, 300))) == 300
-    VectorStore(place, 1).put(texts(300, 10), rows(10))
-    assert list(VectorStore(place, 1).get(texts(0, 310))) == texts(300, 10)
-
-
 def test_files_of_other_encoders_go_first_oldest_first(tmp_path: Path) -> None:
     for version, days in (("old", 9), ("older", 20), ("new", 0)):
         path = place_in(tmp_path, version)
@@ -68,14 +58,6 @@ def test_a_store_outlives_its_file(tmp_path: Path) -> None:
     store.put(texts(0, 5), rows(5))
     assert len(store.get(texts(0, 5))) == 5
     assert store.path.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_wrong_limit_is_said_before_anything_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(LIMIT, "lots")
-    with refused("'lots' is not a size"):
-        VectorStore(place_in(tmp_path))
 
 
 SCRIPT = """

@@ -31,10 +31,7 @@ def test_sections_stand_where_the_setting_has_them() -> None:
 def test_a_prompt_depends_on_nothing_hidden() -> None:
     for task in TASKS:
         for sample in make_samples(small_forum(), task).of("p-conv"):
-            other = replace(
-                sample,
-                target=replace(sample.target, score=4711, parent_score=4712, text="x", depth=9),
-            )
+            other = replace(sample, target=replace(sample.target, score=4711, text="x"))
             assert prompt(sample) == prompt(other)
 
 

@@ -154,11 +154,8 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
         assert bad and odd, "the draw must hold both"
         reasons = {"provider error (400)": bad, "neither positive nor negative": odd}
         assert scores.unscored == reasons
-        assert scores.scored == 12 - bad - odd
-        assert scores.overall["accuracy"].n + scores.overall["accuracy"].left_out == 12
-        assert scores.strict["accuracy"].n == 12
-        assert scores.tokens_in > 0
-        assert first.name == "llm openai-api/local/tiny"
+        assert scores.scored == 12 - bad - odd and scores.strict["accuracy"].n == 12
+        assert scores.tokens_in > 0 and first.name == "llm openai-api/local/tiny"
         calls = len(server.calls)
         down = False
         again = run_threads(corpus, few, made(), tmp_path / "run")

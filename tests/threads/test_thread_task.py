@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,45 +19,6 @@ from refusals import refused
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
 
-def _figures(log: Any) -> dict[str, dict[str, float]]:
-    return {
-        each.name: {name: found.value for name, found in each.metrics.items()}
-        for each in log.results.scores
-    }
-
-
-def test_sentiment_plain_and_strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, calls = evaluated(
-        *(
-            "threads",
-            tmp_path,
-            monkeypatch,
-            lambda call: "hm" if "in Art" in call.prompt else "positive",
-        ),
-        task="sentiment",
-        setting="p-conv",
-        replies=20,
-        budget=400,
-    )
-    assert log.status == "success"
-    assert log.eval.task == "realtalk/threads"
-    assert log.eval.metadata["protocol"]["protocol"] == "clean"
-    odd = sum(sample.metadata["domain"] == "Art" for sample in log.samples)
-    assert odd
-    plain, strict = log.results.scores
-    assert (plain.name, strict.name) == ("plain", "strict")
-    assert (plain.scored_samples, plain.unscored_samples) == (20 - odd, odd)
-    assert (strict.scored_samples, strict.unscored_samples) == (20, 0)
-    found = _figures(log)
-    assert found["strict"]["accuracy"] < found["plain"]["accuracy"]
-    assert found["plain"]["accuracy"] == pytest.approx(
-        sum(s.target == "positive" for s in log.samples if s.metadata["domain"] != "Art")
-        / (20 - odd)
-    )
-    assert "stderr" in found["plain"]
-    assert len(calls) == 20
-
-
 def test_a_task_refuses_what_it_does_not_know() -> None:
     from realtalk.tasks import threads
 
@@ -72,7 +32,7 @@ def test_inspect_sends_what_the_command_sends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same requests to the last byte, whichever way a model is asked."""
-    _, calls = evaluated(
+    log, calls = evaluated(
         "threads",
         tmp_path / "log",
         monkeypatch,
@@ -94,3 +54,7 @@ def test_inspect_sends_what_the_command_sends(
         asked = sorted(json.dumps(call.body) for call in server.calls)
     assert len(asked) == 8
     assert asked == sorted(json.dumps(call.body) for call in calls)
+    assert log.eval.task == "realtalk/threads"
+    assert log.eval.metadata["protocol"]["protocol"] == "clean"
+    plain, strict = log.results.scores
+    assert (plain.name, strict.name, strict.scored_samples) == ("plain", "strict", 8)

@@ -28,14 +28,8 @@ TREE = _chat(("p", None), ("a", "p"), ("b", "a"), ("c", "p"), ("d", "b"), ("e", 
 def test_the_tree() -> None:
     thread = Thread.from_chat(TREE)
     assert [node.id for node in thread.walk()] == ["p", "a", "b", "d", "e", "c"]
-    assert [node.id for node in thread.path("d")] == ["p", "a", "b", "d"]
     assert [node.id for node in thread.children("a")] == ["b", "e"]
-    assert thread.children("d") == ()
-    assert {id_: thread.depth(id_) for id_ in "pabcde"} == {
-        **{"p": 0, "a": 1, "b": 2},
-        **{"c": 1, "d": 3, "e": 2},
-    }
-    assert thread.notes == ()
+    assert thread.children("d") == () and thread.notes == ()
     with refused("message zz"):
         thread.path("zz")
 

@@ -121,7 +121,7 @@ def converse(
     from realtalk.evals.running import solver_record
     from realtalk.memory.remembering import reminder
     from realtalk.persona.cast import draw_roles, draw_turns, load_cast, pace_of, printed_pace
-    from realtalk.persona.conversation import SimulatedChat, SimulatedChats, refuse_others
+    from realtalk.persona.conversation import SimulatedChat, refuse_others
     from realtalk.persona.conversation import converse as write
 
     first_day = _day(begins)
@@ -167,9 +167,9 @@ def converse(
         "seed": seed,
     }
     yes = [writer.yes for writer in (first, second) if writer.yes is not None]
-    by = (simulators[0].name, simulators[1].name)
-    conversations = SimulatedChats(simulated_chats, by, record, yes)
-    return write(conversations, simulators, out=place, fresh=fresh, progress=progress)
+    return write(
+        simulated_chats, simulators, record, yes, out=place, fresh=fresh, progress=progress
+    )
 
 
 def _day(text: str) -> date:

@@ -402,8 +402,7 @@ def tested_turns(
     if out is not None:
         _write_prompts(Path(out), tasks)
         notes.append(f"wrote {total:,} prompts to {out}")
-    columns, rows = choice_rows(choices)
-    frame = pl.DataFrame([list(row) for row in rows], schema=list(columns), orient="row")
+    frame = pl.DataFrame(choice_rows(choices), infer_schema_length=None)
     details = {"turns": total, "learning_turns": learning, "left_out": first}
     return ResultTable("what is learned from and tested", frame, notes, details)
 

@@ -24,6 +24,8 @@ from types import MappingProxyType
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
+_QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
+
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
@@ -117,3 +119,12 @@ def written_day(moment: date) -> str:
 
     # English whatever the machine's language: strftime would follow the locale.
     return format_date(moment, "EEEE d MMMM y", locale="en")
+
+
+def strip_quotes(text: str) -> str:
+    """A text without the quotes around it, where they are around it as a whole."""
+    for opening, closing in _QUOTES:
+        inner = text[1:-1]
+        if len(text) > 1 and text[0] == opening and text[-1] == closing and opening not in inner:
+            text = inner.strip()
+    return text

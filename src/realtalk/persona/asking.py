@@ -75,7 +75,7 @@ class _GuidedModel(LanguageModel[ShownT, ValueT]):
         self._style = self.styled if style is None else style
         self._examples = example_count(self._style, examples)
         self._by = by
-        self._guides: dict[str, tuple[Learning, Guide]] = {}  # by speaker
+        self._guides: dict[str, Guide] = {}  # by speaker
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -85,24 +85,14 @@ class _GuidedModel(LanguageModel[ShownT, ValueT]):
         return settings
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        entry = self._guides.get(learning.speaker)
-        if (self._style or self._examples) and (entry is None or entry[0] is not learning):
-            guide = Guide(
-                learning,
-                described=self._style,
-                examples=self._examples,
-                by=self._by,
-                progress=progress,
-            )
-            self._guides[learning.speaker] = (learning, guide)
+        options: dict[str, Any] = {"examples": self._examples, "by": self._by}
+        guide = Guide(learning, described=self._style, progress=progress, **options)
+        self._guides[learning.speaker] = guide
 
     def guide(self, prompt: TurnPrompt) -> str:
         """What the model is told of the speaker; "" where it is told nothing."""
-        if not self._style and not self._examples:
-            return ""
-        if prompt.speaker not in self._guides:
-            raise ValueError("prepare comes first")
-        return self._guides[prompt.speaker][1].texts([prompt])[0]
+        guide = self._guides.get(prompt.speaker)
+        return "" if guide is None else guide.texts([prompt])[0]
 
 
 class LlmSimulator(_GuidedModel[TurnPrompt, str]):

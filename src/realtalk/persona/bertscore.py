@@ -20,7 +20,6 @@ from typing import Any
 
 from realtalk.ei.hub import (
     BATCH_TOKENS,
-    Device,
     batches,
     find,
     load_errors,
@@ -56,17 +55,10 @@ LAYERS = {
 class BertScore:
     """One model, loaded when the first texts come. `layer` counts from 1; known for some models."""
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        layer: int | None = None,
-        device: Device = "auto",
-        local_files_only: bool = False,
-    ) -> None:
+    def __init__(self, model: str, *, layer: int | None = None) -> None:
         library("torch", _ROLE)  # its own words where the extra is missing
-        self._device, _ = settle(device, "fp32")
-        self._found = find(_ROLE, model, local_files_only)
+        self._device, _ = settle("auto", "fp32")
+        self._found = find(_ROLE, model, local_files_only=False)
         self._layer = _layer(self._found.title, self._found.config, layer)
         self.version = f"BERTScore {self._found.title} layer {self._layer}"
         self._loaded: tuple[Any, Any] | None = None

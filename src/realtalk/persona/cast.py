@@ -23,16 +23,14 @@ day is left out.
 
 from __future__ import annotations
 
-import math
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 from realtalk.chat import Corpus, turns
@@ -41,7 +39,6 @@ from realtalk.evals.prompts import written_day
 
 _SHARE = 0.5  # of days on which something happens
 _REMEMBERED = 3  # events that somebody has in mind
-_FIELDS = ("name", "age", "place", "work", "life", "manner")
 _FORM = '[[personas]] with name, age, place, work, life and manner, and events = ["…"]'
 
 
@@ -91,22 +88,22 @@ class Role:
 
 def load_cast(path: Path | None = None) -> Cast:
     """Ours, or a file's personas; a file without events has ours."""
-    ours = Path(__file__).with_name("cast.toml")
-    where = str(path or ours)
+    file = path or Path(__file__).with_name("cast.toml")
+    where = str(file)
     try:
-        content = tomllib.loads((path or ours).read_text("utf-8"))
+        content = tomllib.loads(file.read_text("utf-8"))
         personas = []
         for entry in content["personas"]:
-            values = {name: str(entry[name]).strip() for name in _FIELDS}
-            if not values["name"] or set(entry) != set(_FIELDS):
+            values: dict[str, Any] = {name: str(text).strip() for name, text in entry.items()}
+            if not values["name"]:
                 raise ValueError
-            personas.append(Persona(**{**values, "age": int(entry["age"])}))  # type: ignore[arg-type]
+            personas.append(Persona(**{**values, "age": int(entry["age"])}))
         events = tuple(map(str, content.get("events", ())))
     except (OSError, UnicodeDecodeError) as error:
         raise RealtalkError(
             "the personas cannot be read", where=where, fix="save them as UTF-8 text"
         ) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RealtalkError(
             "is no file of personas", where=where, fix=f"write TOML: {_FORM}"
         ) from error
@@ -218,7 +215,7 @@ def pace_of(corpus: Corpus) -> ChatPace:
 # What the REALTALK paper prints: response gaps and messages in a row in §5.1, messages and
 # sessions per chat in Table 1, days per chat in Table 5. Times in seconds.
 _MESSAGES, _SESSIONS, _DAYS = 894.4, 21.9, 20  # per chat
-_BURST_MEAN, _BURST_MOST = 2.31, 68
+_BURST_MEAN = 2.31
 _GAP_MEDIAN, _GAP_LONGEST = 60 * 2.22, 3600 * 27.90
 _GAP_SPREAD = 2.1741506721755286  # with it, the mean is the printed one of 20.98 minutes
 # What no paper prints: when a day's first message comes, and how fast one's own next one does.
@@ -233,31 +230,22 @@ def printed_pace() -> ChatPace:
     Gaps and pauses are logarithmic normal up to the longest, bursts and turns geometric with the
     printed mean.
     """
+    from scipy.stats import geom, lognorm
+
     a_day = _SESSIONS / _DAYS
     more = round(_STEPS * (a_day % 1))
+    steps = [(step + 0.5) / _STEPS for step in range(_STEPS)]
+    gaps = lognorm.ppf(steps, _GAP_SPREAD, scale=_GAP_MEDIAN)
+    pauses = lognorm.ppf(steps, _PAUSE_SPREAD, scale=_PAUSE_MEDIAN)
     return ChatPace(
         "REALTALK (arXiv:2502.13270): Table 1, Table 5, §5.1",
         sessions=(int(a_day) + 1,) * more + (int(a_day),) * (_STEPS - more),
         starts=tuple(range(*_WAKING)),
-        turns=_geometric(_MESSAGES / _SESSIONS / _BURST_MEAN, most=10_000),
-        gaps=_lognormal(_GAP_MEDIAN, _GAP_SPREAD, _GAP_LONGEST),
-        pauses=_lognormal(_PAUSE_MEDIAN, _PAUSE_SPREAD, math.inf),
-        bursts=_geometric(_BURST_MEAN, most=_BURST_MOST),
+        turns=tuple(map(int, geom.ppf(steps, 1 / (_MESSAGES / _SESSIONS / _BURST_MEAN)))),
+        gaps=tuple(round(min(_GAP_LONGEST, float(gap)), 1) for gap in gaps),
+        pauses=tuple(round(float(pause), 1) for pause in pauses),
+        bursts=tuple(map(int, geom.ppf(steps, 1 / _BURST_MEAN))),
     )
-
-
-def _quantiles() -> Iterator[float]:
-    return ((step + 0.5) / _STEPS for step in range(_STEPS))
-
-
-def _geometric(mean: float, most: int) -> tuple[int, ...]:
-    ends = math.log(1 - 1 / mean)
-    return tuple(min(most, math.ceil(math.log(1 - q) / ends)) for q in _quantiles())
-
-
-def _lognormal(median: float, spread: float, longest: float) -> tuple[float, ...]:
-    values = (median * math.exp(spread * NormalDist().inv_cdf(q)) for q in _quantiles())
-    return tuple(round(min(longest, value), 1) for value in values)
 
 
 def draw_turns(pace: ChatPace, *, days: int, begins: date, seed: str) -> tuple[PlannedTurn, ...]:

@@ -29,7 +29,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from realtalk.cells import Grid
 from realtalk.chat import is_nobody
 from realtalk.ei.consistency import consistency_of
 from realtalk.ei.protocols import Rules
@@ -103,13 +102,8 @@ class Choice:
 def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice]:
     """A choice for every speaker with two chats or more, in order of appearance."""
     measured = list(measure_speakers(labels, protocol))
-    values = np.array(
-        [
-            [np.nan if facet.value is None else facet.value for facet in measurement.speaker.facets]
-            for measurement in measured
-        ],
-        np.float64,
-    )
+    # As numbers, None is not a number.
+    values = np.array([[it.value for it in one.speaker.facets] for one in measured], np.float64)
     # One that nobody has or that never varies is left out.
     mean, width = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
     for place, column in enumerate(values.T):
@@ -189,31 +183,26 @@ def difference(choice: Choice) -> str:
     )
 
 
-def choice_rows(choices: Sequence[Choice]) -> Grid:
+def choice_rows(choices: Sequence[Choice]) -> list[dict[str, str | int | None]]:
     """One row per speaker: both chats, their overall EI, and Table 8's choice beside it."""
-    headings = ["speaker", "learn (C_a)", "test (C_b)", "EI of C_a", "EI of C_b"]
-    headings += ["sure", "turns C_a", "turns C_b", "consistency"]
-    is_published = any(choice.published for choice in choices)
-    if is_published:
-        headings += ["Table 8 tests on", "its consistency"]
-    rows: list[list[str | int | float | None]] = []
+    rows = []
     for choice in choices:
-        row: list[str | int | float | None] = [
-            choice.speaker,
-            choice.learn,
-            choice.test,
-            f"{choice.overall[choice.learn]:+.2f}",
-            f"{choice.overall[choice.test]:+.2f}",
-            f"{choice.sure:.0%}",
-            choice.turns[choice.learn],
-            choice.turns[choice.test],
-            None if choice.consistency.value is None else f"{choice.consistency.value:.2f}",
-        ]
-        printed = published_speaker(choice.speaker)
-        if choice.published and printed:
-            test = choice.published[1]
-            row += ["same" if test == choice.test else test, f"{printed.consistency:.2f}"]
-        elif is_published:
-            row += [None, None]
+        consistency = choice.consistency.value
+        row: dict[str, str | int | None] = {
+            "speaker": choice.speaker,
+            "learn (C_a)": choice.learn,
+            "test (C_b)": choice.test,
+            "EI of C_a": f"{choice.overall[choice.learn]:+.2f}",
+            "EI of C_b": f"{choice.overall[choice.test]:+.2f}",
+            "sure": f"{choice.sure:.0%}",
+            "turns C_a": choice.turns[choice.learn],
+            "turns C_b": choice.turns[choice.test],
+            "consistency": None if consistency is None else f"{consistency:.2f}",
+        }
+        if any(other.published for other in choices):
+            printed, own = choice.published, published_speaker(choice.speaker)
+            test = printed and ("same" if printed[1] == choice.test else printed[1])
+            row["Table 8 tests on"] = test
+            row["its consistency"] = f"{own.consistency:.2f}" if test and own else None
         rows.append(row)
-    return Grid(headings, rows)
+    return rows

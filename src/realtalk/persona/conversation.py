@@ -13,7 +13,7 @@ people come from the seed, what was said from the chat.
 
 Chats in the making and who writes them → a corpus marked as simulated, kept as it grows.
 
-    corpus = converse(conversations, (first, second), settings, out=Path("simulated"))
+    corpus = converse(chats, (first, second), settings, out=Path("simulated"))
     corpus.chats[0].speakers               → ("Noor (simulated)", "Piet (simulated)")
 
 All chats go on side by side: the turns that wait for one simulator are handed to it together. What
@@ -126,16 +126,14 @@ class SimulatedChat:
             words -= count_words(earlier.text)
             if words < 0 and present:
                 break
-            present.insert(
-                0, ContextTurn(turn.session, earlier.time, earlier.speaker, earlier.text)
-            )
+            present.append(ContextTurn(turn.session, earlier.time, earlier.speaker, earlier.text))
         return TurnPrompt(
             id=f"{self.id}#{self.at}",
             chat=self.id,
             session=turn.session,
             speaker=self.sides[turn.side].name,
             time=turn.time,
-            context=(*self._earlier(turn), *present),
+            context=(*self._earlier(turn), *present[::-1]),
             about=self._about(turn),
         )
 
@@ -265,94 +263,72 @@ def change_messages(chat: Chat, change: Callable[[Message], Message]) -> Chat:
     return replace(chat, sessions=tuple(sessions))
 
 
-class SimulatedChats:
-    """Chats in the making, and the corpus that they are; `by` is what each side writes with."""
-
-    def __init__(
-        self,
-        conversations: Sequence[SimulatedChat],
-        by: tuple[str, str],
-        settings: Mapping[str, Any],
-        consents: Sequence[Consent] = (),
-    ) -> None:
-        self.talks = tuple(conversations)
-        self._by = by
-        # As JSON has it, so that what was stored can be compared.
-        self._settings = json.loads(json.dumps(settings, default=str))
-        self._consents = [asdict(consent) for consent in consents]
-
-    @property
-    def corpus(self) -> Corpus:
-        return Corpus(NAME, "jsonl", tuple(self._mark(talk) for talk in self.talks))
-
-    @property
-    def done(self) -> int:
-        return sum(talk.at for talk in self.talks)
-
-    @property
-    def total(self) -> int:
-        return sum(talk.total for talk in self.talks)
-
-    def restore(self, folder: Path) -> None:
-        """Takes over what an earlier call has stored, if it was to make the same chats."""
-        stored_chats = {chat.id: chat for chat in load(folder).corpus.chats}
-        if list(stored_chats) != [talk.id for talk in self.talks]:
-            raise RealtalkError("holds other chats", where=str(folder), fix=_ELSEWHERE)
-        for talk in self.talks:
-            about = unpack_extra(stored_chats[talk.id].extra).get("simulated", {})
-            before = about.get("settings", {})
-            for name in {**before, **self._settings}:
-                if before.get(name) != self._settings.get(name):
-                    raise RealtalkError(
-                        f"was made with another {name}", where=str(folder), fix=_ELSEWHERE
-                    )
-            quiet = {int(turn): reason for turn, reason in about["silent"].items()}
-            talk.restore(change_messages(stored_chats[talk.id], unmark), int(about["turns"]), quiet)
-
-    def _mark(self, each: SimulatedChat) -> Chat:
-        about = {
-            "by": list(self._by),
-            "settings": self._settings,
-            "consent": self._consents,
-            "turns": each.at,
-            "silent": {str(turn): reason for turn, reason in each.silent.items()},
-        }
-        return marked_chat(each.chat, self._by, about)
-
-
 def converse(
-    chats: SimulatedChats,
+    chats: Sequence[SimulatedChat],
     simulators: tuple[Simulator, Simulator],
+    settings: Mapping[str, Any],
+    consents: Sequence[Consent] = (),
     *,
     out: Path | None = None,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> Corpus:
-    """Lets everybody write until all chats are done."""
+    """Lets everybody write until all chats are done. `settings` say what the chats depend on."""
+    by = (simulators[0].name, simulators[1].name)
+    # As JSON has it, so that what was stored can be compared.
+    record = json.loads(json.dumps(settings, default=str))
+    about = {"by": by, "settings": record, "consent": [asdict(consent) for consent in consents]}
+
+    def corpus() -> Corpus:
+        made = []
+        for chat in chats:
+            silences = {str(turn): reason for turn, reason in chat.silent.items()}
+            state = {**about, "turns": chat.at, "silent": silences}
+            made.append(marked_chat(chat.chat, by, state))
+        return Corpus(NAME, "jsonl", tuple(made))
+
     if out is not None and is_stored(out) and not fresh:
-        chats.restore(out)
+        _restore(chats, record, out)
+    total = sum(chat.total for chat in chats)
+    # One that writes both sides is asked once.
+    writers = simulators[:1] if simulators[0] is simulators[1] else simulators
     stored = time.monotonic()
-    progress(chats.done, chats.total, "turns")
     try:
-        while waiting := [talk for talk in chats.talks if not talk.done]:
-            # Whoever waits for the same simulator, together; each talk once.
-            groups: dict[int, list[SimulatedChat]] = {id(simulator): [] for simulator in simulators}
-            for talk in waiting:
-                groups[id(simulators[talk.side])].append(talk)
-            for group in filter(None, groups.values()):
-                telling = within(progress, chats.done, chats.total, "turns")
-                simulator = simulators[group[0].side]
-                answers = simulator.solve([talk.prompt() for talk in group], telling)
-                for talk, answer in zip(group, answers, strict=True):
-                    talk.add(answer)
-            progress(chats.done, chats.total, "turns")
+        while waiting := [chat for chat in chats if not chat.done]:
+            sides = [(chat, simulators[chat.side]) for chat in waiting]
+            for writer in writers:
+                group = [chat for chat, whose in sides if whose is writer]
+                done = sum(chat.at for chat in chats)
+                progress(done, total, "turns")
+                telling = within(progress, done, total, "turns")
+                answers = writer.solve([chat.prompt() for chat in group], telling) if group else []
+                for chat, answer in zip(group, answers, strict=True):
+                    chat.add(answer)
             if out is not None and time.monotonic() - stored > _EVERY:
-                keep_corpus(chats.corpus, out)
+                keep_corpus(corpus(), out)
                 stored = time.monotonic()
+        progress(total, total, "turns")
     finally:  # what was said before something failed is kept, too
-        if out is not None and chats.done:
-            keep_corpus(chats.corpus, out)
-    return chats.corpus
+        if out is not None and any(chat.at for chat in chats):
+            keep_corpus(corpus(), out)
+    return corpus()
+
+
+def _restore(chats: Sequence[SimulatedChat], settings: Mapping[str, Any], folder: Path) -> None:
+    """Takes over what an earlier call has stored, if it was to make the same chats."""
+    kept = load(folder).corpus.chats
+    if [chat.id for chat in kept] != [chat.id for chat in chats]:
+        raise RealtalkError("holds other chats", where=str(folder), fix=_ELSEWHERE)
+    for chat, earlier in zip(chats, kept, strict=True):
+        about = unpack_extra(earlier.extra).get("simulated", {})
+        before = about.get("settings", {})
+        for name in {**before, **settings}:
+            if before.get(name) != settings.get(name):
+                raise RealtalkError(
+                    f"was made with another {name}", where=str(folder), fix=_ELSEWHERE
+                )
+        silences = {int(turn): reason for turn, reason in about["silent"].items()}
+        chat.restore(change_messages(earlier, unmark), int(about["turns"]), silences)
 
 
 def refuse_others(folder: Path) -> None:

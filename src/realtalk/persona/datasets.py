@@ -18,7 +18,7 @@ The three forms are those that LLaMA-Factory, Axolotl, TRL and WeClone document
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -34,6 +34,11 @@ from realtalk.registry import suggest
 
 TuningRow: TypeAlias = dict[str, Any]
 Exchange: TypeAlias = tuple[str, str]  # what the others said, and what the speaker replied
+FORMS = ("sharegpt", "alpaca", "messages")
+# Reasons why something is left out.
+_GONE = "deleted or nobody's messages"
+_OPENING = "own turns that answer nothing"
+_UNANSWERED = "turns of others without a reply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +101,19 @@ def build_tuning_set(
     if exchanges is not None and exchanges < 1:
         raise RealtalkError(f"a row must hold 1 or more exchanges, not {exchanges}")
     speaker = named_speaker(corpus, speaker)
-    left_out = {"deleted or nobody's messages": 0, "own turns that answer nothing": 0}
-    left_out["turns of others without a reply"] = 0
+    left_out = dict.fromkeys((_GONE, _OPENING, _UNANSWERED), 0)
     roles: list[ChatRoles] = []
     rows: list[TuningRow] = []
     for chat in corpus.chats:
         if speaker not in chat.speakers:
             continue
         spoken = _without_gone(chat)
-        left_out["deleted or nobody's messages"] += len(chat.messages) - len(spoken.messages)
+        left_out[_GONE] += len(chat.messages) - len(spoken.messages)
         users = tuple(dict.fromkeys(m.speaker for m in spoken.messages if m.speaker != speaker))
         system = f"You are {speaker}, chatting with {' and '.join(users) or 'nobody'}."
         replies = 0
         for session_exchanges in _sessions(spoken, speaker, left_out, is_group=len(users) > 1):
-            rows += FORMS[form](session_exchanges, system, exchanges)
+            rows += _rows(form, session_exchanges, system, exchanges)
             replies += len(session_exchanges)
         roles.append(ChatRoles(chat.id, speaker, users, replies))
     if not rows:
@@ -147,48 +151,34 @@ def _sessions(
             parts.append((own, text))
     for parts in by_session.values():
         opens, ends_open = parts[0][0], not parts[-1][0]
-        left["own turns that answer nothing"] += opens
-        left["turns of others without a reply"] += ends_open
+        left[_OPENING] += opens
+        left[_UNANSWERED] += ends_open
         texts = [text for _, text in parts[int(opens) : len(parts) - int(ends_open)]]
         if texts:
             yield list(zip(texts[::2], texts[1::2], strict=True))
 
 
-def _parts(
-    found: Sequence[Exchange], most: int | None, who: tuple[str, str], keys: tuple[str, str]
-) -> Iterator[list[TuningRow]]:
-    """As many exchanges as a row may hold, each text beside who says it."""
+def _rows(
+    form: str, found: Sequence[Exchange], system: str, most: int | None
+) -> Iterator[TuningRow]:
+    """A session's rows, each of as many exchanges as it may hold."""
+    if form == "alpaca":
+        # One row per reply; those before it are its history.
+        for at, (question, reply) in enumerate(found):
+            earlier = [list(exchange) for exchange in found[max(0, at + 1 - (most or 1)) : at]]
+            row = {"instruction": question, "input": "", "output": reply, "system": system}
+            yield {**row, "history": earlier}
+        return
     size = most or len(found)
-    for at in range(0, len(found), size):
-        pairs = (pair for texts in found[at : at + size] for pair in zip(who, texts, strict=True))
-        yield [dict(zip(keys, pair, strict=True)) for pair in pairs]
+    for start in range(0, len(found), size):
+        part = found[start : start + size]
+        if form == "sharegpt":
+            yield {"conversations": _texts(part, "from", "value", "human", "gpt"), "system": system}
+        else:
+            texts = _texts(part, "role", "content", "user", "assistant")
+            yield {"messages": [{"role": "system", "content": system}, *texts]}
 
 
-def _sharegpt(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
-    for texts in _parts(found, most, ("human", "gpt"), ("from", "value")):
-        yield {"conversations": texts, "system": system}
-
-
-def _messages(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
-    for texts in _parts(found, most, ("user", "assistant"), ("role", "content")):
-        yield {"messages": [{"role": "system", "content": system}, *texts]}
-
-
-def _alpaca(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
-    """One row per reply; those before it are its history, as far as a row may hold them."""
-    for at, (question, reply) in enumerate(found):
-        earlier = found[max(0, at + 1 - (most or 1)) : at]
-        yield {
-            "instruction": question,
-            "input": "",
-            "output": reply,
-            "system": system,
-            "history": [list(exchange) for exchange in earlier],
-        }
-
-
-FORMS: Mapping[str, Callable[[Sequence[Exchange], str, int | None], Iterator[TuningRow]]] = {
-    "sharegpt": _sharegpt,
-    "alpaca": _alpaca,
-    "messages": _messages,
-}
+def _texts(part: Sequence[Exchange], key: str, value: str, *who: str) -> list[TuningRow]:
+    """Each text beside who says it."""
+    return [{key: side, value: text} for pair in part for side, text in zip(who, pair, strict=True)]

@@ -155,7 +155,7 @@ def generate(
     base: PretrainedModel,
     prompts: Sequence[EncodedPrompt],
     stops: Collection[int],
-    sampling: Sampling | None = None,
+    sampling: Sampling,
     *,
     batch_tokens: int = 0,
     progress: Progress = silent,
@@ -165,7 +165,6 @@ def generate(
 
     `show` is handed the ids of a single reply so far, after every token.
     """
-    sampling = sampling or Sampling()
     room = base.window - sampling.max_new_tokens
     for prompt in prompts:
         if not 0 < len(prompt.ids) <= room:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, islice
 from types import MappingProxyType
@@ -51,11 +51,12 @@ from realtalk.evals.values import (
     Sample,
     Score,
     Stage,
+    by_variant,
     evenly,
 )
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.grouped import drawn_sums, group_sums, krippendorff_alpha, ratio
-from realtalk.metrics.statistics import Array, Estimate, cohen_kappa, percentile_interval
+from realtalk.metrics.grouped import grouped_estimates, krippendorff_alpha, ratio
+from realtalk.metrics.statistics import Array, Estimate, cohen_kappa
 from realtalk.persona.lineups import (
     FOUR,
     LETTERS,
@@ -159,9 +160,11 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         draw = LineupDraw(corpus, simulated=simulated or {}, seed=seed)
         self._lineups: dict[str, list[TurnLineup]] = {}
         for task in tasks:
-            where: Any = {"test": task.test, "learn": task.learning.chat.id, "wanted": FOUR}
-            lineups = (draw.lineup(turn, **where) for turn in task.turns)
-            self._lineups[task.speaker] = [lineup for lineup in lineups if lineup][:limit]
+            lineups = (
+                draw.lineup(turn, test=task.test, learn=task.learning.chat.id, wanted=FOUR)
+                for turn in task.turns
+            )
+            self._lineups[task.speaker] = list(islice(filter(None, lineups), limit))
         if not any(self._lineups.values()):
             raise RealtalkError(
                 "no turn can stand beside three other replies",
@@ -405,17 +408,15 @@ class PeopleFigures:
 
 def people_figures(rows: Sequence[Row]) -> PeopleFigures:
     """The figures of guesses by one or more judges."""
-    judges: dict[str, list[Row]] = defaultdict(list)
+    guesses = [
+        {**row, "group": f"{row['group']}\0{row['sample']}", "taken": row["accuracy"]}
+        for row in rows
+        if row["picked"] is not None
+    ]
     by_writer: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    rounds: dict[str, None] = {}
-    for row in rows:
-        if row["picked"] is None:
-            continue
-        guess = {**row, "group": f"{row['group']}\0{row['sample']}", "taken": row["accuracy"]}
-        rounds[guess["group"]] = None
-        judges[row["variant"]].append(guess)
-        picked = (row["picked"], _PEOPLE.get(row["picked"], row["writer"]))
-        pairs = zip(row["origins"], row["writers"], strict=True)
+    for guess in guesses:
+        picked = (guess["picked"], _PEOPLE.get(guess["picked"], guess["writer"]))
+        pairs = zip(guess["origins"], guess["writers"], strict=True)
         for whose in {(origin, _PEOPLE.get(origin, name)) for origin, name in pairs}:
             by_writer[whose].append({**guess, "taken": float(whose == picked)})
     writers = []
@@ -426,9 +427,9 @@ def people_figures(rows: Sequence[Row]) -> PeopleFigures:
         writers.append(TakenForReal(writer, origin, _chance(own), *shares))
     records = [
         JudgeRecord(judge, own[-1]["knows"], _share(own), _chance(own))
-        for judge, own in judges.items()
+        for judge, own in by_variant(guesses).items()
     ]
-    return PeopleFigures(tuple(writers), tuple(records), _agreement(judges, rounds))
+    return PeopleFigures(tuple(writers), tuple(records), _agreement(guesses))
 
 
 def _share(rows: Sequence[Row]) -> Estimate:
@@ -443,23 +444,23 @@ def _difference(first: Sequence[Row], second: Sequence[Row]) -> Estimate:
     """The first share less the second; the same rounds are drawn for both."""
     if not first or not second:
         return Estimate(None, unscored="only one of the two sides judged")
-    rounds = list(dict.fromkeys(row["group"] for row in (*first, *second)))
-    sides = []  # picks and guesses of every round; those that a side did not judge are 0
-    for rows in (first, second):
-        lines = [[0.0, 0.0]] * len(rounds) + [[row["taken"], 1.0] for row in rows]
-        sides.append(group_sums(np.array(lines), [*rounds, *(row["group"] for row in rows)]))
-    first_share, second_share = (float(ratio(side.sum(axis=0))) for side in sides)
-    draws = [ratio(sums) for sums in drawn_sums(sides)]
-    low, high = percentile_interval(draws[0] - draws[1])
-    return Estimate(first_share - second_share, low, high, len(rounds))
+    # Picks and guesses of each side: those of the other side are 0.
+    lines = [[row["taken"], 1.0, 0.0, 0.0] for row in first]
+    lines += [[0.0, 0.0, row["taken"], 1.0] for row in second]
+    rounds = [row["group"] for row in (*first, *second)]
+    figures = {"apart": lambda sums: ratio(sums[..., :2]) - ratio(sums[..., 2:])}
+    found = grouped_estimates(np.array(lines), rounds, figures, whole=True)["apart"]
+    return replace(found, n=len(set(rounds)))
 
 
-def _agreement(
-    judges: Mapping[str, Sequence[Row]], rounds: Iterable[str]
-) -> tuple[JudgesAgree, ...]:
-    picks = {judge: {row["group"]: row["answer"] for row in own} for judge, own in judges.items()}
+def _agreement(guesses: Sequence[Row]) -> tuple[JudgesAgree, ...]:
+    picks = {
+        judge: {row["group"]: row["answer"] for row in own}
+        for judge, own in by_variant(guesses).items()
+    }
     if len(picks) < 2:
         return ()
+    rounds = dict.fromkeys(row["group"] for row in guesses)
     units = [[own[round_id] for own in picks.values() if round_id in own] for round_id in rounds]
     alpha = JudgesAgree(f"all {len(picks)}", "Krippendorff's alpha", krippendorff_alpha(units))
     pairs = [
@@ -480,27 +481,23 @@ def people_tables(found: PeopleFigures) -> dict[str, Lines]:
     """
     both = any(writer.difference.value is not None for writer in found.taken)
     sides = ("who know the chat", "who do not", "difference") if both else ()
-    rows: list[tuple[Any, ...]] = []
-    for writer in found.taken:
-        cells = [writer.all]
-        if both:
-            cells += [writer.acquainted, writer.strangers, writer.difference]
-        rows.append((writer.writer, writer.all.n, f"{writer.chance:.2f}", *map(_cell, cells)))
     knows = {None: "–", True: "yes", False: "no"}
-    judges: list[tuple[Any, ...]] = [
-        (judge.judge, knows[judge.knows], judge.right.n, figure(judge.right), f"{judge.chance:.2f}")
-        for judge in found.judges
-    ]
-    agreement: list[tuple[Any, ...]] = [
-        (measurement.judges, measurement.measure, _cell(measurement.figure), measurement.figure.n)
-        for measurement in found.agreement
-    ]
-    tables: dict[str, Lines] = {
-        "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), rows),
-        "judges": (("judge", "knows the chat", "guesses", "right", "chance"), judges),
-        "agreement between judges": (("judges", "measure", "agreement", "rounds"), agreement),
+    lines: dict[str, Lines] = {
+        "taken for real": (("whose reply", "guesses", "chance", "all judges", *sides), []),
+        "judges": (("judge", "knows the chat", "guesses", "right", "chance"), []),
+        "agreement between judges": (("judges", "measure", "agreement", "rounds"), []),
     }
-    return {title: lines for title, lines in tables.items() if lines[1]}
+    taken, judges, agreement = (rows for _, rows in lines.values())
+    for one in found.taken:
+        cells = (one.all, one.acquainted, one.strangers, one.difference)[: 4 if both else 1]
+        taken.append((one.writer, one.all.n, f"{one.chance:.2f}", *map(_cell, cells)))
+    for judge in found.judges:
+        right = judge.right
+        row = (judge.judge, knows[judge.knows], right.n, figure(right), f"{judge.chance:.2f}")
+        judges.append(row)
+    for each in found.agreement:
+        agreement.append((each.judges, each.measure, _cell(each.figure), each.figure.n))
+    return {title: table for title, table in lines.items() if table[1]}
 
 
 def _cell(found: Estimate) -> str | None:

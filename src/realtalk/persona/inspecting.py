@@ -11,7 +11,6 @@ Needs inspect-ai (extra llm): only tasks.py and tests import this.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from inspect_ai import Task, task
 
@@ -42,12 +41,8 @@ def persona_simulation(
     other chat. `turns` takes each speaker's first ones (`--limit` of Inspect the first of all).
     """
     corpus = open_reading(path).reading.corpus
-    tested = tasks_of(
-        corpus,
-        choices_of(corpus, speaker=speaker, choice=choice),
-        context_sessions=context_sessions,
-        context_tokens=context_tokens,
-    )
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    tested = tasks_of(corpus, choices_of(corpus, speaker=speaker, choice=choice), **context)
     folder = Path(prompts) if prompts else None
     # Inspect says which model.
     model = LlmSimulator(model="inspect/any", style=style, prompts=folder, seed=seed)
@@ -76,14 +71,13 @@ def persona_guess(
     """
     corpus = open_reading(path).reading.corpus
     runs = [Run.load(simulated, KIND)] if simulated else []
-    context: Any = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     if runs:
         tested = run_tasks(corpus, runs, speaker)
     else:
         tested = tasks_of(corpus, choices_of(corpus, speaker=speaker, choice=choice), **context)
     texts = simulated_texts({run.name: [run] for run in runs})
-    model = LlmGuesser(
-        model="inspect/any", style=style, prompts=Path(prompts) if prompts else None, seed=seed
-    )
+    folder = Path(prompts) if prompts else None
+    model = LlmGuesser(model="inspect/any", style=style, prompts=folder, seed=seed)
     benchmark = GuessBenchmark(corpus, tested, simulated=texts, seed=seed, limit=turns)
     return inspect_task(benchmark, corpus, model, metadata={"style": style})

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from realtalk.evals.prompts import Prompts, written_day
+from realtalk.evals.prompts import Prompts, strip_quotes, written_day
 from realtalk.evals.prompts import load_prompts as load
 from realtalk.evals.values import Answer
 from realtalk.persona.values import TurnPrompt
@@ -32,7 +32,6 @@ _NEEDED = {
 CONTINUING = ("continue", "continue_in_style")
 _NOBODY = "a friend"
 _DAY = re.compile(r"\A\[[^\]]*\]\Z")
-_QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
 
 
 def context_text(prompt: TurnPrompt) -> str:
@@ -110,12 +109,7 @@ def clean_message(text: str, prompt: TurnPrompt) -> str:
             break
         if bare:
             lines.append(bare)
-    message = "\n".join(lines).strip()
-    for opening, closing in _QUOTES:
-        inner = message[1:-1]
-        if len(message) > 1 and message[0] == opening and message[-1] == closing:
-            message = inner.strip() if opening not in inner else message
-    return message
+    return strip_quotes("\n".join(lines).strip())
 
 
 def read_message(text: str, prompt: TurnPrompt) -> Answer[str]:

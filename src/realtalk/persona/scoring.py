@@ -43,7 +43,7 @@ from realtalk.ei.labels import (
 )
 from realtalk.evals.values import Answer, Row, Score, evenly, of_groups
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.similarity import Similar, Similarity, encoder_shipped
+from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import (
     Estimate,
     bootstrap_interval,
@@ -188,9 +188,8 @@ class TurnScorer:
             labeller = EmbeddedLabeller()
         self._corpus = corpus
         self._labeller = labeller
-        self._similarity = similarity or (Similarity() if encoder_shipped() else None)
+        self._similarity = similarity or Similarity()
         self._bertscore = bertscore
-        self._truths: dict[tuple[str, str], Label] = {}
         self._trials: dict[tuple[str, str, str], Trial] = {}
 
     @property
@@ -200,7 +199,7 @@ class TurnScorer:
             "version": SCORING_VERSION,
             "labels": f"{self._labeller.name} "
             f"{versions_of(self._labeller, self._encoders.values())}",
-            "similarity": "none" if self._similarity is None else self._similarity.version,
+            "similarity": self._similarity.version,
             "authorship": AUTHORSHIP_VERSION,
             **({} if self._bertscore is None else {"semantic": self._bertscore.version}),
         }
@@ -220,7 +219,12 @@ class TurnScorer:
             if row["unscored"] is None is row["untold"]
         ]
         progress(0, len(scored), f"labelling {task.speaker}")
-        self._label(scored)
+        truths, answered = (
+            self._labeller.label([self._input(turn, row[side]) for turn, row in scored])
+            for side in ("truth", "answer")
+        )
+        for (_, row), truth, said in zip(scored, truths, answered, strict=True):
+            _agree(row, truth, said)
         progress(0, len(scored), f"comparing {task.speaker}")
         self._compare([row for _, row in scored])
         progress(0, len(scored), f"who wrote it: {task.speaker}")
@@ -246,7 +250,7 @@ class TurnScorer:
         return {
             "learn": task.learning.chat.id,
             "test": task.test.id,
-            "consistency": task.settings.get("consistency"),
+            "consistency": task.consistency,
             "learned_turns": len(task.learning.turns),
             **{
                 f"distinct_{n}{which}": distinct([row[side] for row in scored], n)
@@ -262,25 +266,9 @@ class TurnScorer:
             "by_language": [{"language": name, "turns": n} for name, n in languages.items()],
         }
 
-    def _label(self, scored: Sequence[tuple[PersonaTurn, Row]]) -> None:
-        new = [(t, r) for t, r in scored if (t.prompt.speaker, t.id) not in self._truths]
-        labels = self._labeller.label([self._input(turn, turn.text) for turn, _ in new])
-        for (turn, _), label in zip(new, labels, strict=True):
-            self._truths[turn.prompt.speaker, turn.id] = label
-        answer_labels = self._labeller.label(
-            [self._input(turn, row["answer"]) for turn, row in scored]
-        )
-        for (turn, row), label in zip(scored, answer_labels, strict=True):
-            _agree(row, self._truths[turn.prompt.speaker, turn.id], label)
-
     def _input(self, turn: PersonaTurn, text: str) -> TurnInput:
         """A text in the turn's place: what was said before is the same for truth and simulation."""
         prompt = turn.prompt
-        here = (
-            context_turn
-            for context_turn in prompt.context
-            if context_turn.session == prompt.session
-        )
         return TurnInput(
             chat=prompt.chat,
             session=prompt.session,
@@ -290,7 +278,11 @@ class TurnScorer:
             time=prompt.time,
             text=text,
             previous=prompt.previous,
-            history=tuple((context_turn.speaker, context_turn.text) for context_turn in here),
+            history=tuple(
+                (earlier.speaker, earlier.text)
+                for earlier in prompt.context
+                if earlier.session == prompt.session
+            ),
             encoder=self._encoder(prompt.chat),
         )
 
@@ -304,27 +296,22 @@ class TurnScorer:
 
     def _compare(self, rows: Sequence[Row]) -> None:
         pairs = [(row["answer"], row["truth"]) for row in rows]
-        near: Sequence[Similar | None] = [None] * len(rows)
-        reason = "no encoder"
-        if self._similarity is not None:
-            near, reason = self._similarity.scores(pairs), "no token"
-        matched = None if self._bertscore is None else self._bertscore.scores(pairs)
-        for at, row in enumerate(rows):
-            shared, similar = overlap(*pairs[at]), near[at]
-            row |= {
+        near = self._similarity.scores(pairs)
+        # BERTScore stands instead of the shipped encoder's token matching.
+        matched: list[float | None] = [None if it is None else it.f1 for it in near]
+        if self._bertscore is not None:
+            matched = self._bertscore.scores(pairs)
+        for row, pair, similar, semantic in zip(rows, pairs, near, matched, strict=True):
+            shared = overlap(*pair)
+            by_words = {
                 "rouge_1": shared and shared.rouge_1,
                 "rouge_l": shared and shared.rouge_l,
-                "length_ratio": length_ratio(*pairs[at]),
-                "cosine": similar and similar.cosine,
-                # BERTScore stands instead of the shipped encoder's token matching.
-                "semantic": (similar and similar.f1) if matched is None else matched[at],
+                "length_ratio": length_ratio(*pair),
             }
-            reasons = {
-                **dict.fromkeys(("rouge_1", "rouge_l", "length_ratio"), "no word"),
-                "semantic": reason if matched is None else "no token",
-                "cosine": reason,
-            }
-            row["left_out"] += [f"{it}: {why}" for it, why in reasons.items() if row[it] is None]
+            by_tokens = {"semantic": semantic, "cosine": similar and similar.cosine}
+            for scores, reason in ((by_words, "no word"), (by_tokens, "no token")):
+                row.update(scores)
+                row["left_out"] += [f"{it}: {reason}" for it, x in scores.items() if x is None]
 
     def _trial(self, task: PersonaTask) -> Trial:
         key = (task.speaker, task.learning.chat.id, task.test.id)
@@ -334,22 +321,19 @@ class TurnScorer:
 
 
 def _empty(turn: PersonaTurn, answer: Answer[str]) -> Row:
-    row: Row = {
-        "unscored": None,
+    unscored = None
+    if answer.value is None or not answer.value.strip():
+        unscored = answer.unscored or "the simulator wrote nothing"
+    return {
+        **dict.fromkeys(COLUMNS),
+        "unscored": unscored,
         "untold": None if turn.text.strip() else WORDLESS,
         "left_out": [],
         "chat": turn.prompt.chat,
         "session": turn.prompt.session,
         "truth": turn.text,
         "answer": answer.value,
-        **dict.fromkeys(SCORES),
-        "looks_like": None,
     }
-    for name in (*AGREEMENTS, *DIFFERENCES):
-        row |= {f"{name}_truth": None, f"{name}_simulated": None}
-    if answer.value is None or not answer.value.strip():
-        row["unscored"] = answer.unscored or "the simulator wrote nothing"
-    return row
 
 
 def _agree(row: Row, truth: Label, said: Label) -> None:

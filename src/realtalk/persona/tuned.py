@@ -60,11 +60,7 @@ class _InProcess:
         self.device, self._precision = settle(self.device)
         self.at_once = _AT_ONCE[self.device]
         self._sampling = Sampling(
-            max_new_tokens=self.max_tokens,
-            temperature=self.temperature,
-            top_p=self.top_p,
-            seed=self.seed,
-            repetition_penalty=self.repetition_penalty,
+            self.max_tokens, self.temperature, self.top_p, self.seed, self.repetition_penalty
         )
         self._loaded: PretrainedModel | None = None
         self._guide: Guide | None = None
@@ -100,33 +96,33 @@ class _InProcess:
         advance: Callable[[str], None] | None = None,
     ) -> list[Answer[str]]:
         """One answer per prompt; `advance` is handed what is written of a single one so far."""
-        if (base := self._loaded) is None:
-            raise ValueError("prepare comes first")
+        base = self._loaded
+        assert base is not None, "prepare comes first"
         styles = self._guide.texts(shown) if self._guide else [""] * len(shown)
         writer = Writer(base.tokenizer)
         room = base.window - self.max_tokens
-        prompts = {
-            prompt.id: EncodedPrompt(prompt.id, ids)
+        prompts = [
+            EncodedPrompt(prompt.id, encode_prompt(writer, prompt, room, style))
             for prompt, style in zip(shown, styles, strict=True)
-            if (ids := encode_prompt(writer, prompt, room, style))
-        }
+        ]
         replies = generate(
             base,
-            list(prompts.values()),
+            [prompt for prompt in prompts if prompt.ids],
             writer.stops,
             self._sampling,
             batch_tokens=self.batch_tokens,
             progress=progress,
             show=None if advance is None else lambda ids: advance(writer.text(ids)),
         )
-        ids_by_prompt = {reply.id: reply.ids for reply in replies}
+        waiting = iter(replies)
         answers: list[Answer[str]] = []
-        for prompt in shown:
-            if (reply := ids_by_prompt.get(prompt.id)) is None:
+        for prompt, encoded in zip(shown, prompts, strict=True):
+            if not encoded.ids:
                 answers.append(Answer(None, "the prompt does not fit into the model"))
-            else:
-                cost = Cost(tokens_in=len(prompts[prompt.id].ids), tokens_out=len(reply))
-                answers.append(replace(read_message(writer.text(reply), prompt), cost=cost))
+                continue
+            reply = next(waiting).ids
+            cost = Cost(tokens_in=len(encoded.ids), tokens_out=len(reply))
+            answers.append(replace(read_message(writer.text(reply), prompt), cost=cost))
         return answers
 
 
@@ -143,11 +139,11 @@ class LocalSimulator(_InProcess):
     @property
     def settings(self) -> Settings:
         folder = find(self.base, self.cache)
-        base = {"base": folder.resolve().name, "base_sha256": folder_hash(folder)}
-        style_settings: Settings = {"style": self.style}
+        shown: Settings = {"base": folder.resolve().name, "base_sha256": folder_hash(folder)}
+        shown["style"] = self.style
         if self.examples is not None:
-            style_settings |= {"examples": self.examples, "by": self.by}
-        return {**base, **style_settings, **self._writing()}
+            shown |= {"examples": self.examples, "by": self.by}
+        return {**shown, **self._writing()}
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         self._guide = _guide(learning, self.examples, self.by, progress, style=self.style)

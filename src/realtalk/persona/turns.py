@@ -111,16 +111,14 @@ def _refuse_single_chats(corpus: Corpus, speaker: str | None) -> None:
     chats = Counter(
         name
         for chat in corpus.chats
-        for name in {
-            participant.casefold() for participant in chat.speakers if not is_nobody(participant)
-        }
+        for name in {who.casefold() for who in chat.speakers if not is_nobody(who)}
     )
-    if speaker is not None and not chats[speaker.casefold()]:
+    most = max(chats.values(), default=0) if speaker is None else chats[speaker.casefold()]
+    if speaker is not None and not most:
         raise suggest("speaker", speaker, list(corpus.speakers))
-    if speaker is not None and chats[speaker.casefold()] < 2:
-        raise RealtalkError(f"{speaker} has only one chat", where=corpus.name, fix=_NEEDED)
-    if max(chats.values(), default=0) < 2:
-        raise RealtalkError("no speaker has two chats", where=corpus.name, fix=_NEEDED)
+    if most < 2:
+        what = "no speaker has two chats" if speaker is None else f"{speaker} has only one chat"
+        raise RealtalkError(what, where=corpus.name, fix=_NEEDED)
 
 
 def tasks_of(
@@ -133,17 +131,16 @@ def tasks_of(
     """A task for every speaker of the choices."""
     context = _context_settings(context_sessions, context_tokens)
     chats = {chat.id: chat for chat in corpus.chats}
-    tasks = []
-    for choice in choices:
-        about: Settings = {
-            "overall_learn": choice.overall[choice.learn],
-            "overall_test": choice.overall[choice.test],
-            "sure": choice.sure,
-        }
-        if choice.consistency.value is not None:
-            about["consistency"] = choice.consistency.value
-        tasks.append(_task(choice.speaker, chats[choice.learn], chats[choice.test], context, about))
-    return tasks
+    return [
+        _task(
+            choice.speaker,
+            chats[choice.learn],
+            chats[choice.test],
+            context,
+            choice.consistency.value,
+        )
+        for choice in choices
+    ]
 
 
 def _context_settings(sessions: int, tokens: int) -> Settings:
@@ -168,21 +165,21 @@ def stored_tasks(
     """
     chats = {chat.id: chat for chat in corpus.chats}
     consistency = {fact["group"]: fact.get("consistency") for fact in facts}
-    tasks = []
-    for speaker, (learn, test) in settings["chats"].items():
-        if learn in chats and test in chats:
-            apart = consistency.get(speaker)
-            about: Settings = {} if apart is None else {"consistency": apart}
-            tasks.append(_task(speaker, chats[learn], chats[test], settings["context"], about))
-    return tasks
+    return [
+        _task(speaker, chats[learn], chats[test], settings["context"], consistency.get(speaker))
+        for speaker, (learn, test) in settings["chats"].items()
+        if learn in chats and test in chats
+    ]
 
 
-def _task(speaker: str, learn: Chat, test: Chat, context: Settings, about: Settings) -> PersonaTask:
+def _task(
+    speaker: str, learn: Chat, test: Chat, context: Settings, consistency: float | None
+) -> PersonaTask:
     sessions, tokens = int(context["context_sessions"]), int(context["context_tokens"])
     learned, tested = (speaker_turns(chat, speaker, sessions, tokens) for chat in (learn, test))
     spoken = tuple(turn for turn in learned if turn.text)
     learning = Learning(speaker, learn, spoken, dict(context))
-    return PersonaTask(speaker, learning, test, tested, {**context, **about})
+    return PersonaTask(speaker, learning, test, tested, consistency)
 
 
 def own_learning(
@@ -223,22 +220,21 @@ def speaker_turns(
     """A speaker's turns in a chat, each with its context; those without any are left out."""
     inputs = turn_inputs(Corpus(chat.id, "", (chat,)))
     began = {session.number: session.time for session in reversed(chat.sessions)}
-    context_turns = [
-        ContextTurn(turn.session, turn.time or began[turn.session], turn.speaker, turn_input.text)
-        for turn, turn_input in zip(chat.turns, inputs, strict=True)
+    said = [
+        ContextTurn(turn.session, turn.time or began[turn.session], turn.speaker, turn.text)
+        for turn in inputs
     ]
-    costs = count_each([f"{turn.speaker}: {turn.text}" for turn in context_turns])
-    heads = count_each([turn.session_head for turn in context_turns])
+    costs = count_each([f"{turn.speaker}: {turn.text}" for turn in said])
+    heads = count_each([turn.session_head for turn in said])
     own_turns = []
-    for at, turn_input in enumerate(inputs):
-        if turn_input.speaker != speaker:
+    for at, turn in enumerate(inputs):
+        if turn.speaker != speaker:
             continue
-        context = _context(context_turns, costs, heads, at, context_sessions, context_tokens)
-        if context:
+        if context := _context(said, costs, heads, at, context_sessions, context_tokens):
             prompt = TurnPrompt(
-                f"{chat.id}#{at}", chat.id, turn_input.session, speaker, turn_input.time, context
+                f"{chat.id}#{at}", chat.id, turn.session, speaker, turn.time, context
             )
-            own_turns.append(PersonaTurn(prompt, turn_input.ids, turn_input.text.strip()))
+            own_turns.append(PersonaTurn(prompt, turn.ids, turn.text.strip()))
     return tuple(own_turns)
 
 

@@ -100,7 +100,7 @@ class PersonaTask:
     learning: Learning
     test: Chat
     turns: tuple[PersonaTurn, ...]  # the speaker's turns in `test`, with the truth
-    settings: Settings = field(default_factory=dict)
+    consistency: float | None = None  # how far the speaker differs between the two chats
 
     @property
     def prompts(self) -> tuple[TurnPrompt, ...]:

@@ -26,6 +26,7 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.language_models import LanguageModel
+from realtalk.evals.prompts import strip_quotes
 from realtalk.evals.values import Answer
 from realtalk.models.asking import ModelConfig
 from realtalk.threads.predictors import Value
@@ -95,7 +96,6 @@ _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{HYPHEN}":
 _NUMBER = re.compile(
     r"(?<![\w.,])[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,9})?(k)?(?!\w)", re.IGNORECASE
 )
-_QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
 
 
 def read_answer(task: Task, text: str) -> Answer[Value]:
@@ -105,7 +105,10 @@ def read_answer(task: Task, text: str) -> Answer[Value]:
         return Answer(None, "no answer")
     if task == "sentiment":
         return _label(answer)
-    return _number(answer) if task == "impact" else _text(answer)
+    if task == "impact":
+        return _number(answer)
+    said = strip_quotes(answer)
+    return Answer(said) if said else Answer(None, "no answer")
 
 
 def _label(said: str) -> Answer[Value]:
@@ -127,11 +130,3 @@ def _number(said: str) -> Answer[Value]:
     if len(numbers) != 1:
         return Answer(None, "several numbers" if numbers else "no number")
     return Answer(numbers.pop())
-
-
-def _text(said: str) -> Answer[Value]:
-    for opening, closing in _QUOTES:
-        inner = said[1:-1]
-        if len(said) > 1 and said[0] == opening and said[-1] == closing and opening not in inner:
-            said = inner.strip()
-    return Answer(said) if said else Answer(None, "no answer")

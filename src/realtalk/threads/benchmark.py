@@ -26,7 +26,7 @@ from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.threads.pictures import draw_runs
-from realtalk.threads.predictors import Predictor, Value, hide_truth, refuse_unfit
+from realtalk.threads.predictors import Predictor, Value, hide_truth
 from realtalk.threads.published import TABLE, published_gain
 from realtalk.threads.sampling import Draw, Samples
 from realtalk.threads.scoring import COLUMNS, HEADLINE, READING, TEXT_SCORES, ReplyScorer, scores_of
@@ -102,7 +102,18 @@ class ThreadTask(Benchmark[Case, Target, Value]):
 
     def refuse_predictor(self, predictor: Predictor, corpus: Corpus) -> None:
         """Raises where the predictor cannot do the task, or there is nothing to predict."""
-        refuse_unfit(predictor, self.samples.task, self.samples.protocol)
+        task = self.samples.task
+        if task not in predictor.tasks:
+            raise RealtalkError(
+                f"the predictor {predictor.name} does not do {task}",
+                fix=f"it does {' and '.join(predictor.tasks)}",
+            )
+        if predictor.needs_scores(task) and not self.samples.protocol.shows_scores:
+            raise RealtalkError(
+                f"the predictor {predictor.name} needs the scores of what is shown, "
+                "which are hidden",
+                fix="show those from before the cutoff with `with_scores=True`",
+            )
         if not self.samples.counts.test:
             raise RealtalkError(
                 "there is no reply to predict",

@@ -28,7 +28,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path, private_folder, write_bytes
-from realtalk.metrics.similarity import encoder_shipped, shipped_encoder
+from realtalk.metrics.similarity import shipped_encoder
 from realtalk.threads.baselines import Baseline
 from realtalk.threads.predictors import BASELINES, Predictor
 from realtalk.threads.sampling import Samples
@@ -135,6 +135,6 @@ def foreseen_texts(
             near = samples.near_texts(setting, part)
             needed = baseline.encodes(samples.of(setting, part), part)
             texts |= dict.fromkeys((*near, *needed))
-    if samples.task == "next_text" and encoder_shipped():
+    if samples.task == "next_text":
         texts |= dict.fromkeys(target.text for target in samples.part("test"))
     return {text: None for text in texts if text.strip()}

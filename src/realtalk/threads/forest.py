@@ -29,11 +29,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -83,18 +82,13 @@ class Thread:
 
     def __post_init__(self) -> None:
         ids = Counter((self.post.id, *(comment.id for comment in self.comments)))
-        for comment in self.comments:
-            if ids[comment.id] > 1:
-                raise RealtalkError("two messages have one id", where=self._at(comment.id))
-        for comment in self.comments:
-            if comment.parent not in ids:
-                raise RealtalkError(
-                    "answers a message that is not there", where=self._at(comment.id)
-                )
-            if comment.id not in self._depths:
-                raise RealtalkError(
-                    "answers itself through its replies", where=self._at(comment.id)
-                )
+        for fault, wrong in (
+            ("two messages have one id", lambda comment: ids[comment.id] > 1),
+            ("answers a message that is not there", lambda comment: comment.parent not in ids),
+            ("answers itself through its replies", lambda comment: comment.id not in self._depths),
+        ):
+            if found := next(filter(wrong, self.comments), None):
+                raise RealtalkError(fault, where=self._at(found.id))
 
     def _at(self, id: str) -> str:
         return f"thread {self.id}, message {id}"
@@ -325,9 +319,7 @@ class Forest:
         while at > post and len(rows) < most - 1:
             rows.append(at)
             at = parent[at]
-        if row != post:
-            rows.append(post)
-        return rows[::-1]
+        return [*([post] if row != post else []), *rows[::-1]]
 
     def around(self, row: int, most: int) -> list[int]:
         """The nearest rows of the thread, whenever written, but for the row and its answers.
@@ -369,63 +361,64 @@ class Forest:
         return {}
 
     @cached_property
-    def _writings(self) -> _Writings:
+    def _writings(self) -> list[tuple[list[int], list[int]]]:
+        """What each author wrote at a known time, oldest first: rows, and where their runs begin.
+
+        A run is what was written in one thread without anything elsewhere between.
+        """
+        writings: list[tuple[list[int], list[int]]] = [([], []) for _ in self.names]
         usable = np.flatnonzero((self.author >= 0) & (self.time != NO_TIME) & ~self.gone)
-        order = usable[np.lexsort((usable, self.time[usable], self.author[usable]))]
-        author, thread = self.author[order], self.thread[order]
-        new = np.ones(len(order), np.bool_)
-        new[1:] = (author[1:] != author[:-1]) | (thread[1:] != thread[:-1])
-        runs = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
-        starts = np.searchsorted(author, np.arange(len(self.names) + 1))
-        columns = (order, self.time[order], thread, runs, starts)
-        return _Writings(*(column.tolist() for column in columns))
+        for row in usable[np.lexsort((usable, self.time[usable]))].tolist():
+            rows, runs = writings[self.plain.author[row]]
+            goes_on = rows and self.plain.thread[rows[-1]] == self.plain.thread[row]
+            runs.append(runs[-1] if goes_on else len(rows))
+            rows.append(row)
+        return writings
 
     def rows_by(self, author: int, cutoff: int | None, apart_from: int, most: int) -> list[int]:
         """The last rows that an author wrote before a time, in all threads but one, oldest first.
 
         Deleted and empty ones are none. Equal times count as not before; None is no cutoff.
         """
-        rows: list[int] = []
-        writings = self._writings
-        start, stop = writings.starts[author], writings.starts[author + 1]
-        if cutoff is not None:
-            stop = bisect_left(writings.times, cutoff, start, stop)
-        at = stop - 1
-        while at >= start and len(rows) < most:
-            if writings.thread[at] == apart_from:
+        latest: list[int] = []
+        rows, runs = self._writings[author]
+        stop = self._before(rows, cutoff)
+        while stop and len(latest) < most:
+            if self.plain.thread[rows[stop - 1]] == apart_from:
                 # Past the whole run: 100,000 replies in one thread are one step.
-                at = writings.runs[at] - 1
+                stop = runs[stop - 1]
                 continue
-            rows.append(writings.order[at])
-            at -= 1
-        return rows[::-1]
+            stop -= 1
+            latest.append(rows[stop])
+        return latest[::-1]
+
+    def _before(self, rows: Sequence[int], cutoff: int | None) -> int:
+        """How many of the rows, oldest first, are from before a time."""
+        times = self.plain.time
+        return len(rows) if cutoff is None else bisect_left(rows, cutoff, key=times.__getitem__)
 
     def written_in(self, author: int, thread: int, cutoff: int | None, most: int) -> list[int]:
         """The same within one thread, its post left out: the conversation begins with it."""
         own = self._of_thread.get((thread, author), [])
-        times = self.plain.time
-        stop = len(own) if cutoff is None else bisect_left(own, cutoff, key=times.__getitem__)
-        return own[max(0, stop - most) : stop]
+        return own[: self._before(own, cutoff)][-most:]
 
     @cached_property
     def _of_thread(self) -> Mapping[tuple[int, int], list[int]]:
         """Comments by thread and author, oldest first."""
         comments: dict[tuple[int, int], list[int]] = {}
-        plain = self.plain
-        for row in self._writings.order:
-            if plain.parent[row] >= 0:
-                comments.setdefault((plain.thread[row], plain.author[row]), []).append(row)
+        for author, (rows, _) in enumerate(self._writings):
+            for row in rows:
+                if self.plain.parent[row] >= 0:
+                    comments.setdefault((self.plain.thread[row], author), []).append(row)
         return comments
 
-    def times_of(self, nth: int) -> tuple[list[int], list[int]]:
-        """When authors had written so much: times in order, and whose they are."""
-        writings = self._writings
-        reached = sorted(
-            (writings.times[start + nth - 1], author)
-            for author, (start, stop) in enumerate(pairwise(writings.starts))
-            if stop - start >= nth
+    def times_of(self, nth: int) -> list[tuple[int, int]]:
+        """When authors had written so much, in order, and whose time it is."""
+        return sorted(
+            (self.plain.time[rows[nth - 1]], author)
+            for author, (rows, _) in enumerate(self._writings)
+            if len(rows) >= nth
         )
-        return [time for time, _ in reached], [author for _, author in reached]
 
 
 class Plain(NamedTuple):
@@ -435,13 +428,3 @@ class Plain(NamedTuple):
     parent: list[int]
     author: list[int]
     time: list[int]
-
-
-class _Writings(NamedTuple):
-    """Rows that a named author wrote at a known time, by author, then time."""
-
-    order: list[int]
-    times: list[int]
-    thread: list[int]
-    runs: list[int]  # where the run of one thread began that a place stands in
-    starts: list[int]  # of an author; one more at the end

@@ -28,7 +28,7 @@ import numpy as np
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import cosines
 from realtalk.threads.forest import Forest
-from realtalk.threads.values import Protocol, ShownEntry, Task
+from realtalk.threads.values import Protocol, Setting, ShownEntry, Task
 from realtalk.threads.vectors import Vectors
 
 _POOL = 50  # latest writings that nearness chooses from
@@ -46,7 +46,7 @@ class Histories:
         self._any_time = "later-history" in rules.leaks
         self._own_thread = "own-thread-only" in rules.leaks
         self._near = rules.chosen == "near"
-        self._by_number: dict[int, tuple[list[int], list[int]]] = {}
+        self._by_number: dict[int, list[tuple[int, int]]] = {}
         self._strangers: dict[int, int | None] = {}
         self._vectors = Vectors()
 
@@ -79,19 +79,18 @@ class Histories:
     ) -> History:
         """What a sample shows. `ready` is called before the first choice."""
         forest, scored = self._forest, self._rules.shows_scores
-        prepare = ready if self._near else lambda: None
 
         def person() -> str | None:
             if not self.number(row, talk):
                 return None
             if own:
                 return forest.name(row)
-            prepare()
+            ready()
             stranger = self.stranger(row)
             return None if stranger is None else forest.names[stranger]
 
         def entries() -> tuple[ShownEntry, ...]:
-            prepare()
+            ready()
             rows = (self.own if own else self.strange)(row, talk)
             return tuple(forest.shown_entry(entry, scored) for entry in rows)
 
@@ -116,23 +115,23 @@ class Histories:
             self._strangers[row] = self._alike(row, own) if own else None
         return self._strangers[row]
 
-    def prepare(
-        self, rows: Sequence[int], strangers: bool, talk: bool, progress: Progress = silent
-    ) -> None:
+    def prepare(self, rows: Sequence[int], setting: Setting, progress: Progress = silent) -> None:
         """Encodes at once all texts that nearness will need for these targets."""
-        if not self._near:
-            return
-        # With strangers the choice with conversation: it decides who the stranger is.
-        self._vectors.add(self.near_texts(rows, talk or strangers), progress)
-        if strangers:
+        self._vectors.add(self.near_texts(rows, setting), progress)
+        if self._near and setting.startswith("np"):
             others = [self.stranger(row) for row in rows]
+            talk = setting.endswith("-conv")
             self._vectors.add(self._texts_to_compare(rows, others, talk), progress)
 
-    def near_texts(self, rows: Sequence[int], talk: bool) -> list[str]:
-        """The texts that nearness will compare for these targets' own users."""
+    def near_texts(self, rows: Sequence[int], setting: Setting) -> list[str]:
+        """The texts that nearness will compare for these targets' own users.
+
+        With strangers the choice with conversation: it decides who the stranger is.
+        """
         if not self._near or self._own_thread:
             return []
-        users: list[int | None] = [self._forest.plain.author[row] for row in rows]
+        users = [self._forest.plain.author[row] for row in rows]
+        talk = setting.endswith("-conv") or setting.startswith("np")
         return self._texts_to_compare(rows, users, talk)
 
     def _texts_to_compare(
@@ -142,10 +141,8 @@ class Histories:
         needed: set[int] = set()
         for row, author in zip(rows, authors, strict=True):
             query = self._query(row, talk)
-            if query is None or author is None:
-                continue
-            pool = self._elsewhere(author, row, self._pool)
-            if len(pool) > self.number(row, talk) > 0:
+            pool = [] if author is None else self._elsewhere(author, row, self._pool)
+            if query is not None and len(pool) > self.number(row, talk) > 0:
                 needed |= {query, *pool}
         return [self._forest.text(number) for number in sorted(needed)]
 
@@ -179,23 +176,20 @@ class Histories:
         plain, count = self._forest.plain, len(own)
         if count not in self._by_number:
             self._by_number[count] = self._forest.times_of(count)
-        times, authors = self._by_number[count]
-        stop = len(times) if self._any_time else bisect_left(times, plain.time[row])
+        reached = self._by_number[count]
+        stop = len(reached) if self._any_time else bisect_left(reached, (plain.time[row],))
         path = self._forest.path(row, self._rules.conversation)
         present = {plain.author[ancestor] for ancestor in (*path, row)}
-        ranks: list[tuple[int, int, int]] = []  # short by, length apart, place
-        fit = 0
-        for at in range(stop - 1, max(-1, stop - 1 - _ASKED), -1):
-            if authors[at] in present:
-                continue
-            rows = self._elsewhere(authors[at], row, count)
-            if not rows:
-                continue
-            ranks.append((count - len(rows), abs(self._length(rows) - self._length(own)), at))
-            fit += len(rows) == count
-            if fit == _FIT:
+        ranks: list[tuple[int, int, int, int]] = []  # short by, length apart, place, author
+        for at in range(max(0, stop - _ASKED), stop)[::-1]:
+            author = reached[at][1]
+            rows = [] if author in present else self._elsewhere(author, row, count)
+            if rows:
+                apart = abs(self._length(rows) - self._length(own))
+                ranks.append((count - len(rows), apart, at, author))
+            if sum(short == 0 for short, *_ in ranks) == _FIT:
                 break
-        return authors[min(ranks)[2]] if ranks else None
+        return min(ranks)[3] if ranks else None
 
     def _length(self, rows: Sequence[int]) -> int:
         return sum(len(self._forest.text(row)) for row in rows)

@@ -4,8 +4,8 @@
     predictor.solve([blinded(case), …])                   → [Answer(True), …]
 
 A predictor is prepared once per setting, on the train part as that setting shows it. What it then
-predicts comes blinded: the outcome, the reply's own words (but for `Case.text`, where the task
-gives them) and the parent's score are taken out, so no predictor can use them by mistake.
+predicts comes blinded: the outcome and the reply's own words (but for `Case.text`, where the task
+gives them) are taken out, so no predictor can use them by mistake.
 
 Names of predictors → predictors, with settings as the command line gives them.
 
@@ -18,45 +18,33 @@ What is no value of a setting's type is refused by name.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer
-from realtalk.files.progress import Progress, silent
+from realtalk.evals.values import Solver
 from realtalk.registry import Registry, make, within
 from realtalk.threads.histories import History
-from realtalk.threads.values import Case, Protocol, Task
+from realtalk.threads.values import Case, Task
 
 Value: TypeAlias = bool | float | str  # sentiment, impact, next_text
 
 
-class Predictor(typing.Protocol):
-    """A solver of thread tasks. `tasks` are those it can do."""
+class Predictor(Solver[Case, Value], typing.Protocol):
+    """Learns from solved cases of one task and setting; those to be solved are blinded.
 
-    name: str
+    `tasks` are those it can do.
+    """
+
     tasks: tuple[Task, ...]
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
 
     def needs_scores(self, task: Task) -> bool:
         """Whether it works from scores shown beside the conversation."""
 
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
-        """Learn from solved cases of one task and setting."""
-
-    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
-        """One answer per case, in order; the cases are blinded."""
-
 
 def hide_truth(sample: Case) -> Case:
     """The sample without the truth about its target."""
-    target = replace(sample.target, text="", score=None, parent_score=None)
+    target = replace(sample.target, text="", score=None)
     return replace(sample, target=target)
 
 
@@ -86,17 +74,3 @@ PREDICTORS: Registry[Callable[..., Predictor]] = Registry("predictor", _PLACES)
 def make_predictor(name: str, settings: Mapping[str, Any] | None = None) -> Predictor:
     """The predictor of that name. Values may be text, as from the command line, or typed."""
     return make(f"the predictor '{name}'", PREDICTORS[name], settings)
-
-
-def refuse_unfit(predictor: Predictor, task: Task, protocol: Protocol) -> None:
-    """Raises where the predictor cannot do the task, or wants scores that are hidden."""
-    if task not in predictor.tasks:
-        raise RealtalkError(
-            f"the predictor {predictor.name} does not do {task}",
-            fix=f"it does {' and '.join(predictor.tasks)}",
-        )
-    if predictor.needs_scores(task) and not protocol.shows_scores:
-        raise RealtalkError(
-            f"the predictor {predictor.name} needs the scores of what is shown, which are hidden",
-            fix="show those from before the cutoff with `with_scores=True`",
-        )

@@ -95,32 +95,23 @@ class Samples:
         """What was there, what was taken, and why the rest was not."""
         forest = self._forest
         parts = {part: self.part(part) for part in PARTS} | {"all": self.targets}
-        scores = {
-            part: [target.score for target in some if target.score is not None]
+        liked = {
+            part: [target.score > 0 for target in some if target.score is not None]
             for part, some in parts.items()
         }
-        labels = Counter("positive" if score > 0 else "negative" for score in scores["train"])
-        without = sum(
-            not self._histories.number(self._rows[at], talk=True) for at in self._places_of("test")
-        )
+        train = liked["train"]
+        labels = {"positive": sum(train), "negative": len(train) - sum(train)}
+        tested = (self._rows[at] for at in self._places_of("test"))
         return Counts(
             threads=len(forest.threads),
             comments=int((forest.parent >= 0).sum()),
             users=len({target.user for target in self.targets}),
             train=len(parts["train"]),
             test=len(parts["test"]),
-            positive={
-                part: sum(score > 0 for score in some) / len(some)
-                for part, some in scores.items()
-                if some
-            },
-            weights={
-                label: len(scores["train"]) / (2 * labels[label])
-                for label in ("positive", "negative")
-                if labels[label]
-            },
+            positive={part: sum(some) / len(some) for part, some in liked.items() if some},
+            weights={label: len(train) / (2 * n) for label, n in labels.items() if n},
             domains=dict(sorted(Counter(target.domain for target in parts["test"]).items())),
-            without_history=without,
+            without_history=sum(not self._histories.number(row, talk=True) for row in tested),
             skipped=self._rows_of_targets.skipped,
             left_out=forest.left_out,
         )
@@ -140,22 +131,18 @@ class Samples:
             None if self.task == "next_text" else target.text,
             self._conversation(row) if talk else self._in_any_case(row),
             self._histories.show(row, own=own, talk=talk, ready=ready),
-            self._examples(row, own, talk),
-            rules.leaks,
+            self._examples(place, own, talk),
             hint,
         )
 
     def prepare(self, places: Sequence[int], setting: Setting, progress: Progress = silent) -> None:
         """Work that many samples share; `make` is right without it, but may be slower."""
-        rows = [self._rows[place] for place in places]
-        strangers, talk = setting.startswith("np"), setting.endswith("-conv")
-        self._histories.prepare(rows, strangers, talk, progress)
+        self._histories.prepare([self._rows[place] for place in places], setting, progress)
 
     def near_texts(self, setting: Setting, part: Part) -> list[str]:
         """The texts that are compared to choose history by nearness, but for strangers'."""
         rows = [self._rows[at] for at in self._places_of(part)]
-        talk = setting.endswith("-conv") or setting.startswith("np")
-        return self._histories.near_texts(rows, talk)
+        return self._histories.near_texts(rows, setting)
 
     def _target(self, row: int, part: Part) -> Target:
         forest, entry = self._forest, self._forest.entries[row]
@@ -169,9 +156,7 @@ class Samples:
             entry.time,
             entry.text,
             _finite(forest.score[row]),
-            int(forest.depth[row]),
             part,
-            _finite(forest.score[forest.plain.parent[row]]),
         )
 
     def _entries(self, rows: Iterable[int]) -> tuple[ShownEntry, ...]:
@@ -196,12 +181,8 @@ class Samples:
             return self._entries(self._earlier(rows, row))
         # The rest of the page between the post and the way down to the parent, which is last.
         way = set(rows)
-        rest = [
-            candidate
-            for candidate in forest.around(row, rules.conversation)
-            if candidate not in way
-        ]
-        first = 1 if len(rows) > 1 else 0
+        rest = [other for other in forest.around(row, rules.conversation) if other not in way]
+        first = int(len(rows) > 1)
         return self._entries((*rows[:first], *rest, *rows[first:]))
 
     def _in_any_case(self, row: int) -> tuple[ShownEntry, ...]:
@@ -221,12 +202,12 @@ class Samples:
         )
         return cut_short(entries) if self._is_flat else entries
 
-    def _examples(self, row: int, own: bool, talk: bool) -> tuple[SolvedExample, ...]:
+    def _examples(self, place: int, own: bool, talk: bool) -> tuple[SolvedExample, ...]:
+        forest, row = self._forest, self._rows[place]
         if "example-by-outcome" in self.protocol.leaks:
-            rows = self._solved_by_outcome(row, own) if talk else []
+            rows = self._solved_by_outcome(place, own) if talk else []
         else:
             rows = self._recent_examples(row)
-        forest = self._forest
         return tuple(
             SolvedExample(
                 forest.key(example),
@@ -267,23 +248,20 @@ class Samples:
             learned[self._forest.post(row).domain].append(row)
         return learned
 
-    def _solved_by_outcome(self, row: int, own: bool) -> list[int]:
+    def _solved_by_outcome(self, place: int, own: bool) -> list[int]:
         """As released: from the same thread, or for np from the next target's thread."""
-        plain, others = self._forest.plain, [row]
+        forest, row = self._forest, self._rows[place]
+        others = [row]
         if not own:
-            after = range(self._places[row] + 1, self._places[row] + 9)
+            after = (self._rows[(place + step) % len(self._rows)] for step in range(1, 9))
+            here = (forest.author[row], forest.thread[row])
             others = [
-                candidate
-                for candidate in (self._rows[at % len(self._rows)] for at in after)
-                if plain.author[candidate] != plain.author[row]
-                and plain.thread[candidate] != plain.thread[row]
+                other
+                for other in after
+                if forest.author[other] != here[0] and forest.thread[other] != here[1]
             ]
-        best = next_largest(self._forest, others[0], self.task) if others else None
+        best = next_largest(forest, others[0], self.task) if others else None
         return [] if best is None else [best]
-
-    @cached_property
-    def _places(self) -> dict[int, int]:
-        return {row: at for at, row in enumerate(self._rows)}
 
 
 class SettingSamples(Sequence[Case]):
@@ -385,29 +363,24 @@ Tabled: TypeAlias = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]
 
 def count_tables(counts: Counts) -> list[Tabled]:
     """(title, headings, rows): what there is, class weights and domains, and what was left."""
-    sizes: list[tuple[Any, ...]] = [
-        ("threads", counts.threads),
-        ("comments", counts.comments),
-        ("users", counts.users),
-        ("train replies", counts.train),
-        ("test replies", counts.test),
-        ("test replies without earlier history", counts.without_history),
-        *(
-            (f"{part}: share of scores above 0", round(share, 4))
-            for part, share in counts.positive.items()
-        ),
-        *((f"class weight, {name}", round(value, 3)) for name, value in counts.weights.items()),
-    ]
-    listed: list[tuple[str, tuple[str, ...], Mapping[str, int]]] = [
+    whole: Mapping[str, float] = {
+        "threads": counts.threads,
+        "comments": counts.comments,
+        "users": counts.users,
+        "train replies": counts.train,
+        "test replies": counts.test,
+        "test replies without earlier history": counts.without_history,
+        **{f"{part}: share of scores above 0": round(x, 4) for part, x in counts.positive.items()},
+        **{f"class weight, {name}": round(x, 3) for name, x in counts.weights.items()},
+    }
+    tables: list[tuple[str, tuple[str, ...], Mapping[str, float]]] = [
+        ("what there is to predict", ("what", "count"), whole),
         ("domains of the test part", ("domain", "replies"), counts.domains),
         ("comments not asked about", ("why", "comments"), counts.skipped),
         ("threads left out", ("why", "threads"), counts.left_out),
     ]
     return [
-        ("what there is to predict", ("what", "count"), sizes),
-        *(
-            (title, headings, [(name or "(none)", count) for name, count in counts.items()])
-            for title, headings, counts in listed
-            if counts
-        ),
+        (title, headings, [(name or "(none)", count) for name, count in counted.items()])
+        for title, headings, counted in tables
+        if counted
     ]

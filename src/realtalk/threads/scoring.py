@@ -23,14 +23,13 @@ for a text 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from realtalk.evals.values import Answer, Parts, Row, Score, column
-from realtalk.metrics.similarity import encoder_shipped
 from realtalk.metrics.statistics import Array
 from realtalk.metrics.sums import CLASSIFICATION, REGRESSION, confusion, residuals
 from realtalk.metrics.texts import Meteor, bleu, overlap
@@ -185,17 +184,19 @@ class ReplyScorer:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        words = task == "next_text"
-        self._meteor = Meteor() if words else None
-        self._vectors = Vectors() if words and encoder_shipped() else None
+        self._vectors = Vectors()
+
+    @cached_property
+    def _meteor(self) -> Meteor:
+        return Meteor()
 
     @property
     def settings(self) -> dict[str, str]:
         """What the scores depend on."""
-        if self._meteor is None:
+        if self.task != "next_text":
             return {"version": SCORING_VERSION}
-        cosine = "none" if self._vectors is None else self._vectors.version
-        return {"version": SCORING_VERSION, "meteor": self._meteor.version, "cosine": cosine}
+        meteor, cosine = self._meteor.version, self._vectors.version
+        return {"version": SCORING_VERSION, "meteor": meteor, "cosine": cosine}
 
     def rows(self, targets: Sequence[Target], answers: Sequence[Answer[Value]]) -> list[Row]:
         """The columns of each prediction, in order."""
@@ -203,46 +204,35 @@ class ReplyScorer:
             _columns(self.task, target, answer)
             for target, answer in zip(targets, answers, strict=True)
         ]
-        if self._meteor is not None:
-            scored = [row for row in rows if row["unscored"] is None is row["untold"]]
-            self._compare(scored, self._meteor)
+        if self.task == "next_text":
+            self._compare([row for row in rows if row["unscored"] is None is row["untold"]])
         return rows
 
-    def _compare(self, rows: Sequence[Row], meteor: Meteor) -> None:
-        for row in rows:
-            answer, real = row["answer"], row["truth_text"]
-            if (shared := overlap(answer, real)) is None:
+    def _compare(self, rows: Sequence[Row]) -> None:
+        answers, real = ([row[name] for row in rows] for name in ("answer", "truth_text"))
+        self._vectors.add([*answers, *real])
+        near = (self._vectors.of(answers) * self._vectors.of(real)).sum(axis=1)
+        for row, *pair, cosine in zip(rows, answers, real, near, strict=True):
+            if (shared := overlap(*pair)) is None:
                 row["left_out"] += [f"{name}: no word" for name in ("rouge_1", "rouge_l")]
             else:
                 row |= {"rouge_1": shared.rouge_1, "rouge_l": shared.rouge_l}
-            row |= {"bleu": bleu(answer, real), "meteor": meteor.score(answer, real)}
-            if row["meteor"] is None:
-                row["left_out"].append(f"meteor: {meteor.missing or 'no word'}")
-            if self._vectors is None:
-                row["left_out"].append("cosine: no encoder")
-        if self._vectors is None:
-            return
-        answer, real = ([row[name] for row in rows] for name in ("answer", "truth_text"))
-        self._vectors.add([*answer, *real])
-        near = (self._vectors.of(answer) * self._vectors.of(real)).sum(axis=1)
-        for row, value in zip(rows, near, strict=True):
-            row["cosine"] = float(value)
+            meteor = self._meteor.score(*pair)
+            row |= {"bleu": bleu(*pair), "meteor": meteor, "cosine": float(cosine)}
+            if meteor is None:
+                row["left_out"].append(f"meteor: {self._meteor.missing or 'no word'}")
 
 
 def _columns(task: Task, target: Target, answer: Answer[Value]) -> Row:
     words = task == "next_text"
     row: Row = {
-        "answer": None,
-        "unscored": None,
-        "untold": None,
+        **dict.fromkeys(("answer", "unscored", "untold", *COLUMNS)),
         "left_out": [],
         "thread": target.thread,
         "domain": target.domain,
         "time": target.time.isoformat(),
         "truth": target.score,
-        "predicted": None,
         "truth_text": target.text if words else None,
-        **dict.fromkeys(TEXT_SCORES),
     }
     value = answer.value
     if value is None or (isinstance(value, str) and not value.strip()):

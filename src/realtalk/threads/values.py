@@ -140,14 +140,7 @@ class Target:
     time: datetime
     text: str
     score: float | None
-    depth: int
     part: Part
-    parent_score: float | None
-
-    @property
-    def positive(self) -> bool | None:
-        """The truth of `sentiment`: a score above 0."""
-        return None if self.score is None else self.score > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +164,6 @@ class Case:
     conversation: tuple[ShownEntry, ...]  # from the post to the parent; () without conversation
     history: Sequence[ShownEntry]  # oldest first; a tuple, or a `History` that is chosen when read
     examples: tuple[SolvedExample, ...] = ()
-    leaks: tuple[str, ...] = ()  # names of LEAKS that are on
     hint: str = ""  # what the leak `sign-shown` tells: "positive" or "negative"
 
     @property

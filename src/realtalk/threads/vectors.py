@@ -5,8 +5,7 @@
     vectors.of(["phew", "", "phew"])      → float32 [3, 384]; a text without words is all zeros
 
 The same replies are shown in every setting, and in the run of every predictor: what is kept
-saves most of the encoding. The shipped encoder's vectors stay in the cache, those of
-an encoder that is given only with a `store`.
+saves most of the encoding. They stay in the cache.
 
 Vectors on disk: what one run has encoded, the next one reads.
 
@@ -124,19 +123,16 @@ class Vectors:
     """A growing table of vectors; the encoder is loaded when it is first needed."""
 
     def __init__(self, encoder: Encoder | None = None, store: VectorStore | None = None) -> None:
-        self._given = encoder
-        self._given_store = store
+        self._given = (encoder, store)
         self._known: dict[str, Rows] = {}
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return self._given or shipped_encoder()
+        return self._given[0] or shipped_encoder()
 
     @cached_property
-    def _store(self) -> VectorStore | None:
-        if self._given is not None or self._given_store is not None:
-            return self._given_store
-        return shipped_store(self.version)
+    def _store(self) -> VectorStore:
+        return self._given[1] or shipped_store(self.version)
 
     @property
     def version(self) -> str:
@@ -144,12 +140,17 @@ class Vectors:
 
     def add(self, texts: Iterable[str], progress: Progress = silent) -> None:
         """Encodes what is not known yet."""
-        new = list(
-            dict.fromkeys(text for text in texts if text.strip() and text not in self._known)
-        )
+        distinct = dict.fromkeys(texts)
+        new = [text for text in distinct if text.strip() and text not in self._known]
         for start in range(0, len(new), _AT_ONCE):
             progress(start, len(new), "encoding texts")
-            self._keep(new[start : start + _AT_ONCE])
+            part = new[start : start + _AT_ONCE]
+            self._known |= self._store.get(part)
+            missing = [text for text in part if text not in self._known]
+            if missing:
+                vectors = self._encoder.embed(missing)
+                self._store.put(missing, vectors)
+                self._known |= zip(missing, vectors, strict=True)
         if new:
             progress(len(new), len(new), "encoding texts")
 
@@ -159,16 +160,6 @@ class Vectors:
         nothing = np.zeros_like(next(iter(self._known.values()), np.zeros(1, np.float32)))
         lines = [self._known.get(text, nothing) for text in texts]
         return np.array(lines, np.float32).reshape(len(texts), len(nothing))
-
-    def _keep(self, texts: Sequence[str]) -> None:
-        stored = {} if self._store is None else self._store.get(texts)
-        self._known |= stored
-        missing = [text for text in texts if text not in stored]
-        if missing:
-            vectors = self._encoder.embed(missing)
-            if self._store is not None:
-                self._store.put(missing, vectors)
-            self._known |= zip(missing, vectors, strict=True)
 
 
 def shipped_store(version: str) -> VectorStore:
