@@ -117,7 +117,7 @@ def test_the_layout_depends_on_the_number_alone(tmp_path: Path) -> None:
     assert tree(tmp_path / "again") == tree(large)
     stream = open_stream(large)
     assert stream is not None
-    assert [each.span.parts for each in stream.pieces if each.span] == [(0,), (1, 2, 3), (4,)]
+    assert [each.parts for each in stream.pieces] == [(0,), (1, 2, 3), (4,)]
     store(reading(corpus), large, most=17)  # the other layout takes its place
     assert tree(large) == tree(small)
 

@@ -33,7 +33,7 @@ _CALLS = re.compile(
     r"(?:\b(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks|[Mm]eet you|[Mm]orning|[Nn]ight),? |, )"
     rf"(?={_NAME})|^(?={_NAME}[,!])"
 )
-_ENDS = re.compile(r"(?<=\w)\b")
+_BEGINS = re.compile(r"['’-]")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _ASKS_NAME = re.compile(r"\bname\b", re.IGNORECASE)
 _NOT_NAMES = frozenset(
@@ -114,17 +114,14 @@ def _introductions(
 
 
 def _callers(sessions: Sequence[Session]) -> dict[str, set[str]]:
-    """Who calls somebody by each name; two of them are enough to know that another does."""
+    """Who calls somebody by each name."""
     callers: dict[str, set[str]] = {}
     for session in sessions:
         for message in session.messages:
-            for call in _CALLS.finditer(message.text):
-                name = call[1] or call[2]
+            for name in map("".join, _CALLS.findall(message.text)):
                 # "hey Kate's" and "hey Kate-Ann" call Kate, too.
-                for end in _ENDS.finditer(name):
-                    speakers = callers.setdefault(name[: end.start()], set())
-                    if len(speakers) < 2:
-                        speakers.add(message.speaker)
+                for called in (name, _BEGINS.split(name)[0]):
+                    callers.setdefault(called, set()).add(message.speaker)
     return callers
 
 

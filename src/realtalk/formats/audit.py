@@ -26,7 +26,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -232,17 +232,14 @@ def _parse_audit(data: bytes, name: str, where: str) -> Audit:
 
 
 def _entry(entry: Mapping[str, Any], where: str) -> AuditedQuestion:
-    names = {column.name for column in fields(AuditedQuestion)}
-    values = {name: value for name, value in entry.items() if name in names}
-    if values.get("verdict") not in VERDICTS:
+    if entry.get("verdict") not in VERDICTS:
         raise RealtalkError("no such verdict", where=where, fix=f"known: {', '.join(VERDICTS)}")
-    for name in ("accept", "evidence"):
-        strings = values.get(name, [])
-        if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
-            raise RealtalkError(f"{name} is no list of texts", where=where)
-        values[name] = tuple(strings)
-    for name in ("why", "date_basis", "reviewed", "comment"):
-        if not isinstance(values.get(name, ""), str):
-            raise RealtalkError(f"{name} is no text", where=where)
-    values["evidence_changed"] = values.get("evidence_changed") is True
+    values: dict[str, Any] = {}
+    for column in fields(AuditedQuestion):
+        value = entry.get(column.name, column.default)
+        if isinstance(value, list) and all(isinstance(text, str) for text in value):
+            value = tuple(value)
+        if type(value) is not type(column.default) and column.default is not MISSING:
+            raise RealtalkError(f"{column.name} is of another kind", where=where)
+        values[column.name] = value
     return AuditedQuestion(**values)

@@ -21,7 +21,6 @@ import os
 import re
 import stat
 import sys
-import weakref
 import zipfile
 import zlib
 from collections import OrderedDict
@@ -29,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import IO, cast
@@ -137,7 +136,6 @@ UNPACKING_ERRORS = (
 )
 _NAMES_ARE_UTF8 = 0x800
 _ENCRYPTED = 0x1
-_numbers = count()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -148,7 +146,6 @@ class Zip:
     path: Path | None = None
     opener: Callable[[], IO[bytes]] | None = None
     allowance: Allowance | None = None  # what all that is in it may unpack to
-    number: int = field(default_factory=lambda: next(_numbers), init=False)
 
 
 class Archives:
@@ -156,9 +153,8 @@ class Archives:
 
     def __init__(self) -> None:
         self._lock = RLock()  # an archive in an archive asks for its own
-        # By number: a `Zip` knows its opener, which knows this, which would never be let go.
+        # By `id`: a `Zip` knows its opener, which knows this, which would never be let go.
         self._open: OrderedDict[int, tuple[zipfile.ZipFile, int]] = OrderedDict()
-        weakref.finalize(self, _close, self._open)
 
     def list_files(self, place: Zip) -> dict[str, zipfile.ZipInfo]:
         """The files of an archive by name, folders left out."""
@@ -184,12 +180,12 @@ class Archives:
                 raise RealtalkError("cannot be unpacked", where=where) from error
 
     def _archive(self, place: Zip) -> zipfile.ZipFile:
-        if place.number in self._open:
-            self._open.move_to_end(place.number)
-            return self._open[place.number][0]
+        if id(place) in self._open:
+            self._open.move_to_end(id(place))
+            return self._open[id(place)][0]
         stream, in_memory = _unpacked_archive(place)
         archive = zipfile.ZipFile(stream)
-        self._open[place.number] = archive, in_memory
+        self._open[id(place)] = archive, in_memory
         while len(self._open) > 1 and (
             len(self._open) > MAX_OPEN
             or sum(size for _, size in self._open.values()) > MAX_KEPT_BYTES
@@ -197,11 +193,6 @@ class Archives:
             _, (oldest, _) = self._open.popitem(last=False)
             oldest.close()  # zipfile keeps the file open while a stream of it lives
         return archive
-
-
-def _close(opened: OrderedDict[int, tuple[zipfile.ZipFile, int]]) -> None:
-    while opened:
-        opened.popitem()[1][0].close()
 
 
 def _unpacked_archive(place: Zip) -> tuple[Path | IO[bytes], int]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,9 @@ from realtalk.formats.published.record import (
     amend,
     differences,
     extra_of,
+    folders_with,
     gather,
+    make_chat,
     undated_notes,
 )
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
@@ -113,13 +116,11 @@ def _chat(id_: str, messages: list[Message], meta: Fields, beyond: Fields, gap: 
     sessions = _laid_out(messages, own.get("layout"), where)
     if sessions is None:
         sessions = cut_keeping_ids(sorted_by_time(messages), gap)
-    speakers = tuple(dict.fromkeys(m.speaker for s in sessions for m in s.messages))
-    about_speakers = beyond.get("speakers") or {}
-    about = {
-        name: about_speakers[name] for name in speakers if any(meta_of(about_speakers.get(name)))
-    }
+    chat = make_chat(id_, sessions)
+    speakers = beyond.get("speakers") or {}
+    about = {name: speakers[name] for name in chat.speakers if any(meta_of(speakers.get(name)))}
     extra = _extra(meta, {**beyond, "speakers": about}, where)
-    return amend(Chat(id_, speakers, sessions, extra=extra), own, where)
+    return amend(replace(chat, extra=extra), own, where)
 
 
 def _laid_out(messages: list[Message], layout: Any, where: str) -> tuple[Session, ...] | None:
@@ -208,12 +209,7 @@ _MARKS = ({"conversation_id", "root"}, {"speaker", "user"}, {"reply-to", "reply_
 
 def _folders(source: Source) -> dict[str, dict[str, Member]]:
     """The files of each folder that holds utterances, by their plain names."""
-    folders: dict[str, dict[str, Member]] = {}
-    for member in source.members:
-        folder, _, name = member.name.rpartition("/")
-        name = name.lower().removesuffix(".gz")
-        if name in _UTTERANCES or name in _BESIDE:
-            folders.setdefault(folder, {}).setdefault(name, member)
+    folders = folders_with(source, (*_UTTERANCES, *_BESIDE))
     return {folder: files for folder, files in folders.items() if set(files) & set(_UTTERANCES)}
 
 

@@ -60,7 +60,6 @@ _AUTHOR = ("author", "user", "username")
 _SCORE = ("score", "ups", "upvotes")
 _TIME = ("timestamp", "created_utc", "created", "time", "date")
 _DOMAIN = ("__sub__", "subreddit", "domain")
-_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 _NESTED = (dict, list)
 _DEEPEST = sys.maxsize  # a chain of replies may be any length
 _COLUMNS = ("chat", "session_time", "id", "speaker", "time", "text", "reply_to", "deleted", "extra")
@@ -122,8 +121,6 @@ def _take(fields: Fields, names: tuple[str, ...]) -> Any:
 def _score(value: Any) -> int | float | None:
     """A score as a number; Reddit dumps also write it as text."""
     if isinstance(value, str):
-        if _WHOLE.fullmatch(value):
-            return int(value)
         try:
             value = float(value)
         except ValueError:
