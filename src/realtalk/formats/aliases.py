@@ -65,20 +65,15 @@ def learn(
             word = _WORD.match(event.text.strip())
             if word and word[0][0].isupper():
                 subjects[event.speaker][_bare(word[0])] += 1
-    by_events = (
-        (name, speaker, "events")
-        for speaker, counts in subjects.items()
-        for name, count in counts.items()
-        if count >= 2 and 2 * count >= counts.total()
-    )
-    by_name = (
-        (first, speaker, "name")
-        for speaker in speakers
-        for first, *rest in [speaker.split() or [""]]
-        if rest and len(first) > 2 and first.isalpha()
-    )
-    introductions = _introductions(sessions, subjects, questions)
-    for name, speaker, source in (*introductions, *by_events, *by_name):
+    told = list(_introductions(sessions, subjects, questions))
+    for speaker, counts in subjects.items():
+        often = (name for name, count in counts.items() if count >= max(2, counts.total() / 2))
+        told += ((name, speaker, "events") for name in often)
+    for speaker in speakers:
+        first, *rest = speaker.split() or [""]
+        if rest and len(first) > 2 and first.isalpha():
+            told.append((first, speaker, "name"))
+    for name, speaker, source in told:
         if name.casefold() not in speaker_names and name not in _NOT_NAMES:
             claims.setdefault(name, {}).setdefault(speaker, source)
     aliases = [

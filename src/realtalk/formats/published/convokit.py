@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from realtalk.formats.json_input import (
     head_keys,
     json_lines,
     load,
+    load_list,
     mapping,
     odd_at,
     text_of,
@@ -302,21 +304,16 @@ def _name(fields: Fields, *names: str) -> str | None:
 
 
 def _mapping(member: Member | None) -> Fields:
-    if member is None:
-        return {}
-    data = load(member)
-    if not isinstance(data, dict):
+    data = load(member) if member else {}
+    if member and not isinstance(data, dict):
         raise member.error("is not a mapping of ids")
-    return data
+    return mapping(data)
 
 
 def _entries(member: Member) -> Iterator[tuple[str, Any]]:
     """Utterances with their place; what is no utterance is left to the caller."""
     if member.suffix == ".json":
-        data = load(member)
-        if not isinstance(data, list):
-            raise member.error("is not a list of utterances")
-        yield from ((f"[{index}]", entry) for index, entry in enumerate(data))
+        yield from ((f"[{index}]", entry) for index, entry in enumerate(load_list(member)))
         return
     for number, value in json_lines(member):
         if value is not BLANK:
@@ -372,11 +369,11 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
 
 def _index(metas: Iterable[Fields]) -> dict[str, list[str]]:
     """Which types each meta key has, in ConvoKit's own words."""
-    kinds_by_key: dict[str, dict[str, None]] = {}
-    for meta in metas:
-        for key, value in meta.items():
-            kinds_by_key.setdefault(key, {})[str(type(value))] = None
-    return {key: list(kinds) for key, kinds in kinds_by_key.items()}
+    index: dict[str, list[str]] = {}
+    for key, value in chain.from_iterable(meta.items() for meta in metas):
+        if (kind := str(type(value))) not in index.setdefault(key, []):
+            index[key].append(kind)
+    return index
 
 
 FORMAT = Format("ConvoKit corpus", _sniff, _read, _write)

@@ -88,11 +88,10 @@ def _check_parts(data: bytes, where: str) -> None:
     most_rows = scale(max(_LEAST_ROWS, len(data) // _ROW_BYTES))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
-            measure, part, rows = Measure(), bytearray(), 0
+            measure, part, rows = Measure(allowance, name), bytearray(), 0
             with archive.open(name) as stream:
                 while piece := stream.read(_PIECE):
                     measure.add(piece)
-                    allowance.note(name, measure)
                     part += piece
                     rows += len(_ROW.findall(piece))
                     if rows > most_rows:
