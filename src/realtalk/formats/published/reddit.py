@@ -143,9 +143,6 @@ class Posts:
         self._rows: list[tuple[Any, ...]] = []
         self._frames: list[pl.DataFrame] = []
 
-    def leave(self, where: str, reason: str) -> None:
-        self.left.append(Leftover(where, reason))
-
     def _fill(self, node: _Node, where: str) -> None:
         """Takes the fields apart; what says nothing and bears nothing is no message."""
         fields = node.fields
@@ -190,9 +187,7 @@ class Posts:
                 self._fill(node, where)
             if node.parent and not node.reason:
                 node.parent.answered = True
-        for node in nodes:
-            if node.reason:
-                self.leave(where, node.reason)
+        self.left += (Leftover(where, node.reason) for node in nodes if node.reason)
         nodes = [node for node in nodes if not node.reason]
         if not nodes:
             return
@@ -260,7 +255,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
                     if count % _EVERY == 0:
                         options.progress(count, 0, "posts")
                 else:
-                    posts.leave(where, "a bare value where a post belongs")
+                    posts.left.append(Leftover(where, "a bare value where a post belongs"))
     if not posts.chats:
         raise source.error("holds no post that can be read")
     messages = posts.frame()
