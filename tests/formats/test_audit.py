@@ -56,8 +56,8 @@ REFUSED = """
     [] | holds no audited question
     {"chat": "a", "question": "b"} | not a line of an audit
     {"chat": "a", "question": "b", "answer": "c", "verdict": "bad"} | no such verdict
-    {"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "accept": ""} | accept is no list
-    {"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "why": 3} | why is no text
+    {"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "accept": ""} | accept is of
+    {"chat": "a", "question": "b", "answer": "c", "verdict": "ok", "why": 3} | why is of another
     | holds no audited question
 """
 

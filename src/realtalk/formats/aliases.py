@@ -33,7 +33,7 @@ _CALLS = re.compile(
     r"(?:\b(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks|[Mm]eet you|[Mm]orning|[Nn]ight),? |, )"
     rf"(?={_NAME})|^(?={_NAME}[,!])"
 )
-_ENDS = re.compile(r"(?<=\w)\b")
+_BEGINS = re.compile(r"['’-]")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _ASKS_NAME = re.compile(r"\bname\b", re.IGNORECASE)
 _NOT_NAMES = frozenset(
@@ -65,20 +65,15 @@ def learn(
             word = _WORD.match(event.text.strip())
             if word and word[0][0].isupper():
                 subjects[event.speaker][_bare(word[0])] += 1
-    by_events = (
-        (name, speaker, "events")
-        for speaker, counts in subjects.items()
-        for name, count in counts.items()
-        if count >= 2 and 2 * count >= counts.total()
-    )
-    by_name = (
-        (first, speaker, "name")
-        for speaker in speakers
-        for first, *rest in [speaker.split() or [""]]
-        if rest and len(first) > 2 and first.isalpha()
-    )
-    introductions = _introductions(sessions, subjects, questions)
-    for name, speaker, source in (*introductions, *by_events, *by_name):
+    told = list(_introductions(sessions, subjects, questions))
+    for speaker, counts in subjects.items():
+        often = (name for name, count in counts.items() if count >= max(2, counts.total() / 2))
+        told += ((name, speaker, "events") for name in often)
+    for speaker in speakers:
+        first, *rest = speaker.split() or [""]
+        if rest and len(first) > 2 and first.isalpha():
+            told.append((first, speaker, "name"))
+    for name, speaker, source in told:
         if name.casefold() not in speaker_names and name not in _NOT_NAMES:
             claims.setdefault(name, {}).setdefault(speaker, source)
     aliases = [
@@ -114,17 +109,14 @@ def _introductions(
 
 
 def _callers(sessions: Sequence[Session]) -> dict[str, set[str]]:
-    """Who calls somebody by each name; two of them are enough to know that another does."""
+    """Who calls somebody by each name."""
     callers: dict[str, set[str]] = {}
     for session in sessions:
         for message in session.messages:
-            for call in _CALLS.finditer(message.text):
-                name = call[1] or call[2]
+            for name in map("".join, _CALLS.findall(message.text)):
                 # "hey Kate's" and "hey Kate-Ann" call Kate, too.
-                for end in _ENDS.finditer(name):
-                    speakers = callers.setdefault(name[: end.start()], set())
-                    if len(speakers) < 2:
-                        speakers.add(message.speaker)
+                for called in (name, _BEGINS.split(name)[0]):
+                    callers.setdefault(called, set()).add(message.speaker)
     return callers
 
 

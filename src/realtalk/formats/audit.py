@@ -26,7 +26,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -38,6 +38,7 @@ import orjson
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
 from realtalk.files.json_objects import parse_objects, read_whole
+from realtalk.formats.json_input import as_list, mapping
 from realtalk.formats.questions import resolve
 
 Verdict = Literal["ok", "wrong", "incomplete", "ambiguous", "unanswerable", "malformed"]
@@ -176,8 +177,7 @@ def _corrections(data: bytes, where: str) -> dict[str, dict[int, tuple[str, Audi
     except orjson.JSONDecodeError as error:
         raise RealtalkError("not valid JSON", where=where) from error
     chats: dict[str, dict[int, tuple[str, AuditedQuestion]]] = {}
-    for at, entry in enumerate(entries):
-        texts = entry if isinstance(entry, dict) else {}
+    for at, texts in enumerate(map(mapping, as_list(entries))):
         place = _PLACE.fullmatch(str(texts.get("question_id")))
         evidence = texts.get("correct_evidence")
         if place is None or not isinstance(evidence, list) or "error_type" not in texts:
@@ -232,17 +232,14 @@ def _parse_audit(data: bytes, name: str, where: str) -> Audit:
 
 
 def _entry(entry: Mapping[str, Any], where: str) -> AuditedQuestion:
-    names = {column.name for column in fields(AuditedQuestion)}
-    values = {name: value for name, value in entry.items() if name in names}
-    if values.get("verdict") not in VERDICTS:
+    if entry.get("verdict") not in VERDICTS:
         raise RealtalkError("no such verdict", where=where, fix=f"known: {', '.join(VERDICTS)}")
-    for name in ("accept", "evidence"):
-        strings = values.get(name, [])
-        if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
-            raise RealtalkError(f"{name} is no list of texts", where=where)
-        values[name] = tuple(strings)
-    for name in ("why", "date_basis", "reviewed", "comment"):
-        if not isinstance(values.get(name, ""), str):
-            raise RealtalkError(f"{name} is no text", where=where)
-    values["evidence_changed"] = values.get("evidence_changed") is True
+    values: dict[str, Any] = {}
+    for column in fields(AuditedQuestion):
+        value = entry.get(column.name, column.default)
+        if isinstance(value, list) and all(isinstance(text, str) for text in value):
+            value = tuple(value)
+        if type(value) is not type(column.default) and column.default is not MISSING:
+            raise RealtalkError(f"{column.name} is of another kind", where=where)
+        values[column.name] = value
     return AuditedQuestion(**values)

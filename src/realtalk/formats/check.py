@@ -72,24 +72,25 @@ class CheckReport:
 
 def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
     """Looks at every chat; the ledger adds what the reader could not place."""
-    findings: list[CheckFinding] = []
-
-    def report(chat: str, rule: str, where: str, detail: str) -> None:
-        findings.append(CheckFinding(rule, RULES[rule][0], chat, where, detail))
-
     categories = known_categories(corpus.format)
+    hits: list[tuple[str, RuleHit]] = []
     for chat in corpus.chats:
-        for hit in chain(
+        found = chain(
             _messages(chat),
             _events(chat),
             _questions(chat, categories),
             _audit_hits(chat),
             (("alias", alias.source, f"{alias.name} is {alias.speaker}") for alias in chat.aliases),
-        ):
-            report(chat.id, *hit)
+        )
+        hits += ((chat.id, hit) for hit in found)
     for leftover in ledger.leftovers if ledger else ():
-        report("", "left-over", leftover.where, leftover.reason)
-    return CheckReport(tuple(findings))
+        hits.append(("", ("left-over", leftover.where, leftover.reason)))
+    return CheckReport(
+        tuple(
+            CheckFinding(rule, RULES[rule][0], chat, where, detail)
+            for chat, (rule, where, detail) in hits
+        )
+    )
 
 
 RuleHit = tuple[str, str, str]  # rule, where, detail

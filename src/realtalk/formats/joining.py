@@ -10,7 +10,7 @@
 
     old  10:01 Anna "did you water the plants"     11:40 Theo "twice"
     new   9:01 Mum  "did you water the plants"     10:40 Theo "twice"      ...
-    align → Alignment(1 h, agreeing=412, people={("Mum", "Anna"): 201, ("Theo", "Theo"): 211})
+    align → Alignment(1 h, agreeing=412, others={"Mum": "Anna"})
 
 The app's own ids decide where both files have them. Else a message is the same where speaker,
 time and text are, and two equal messages of one minute stay two: the nth of one file is the nth
@@ -29,21 +29,20 @@ long texts that each side has once show by how many.
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
-from operator import add
+from operator import add, attrgetter
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from realtalk.chat import unpack_extra
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.sessions import Gap, cut_frame, is_pause
-from realtalk.formats.tables import MESSAGES
+from realtalk.formats.sessions import Gap, cut_frame, pauses_before
+from realtalk.formats.tables import MESSAGES, first_case
 from realtalk.text.folding import STRAY_SIGNS
 
 _OWN_ID = re.compile(r"D(\d{1,9}):(\d{1,9})", re.ASCII)
@@ -65,7 +64,7 @@ _CLEAR_AT_LEAST = 3  # messages: two people say "ok" in one minute too
 _CHANGES = (("", "edited"), ("", "deleted"), ("edited", ""), ("edited", "deleted"))
 
 Span = tuple[datetime, datetime]
-Pair = tuple[int, int, str]  # places in the old and the new file; same, edited or deleted
+Pair = tuple[int, int, str]  # places in the old and the new file; same, edited, deleted, reacted
 
 
 class _Line(NamedTuple):
@@ -74,18 +73,14 @@ class _Line(NamedTuple):
     place: int
     speaker: str
     time: datetime | None
-    edited: bool
-    deleted: bool
     minute: datetime | None  # its time as exactly as both files tell it
     text: str
+    deleted: bool
+    state: str  # deleted, edited or ""
     id: str | None
-
-    @property
-    def state(self) -> str:
-        return "deleted" if self.deleted else "edited" if self.edited else ""
+    extra: str
 
 
-_Key = Callable[[_Line], tuple[Any, ...]]
 _Lines = Sequence[_Line]
 
 
@@ -95,17 +90,21 @@ def match(old_frame: pl.DataFrame, new_frame: pl.DataFrame) -> tuple[list[Pair],
     Names and clock of the new messages are those of the old ones by now.
     """
     old, new = _lines(old_frame, new_frame)
+    first, second = (span(line.time for line in side) for side in (old, new))
     by_id, pairs = list(_by_id(old, new)), list(_by_text(old, new))
     # Ids of two accounts may agree by chance: they count where they say as much as the texts do.
     if by_id and 2 * len(by_id) >= len(pairs):
         nameless = ([line for line in side if line.id is None] for side in (old, new))
         pairs = [*by_id, *_by_text(*nameless)]
-    elif (first := _span(old)) and (second := _span(new)):
-        for further in (_near, _find_changed):
-            pairs += further(*_find_unpaired(old, new, pairs), first, second)
-    covered = _span(new)
-    gone = sum(_is_inside(line, covered) for line in _find_unpaired(old, new, pairs)[0])
-    return sorted(pairs, key=lambda pair: pair[1]), gone
+    elif first and second:
+        pairs += _near(*_find_unpaired(old, new, pairs), first, second)
+        pairs += _find_changed(*_find_unpaired(old, new, pairs), first, second)
+    gone = sum(_is_inside(line, second) for line in _find_unpaired(old, new, pairs)[0])
+    marked = (
+        (at, other, "reacted" if kind == "same" and _is_reacted(old[at], new[other]) else kind)
+        for at, other, kind in pairs
+    )
+    return sorted(marked, key=lambda pair: pair[1]), gone
 
 
 def _lines(old: pl.DataFrame, new: pl.DataFrame) -> tuple[list[_Line], list[_Line]]:
@@ -117,16 +116,17 @@ def _lines(old: pl.DataFrame, new: pl.DataFrame) -> tuple[list[_Line], list[_Lin
     columns = (
         "speaker",
         "time",
-        "edited",
-        "deleted",
         (time.dt.truncate("1m") if coarse else time).alias("minute"),
         text.str.replace_all(STRAY_SIGNS.pattern, "").str.strip_chars().str.normalize("NFC"),
+        "deleted",
+        first_case({"deleted": pl.col.deleted, "edited": pl.col.edited}, pl.lit("")).alias("state"),
         pl.coalesce(
             pl.when(extra.str.contains('"id"', literal=True))
             .then(extra)
             .str.json_path_match("$.id"),
             pl.when(~id_.str.contains(r"^D\d+:\d+$")).then(id_),
         ).alias("id"),
+        "extra",
     )
     first, second = (
         [_Line(place, *row) for place, row in enumerate(side.select(columns).iter_rows())]
@@ -139,10 +139,6 @@ def span(times: Iterable[datetime | None]) -> Span | None:
     """The time that a file covers."""
     stated = [time for time in times if time is not None]
     return (min(stated), max(stated)) if stated else None
-
-
-def _span(lines: _Lines) -> Span | None:
-    return span(line.time for line in lines)
 
 
 def _is_inside(line: _Line, covered: Span | None) -> bool:
@@ -160,32 +156,25 @@ def _find_unpaired(
     )
 
 
-def _group(lines: Iterable[_Line], key: _Key) -> dict[tuple[Any, ...], list[_Line]]:
-    groups: dict[tuple[Any, ...], list[_Line]] = {}
-    for line in lines:
-        groups.setdefault(key(line), []).append(line)
-    return groups
-
-
-def _in_both(
-    old: Iterable[_Line], new: Iterable[_Line], key: _Key
-) -> Iterator[tuple[list[_Line], list[_Line]]]:
-    """The messages of each side that have one key, in the order of the old ones."""
-    theirs = _group(new, key)
-    for name, ours in _group(old, key).items():
-        if name in theirs:
-            yield ours, theirs[name]
+def _in_both(old: _Lines, new: _Lines, *names: str) -> list[tuple[list[_Line], list[_Line]]]:
+    """The messages of each side that are alike in these fields, in the order of the old ones."""
+    key = attrgetter(*names)
+    groups: dict[Any, tuple[list[_Line], list[_Line]]] = defaultdict(lambda: ([], []))
+    for side, lines in enumerate((old, new)):
+        for line in lines:
+            groups[key(line)][side].append(line)
+    return [group for group in groups.values() if all(group)]
 
 
 def _by_id(old: _Lines, new: _Lines) -> Iterator[Pair]:
     """Messages of one id, speaker and moment; an id that a file has twice says nothing."""
-    for ours, theirs in _in_both(old, new, lambda line: (line.id, line.speaker, line.minute)):
+    for ours, theirs in _in_both(old, new, "id", "speaker", "minute"):
         our, their = ours[0], theirs[0]
         if our.id is None or len(ours) > 1 or len(theirs) > 1:
             continue
-        is_edited = our.text != their.text or (their.edited and not our.edited)
-        kind = "edited" if is_edited else "same"
-        yield our.place, their.place, "deleted" if their.deleted > our.deleted else kind
+        became = their.state if their.state != our.state else ""
+        kind = became or ("edited" if our.text != their.text else "same")
+        yield our.place, their.place, kind
 
 
 def _by_text(old: _Lines, new: _Lines) -> Iterator[Pair]:
@@ -193,39 +182,25 @@ def _by_text(old: _Lines, new: _Lines) -> Iterator[Pair]:
 
     Where the counts differ, the earlier file has its last ones in common with the later one.
     """
-    first, second = _span(old), _span(new)
+    first, second = (span(line.time for line in side) for side in (old, new))
     new_is_earlier = first and second and second < first
-    for ours, theirs in _in_both(
-        old, new, lambda line: (line.speaker, line.minute, line.text, line.deleted)
-    ):
+    for ours, theirs in _in_both(old, new, "speaker", "minute", "text", "deleted"):
         count = min(len(ours), len(theirs))
-        pairs = (
-            zip(ours[:count], theirs[-count:], strict=True)
-            if new_is_earlier
-            else zip(ours[-count:], theirs[:count], strict=True)
-        )
-        yield from ((our.place, their.place, "same") for our, their in pairs)
+        shared = (ours, theirs[-count:]) if new_is_earlier else (ours[-count:], theirs)
+        for our, their in zip(*shared, strict=False):
+            yield our.place, their.place, "same"
 
 
 def _near(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
     """Equal texts within a minute, where enough of them show that the clocks are two."""
     start, end = max(first[0], second[0]), min(first[1], second[1])
     before, after = (
-        sorted(
-            (
-                line
-                for line in side
-                if line.text and line.time and start - _NEAR <= line.time <= end + _NEAR
-            ),
-            key=lambda line: line.time or start,
-        )
+        sorted((line for line in side if line.text and line.time), key=attrgetter("time"))
         for side in (old, new)
     )
     pairs: list[Pair] = []
     proven = 0
-    for ours, theirs in _in_both(
-        before, after, lambda line: (line.speaker, line.text, line.deleted)
-    ):
+    for ours, theirs in _in_both(before, after, "speaker", "text", "deleted"):
         at = other_at = 0
         while at < len(ours) and other_at < len(theirs):
             our, their = ours[at], theirs[other_at]
@@ -239,65 +214,63 @@ def _near(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
     return pairs if proven >= _NEAR_AT_LEAST else []
 
 
-def _find_changed(old: _Lines, new: _Lines, first: Span, second: Span) -> list[Pair]:
+def _find_changed(old: _Lines, new: _Lines, first: Span, second: Span) -> Iterator[Pair]:
     """Messages that one file has as edited or deleted and the other does not.
 
-    They are one speaker's of one moment that both files cover.
+    They are one speaker's of one moment that both files cover, and it is clear which became which.
     """
     before = [line for line in old if _is_inside(line, second)]
     after = [line for line in new if line.time and first[0] <= line.time <= first[1]]
-    moments = _in_both(before, after, lambda line: (line.speaker, line.minute))
-    return [pair for moment in moments for pair in _states(*moment)]
+    for ours, theirs in _in_both(before, after, "speaker", "minute"):
+        left, new_left = ours, theirs
+        for state, new_state in _CHANGES:
+            olds = [line for line in left if line.state == state]
+            news = [line for line in new_left if line.state == new_state]
+            if len(olds) == len(news):
+                for our, their in zip(olds, news, strict=True):
+                    yield our.place, their.place, new_state or "same"
+                left = [line for line in left if line.state != state]
+                new_left = [line for line in new_left if line.state != new_state]
 
 
-def _states(ours: _Lines, theirs: _Lines) -> Iterator[Pair]:
-    """Pairs among the messages of one moment, where it is clear which became which."""
-    for state, new_state in _CHANGES:
-        olds = [line.place for line in ours if line.state == state]
-        news = [line.place for line in theirs if line.state == new_state]
-        if len(olds) == len(news):
-            yield from ((*places, new_state or "same") for places in zip(olds, news, strict=True))
-            ours = [line for line in ours if line.state != state]
-            theirs = [line for line in theirs if line.state != new_state]
+def _is_reacted(our: _Line, their: _Line) -> bool:
+    """Whether nothing but the reactions differs."""
+    extras = (our.extra, their.extra)
+    if our.extra == their.extra or not any('"reactions"' in extra for extra in extras):
+        return False
+    before, after = ({**unpack_extra(extra), "reactions": None} for extra in extras)
+    return before == after
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """`offset` brings the new chat's times to the old one's; `people` counts (new, old) names."""
+class Alignment(NamedTuple):
+    """How a new chat lies on an old one, by `agreeing` messages that both have.
+
+    `offset` brings the new one's times to the old one's. `others` are new names whose messages
+    have another name in the old chat; None where it is unclear which.
+    """
 
     offset: timedelta
     agreeing: int
-    people: Mapping[tuple[str, str], int]
-
-    def others(self) -> dict[str, str | None]:
-        """New names whose messages have another name in the old chat; None where it is unclear.
-
-        A pair is clear where nearly all messages of both go to each other.
-        """
-        new_names: dict[str, Counter[str]] = {}
-        old_names: Counter[str] = Counter()
-        for (new, old), count in self.people.items():
-            new_names.setdefault(new, Counter())[old] = count
-            old_names[old] += count
-        others: dict[str, str | None] = {}
-        for new, counts in new_names.items():
-            total = counts.total()
-            if total < _CLEAR_AT_LEAST or 2 * counts[new] >= total:
-                continue
-            best, most = counts.most_common(1)[0]
-            clear = most >= max(_CLEAR_AT_LEAST, _CLEAR * max(total, old_names[best]))
-            others[new] = best if clear else None
-        return others
+    others: Mapping[str, str | None]
 
 
 def align(old_frame: pl.DataFrame, new_frame: pl.DataFrame) -> Alignment | None:
     """How the new chat lies on the old one; None where they do not show to be one."""
     old, new = _lines(old_frame, new_frame)
-    return _at_once(old, new) or _find_offset(old, new)
+    # By equal texts of one moment, whoever is said to have written them.
+    pairs = [
+        pair
+        for group in _in_both(old, new, "minute", "text", "deleted")
+        for pair in zip(*group, strict=False)
+    ]
+    if pairs and len(pairs) >= _ENOUGH * common(old_frame["time"], new_frame["time"]):
+        return Alignment(timedelta(0), len(pairs), _others(pairs))
+    return _find_offset(old, new)
 
 
-def common(old: Sequence[datetime | None], new: Sequence[datetime | None]) -> int:
+def common(old: Iterable[datetime | None], new: Iterable[datetime | None]) -> int:
     """How many messages lie in the time that both cover, in the file that has fewer of them."""
+    old, new = list(old), list(new)
     return min(_within(old, span(new)), _within(new, span(old)))
 
 
@@ -307,28 +280,14 @@ def _within(times: Iterable[datetime | None], covered: Span | None) -> int:
     return sum(time is not None and covered[0] <= time <= covered[1] for time in times)
 
 
-def _at_once(old: _Lines, new: _Lines) -> Alignment | None:
-    """By equal texts of one moment, whoever is said to have written them."""
-    pairs = [
-        pair
-        for groups in _in_both(old, new, lambda line: (line.minute, line.text, line.deleted))
-        for pair in zip(*groups, strict=False)
-    ]
-    shared = common([line.time for line in old], [line.time for line in new])
-    if not pairs or len(pairs) < _ENOUGH * shared:
-        return None
-    return Alignment(timedelta(0), len(pairs), _people(pairs))
-
-
 def _find_offset(old: _Lines, new: _Lines) -> Alignment | None:
     """By texts that each side has once, where they are one and the same span apart."""
     first, second = _telling(old), _telling(new)
     apart = {text: first[text][0] - second[text][0] for text in first if text in second}
     apart = {text: gap for text, gap in apart.items() if abs(gap) <= _FARTHEST + _JITTER}
-    if len(apart) < _SHOWN:
-        return None
     zones = Counter(round(gap / _ZONE) for gap in apart.values())
-    offset = _ZONE * min(zones, key=lambda zone: (-zones[zone], abs(zone), zone))
+    zone = min(zones, key=lambda zone: (-zones[zone], abs(zone), zone), default=0)
+    offset = _ZONE * zone
     pairs = [
         (first[text][1], second[text][1])
         for text, gap in apart.items()
@@ -339,7 +298,7 @@ def _find_offset(old: _Lines, new: _Lines) -> Alignment | None:
     )
     if len(pairs) < max(_SHOWN, _ENOUGH * shared):
         return None
-    return Alignment(offset, len(pairs), _people(pairs))
+    return Alignment(offset, len(pairs), _others(pairs))
 
 
 def _telling(lines: _Lines) -> dict[str, tuple[datetime, _Line]]:
@@ -352,12 +311,27 @@ def _telling(lines: _Lines) -> dict[str, tuple[datetime, _Line]]:
     }
 
 
-def _people(pairs: Sequence[tuple[_Line, _Line]]) -> dict[tuple[str, str], int]:
-    """New and old names of the same messages; those of a moment's only text say it best."""
+def _others(pairs: Sequence[tuple[_Line, _Line]]) -> dict[str, str | None]:
+    """Names of the new file → those that their messages have in the old one, where they differ.
+
+    Messages of a moment's only text say it best. A pair of names is clear where nearly all
+    messages of both go to each other.
+    """
     times = Counter((our.minute, our.text) for our, _ in pairs)
     once = [(our, their) for our, their in pairs if times[our.minute, our.text] == 1 and our.text]
-    counts = Counter((their.speaker, our.speaker) for our, their in once or pairs)
-    return dict(sorted(counts.items()))
+    by_name: dict[str, Counter[str]] = defaultdict(Counter)
+    old_names: Counter[str] = Counter()
+    for our, their in once or pairs:
+        by_name[their.speaker][our.speaker] += 1
+        old_names[our.speaker] += 1
+    others: dict[str, str | None] = {}
+    for name, counts in sorted(by_name.items()):
+        total = counts.total()
+        if total >= _CLEAR_AT_LEAST and 2 * counts[name] < total:
+            best, most = max(sorted(counts.items()), key=lambda entry: entry[1])
+            clear = most >= max(_CLEAR_AT_LEAST, _CLEAR * max(total, old_names[best]))
+            others[name] = best if clear else None
+    return others
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,58 +378,30 @@ def join(
     """
     pairs, gone = match(old, new)
     kinds = Counter(kind for *_, kind in pairs)
-    extras, new_extras = old["extra"].to_list(), new["extra"].to_list()
-    reacted = {
-        place: at
-        for place, at, kind in pairs
-        if kind == "same" and _is_reacted(extras[place], new_extras[at])
-    }
     counts = JoinCounts(
-        joined=len(pairs),
-        new=new.height - len(pairs),
-        edited=kinds["edited"],
-        deleted=kinds["deleted"],
-        reacted=len(reacted),
-        gone=gone,
+        len(pairs),
+        new.height - len(pairs),
+        kinds["edited"],
+        kinds["deleted"],
+        kinds["reacted"],
+        gone,
     )
+    both = pl.concat([old, new])
     if take_edits:
-        changed = {place: at for place, at, kind in pairs if kind != "same"}
-        old = _update(old, new, changed, _EDITABLE)
-        old = _update(old, new, reacted, ("extra",))
+        changed = {place: old.height + at for place, at, kind in pairs if kind != "same"}
+        places = [changed.get(place, place) for place in range(old.height)]
+        old = old.with_columns(both.select(_EDITABLE)[places].get_columns())
+        both = pl.concat([old, new])
     if not counts.new:
         return old, counts
     known_at = {at: place for place, at, _ in pairs}
     order = _order(old["time"], new["time"], known_at)
-    merged = pl.concat([old, new])[order]
-    places = [at - old.height if at >= old.height else None for at in order]
-    merged = _in_sessions(merged, places, gap, numbers)
-    return _assign_ids(merged, places, old["id"].to_list(), new["id"].to_list(), known_at), counts
-
-
-def _is_reacted(before: str, after: str) -> bool:
-    """Whether nothing but the reactions differs."""
-    marked = before != after and any('"reactions"' in extra for extra in (before, after))
-    return marked and _but_reactions(before) == _but_reactions(after)
-
-
-def _but_reactions(extra: str) -> Any:
-    try:
-        values = json.loads(extra or "{}")
-    except (ValueError, RecursionError):
-        return extra
-    if isinstance(values, dict):
-        values.pop("reactions", None)
-    return values
-
-
-def _update(
-    old: pl.DataFrame, new: pl.DataFrame, changed: Mapping[int, int], columns: Sequence[str]
-) -> pl.DataFrame:
-    """The known messages with what the new export has in some columns of them."""
-    places = [
-        old.height + changed[place] if place in changed else place for place in range(old.height)
-    ]
-    return old.with_columns(pl.concat([old, new]).select(columns)[places].get_columns())
+    is_new = [place >= old.height for place in order]
+    last = max([*numbers, *old["session"]], default=0)
+    merged = _in_sessions(both[order].with_columns(new=pl.Series(is_new)), gap, last)
+    ids, new_ids = old["id"].to_list(), new["id"].to_list()
+    renamed = {new_ids[at]: ids[place] for at, place in reversed(known_at.items())}
+    return _assign_ids(merged, is_new, ids, renamed), counts
 
 
 def _order(known_times: pl.Series, new_times: pl.Series, known_at: Mapping[int, int]) -> list[int]:
@@ -471,10 +417,9 @@ def _order(known_times: pl.Series, new_times: pl.Series, known_at: Mapping[int, 
     moments = times.cum_max().to_list()
     keys = [(moment, place, 0) for place, moment in enumerate(moments)]
     order = list(range(len(keys)))
-    places = range(len(new_moments))
-    partners = pl.Series([known_at.get(place) for place in places], dtype=pl.Int64)
+    partners = pl.Series([known_at.get(at) for at in range(len(new_moments))], dtype=pl.Int64)
     neighbours = zip(partners.forward_fill(), partners.backward_fill(), strict=True)
-    for place, moment, (before, after) in zip(places, new_moments, neighbours, strict=True):
+    for place, (moment, (before, after)) in enumerate(zip(new_moments, neighbours, strict=True)):
         beside = (
             (moments[neighbour], neighbour, side)
             for neighbour, side in ((before, 1), (after, -1))
@@ -486,74 +431,54 @@ def _order(known_times: pl.Series, new_times: pl.Series, known_at: Mapping[int, 
     return sorted(order, key=keys.__getitem__)  # equal ones stay in the order of their file
 
 
-def _in_sessions(
-    merged: pl.DataFrame, places: Sequence[int | None], gap: Gap, numbers: Sequence[int]
-) -> pl.DataFrame:
-    """With a session for the new messages: one beside them, or the next number."""
-    times, sessions = merged["time"], merged["session"].to_list()
-    # Whether a pause lies before a message. One without a time goes with the one that it is held
+def _in_sessions(merged: pl.DataFrame, gap: Gap, last: int) -> pl.DataFrame:
+    """With a session for the new messages: one beside them, or the next after the `last`."""
+    time, session, known = pl.col.time, pl.col.session, ~pl.col.new
+
+    def of_known(value: pl.Expr) -> pl.Expr:
+        return pl.when(known).then(value)
+
+    # How many pauses lie before a message. One without a time goes with the one that it is held
     # against: the one before it, or the one behind it.
-    pauses, pauses_back = (
-        [False, *(is_pause(earlier, later, gap) for earlier, later in pairwise(filled))]
-        for filled in (times.forward_fill(), times.backward_fill())
+    pauses = pauses_before(time.forward_fill(), gap)
+    count, count_back = pauses.cum_sum(), pauses_before(time.backward_fill(), gap).cum_sum()
+    before, after = of_known(session).forward_fill(), of_known(session).backward_fill()
+    goes_on = (count == of_known(count).forward_fill()) | (before == after)
+    leads_to = count_back == of_known(count_back).backward_fill()
+    beside = pl.when(goes_on).then(before).when(leads_to).then(after)
+    stands_alone = beside.is_null()
+    begins = stands_alone & (pauses | ~stands_alone.shift(1, fill_value=False))
+    merged = merged.with_columns(
+        session=pl.coalesce(of_known(session), beside, last + begins.cum_sum()).cast(pl.Int32)
     )
-    old_places = [at for at, place in enumerate(places) if place is None]
-    last = max([*numbers, *(sessions[at] for at in old_places)], default=0)
-    for before, after in pairwise([-1, *old_places, len(sessions)]):
-        start, end = before + 1, after
-        session = sessions[before] if start else None
-        next_session = sessions[end] if end < len(sessions) else None
-        while start < end and session is not None:
-            if pauses[start] and session != next_session:
-                break
-            sessions[start] = session
-            start += 1
-        while start < end and next_session is not None and not pauses_back[end]:
-            end -= 1
-            sessions[end] = next_session
-        for at in range(start, end):
-            last += at == start or pauses[at]
-            sessions[at] = last
-    stated = merged["session_time"].to_list()
-    dates = {sessions[at]: stated[at] for at in old_places}
-    for number, time in zip(sessions, times, strict=True):
-        dates.setdefault(number, time)
+    stated = pl.col.session_time.filter(known).last().over("session")
     return merged.with_columns(
-        pl.Series("session", sessions, pl.Int32),
-        pl.Series("session_time", [dates[number] for number in sessions], MESSAGES["session_time"]),
-    )
+        session_time=pl.when(known.any().over("session"))
+        .then(stated)
+        .otherwise(time.first().over("session"))
+    ).drop("new")
 
 
 def _assign_ids(
-    merged: pl.DataFrame,
-    places: Sequence[int | None],
-    known_ids: Sequence[str],
-    new_ids: Sequence[str],
-    known_at: Mapping[int, int],
+    merged: pl.DataFrame, is_new: Sequence[bool], known_ids: Sequence[str], renamed: dict[str, str]
 ) -> pl.DataFrame:
-    """With ids for the new messages, and their replies to what they mean."""
-    ids = merged["id"].to_list()
+    """With ids for the new messages, and their replies to what they mean.
+
+    `renamed` are ids of the new export and those that their messages have here.
+    """
     position: Counter[int] = Counter()  # of the last message of each session
     for own in filter(None, map(_OWN_ID.fullmatch, known_ids)):
-        number = int(own[1])
-        position[number] = max(position[number], int(own[2]))
-    own_names = all(map(_OWN_ID.fullmatch, new_ids))
-    names = UniqueNames("{}~{}", taken=() if own_names else known_ids)
-    current_ids: dict[str, str] = {}  # the new export's ids → those that they have now
-    for at, old in known_at.items():
-        current_ids.setdefault(new_ids[at], known_ids[old])
-    for at, (place, number) in enumerate(zip(places, merged["session"], strict=True)):
-        if place is None:
-            continue
-        if _OWN_ID.fullmatch(new_ids[place]):
-            position[number] += 1
-            ids[at] = f"D{number}:{position[number]}"
-        else:
-            ids[at] = names.free(ids[at])
-        current_ids.setdefault(new_ids[place], ids[at])
+        position[int(own[1])] = max(position[int(own[1])], int(own[2]))
+    names = UniqueNames("{}~{}", taken=known_ids)
+    ids = merged["id"].to_list()
+    for at, (id_, number) in enumerate(zip(ids, merged["session"], strict=True)):
+        if is_new[at]:
+            position[number] += (is_own := _OWN_ID.fullmatch(id_) is not None)
+            ids[at] = f"D{number}:{position[number]}" if is_own else names.free(id_)
+            renamed.setdefault(id_, ids[at])
     replies = [
-        reply if place is None else current_ids.get(reply, reply)
-        for place, reply in zip(places, merged["reply_to"], strict=True)
+        renamed.get(reply, reply) if new else reply
+        for new, reply in zip(is_new, merged["reply_to"], strict=True)
     ]
     return merged.with_columns(
         pl.Series("id", ids, pl.String), pl.Series("reply_to", replies, pl.String)
@@ -562,11 +487,8 @@ def _assign_ids(
 
 def is_cut(messages: pl.DataFrame, gap: Gap) -> bool:
     """Whether sessions and ids of a chat are those that our rule gives."""
-    return (
-        _cut_sessions(messages, gap)
-        .select("session", "id")
-        .equals(messages.select("session", "id"))
-    )
+    columns = ("session", "id")
+    return _cut_sessions(messages, gap).select(columns).equals(messages.select(columns))
 
 
 def recut(messages: pl.DataFrame, gap: Gap) -> pl.DataFrame:

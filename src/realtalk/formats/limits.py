@@ -1,7 +1,7 @@
 """How much a file may turn into: bounds in proportion to what lies on disk.
 
     allowance = Allowance(on_disk=2_900_000, where="export.zip")
-    allowance.note("chat.txt", Measure(...))  → RealtalkError as soon as it has grown too far
+    Measure(allowance, "chat.txt").add(data)  → RealtalkError as soon as it has grown too far
 
 What is packed can grow a thousandfold, so it is measured while it is unpacked: its bytes, and the
 marks that begin something to be kept (a line, a cell, a JSON value, a tag), because a mark costs
@@ -51,20 +51,6 @@ def scale(limit: int) -> int:
         return limit
 
 
-class Measure:
-    """What has come out of one file so far: its bytes, and how many there are of each mark."""
-
-    __slots__ = ("counts",)
-
-    def __init__(self) -> None:
-        self.counts = [0] * (1 + len(_KINDS))
-
-    def add(self, data: bytes) -> None:
-        self.counts[0] += len(data)
-        for place, mark in enumerate(_KINDS, 1):
-            self.counts[place] += data.count(mark)
-
-
 class Allowance:
     """What the files of one archive, or a file alone, may come to."""
 
@@ -72,17 +58,17 @@ class Allowance:
         self._where = where
         marks = (max(least, int(on_disk / size)) for least, size in _KINDS.values())
         self._most = [scale(limit) for limit in (max(LEAST_BYTES, GROWTH * on_disk), *marks)]
-        self._counts = Measure().counts
+        self._counts = [0] * len(self._most)
         self._known: dict[object, list[int]] = {}
 
-    def note(self, name: object, measure: Measure) -> None:
+    def note(self, name: object, new_counts: list[int]) -> None:
         """Counts what is new: a file that is read twice counts once."""
-        counts = self._known.get(name) or Measure().counts
-        if measure.counts[0] <= counts[0]:
+        counts = self._known.setdefault(name, [0] * len(new_counts))
+        if new_counts[0] <= counts[0]:
             return
-        for place, count in enumerate(measure.counts):
+        for place, count in enumerate(new_counts):
             self._counts[place] += count - counts[place]
-        self._known[name] = list(measure.counts)
+        counts[:] = new_counts
         for place, (count, most) in enumerate(zip(self._counts, self._most, strict=True)):
             if count > most:
                 size = f"{most / 1e6:,.0f} MB when it is unpacked"
@@ -92,6 +78,21 @@ class Allowance:
                     where=self._where,
                     fix=f"if you trust it, set {VARIABLE}=10",
                 )
+
+
+class Measure:
+    """What has come out of one file so far: its bytes, and how many there are of each mark."""
+
+    def __init__(self, allowance: Allowance, name: object) -> None:
+        self._allowance, self._name = allowance, name
+        self._counts = [0] * (1 + len(_KINDS))
+
+    def add(self, data: bytes) -> None:
+        """Counts the next piece; an error where it is out of proportion."""
+        self._counts[0] += len(data)
+        for place, mark in enumerate(_KINDS, 1):
+            self._counts[place] += data.count(mark)
+        self._allowance.note(self._name, self._counts)
 
 
 def check_leftovers(leftovers: int, messages: int, where: str) -> None:

@@ -25,18 +25,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from functools import cached_property
 
-import orjson
 import polars as pl
 
 from realtalk.chat import Alias, calls_in, pack_extra, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.joining import Alignment, JoinCounts, align, common, is_cut, join, recut, span
+from realtalk.formats.json_input import mapping
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.sessions import Gap
-from realtalk.formats.tables import MESSAGES, ChatRow, Tables
+from realtalk.formats.tables import ChatRow, Tables, join_tables, rename_chats
 from realtalk.registry import suggest
 
 JOINED = "another export"  # the source of an alias that was learned by joining
@@ -45,8 +45,7 @@ _NOW = timedelta(0)
 _COPY = re.compile(r"[ _]*\(\d{1,3}\)$")  # how browsers and phones name a second file
 _FEW = 8  # chats that are all looked at
 _LIKELY = 5  # of more, those that have most in common
-_LONG = 12
-_SAME = ["speaker", "time", "text"]
+_LONG = 12  # letters of a text that tells a chat
 _MOST = 500  # chats that share messages: nobody exports one so often, and each takes some time
 
 
@@ -115,7 +114,7 @@ def _same_people(
     names = _known_names(old, new, same)
     proposed: dict[str, str] = {}
     unclear: list[str] = []
-    for name, suggested in (alignment.others() if alignment else {}).items():
+    for name, suggested in (alignment.others if alignment else {}).items():
         if name in names and (name in same or name in same.values()):
             continue
         if suggested is None:
@@ -147,13 +146,7 @@ def _known_names(old: ChatRow, new: ChatRow, same: Mapping[str, str]) -> dict[st
 
 def _authors(row: ChatRow) -> dict[str, str]:
     """Speakers and the app's ids of them, where the reader kept them."""
-    try:
-        fields: Any = orjson.loads(row.extra or b"{}")
-    except orjson.JSONDecodeError:
-        return {}
-    authors = fields.get("authors") if isinstance(fields, dict) else None
-    if not isinstance(authors, dict):
-        return {}
+    authors = mapping(unpack_extra(row.extra).get("authors"))
     return {name: number for name, number in authors.items() if isinstance(number, str)}
 
 
@@ -214,7 +207,6 @@ class _Merger:
         self._counts = JoinCounts()
         self._joined_chats: list[str] = []
         self._notes: list[str] = []
-        self._shared: dict[str, list[str]] | None = None
 
     def merge(self) -> MergeResult:
         way, chats = self._way, self._new.chats
@@ -232,22 +224,19 @@ class _Merger:
 
     def _rename_people(self) -> None:
         """People of the known chats get the names that were said to be theirs."""
-        for row in self._known.chats:
+        for id_, row in self._rows.items():
             names = {
                 name: old
                 for name, old in self._way.same.items()
                 if name in row.speakers and old not in row.speakers
             }
-            if not names:
-                continue
             speakers = tuple(names.get(name, name) for name in row.speakers)
             extra = row.extra
             if calls := _renamed_calls(extra, names):
                 extra = pack_extra({**unpack_extra(extra), "calls": packed_calls(calls)})
-            self._rows[row.id] = replace(
-                row, speakers=speakers, aliases=_aliases(row, speakers, names), extra=extra
-            )
-            self._frames[row.id] = self._frames[row.id].with_columns(pl.col.speaker.replace(names))
+            aliases = _aliases(row, speakers, names)
+            self._rows[id_] = replace(row, speakers=speakers, aliases=aliases, extra=extra)
+            self._frames[id_] = self._frames[id_].with_columns(pl.col.speaker.replace(names))
 
     def _join_known(self, row: ChatRow) -> bool:
         """Whether the chat is one that is known; then its messages are put in."""
@@ -259,36 +248,31 @@ class _Merger:
         names = _same_people(old, row, alignment, way.same)
         offset = alignment.offset if alignment else _NOW
         frame = self._new_frames[row.id].with_columns(
-            pl.lit(old.id).alias("chat"), pl.col.speaker.replace(names)
+            pl.lit(old.id).alias("chat"), pl.col.speaker.replace(names), pl.col.time + offset
         )
         if offset:
-            frame = frame.with_columns(pl.col.time + offset)
             self._notes.append(f"{old.id}: times of the new file were moved by {_hours(offset)}")
-        before = self._frames[old.id]
+        known = self._frames[old.id]
         numbers = [number for number, _ in old.empty_sessions]
-        after, counts = join(before, frame, way.gap, numbers=numbers, take_edits=way.take_edits)
-        if way.fresh and is_cut(before, way.gap):
-            after = recut(after, way.gap)
+        after, counts = join(known, frame, way.gap, numbers=numbers, take_edits=way.take_edits)
+        if way.fresh:
+            after = _number_anew(after, known, way.gap)
+            note = _taken_once(counts.joined)
+            self._notes.append(f"{old.id}: {note}" if len(self._rows) > 1 else note)
         self._frames[old.id] = after
         self._counts += counts
         self._joined_chats.append(old.id)
         self._rows[old.id] = _joined_row(old, row, names, after, offset)
-        self._note(old.id, row.id, counts)
-        return True
-
-    def _note(self, chat: str, new: str, counts: JoinCounts) -> None:
-        if self._way.fresh:
-            note = _taken_once(counts.joined)
-            self._notes.append(f"{chat}: {note}" if len(self._rows) > 1 else note)
-        if counts.changes and not self._way.take_edits:
+        if counts.changes and not way.take_edits:
             note = f"messages edited, deleted or given reactions since: {counts.changes:,}"
-            self._notes.append(f"{chat}: {note}; they stay as they were without `take_edits=True`")
-        behind = sum(
-            frame.filter(pl.col.chat == new).height
-            for frame in (self._new.events, self._new.questions)
-        )
-        if behind:
-            self._notes.append(f"{chat}: events and questions of the new file left out: {behind:,}")
+            self._notes.append(
+                f"{old.id}: {note}; they stay as they were without `take_edits=True`"
+            )
+        rest = (self._new.events, self._new.questions)
+        if behind := sum(frame.filter(pl.col.chat == row.id).height for frame in rest):
+            note = f"events and questions of the new file left out: {behind:,}"
+            self._notes.append(f"{old.id}: {note}")
+        return True
 
     def _home(self, row: ChatRow) -> tuple[ChatRow, Alignment | None] | None:
         """The known chat that this one is, and how they lie on each other."""
@@ -316,54 +300,46 @@ class _Merger:
 
     def _goes_on(self, old: ChatRow, row: ChatRow, frame: pl.DataFrame) -> bool:
         """Whether it is of the same people at another time; no message shows that it is one."""
-        if self._known.format != self._new.format:
-            return False
         names = _known_names(old, row, self._way.same)
         people, there = {names.get(name, name) for name in row.speakers}, set(old.speakers)
         alike = people == there or (_is_named_alike(old, row) and people & there)
-        times = self._frames[old.id]["time"].to_list()
-        return bool(alike) and not common(times, frame["time"].to_list())
+        is_one_app = self._known.format == self._new.format
+        return bool(
+            is_one_app and alike and not common(self._frames[old.id]["time"], frame["time"])
+        )
 
     def _likely(self, row: ChatRow) -> list[ChatRow]:
         """Known chats that may be this one: of its name, its people, or with texts of it."""
         rows = list(self._rows.values())
         if len(rows) <= _FEW:
             return rows
-        if self._shared is None:
-            self._shared = _find_sharing(self._known.messages, self._new.messages)
         alike = [old.id for old in rows if _is_named_alike(old, row)]
         people = [old.id for old in rows if set(old.speakers) == set(row.speakers)]
-        ids = {*alike[:_LIKELY], *people[:_LIKELY], *self._shared.get(row.id, ())}
+        shared = self._shared.get(row.id, [])
+        ids = {id_ for likely in (alike, people, shared) for id_ in likely[:_LIKELY]}
         return [old for old in rows if old.id in ids]
 
-    def _tables(self, added: Sequence[ChatRow]) -> Tables:
-        if self._way.fresh:
-            self._name_joined()
-        names = UniqueNames(taken=self._rows)
-        ids = {row.id: names.free(row.id) for row in added}
-        messages = [
-            *self._frames.values(),
-            *(self._new_frames[old].with_columns(chat=pl.lit(new)) for old, new in ids.items()),
-        ]
-        old_tables, new = self._known, self._new
-        return replace(
-            old_tables,
-            chats=(*self._rows.values(), *(replace(row, id=ids[row.id]) for row in added)),
-            messages=pl.concat(messages) if messages else old_tables.messages,
-            events=pl.concat([old_tables.events, _of_chats(new.events, ids)]),
-            questions=pl.concat([old_tables.questions, _of_chats(new.questions, ids)]),
-        )
+    @cached_property
+    def _shared(self) -> dict[str, list[str]]:
+        is_long = pl.col.text.str.len_chars() >= _LONG
+        known, new = (side.messages.filter(is_long) for side in (self._known, self._new))
+        return _find_sharing(known, new, ["text"])
 
-    def _name_joined(self) -> None:
-        """A chat of several files has their common name: "Mara", not "Mara (1)"."""
-        for chat in self._joined_chats:
-            name = _common_name(chat)
-            if name in self._rows or _of_chats(self._known.events, {chat: name}).height:
-                continue
-            ids = {id_: name if id_ == chat else id_ for id_ in self._rows}
-            self._rows = {new: replace(self._rows[old], id=new) for old, new in ids.items()}
-            self._frames = {new: self._frames[old] for old, new in ids.items()}
-            self._frames[name] = self._frames[name].with_columns(chat=pl.lit(name))
+    def _tables(self, added: Sequence[ChatRow]) -> Tables:
+        """All chats; one that was read of several files has their common name."""
+        names = UniqueNames(taken=self._rows)
+        ids = {id_: id_ for id_ in self._rows}
+        for id_ in self._joined_chats if self._way.fresh else ():
+            if (name := _common_name(id_)) not in ids.values():
+                ids[id_] = name
+        new_ids = {row.id: names.free(row.id) for row in added}
+        known = replace(
+            self._known,
+            chats=tuple(self._rows.values()),
+            messages=pl.concat([self._known.messages.clear(), *self._frames.values()]),
+        )
+        parts = [rename_chats(known, ids), rename_chats(self._new, new_ids)]
+        return join_tables(known.name, known.format, parts)
 
 
 def _common_name(name: str) -> str:
@@ -387,30 +363,27 @@ def _taken_once(count: int) -> str:
 def _by_chat(tables: Tables) -> dict[str, pl.DataFrame]:
     """The messages of every chat."""
     parts = tables.messages.partition_by("chat", as_dict=True, maintain_order=True)
-    empty = pl.DataFrame(schema=MESSAGES)
-    return {row.id: parts.get((row.id,), empty) for row in tables.chats}
+    return {row.id: parts.get((row.id,), tables.messages.clear()) for row in tables.chats}
 
 
-def _of_chats(frame: pl.DataFrame, ids: Mapping[str, str]) -> pl.DataFrame:
-    return frame.filter(pl.col.chat.is_in(list(ids))).with_columns(pl.col.chat.replace(ids))
+def _find_sharing(old: pl.DataFrame, new: pl.DataFrame, on: Sequence[str]) -> dict[str, list[str]]:
+    """New chats and the known ones that have most messages in common with them, most first.
 
-
-def _find_sharing(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
-    """New chats and the known ones that have most long texts in common with them."""
-    first, second = _telling(old), _telling(new)
-    both = second.join(first, on="text", suffix="_known")
-    counts = both.group_by("chat", "chat_known").len().sort("len", descending=True)
+    A message that is in many chats tells nothing: it counts for the first that has it.
+    """
+    known = old.group_by(on, maintain_order=True).agg(pl.col.chat.first().alias("known"))
+    counts = (
+        new.select("chat", *on)
+        .unique()
+        .join(known, on=on, nulls_equal=True)
+        .group_by("chat", "known")
+        .len()
+        .sort("len", "known", descending=[True, False])
+    )
     shared: dict[str, list[str]] = {}
     for chat, partner, _ in counts.rows():
-        if len(likely := shared.setdefault(chat, [])) < _LIKELY:
-            likely.append(partner)
+        shared.setdefault(chat, []).append(partner)
     return shared
-
-
-def _telling(messages: pl.DataFrame) -> pl.DataFrame:
-    """Long texts that few chats have: what is sent to everybody tells nothing."""
-    long = messages.filter(pl.col.text.str.len_chars() >= _LONG).select("chat", "text").unique()
-    return long.filter(pl.len().over("text") <= _FEW)
 
 
 def _joined_row(
@@ -421,21 +394,16 @@ def _joined_row(
     offset: timedelta = _NOW,
 ) -> ChatRow:
     """The known chat with new speakers, their ids and calls, and others' names for them."""
-    spoke = set(after["speaker"].unique())
-    others = (names.get(name, name) for name in new.speakers)
-    speakers = tuple(dict.fromkeys((*old.speakers, *(name for name in others if name in spoke))))
-    numbers = _authors(old)
-    new_numbers = {
-        name: number
-        for name, number in _authors(new).items()
-        if name not in (*names, *numbers) and name in speakers[len(old.speakers) :]
-    }
+    spoke = set(after["speaker"])
+    others = dict.fromkeys(names.get(name, name) for name in new.speakers)
+    added = [name for name in others if name in spoke and name not in old.speakers]
+    numbers, new_numbers = _authors(old), _authors(new)
     extra = old.extra
-    if new_numbers and numbers:
-        extra = pack_extra({**unpack_extra(extra), "authors": {**numbers, **new_numbers}})
+    if numbers and (told := {name: new_numbers[name] for name in added if name in new_numbers}):
+        extra = pack_extra({**unpack_extra(extra), "authors": {**told, **numbers}})
     return replace(
         old,
-        speakers=speakers,
+        speakers=(*old.speakers, *added),
         aliases=_aliases(old, old.speakers, names),
         extra=joined_calls(extra, new.extra, names, offset),
     )
@@ -468,15 +436,22 @@ def join_overlaps(
     tables = reading.tables
     rows, frames = {row.id: row for row in tables.chats}, _by_chat(tables)
     names = dict(zip(rows, titles, strict=True))
-    sharing = _sharing(tables.messages, dict(zip(rows, keys, strict=True)))
-    if len(sharing) > _MOST:
+    key = pl.col.chat.replace_strict(dict(zip(rows, keys, strict=True)), return_dtype=pl.String)
+    keyed = tables.messages.with_columns(key=key)
+    sharing = {
+        chat: [partner for partner in partners if partner != chat][:_LIKELY]
+        for chat, partners in _find_sharing(
+            keyed, keyed, ["key", "speaker", "time", "text"]
+        ).items()
+    }
+    if sum(map(bool, sharing.values())) > _MOST:
         return reading
     into: dict[str, str] = {}  # a chat → the one that it was put into
     notes: list[str] = []
-    for chat, others in sharing.items():
-        for home in dict.fromkeys(into.get(partner, partner) for partner in others):
-            union = _joined_files(home, frames[home], frames[chat], gap)
-            if union is not None:
+    for chat in tuple(rows):
+        homes = dict.fromkeys(into.get(partner, partner) for partner in sharing.get(chat, ()))
+        for home in homes:
+            if (union := _joined_files(home, frames[home], frames[chat], gap)) is not None:
                 frames[home], counts = union
                 rows[home] = _joined_row(rows[home], rows[chat], {}, frames[home])
                 into[chat] = home
@@ -497,36 +472,21 @@ def join_overlaps(
     return ReadCorpus(tables=tables, ledger=reading.ledger, notes=(*reading.notes, *notes))
 
 
-def _sharing(messages: pl.DataFrame, keys: Mapping[str, str]) -> dict[str, list[str]]:
-    """Chats, and those of their key before them that have messages of theirs, most first."""
-    first = pl.col.chat.first().over("key", *_SAME)
-    pairs = (
-        messages.select(
-            "chat", *_SAME, key=pl.col.chat.replace_strict(keys, return_dtype=pl.String)
-        )
-        .unique(maintain_order=True)
-        .with_columns(first=first)
-        .filter(pl.col.first != pl.col.chat)
-        .group_by("chat", "first")
-        .len()
-        .sort("len", "first", descending=[True, False])
-    )
-    sharing: dict[str, list[str]] = {chat: [] for chat in keys}
-    for chat, partner, _ in pairs.rows():
-        sharing[chat].append(partner)
-    return {chat: others[:_LIKELY] for chat, others in sharing.items() if others}
-
-
 def _joined_files(
     chat: str, old: pl.DataFrame, new: pl.DataFrame, gap: Gap
 ) -> tuple[pl.DataFrame, JoinCounts] | None:
     """Both as one chat, or None where they disagree."""
     alignment = align(old, new)
-    if alignment is None or alignment.offset or alignment.others():
+    if alignment is None or alignment.offset or alignment.others:
         return None
     first, second = span(old["time"]), span(new["time"])
     if first and second and second[1] < first[1]:
         old, new = new, old  # what was exported first stays as it was
     old, new = (frame.with_columns(chat=pl.lit(chat)) for frame in (old, new))
     union, counts = join(old, new, gap)
-    return recut(union, gap) if is_cut(old, gap) else union, counts
+    return _number_anew(union, old, gap), counts
+
+
+def _number_anew(union: pl.DataFrame, old: pl.DataFrame, gap: Gap) -> pl.DataFrame:
+    """A chat that nothing points to yet in new sessions, where our rule made those of the old."""
+    return recut(union, gap) if is_cut(old, gap) else union

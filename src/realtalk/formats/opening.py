@@ -139,8 +139,7 @@ def _read_every(
     if len(readings) == 1:
         return first
     reading = together(readings, options).reading
-    own = first.reading.tables
-    tables = replace(reading.tables, name=own.name, format=own.format)
+    tables = replace(reading.tables, format=first.reading.tables.format)
     reading = ReadCorpus(tables=tables, ledger=reading.ledger, notes=reading.notes)
     return OpenedSource(reading, source, format_name)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from types import MappingProxyType
 
 from realtalk.chat import Question, unpack_extra
 
@@ -134,15 +133,12 @@ def _in_extra(question: Question, key: str) -> object:
     return unpack_extra(question.extra).get(key) if f'"{key}"' in question.extra else None
 
 
-CATEGORIES: Mapping[str, Mapping[int, str]] = MappingProxyType(
-    {
-        name: MappingProxyType(dict(enumerate(categories.split(), 1)))
-        for name, categories in {
-            "realtalk": "multi_hop temporal commonsense",
-            "locomo": "multi_hop temporal open_domain single_hop adversarial",
-        }.items()
-    }
-)
+CATEGORIES: Mapping[str, Mapping[int, str]] = {
+    "realtalk": {1: "multi_hop", 2: "temporal", 3: "commonsense"},
+    "locomo": dict(
+        enumerate(("multi_hop", "temporal", "open_domain", "single_hop", "adversarial"), 1)
+    ),
+}
 # Formats that publish names instead of numbers.
 _NAMES: Mapping[str, frozenset[str]] = {
     "longmemeval": frozenset(
@@ -167,10 +163,8 @@ def name_of(format: str, category: object) -> str:
 
 def number_of(format: str, name: str) -> int | None:
     """The number that the format's files use for a name; None where it has none."""
-    for number, known_name in CATEGORIES.get(format, {}).items():
-        if known_name == name:
-            return number
-    return int(name) if _is_number(name) else None
+    numbers = {known: number for number, known in CATEGORIES.get(format, {}).items()}
+    return numbers.get(name, int(name) if _is_number(name) else None)
 
 
 def _is_number(text: str) -> bool:

@@ -117,8 +117,6 @@ class ReadCorpus:
         ledger: Ledger,
         notes: tuple[str, ...] = (),
     ) -> None:
-        if corpus is None and tables is None:
-            raise ValueError("a reading needs a corpus or its tables")
         self._corpus = corpus
         self._tables = tables
         self.ledger = ledger
@@ -129,8 +127,7 @@ class ReadCorpus:
         if self._corpus is None:
             from realtalk.formats.tables import to_corpus
 
-            assert self._tables is not None
-            self._corpus = to_corpus(self._tables)
+            self._corpus = to_corpus(self.tables)
         return self._corpus
 
     @property

@@ -107,16 +107,20 @@ def is_pause(last: datetime | None, now: datetime | None, gap: Gap) -> bool:
     return now.date() != last.date() if gap == "day" else now - last > gap
 
 
+def pauses_before(time: pl.Expr, gap: Gap) -> pl.Expr:
+    """`is_pause` for columns: whether a session ends before each message."""
+    day = time.dt.date()
+    pause = day != day.shift(1) if gap == "day" else time - time.shift(1) > gap
+    return pause.fill_null(False)
+
+
 def cut_frame(frame: pl.DataFrame, gap: Gap, by: str | None = None) -> pl.DataFrame:
     """Adds `session`, `session_time` and `id` to a time-ordered frame of one chat.
 
     Of several chats, one after the other, `by` is the column that tells them apart.
     """
     time = pl.col.time
-    pause = (
-        time.dt.date() != time.dt.date().shift(1) if gap == "day" else time - time.shift(1) > gap
-    )
-    number = (pause.fill_null(False).cum_sum() + 1).cast(pl.Int32)
+    number = (pauses_before(time, gap).cum_sum() + 1).cast(pl.Int32)
     frame = frame.with_columns(session=number if by is None else number.over(by))
     session = ["session"] if by is None else [by, "session"]
     return frame.with_columns(

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import IO, cast
@@ -137,7 +137,6 @@ UNPACKING_ERRORS = (
 )
 _NAMES_ARE_UTF8 = 0x800
 _ENCRYPTED = 0x1
-_numbers = count()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -145,10 +144,9 @@ class Zip:
     """Where an archive lies: on disk, or inside of something that `opener` opens."""
 
     where: str
+    allowance: Allowance  # what all that is in it may unpack to
     path: Path | None = None
     opener: Callable[[], IO[bytes]] | None = None
-    allowance: Allowance | None = None  # what all that is in it may unpack to
-    number: int = field(default_factory=lambda: next(_numbers), init=False)
 
 
 class Archives:
@@ -156,7 +154,7 @@ class Archives:
 
     def __init__(self) -> None:
         self._lock = RLock()  # an archive in an archive asks for its own
-        # By number: a `Zip` knows its opener, which knows this, which would never be let go.
+        # By `id`: a `Zip` knows its opener, which knows this, which would never be let go.
         self._open: OrderedDict[int, tuple[zipfile.ZipFile, int]] = OrderedDict()
         weakref.finalize(self, _close, self._open)
 
@@ -184,12 +182,12 @@ class Archives:
                 raise RealtalkError("cannot be unpacked", where=where) from error
 
     def _archive(self, place: Zip) -> zipfile.ZipFile:
-        if place.number in self._open:
-            self._open.move_to_end(place.number)
-            return self._open[place.number][0]
+        if id(place) in self._open:
+            self._open.move_to_end(id(place))
+            return self._open[id(place)][0]
         stream, in_memory = _unpacked_archive(place)
         archive = zipfile.ZipFile(stream)
-        self._open[place.number] = archive, in_memory
+        self._open[id(place)] = archive, in_memory
         while len(self._open) > 1 and (
             len(self._open) > MAX_OPEN
             or sum(size for _, size in self._open.values()) > MAX_KEPT_BYTES
@@ -209,13 +207,11 @@ def _unpacked_archive(place: Zip) -> tuple[Path | IO[bytes], int]:
     if place.path is not None:
         return place.path, 0
     assert place.opener is not None
-    measure, buffer = Measure(), io.BytesIO()
+    measure, buffer = Measure(place.allowance, place.opener), io.BytesIO()
     with place.opener() as stream:
         while buffer.tell() <= MAX_KEPT_BYTES and (chunk := stream.read(1 << 20)):
             buffer.write(chunk)
-            if place.allowance is not None:
-                measure.add(chunk)
-                place.allowance.note(place.opener, measure)
+            measure.add(chunk)
     if (size := buffer.tell()) <= MAX_KEPT_BYTES:
         return buffer, size
     return place.opener(), 0
@@ -246,16 +242,15 @@ EXPORT_AGAIN = "export, download or copy it again"
 class _BoundedStream(io.RawIOBase):
     """A stream that refuses to yield more than `limit` bytes and reports decoding trouble."""
 
-    def __init__(
-        self, member: Member, raw: IO[bytes], packed: bool, allowance: Allowance | None
-    ) -> None:
+    def __init__(self, member: Member, packed: bool) -> None:
+        raw = member.opener()
         self._opened = raw  # unpacking a .gz does not close what it unpacks
         self._raw = cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb")) if packed else raw
         self._left = scale(MAX_MEMBER_BYTES)
         self._where = member.where
-        self._member = member.opener  # tells it from others, also where two names are equal
-        self._allowance = allowance
-        self._measure = Measure()
+        # The opener tells it from others, also where two names are equal.
+        allowance = member.allowance or Allowance(member.size, member.where)
+        self._measure = Measure(allowance, member.opener)
 
     def readable(self) -> bool:
         return True
@@ -273,9 +268,7 @@ class _BoundedStream(io.RawIOBase):
         self._left -= len(data)
         if self._left < 0:
             raise RealtalkError("is larger than the reading limit", where=self._where)
-        if self._allowance is not None:
-            self._measure.add(data)
-            self._allowance.note(self._member, self._measure)
+        self._measure.add(data)
         view[: len(data)] = data
         return len(data)
 
@@ -325,15 +318,11 @@ class Member:
     def open(self) -> IO[bytes]:
         """A fresh stream from the start; .gz is unpacked on the way."""
         self.on_read(self.name)
-        return self._unpack()
+        return self._stream()
 
-    def _unpack(self) -> io.BufferedReader:
-        packed = self.name.lower().endswith(".gz")
-        return self._stream(packed, self.allowance or Allowance(self.size, self.where))
-
-    def _stream(self, packed: bool, allowance: Allowance | None) -> io.BufferedReader:
-        stream = _BoundedStream(self, self.opener(), packed, allowance)
-        return io.BufferedReader(stream, _BUFFER)
+    def _stream(self, *, as_it_lies: bool = False) -> io.BufferedReader:
+        packed = self.name.lower().endswith(".gz") and not as_it_lies
+        return io.BufferedReader(_BoundedStream(self, packed), _BUFFER)
 
     def read(self) -> bytes:
         with self.open() as stream:
@@ -341,13 +330,13 @@ class Member:
 
     def head(self, size: int = _HEAD) -> bytes:
         """The first bytes, for telling formats apart."""
-        with self._unpack() as stream:
+        with self._stream() as stream:
             return stream.read(size)
 
     def sha256(self) -> str:
         """Of the bytes as they lie (packed, for a .gz)."""
         digest = hashlib.sha256()
-        with self._stream(packed=False, allowance=self.allowance) as stream:
+        with self._stream(as_it_lies=True) as stream:
             while chunk := stream.read(1 << 20):
                 digest.update(chunk)
         return digest.hexdigest()
@@ -379,9 +368,8 @@ class Source:
             if path.stat().st_size == 0:
                 raise RealtalkError("the file is empty", where=str(path), fix=EXPORT_AGAIN)
             if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
-                size = path.stat().st_size
-                place = Zip(str(path), path, allowance=Allowance(size, str(path)))
-                return Source(path, _zip(place, Archives()))
+                allowance = Allowance(path.stat().st_size, str(path))
+                return Source(path, _zip(Zip(str(path), allowance, path), Archives()))
             return Source(path, (_with_ending(_file(path, path.name)),))
         except PermissionError as error:
             raise RealtalkError("permission denied", where=str(path)) from error
@@ -534,8 +522,7 @@ def _read_pipe(stream: IO[bytes], name: str) -> Source:
     if not data:
         raise RealtalkError("nothing came through the pipe", where=name)
     if zipfile.is_zipfile(io.BytesIO(data)):
-        allowance = Allowance(len(data), name)
-        place = Zip(name, opener=lambda: io.BytesIO(data), allowance=allowance)
+        place = Zip(name, Allowance(len(data), name), opener=lambda: io.BytesIO(data))
         return Source(Path(name), _zip(place, Archives()))
     packed = ".gz" if data.startswith(_GZIP) else ""
     member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
@@ -578,7 +565,7 @@ def _unpack(members: tuple[Member, ...], archives: Archives) -> tuple[Member, ..
     for member in packed:
         inside = member.name[: -len(".zip")]
         allowance = member.allowance or Allowance(member.size, member.where)
-        place = Zip(member.where, member.path, member.opener, allowance)
+        place = Zip(member.where, allowance, member.path, member.opener)
         for inner in _zip(place, archives, nested=True):
             opened.append(replace(inner, name=_short(f"{inside}/{inner.name}")))
     _bounded_count((member.name for member in opened), members[0].where)

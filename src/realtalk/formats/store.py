@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +38,8 @@ from realtalk.formats.tables import (
     ChatRow,
     Tables,
     from_corpus,
+    join_tables,
+    rename_chats,
     to_corpus,
 )
 
@@ -64,15 +65,6 @@ class PartSpan(NamedTuple):
     messages: int
     first: int
     end: int  # the place after the last
-
-
-@dataclass(frozen=True, slots=True)
-class ChatSpan:
-    """Whole chats, by their places in corpus.json, and the parts that hold their messages."""
-
-    parts: tuple[int | None, ...]  # None stands for the only file
-    first: int
-    end: int
 
 
 def _damage_error(what: str, where: Path) -> RealtalkError:
@@ -126,18 +118,16 @@ def cut_parts(messages: pl.DataFrame, chats: Sequence[str], most: int) -> list[P
     return spans
 
 
-def groups(spans: Sequence[PartSpan], chats: int) -> list[ChatSpan]:
-    """Parts that can be worked on alone: those of one torn chat together, the others one by one.
-
-    Together they have every chat once, those without a message too.
+def _groups(spans: Sequence[PartSpan], chats: int) -> Iterator[tuple[tuple[int, ...], slice]]:
+    """Parts that can be worked on alone, and the chats that they hold: those of one torn chat
+    together, the others one by one. Together they have every chat once, those without a message
+    too.
     """
     by_chats = groupby(range(len(spans)), key=lambda number: spans[number][1:])
     parts = [tuple(numbers) for _, numbers in by_chats]
     starts = [0, *(spans[numbers[0]].first for numbers in parts[1:]), chats]
-    return [
-        ChatSpan(numbers, first, end)
-        for numbers, (first, end) in zip(parts, pairwise(starts), strict=True)
-    ]
+    for numbers, (first, end) in zip(parts, pairwise(starts), strict=True):
+        yield numbers, slice(first, end)
 
 
 LAYOUT = 1  # of the folder; a reader of another layout says so instead of guessing
@@ -300,7 +290,6 @@ def load_about(folder: Path) -> StoredAbout:
             raise _damage_error(
                 f"was stored in layout {layout}, this version reads {LAYOUT}", where
             )
-        counts = about["ledger"]
         parts = [
             PartSpan(int(part["messages"]), *map(int, part["chats"]))
             for part in about.get("parts", [])
@@ -312,13 +301,7 @@ def load_about(folder: Path) -> StoredAbout:
             about["name"],
             about["format"],
             tuple(map(_chat_row, about["chats"])),
-            Ledger(
-                counts["unit"],
-                counts["total"],
-                counts["in_messages"],
-                counts["system"],
-                _leftovers(counts),
-            ),
+            _ledger(about["ledger"]),
             tuple(about["notes"]),
             tuple(parts),
         )
@@ -329,28 +312,18 @@ def load_about(folder: Path) -> StoredAbout:
 def load(folder: Path) -> ReadCorpus:
     """A stored corpus, with the ledger of the day it was read."""
     about = load_about(folder)
-    whole = ChatSpan(tuple(range(len(about.parts))) or (None,), 0, len(about.chats))
-    tables = _load_chats(folder, about, whole)
+    parts = tuple(range(len(about.parts))) or (None,)
+    tables = CorpusPiece(folder, about.name, about.format, about.chats, parts).tables()
     return ReadCorpus(tables=tables, ledger=about.ledger, notes=about.notes)
 
 
-def _load_chats(folder: Path, about: StoredAbout, span: ChatSpan) -> Tables:
-    """Some chats of a stored corpus, all that belongs to them, and nothing of the others."""
-    chats = about.chats[span.first : span.end]
-    frames = {name: _frame(folder / f"{name}.parquet", schema) for name, schema in _FILES.items()}
-    if len(chats) < len(about.chats):
-        own = pl.col.chat.is_in([row.id for row in chats])
-        frames = {name: frame.filter(own) for name, frame in frames.items()}
-    messages = pl.concat([_frame(_part_file(folder, part), MESSAGES) for part in span.parts])
-    return Tables(about.name, about.format, chats, messages, **frames)
-
-
-def _leftovers(counts: Mapping[str, Any]) -> tuple[Leftover, ...]:
+def _ledger(counts: Mapping[str, Any]) -> Ledger:
     leftovers = [Leftover(**entry) for entry in counts["leftovers"]]
     more = counts["left_over"] - len(leftovers)
     # The count must still add up where only the first thousand were written down.
     leftovers += [Leftover("(not listed)", "only the first thousand are listed")] * more
-    return tuple(leftovers)
+    numbers = {name: counts[name] for name in ("unit", "total", "in_messages", "system")}
+    return Ledger(**numbers, leftovers=tuple(leftovers))
 
 
 def _chat_row(entry: Mapping[str, Any]) -> ChatRow:
@@ -384,7 +357,6 @@ def _frame(path: Path, schema: pl.Schema) -> pl.DataFrame:
 # can be sent to another process, which loads them there. In a folder of corpora chats are called
 # "folder/chat": two exports may well call theirs alike.
 
-_FRAMES = ("messages", "events", "questions")
 _AT_ONCE = 50_000  # messages that are values at the same time
 _MIXED = "several"  # the format of a folder whose corpora have more than one
 _RECORDS = frozenset({"run.json", "parts.jsonl", "parts.parquet"})  # of the job that wrote it
@@ -392,22 +364,34 @@ _RECORDS = frozenset({"run.json", "parts.jsonl", "parts.parquet"})  # of the job
 
 @dataclass(frozen=True, slots=True)
 class CorpusPiece:
-    """Whole chats of a stored corpus."""
+    """Whole chats of a stored corpus, and the parts that hold their messages."""
 
     folder: Path
-    span: ChatSpan
+    name: str
+    format: str
+    chats: tuple[ChatRow, ...]
+    parts: tuple[int | None, ...]  # None stands for the only file
     prefix: str = ""  # of the names of its chats
 
     @property
     def source(self) -> Path:
         """What is read for it: its first part, or the folder of a corpus that has none."""
-        first = self.span.parts[0]
+        first = self.parts[0]
         return self.folder if first is None else _part_file(self.folder, first)
 
     def tables(self) -> Tables:
         """The chats and all that belongs to them."""
-        tables = _load_chats(self.folder, _about(self.folder), self.span)
-        return _prefix(tables, self.prefix) if self.prefix else tables
+        own = pl.col.chat.is_in([row.id for row in self.chats])
+        frames = {
+            name: _frame(self.folder / f"{name}.parquet", schema).filter(own)
+            for name, schema in _FILES.items()
+        }
+        parts = (_part_file(self.folder, part) for part in self.parts)
+        messages = pl.concat([_frame(path, MESSAGES) for path in parts])
+        tables = Tables(self.name, self.format, self.chats, messages, **frames)
+        if not self.prefix:
+            return tables
+        return rename_chats(tables, {row.id: self.prefix + row.id for row in self.chats})
 
 
 @dataclass(frozen=True)
@@ -427,7 +411,7 @@ def open_stream(path: str | Path) -> CorpusStream | None:
         return None
     if is_stored(folder):
         about = load_about(folder)
-        return CorpusStream(about.name, about.format, _pieces(folder, about), about.notes)
+        return CorpusStream(about.name, about.format, tuple(_pieces(folder, about)), about.notes)
     return _collection(folder) if is_collection(folder) else None
 
 
@@ -467,13 +451,7 @@ def load_stored(folder: Path) -> ReadCorpus | None:
     if not is_collection(folder):
         return None
     stream = _collection(folder)
-    parts = [piece.tables() for piece in stream.pieces]
-    tables = Tables(
-        stream.name,
-        stream.format,
-        tuple(row for part in parts for row in part.chats),
-        *(pl.concat([getattr(part, name) for part in parts]) for name in _FRAMES),
-    )
+    tables = join_tables(stream.name, stream.format, [piece.tables() for piece in stream.pieces])
     total = tables.messages.height
     return ReadCorpus(tables=tables, ledger=Ledger("messages", total, total), notes=stream.notes)
 
@@ -490,12 +468,12 @@ def chats_in(tables: Tables, at_once: int = _AT_ONCE) -> Iterator[Chat]:
         return
     spans = cut_parts(messages, ids, at_once)
     start = 0
-    for group in groups(spans, len(ids)):
-        length = sum(spans[part].messages for part in group.parts if part is not None)
-        own = pl.col.chat.is_in(ids[group.first : group.end])
+    for parts, chats in _groups(spans, len(ids)):
+        length = sum(spans[part].messages for part in parts)
+        own = pl.col.chat.is_in(ids[chats])
         some = replace(
             tables,
-            chats=tables.chats[group.first : group.end],
+            chats=tables.chats[chats],
             messages=messages.slice(start, length),
             events=tables.events.filter(own),
             questions=tables.questions.filter(own),
@@ -508,18 +486,20 @@ def _collection(folder: Path) -> CorpusStream:
     abouts = {place: load_about(place) for place in _corpora(folder)}
     formats = {about.format for about in abouts.values()}
     pieces = (
-        replace(piece, prefix=f"{place.name}/")
+        piece
         for place, about in abouts.items()
-        for piece in _pieces(place, about)
+        for piece in _pieces(place, about, f"{place.name}/")
     )
     kind = formats.pop() if len(formats) == 1 else _MIXED
     return CorpusStream(folder.resolve().name, kind, tuple(pieces), _missing(folder))
 
 
-def _pieces(folder: Path, about: StoredAbout) -> tuple[CorpusPiece, ...]:
-    count = len(about.chats)
-    spans = groups(about.parts, count) if about.parts else [ChatSpan((None,), 0, count)]
-    return tuple(CorpusPiece(folder.absolute(), span) for span in spans)
+def _pieces(folder: Path, about: StoredAbout, prefix: str = "") -> Iterator[CorpusPiece]:
+    parts = _groups(about.parts, len(about.chats)) if about.parts else [((None,), slice(None))]
+    for numbers, chats in parts:
+        yield CorpusPiece(
+            folder.absolute(), about.name, about.format, about.chats[chats], numbers, prefix
+        )
 
 
 def _missing(folder: Path) -> tuple[str, ...]:
@@ -537,21 +517,3 @@ def _missing(folder: Path) -> tuple[str, ...]:
     failed = sum(problem is not None for problem in latest.values())
     note = f"{failed:,} of {len(latest):,} files could not be read and are not among the chats"
     return (note,) if failed else ()
-
-
-def _about(folder: Path) -> StoredAbout:
-    stamp = (folder / "corpus.json").stat()
-    return _load_about(folder, (stamp.st_mtime_ns, stamp.st_ino))
-
-
-@lru_cache(maxsize=1)
-def _load_about(folder: Path, _stamp: tuple[int, int]) -> StoredAbout:
-    # The next piece is most often of the same corpus, whose record lists every chat.
-    return load_about(folder)
-
-
-def _prefix(tables: Tables, prefix: str) -> Tables:
-    chat = (pl.lit(prefix) + pl.col.chat).alias("chat")
-    frames = {name: getattr(tables, name).with_columns(chat) for name in _FRAMES}
-    rows = tuple(replace(row, id=prefix + row.id) for row in tables.chats)
-    return replace(tables, chats=rows, **frames)

@@ -10,13 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import accumulate
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -25,6 +25,7 @@ from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Quest
 from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import Fields
 
+V = TypeVar("V", Event, Question)
 _TIME = pl.Datetime("us")
 _TEXTS = pl.List(pl.String)
 _ATTACHMENT = pl.Struct(
@@ -77,6 +78,27 @@ class Tables:
     messages: pl.DataFrame
     events: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=EVENTS))
     questions: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=QUESTIONS))
+
+
+FRAMES = ("messages", "events", "questions")
+
+
+def join_tables(name: str, format: str, parts: Sequence[Tables]) -> Tables:
+    """The chats of all parts, one part after the other."""
+    chats = tuple(row for part in parts for row in part.chats)
+    frames = {frame: pl.concat([getattr(part, frame) for part in parts]) for frame in FRAMES}
+    return Tables(name, format, chats, **frames)
+
+
+def rename_chats(tables: Tables, ids: Mapping[str, str]) -> Tables:
+    """Those chats that have a new name, with all that belongs to them."""
+    chats = tuple(replace(row, id=ids[row.id]) for row in tables.chats if row.id in ids)
+    own = pl.col.chat.is_in(list(ids))
+    frames = {
+        name: getattr(tables, name).filter(own).with_columns(pl.col.chat.replace(ids))
+        for name in FRAMES
+    }
+    return replace(tables, chats=chats, **frames)
 
 
 def message_frame(columns: Fields) -> pl.DataFrame:
@@ -179,37 +201,30 @@ def to_corpus(tables: Tables) -> Corpus:
             )
         message = Message(id_, speaker, time, text, attachments, *rest)
         sessions[chat].setdefault(number, (date, []))[1].append(message)
-    events: dict[str, list[Event]] = {row.id: [] for row in tables.chats}
-    for chat, session, speaker, kind, text, date, evidence, extra in tables.events.iter_rows():
-        events[chat].append(Event(session, speaker, text, kind, date, tuple(evidence or ()), extra))
-    questions: dict[str, list[Question]] = {row.id: [] for row in tables.chats}
-    for (
-        chat,
-        id_,
-        text,
-        answer,
-        category,
-        *lists,
-        asking_time,
-        extra,
-    ) in tables.questions.iter_rows():
-        evidence, unresolved, stated = (tuple(pieces or ()) for pieces in lists)
-        questions[chat].append(
-            Question(id_, text, answer, category, evidence, unresolved, stated, asking_time, extra)
-        )
+    events, questions = _values(Event, tables.events), _values(Question, tables.questions)
     chats = (
         Chat(
             row.id,
             row.speakers,
             _sessions(sessions[row.id], row.empty_sessions),
-            tuple(events[row.id]),
-            tuple(questions[row.id]),
+            tuple(events.get(row.id, ())),
+            tuple(questions.get(row.id, ())),
             row.aliases,
             row.extra,
         )
         for row in tables.chats
     )
     return Corpus(tables.name, tables.format, tuple(chats))
+
+
+def _values(kind: type[V], frame: pl.DataFrame) -> dict[str, list[V]]:
+    """Rows as values of one kind, by their chats."""
+    lists = [name for name, column in frame.schema.items() if column == _TEXTS]
+    values: dict[str, list[V]] = {}
+    for row in frame.iter_rows(named=True):
+        row |= {name: tuple(row[name] or ()) for name in lists}
+        values.setdefault(row.pop("chat"), []).append(kind(**row))
+    return values
 
 
 def _sessions(

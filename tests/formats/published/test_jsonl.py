@@ -172,6 +172,3 @@ def test_any_corpus_survives(corpus: Corpus) -> None:
         (path,) = FORMAT.write(corpus, Path(folder) / "out.jsonl")
         assert FORMAT.sniff(Source.open(path))
         assert _read(path).corpus == corpus
-
-
-_LINES = "".join(json.dumps(row) + "\n" for row in FOREIGN).encode()

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from realtalk.formats.check import check
 from realtalk.formats.published.realtalk import FORMAT
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.registry import FORMATS, detect
@@ -91,33 +90,6 @@ def test_quirks(folder: Path) -> None:
         Nour is Noor by questions
         """,
     )
-
-
-def test_check_names_every_finding(folder: Path) -> None:
-    reading = read(folder)
-    assert check(reading.corpus, reading.ledger).counts() == {
-        "category-unknown": 1,
-        "evidence-missing": 1,
-        "evidence-unresolved": 1,
-        "event-empty": 1,
-        "evidence-repaired": 2,
-        "id-session": 1,
-        "alias": 3,
-    }
-
-
-def test_check_errors(folder: Path) -> None:
-    def spoil(data: dict[str, Any]) -> None:
-        data["session_2"].append(message("D1:9", "Eve", "", "02.03.2026, 10:00:00"))
-        data["session_3"] = []
-        data["qa"].append({"question": " ", "answer": None, "evidence": ["D1:1"], "category": 1})
-
-    report = check(read(changed(folder, spoil)).corpus)
-    found = report.counts()
-    for rule in ("duplicate-id", "out-of-order", "session-empty", "message-empty"):
-        assert found[rule] == 1, rule
-    assert found["answer-missing"] == found["question-empty"] == 1
-    assert report.severity() == "error"
 
 
 def test_way_back_is_equal_as_data(folder: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ their sessions; others are put in time order and cut at pauses. Ids that the fil
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -20,7 +20,7 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import NOT_TEXT, is_odd, list_fields, text_of, zone
-from realtalk.formats.published.record import LARGEST_SESSION, extra_of, undated_notes
+from realtalk.formats.published.record import LARGEST_SESSION, extra_of, make_chat, undated_notes
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.sessions import Gap, sorted_by_time, split_at_pauses
 from realtalk.registry import suggest
@@ -187,9 +187,7 @@ class TableRows:
                 stamp = row.stamp
                 row.time = moment(stamp) if type(stamp) is str else parse_stamp(stamp, tz, order)
                 undated += row.time is None and row.stamp not in (None, "")
-            speakers: dict[str, None] = {}
-            sessions = _sessions(self._number_sessions(rows), speakers)
-            chats.append(Chat(id_, tuple(speakers), sessions))
+            chats.append(make_chat(id_, _sessions(self._number_sessions(rows))))
         self._notes += undated_notes(undated)
         return chats
 
@@ -212,33 +210,24 @@ class TableRows:
         return sorted(numbered, key=lambda entry: entry[0])
 
 
-def _sessions(
-    numbered: Sequence[tuple[int, list[_Row]]], speakers: dict[str, None]
-) -> tuple[Session, ...]:
-    """Messages, each with an id of its own: the given one, else D<session>:<number>.
-
-    Adds their speakers in order of appearance.
-    """
+def _sessions(numbered: Sequence[tuple[int, list[_Row]]]) -> Iterator[Session]:
+    """Messages, each with an id of its own: the given one, else D<session>:<number>."""
     ids = UniqueNames("{}~{}")
-    sessions = []
     for number, rows in numbered:
-        messages = []
-        for position, row in enumerate(rows, 1):
-            speakers[row.speaker] = None
-            messages.append(
-                Message(
-                    ids.free(row.id or f"D{number}:{position}"),
-                    row.speaker,
-                    row.time,
-                    row.text,
-                    reply_to=row.reply_to,
-                    edited=row.edited,
-                    deleted=row.deleted,
-                    extra=row.extra,
-                )
+        messages = tuple(
+            Message(
+                ids.free(row.id or f"D{number}:{position}"),
+                row.speaker,
+                row.time,
+                row.text,
+                reply_to=row.reply_to,
+                edited=row.edited,
+                deleted=row.deleted,
+                extra=row.extra,
             )
-        sessions.append(Session(number, rows[0].time, tuple(messages)))
-    return tuple(sessions)
+            for position, row in enumerate(rows, 1)
+        )
+        yield Session(number, rows[0].time, messages)
 
 
 def _number(name: str) -> int | None:

@@ -21,7 +21,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ from realtalk.formats.json_input import (
     head_keys,
     json_lines,
     load,
+    load_list,
     mapping,
     odd_at,
     text_of,
@@ -50,7 +53,9 @@ from realtalk.formats.published.record import (
     amend,
     differences,
     extra_of,
+    folders_with,
     gather,
+    make_chat,
     undated_notes,
 )
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
@@ -113,13 +118,11 @@ def _chat(id_: str, messages: list[Message], meta: Fields, beyond: Fields, gap: 
     sessions = _laid_out(messages, own.get("layout"), where)
     if sessions is None:
         sessions = cut_keeping_ids(sorted_by_time(messages), gap)
-    speakers = tuple(dict.fromkeys(m.speaker for s in sessions for m in s.messages))
-    about_speakers = beyond.get("speakers") or {}
-    about = {
-        name: about_speakers[name] for name in speakers if any(meta_of(about_speakers.get(name)))
-    }
+    chat = make_chat(id_, sessions)
+    speakers = beyond.get("speakers") or {}
+    about = {name: speakers[name] for name in chat.speakers if any(meta_of(speakers.get(name)))}
     extra = _extra(meta, {**beyond, "speakers": about}, where)
-    return amend(Chat(id_, speakers, sessions, extra=extra), own, where)
+    return amend(replace(chat, extra=extra), own, where)
 
 
 def _laid_out(messages: list[Message], layout: Any, where: str) -> tuple[Session, ...] | None:
@@ -208,12 +211,7 @@ _MARKS = ({"conversation_id", "root"}, {"speaker", "user"}, {"reply-to", "reply_
 
 def _folders(source: Source) -> dict[str, dict[str, Member]]:
     """The files of each folder that holds utterances, by their plain names."""
-    folders: dict[str, dict[str, Member]] = {}
-    for member in source.members:
-        folder, _, name = member.name.rpartition("/")
-        name = name.lower().removesuffix(".gz")
-        if name in _UTTERANCES or name in _BESIDE:
-            folders.setdefault(folder, {}).setdefault(name, member)
+    folders = folders_with(source, (*_UTTERANCES, *_BESIDE))
     return {folder: files for folder, files in folders.items() if set(files) & set(_UTTERANCES)}
 
 
@@ -306,21 +304,16 @@ def _name(fields: Fields, *names: str) -> str | None:
 
 
 def _mapping(member: Member | None) -> Fields:
-    if member is None:
-        return {}
-    data = load(member)
-    if not isinstance(data, dict):
+    data = load(member) if member else {}
+    if member and not isinstance(data, dict):
         raise member.error("is not a mapping of ids")
-    return data
+    return mapping(data)
 
 
 def _entries(member: Member) -> Iterator[tuple[str, Any]]:
     """Utterances with their place; what is no utterance is left to the caller."""
     if member.suffix == ".json":
-        data = load(member)
-        if not isinstance(data, list):
-            raise member.error("is not a list of utterances")
-        yield from ((f"[{index}]", entry) for index, entry in enumerate(data))
+        yield from ((f"[{index}]", entry) for index, entry in enumerate(load_list(member)))
         return
     for number, value in json_lines(member):
         if value is not BLANK:
@@ -376,11 +369,11 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
 
 def _index(metas: Iterable[Fields]) -> dict[str, list[str]]:
     """Which types each meta key has, in ConvoKit's own words."""
-    kinds_by_key: dict[str, dict[str, None]] = {}
-    for meta in metas:
-        for key, value in meta.items():
-            kinds_by_key.setdefault(key, {})[str(type(value))] = None
-    return {key: list(kinds) for key, kinds in kinds_by_key.items()}
+    index: dict[str, list[str]] = {}
+    for key, value in chain.from_iterable(meta.items() for meta in metas):
+        if (kind := str(type(value))) not in index.setdefault(key, []):
+            index[key].append(kind)
+    return index
 
 
 FORMAT = Format("ConvoKit corpus", _sniff, _read, _write)

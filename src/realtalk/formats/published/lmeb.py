@@ -20,19 +20,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from realtalk.chat import Message, Question, Session
-from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import (
     BLANK,
     BROKEN,
     Fields,
     decode,
-    head_keys,
     json_lines,
     text_of,
+    with_keys,
 )
-from realtalk.formats.published.record import Part, chat_part, extra_of, gather, known_evidence
+from realtalk.formats.published.record import (
+    Part,
+    chat_part,
+    extra_of,
+    folders_with,
+    gather,
+    known_evidence,
+)
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
-from realtalk.formats.source import Member, Source
+from realtalk.formats.source import Member, Source, matching
 
 _NAMES = ("queries.jsonl", "corpus.jsonl", "qrels.tsv")
 _CANDIDATES = "candidates.jsonl"
@@ -44,21 +50,14 @@ _NOBODY = "memory"
 
 def _folders(source: Source) -> dict[str, dict[str, Member]]:
     """The folders that hold a task: its files by name."""
-    folders: dict[str, dict[str, Member]] = {}
-    for member in source.members:
-        name = member.name.removesuffix(".gz").rpartition("/")[2]
-        if name in (*_NAMES, _CANDIDATES):
-            folders.setdefault(member.folder, {})[name] = member
+    folders = folders_with(source, (*_NAMES, _CANDIDATES))
     return {name: files for name, files in folders.items() if set(_NAMES) <= set(files)}
 
 
 def _sniff(source: Source) -> bool:
     folders = _folders(source)
-    first = next(iter(folders.values()), None)
-    try:
-        return first is not None and "text" in head_keys(first["corpus.jsonl"])
-    except RealtalkError:
-        return False
+    first = tuple(files["corpus.jsonl"] for files in folders.values())[:1]
+    return any(matching(Source(source.path, first), (".jsonl",), with_keys("text")))
 
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:

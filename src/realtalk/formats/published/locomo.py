@@ -38,7 +38,15 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import file_stems, write_json
-from realtalk.formats.json_input import Fields, as_list, head_text, load, mapping, text_of
+from realtalk.formats.json_input import (
+    Fields,
+    as_list,
+    drop_empty,
+    head_text,
+    load,
+    mapping,
+    text_of,
+)
 from realtalk.formats.published.record import (
     KEY,
     Part,
@@ -162,10 +170,6 @@ def _turn(message: Message) -> Fields:
     return entry
 
 
-def turn_entry(message: Message) -> Fields:
-    return _entry(message, _turn(message), lambda entry: message_of(entry, message.id))
-
-
 def question_of(entry: Any, id_: str, ids: set[str], where: str) -> Question | None:
     """A question, or None for what is none."""
     if not isinstance(entry, dict) or not isinstance(entry.get("question"), str):
@@ -194,40 +198,31 @@ def _qa(question: Question) -> Fields:
     return entry
 
 
-def qa_entry(question: Question, id_: str, ids: set[str]) -> Fields:
-    return _entry(question, _qa(question), lambda entry: question_of(entry, id_, ids, id_))
-
-
-def _notes(kind: EventKind, value: Any) -> Iterator[tuple[str, str | None, Any]]:
-    """What is noted about one session: its place, whom it is about, and the note."""
-    if kind == "summary" or not isinstance(value, dict):
-        yield "", None, value if kind == "summary" else None
-        return
-    for speaker, notes in value.items():
-        if kind == "event" and speaker == "date":
-            continue
-        if not isinstance(notes, list):
-            yield f".{speaker}", speaker, None
-            continue
-        for index, note in enumerate(notes):
-            yield f".{speaker}[{index}]", speaker, note
-
-
 def events_of(
     kind: EventKind, number: int, value: Any, ids: set[str]
 ) -> Iterator[tuple[str, Event | None]]:
     """The notes about one session, each with its place; None for what is no note."""
-    date = value.get("date") if kind == "event" and isinstance(value, dict) else ""
-    date = date if isinstance(date, str) else ""
-    for place, speaker, note in _notes(kind, value):
-        if kind == "observation":
-            yield place, _observation(number, speaker, note, ids)
-        else:
-            fit = isinstance(note, str)
-            yield place, Event(number, speaker, note, kind, date) if fit else None
+    if kind == "summary":
+        yield "", Event(number, None, value, kind) if isinstance(value, str) else None
+        return
+    if not isinstance(value, dict):
+        yield "", None
+        return
+    about = value if kind == "observation" else {k: v for k, v in value.items() if k != "date"}
+    date = value.get("date") if kind == "event" else ""
+    for speaker, notes in about.items():
+        if not isinstance(notes, list):
+            yield f".{speaker}", None
+        for index, note in enumerate(as_list(notes)):
+            event = None
+            if kind == "observation":
+                event = _observation(number, speaker, note, ids)
+            elif isinstance(note, str):
+                event = Event(number, speaker, note, kind, date if isinstance(date, str) else "")
+            yield f".{speaker}[{index}]", event
 
 
-def _observation(number: int, speaker: str | None, note: Any, ids: set[str]) -> Event | None:
+def _observation(number: int, speaker: str, note: Any, ids: set[str]) -> Event | None:
     if not (isinstance(note, list) and len(note) == 2 and isinstance(note[0], str)):
         return None
     text, stated = note
@@ -339,10 +334,9 @@ def _read_sample(id_: str, sample: Fields, where: str) -> tuple[Chat, Ledger]:
             else:
                 yield value
 
-    own = sample.get(KEY)
-    if own is not None and not isinstance(own, dict):
+    if not isinstance(sample.get(KEY), dict | None):
         raise RealtalkError(f"'{KEY}' is not a record", where=where)
-    own = own or {}
+    own = mapping(sample.get(KEY))
     times = mapping(own.get("session_times"))
     conversation: Fields = sample["conversation"]
     sessions = []
@@ -361,8 +355,8 @@ def _read_sample(id_: str, sample: Fields, where: str) -> tuple[Chat, Ledger]:
         sessions.append(session)
     ids = {message.id for session in sessions for message in session.messages}
     spoke = [message.speaker for session in sessions for message in session.messages]
-    pair = [text_of(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
-    speakers = tuple(dict.fromkeys(name for name in (*spoke, *pair) if name))
+    pair = (text_of(conversation.get(key)) for key in ("speaker_a", "speaker_b"))
+    speakers = tuple(dict.fromkeys(filter(None, (*spoke, *pair))))
     questions: list[Question] = []
     stated_questions = (
         (place, question_of(entry, f"Q{len(questions) + 1}", ids, f"{where}: {place}"))
@@ -398,21 +392,28 @@ def _sample_patch(chat: Chat, sample: Fields) -> Fields:
             changes[key] = patch(default, actual)
         elif actual != default:
             changes["sample"] |= patch({key: default}, {key: actual} if key in sample else {})
-    return {key: change for key, change in changes.items() if change}
+    return drop_empty(changes)
 
 
 def _default_sample(chat: Chat, sample_id: str) -> Fields:
     """The sample that the layout's own fields can say, without any patch."""
     ids = {message.id for message in chat.messages}
+
+    def turn(message: Message) -> Fields:
+        return _entry(message, _turn(message), lambda entry: message_of(entry, message.id))
+
+    def asked(question: Question, id_: str) -> Fields:
+        return _entry(question, _qa(question), lambda entry: question_of(entry, id_, ids, id_))
+
     conversation: Fields = {}
     for key, name in zip(("speaker_a", "speaker_b"), chat.speakers, strict=False):
         conversation[key] = name
     for session in chat.sessions:
         if session.time is not None:
             conversation[f"session_{session.number}_date_time"] = format_date(session.time)
-        conversation[f"session_{session.number}"] = [turn_entry(m) for m in session.messages]
+        conversation[f"session_{session.number}"] = [turn(m) for m in session.messages]
     return {
-        "qa": [qa_entry(q, f"Q{place}", ids) for place, q in enumerate(chat.questions, 1)],
+        "qa": [asked(q, f"Q{place}") for place, q in enumerate(chat.questions, 1)],
         "conversation": conversation,
         **{name: section(chat, name) for name in SECTIONS},
         "sample_id": sample_id,
@@ -445,10 +446,12 @@ def _complete(sample: Fields, chat: Chat, read_as: str) -> Fields:
         for session in chat.sessions
         if session.time != readable_times.get(session.number)
     }
-    changes = differences(chat, read_back)
-    for name in ("sessions", "questions"):
-        changes.pop(name, None)  # they carry their own
-    own = {key: value for key, value in (("session_times", times), (_WHOLE, changes)) if value}
+    changes = {
+        name: value
+        for name, value in differences(chat, read_back).items()
+        if name not in ("sessions", "questions")  # they carry their own
+    }
+    own = drop_empty({"session_times": times, _WHOLE: changes})
     return {**sample, KEY: own} if own else sample
 
 

@@ -16,13 +16,11 @@ question at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from itertools import chain, islice, repeat
 from typing import Any
 
 from realtalk.chat import Question, Session
-from realtalk.files.naming import UniqueNames
 from realtalk.formats.json_input import Fields, as_list, items, text_of, with_keys
 from realtalk.formats.published.record import (
     Part,
@@ -34,6 +32,7 @@ from realtalk.formats.published.record import (
 )
 from realtalk.formats.questions import name_of
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
+from realtalk.formats.sessions import sorted_by_time
 from realtalk.formats.source import FormatFiles, Source
 
 _TURN = ("role", "content")
@@ -55,26 +54,28 @@ _FILES = FormatFiles(
 
 def _read(source: Source, options: ReadOptions) -> ReadCorpus:
     parts: list[Part] = []
-    ids = UniqueNames("{}-{}")
     for member in _FILES.members(source):
         for index, item in enumerate(items(member)):
-            parts.append(_chat(item, f"{member.name}[{index}]", ids))
+            parts.append(_chat(item, f"{member.name}[{index}]"))
             if len(parts) % 50 == 0:
                 options.progress(len(parts), 0, member.stem)
     return gather(source, "longmemeval", parts)
 
 
-def _chat(item: Any, where: str, ids: UniqueNames) -> Part:
+def _chat(item: Any, where: str) -> Part:
     haystack = item.get("haystack_sessions") if isinstance(item, dict) else None
     if not isinstance(haystack, list) or not isinstance(item.get("question"), str):
         return [], Ledger.of(0, [Leftover(where, "is not a question with sessions")])
     leftovers: list[Leftover] = []
     id_ = text_of(item.get("question_id")) or where
     names = [text_of(name) for name in as_list(item.get("haystack_session_ids"))]
-    dates = [spelled_time(date) for date in as_list(item.get("haystack_dates"))]
-    order = _in_time(dates, len(haystack))
+    dates = map(spelled_time, as_list(item.get("haystack_dates")))
+    places = enumerate(islice(chain(dates, repeat(None)), len(haystack)))
+    slots = sorted_by_time(Session(place, date, ()) for place, date in places)
+    order = [slot.number for slot in slots]
     sessions, evidence = [], []
-    for number, place in enumerate(order, 1):
+    for number, slot in enumerate(slots, 1):
+        place = slot.number
         messages = []
         spot = f"{where}: haystack_sessions[{place}]"
         for turn, message in spoken_turns(haystack[place], number, spot, leftovers):
@@ -87,27 +88,14 @@ def _chat(item: Any, where: str, ids: UniqueNames) -> Part:
                 if key not in _TURN and not (key == "has_answer" and value is False)
             }
             messages.append(replace(message, extra=extra_of(beyond, where)) if beyond else message)
-        time = dates[place] if place < len(dates) else None
-        sessions.append(Session(number, time, tuple(messages)))
+        sessions.append(Session(number, slot.time, tuple(messages)))
     extra = {
         "order": [place + 1 for place in order],
         "session_ids": [names[place] if place < len(names) else "" for place in order],
     }
     question = _question(item, id_, tuple(evidence), names, where)
-    (chat,), ledger = chat_part(ids.free(id_), sessions, [question], leftovers)
+    (chat,), ledger = chat_part(id_, sessions, [question], leftovers)
     return [replace(chat, extra=extra_of(extra, where))], ledger
-
-
-def _in_time(dates: list[datetime | None], count: int) -> list[int]:
-    """Places of sessions, oldest first; one without date stays behind the one before it."""
-
-    def moments() -> Iterator[tuple[datetime, int]]:
-        last = datetime.min
-        for place in range(count):
-            last = (dates[place] if place < len(dates) else None) or last
-            yield last, place
-
-    return [place for _, place in sorted(moments())]
 
 
 def _question(

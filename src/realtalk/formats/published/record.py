@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -57,6 +57,16 @@ def members_ending(source: Source, suffixes: tuple[str, ...], missing: str) -> S
     if len(members) > 1 and members is source.members:
         raise source.error(missing)
     return members
+
+
+def folders_with(source: Source, names: Collection[str]) -> dict[str, dict[str, Member]]:
+    """The files of these names, by their folders and names; .gz copies count."""
+    folders: dict[str, dict[str, Member]] = {}
+    for member in source.members:
+        name = member.name.lower().removesuffix(".gz").rpartition("/")[2]
+        if name in names:
+            folders.setdefault(member.folder, {}).setdefault(name, member)
+    return folders
 
 
 def by_number(member: Member) -> list[int]:
@@ -103,9 +113,15 @@ def chat_part(
     id_: str, sessions: Iterable[Session], questions: Iterable[Question], rest: Sequence[Leftover]
 ) -> Part:
     """One chat of what was said and asked, with the count of that and of what is left over."""
+    chat = make_chat(id_, sessions, questions)
+    return [chat], Ledger.of(len(chat.messages), rest)
+
+
+def make_chat(id_: str, sessions: Iterable[Session], questions: Iterable[Question] = ()) -> Chat:
+    """A chat whose speakers are those who speak in it, in the order of their first words."""
     chat = Chat(id_, (), tuple(sessions), (), tuple(questions))
     speakers = tuple(dict.fromkeys(message.speaker for message in chat.messages))
-    return [replace(chat, speakers=speakers)], Ledger.of(len(chat.messages), rest)
+    return replace(chat, speakers=speakers)
 
 
 def spoken_turns(

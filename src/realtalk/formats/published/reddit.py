@@ -60,7 +60,6 @@ _AUTHOR = ("author", "user", "username")
 _SCORE = ("score", "ups", "upvotes")
 _TIME = ("timestamp", "created_utc", "created", "time", "date")
 _DOMAIN = ("__sub__", "subreddit", "domain")
-_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 _NESTED = (dict, list)
 _DEEPEST = sys.maxsize  # a chain of replies may be any length
 _COLUMNS = ("chat", "session_time", "id", "speaker", "time", "text", "reply_to", "deleted", "extra")
@@ -122,8 +121,6 @@ def _take(fields: Fields, names: tuple[str, ...]) -> Any:
 def _score(value: Any) -> int | float | None:
     """A score as a number; Reddit dumps also write it as text."""
     if isinstance(value, str):
-        if _WHOLE.fullmatch(value):
-            return int(value)
         try:
             value = float(value)
         except ValueError:
@@ -145,9 +142,6 @@ class Posts:
         self._chat_ids = UniqueNames("{}~{}")
         self._rows: list[tuple[Any, ...]] = []
         self._frames: list[pl.DataFrame] = []
-
-    def leave(self, where: str, reason: str) -> None:
-        self.left.append(Leftover(where, reason))
 
     def _fill(self, node: _Node, where: str) -> None:
         """Takes the fields apart; what says nothing and bears nothing is no message."""
@@ -193,9 +187,7 @@ class Posts:
                 self._fill(node, where)
             if node.parent and not node.reason:
                 node.parent.answered = True
-        for node in nodes:
-            if node.reason:
-                self.leave(where, node.reason)
+        self.left += (Leftover(where, node.reason) for node in nodes if node.reason)
         nodes = [node for node in nodes if not node.reason]
         if not nodes:
             return
@@ -263,7 +255,7 @@ def _read(source: Source, options: ReadOptions) -> ReadCorpus:
                     if count % _EVERY == 0:
                         options.progress(count, 0, "posts")
                 else:
-                    posts.leave(where, "a bare value where a post belongs")
+                    posts.left.append(Leftover(where, "a bare value where a post belongs"))
     if not posts.chats:
         raise source.error("holds no post that can be read")
     messages = posts.frame()

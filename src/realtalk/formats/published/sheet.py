@@ -20,7 +20,7 @@ import zipfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +88,10 @@ def _check_parts(data: bytes, where: str) -> None:
     most_rows = scale(max(_LEAST_ROWS, len(data) // _ROW_BYTES))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
-            measure, part, rows = Measure(), bytearray(), 0
+            measure, part, rows = Measure(allowance, name), bytearray(), 0
             with archive.open(name) as stream:
                 while piece := stream.read(_PIECE):
                     measure.add(piece)
-                    allowance.note(name, measure)
                     part += piece
                     rows += len(_ROW.findall(piece))
                     if rows > most_rows:
@@ -109,15 +108,12 @@ def _check_parts(data: bytes, where: str) -> None:
 
 
 def _cells(part: bytes) -> int:
-    """How many cells the rectangle has that holds every cell of a sheet."""
-    height = width = 0
-    for row in _ROW.split(part)[1:]:
-        places = _PLACE.findall(row)
-        lines = [int(number) for _, number in places if number]
-        columns = [_column(letters) for letters, _ in places]
-        height = max(height + 1, *lines) if lines else height + 1
-        width = max(width, max(columns, default=0) + len(_CELL.findall(row)))
-    return height * width
+    """How many cells the rectangle has at most that holds every cell of a sheet."""
+    rows = _ROW.split(part)[1:]
+    places = _PLACE.findall(part)
+    height = max(len(rows), *(int(number or 0) for _, number in places), 0)
+    farthest = max((_column(letters) for letters, _ in places), default=0)
+    return height * (farthest + max(len(_CELL.findall(row)) for row in rows))
 
 
 def _column(letters: bytes) -> int:
@@ -301,7 +297,7 @@ class _SheetDraft:
     number: int
     time: datetime | None
     messages: list[Message] = field(default_factory=list)
-    photos: list[tuple[str, datetime | None]] = field(default_factory=list)
+    photos: list[Message] = field(default_factory=list)
 
 
 def _is_ours(member: Member) -> bool:
@@ -375,10 +371,8 @@ def _take(row: Sequence[Any], columns: _Columns, draft: _SheetDraft) -> bool:
             continue
         text = row[place]
         files = _files(columns.cell(row, _ATTACHMENTS))
-        if text is None and files is None:
-            draft.photos.append((id_, time))
-        else:
-            draft.messages.append(Message(id_, speaker, time, text or "", files or ()))
+        kind = draft.photos if text is None and files is None else draft.messages
+        kind.append(Message(id_, speaker, time, text or "", files or ()))
         return True
     return False
 
@@ -394,29 +388,24 @@ def _files(cell: Any) -> tuple[Attachment, ...] | None:
 
 
 def _session(draft: _SheetDraft) -> Session:
-    first = draft.messages[0].time if draft.messages else None
-    return Session(draft.number, draft.time or first, tuple(_with_photos(draft)))
-
-
-def _with_photos(draft: _SheetDraft) -> Iterator[Message]:
     """Photos go to the message nearest in time, the earlier one where two are equally near."""
+    messages = draft.messages
     photos_of: dict[int, list[str]] = {}
-    for id_, time in draft.photos:
-        if draft.messages:
-            far = [
-                (abs((m.time - time).total_seconds()) if m.time and time else float("inf"), at)
-                for at, m in enumerate(draft.messages)
-            ]
-            photos_of.setdefault(min(far)[1], []).append(id_)
-    for at, message in enumerate(draft.messages):
-        if photos := photos_of.get(at):
-            yield replace(
-                message,
-                attachments=message.attachments + tuple(Attachment("image") for _ in photos),
-                extra=pack_extra({"photo_rows": photos}),
-            )
-        else:
-            yield message
+    for photo in draft.photos if messages else ():
+        nearest = min(range(len(messages)), key=lambda at: _far(messages[at], photo))
+        photos_of.setdefault(nearest, []).append(photo.id)
+    first = messages[0].time if messages else None
+    for at, photos in photos_of.items():
+        files = (*messages[at].attachments, *(Attachment("image") for _ in photos))
+        extra = pack_extra({"photo_rows": photos})
+        messages[at] = replace(messages[at], attachments=files, extra=extra)
+    return Session(draft.number, draft.time or first, tuple(messages))
+
+
+def _far(message: Message, photo: Message) -> timedelta:
+    if message.time is None or photo.time is None:
+        return timedelta.max
+    return abs(message.time - photo.time)
 
 
 def _events(row: Sequence[Any], columns: _Columns, session: int) -> Iterator[Event]:
