@@ -106,7 +106,9 @@ def test_figures_are_those_of_stats(asked: Assistant) -> None:
     told = asked("chat_statistics")
     stats = rt.stats("sample").to_json()
     assert told["together"]["words"] == stats["words"]
-    assert told["together"]["response_gap_minutes"]["n"] == stats["response_gap_minutes"]["n"]
+    gaps = stats["response_gap_minutes"]
+    assert told["together"]["response_gap_minutes"]["n"] == gaps["n"]
+    assert told["together"]["response_gap_minutes"]["mean"] == round(gaps["mean"], 2)
     assert [row["words"] for row in told["chats"]] == [row["words"] for row in stats["per_chat"]]
     theo = asked("chat_statistics", person="Theo")
     assert theo["total"] == 1 and theo["together"]["messages"] == 348

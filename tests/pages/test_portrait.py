@@ -148,11 +148,11 @@ def test_log_odds_are_those_of_the_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "text"),
+    ("seconds", "unit", "text"),
     [
         (0, "minute", "under a minute"),
-        (1, "minute", "1 minute"),
-        (0.5, "minute", "under a minute"),
+        (60, "minute", "1 minute"),
+        (30, "minute", "under a minute"),
         (42, "second", "42 seconds"),
         (1, "second", "1 second"),
         (90, "second", "2 minutes"),
@@ -161,8 +161,8 @@ def test_log_odds_are_those_of_the_formula() -> None:
         (90000, "second", "25 hours"),
     ],
 )
-def test_waits_in_words(value: float, unit: Any, text: str) -> None:
-    assert Wording.load().wait(value, unit) == text
+def test_waits_in_words(seconds: float, unit: Any, text: str) -> None:
+    assert Wording.load().wait(seconds, unit) == text
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ would be longer than `MOST_CHARACTERS`: an assistant's own memory is what it fil
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from realtalk.errors import RealtalkError
@@ -30,6 +32,20 @@ def encode(value: Mapping[str, Any]) -> str:
     """The answer as compact JSON; half a character, as some exports hold, becomes a mark."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace").decode()
+
+
+def rounded(value: Any) -> Any:
+    """Numbers no longer than they tell: 0.38461538 → 0.385, 12.3456 → 12.35; infinity is none."""
+    if isinstance(value, Mapping):
+        return {name: rounded(own) for name, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(own) for own in value]
+    if not isinstance(value, float | Decimal):
+        return value
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return round(number, 2) if abs(number) >= 1 else float(f"{number:.3g}")
 
 
 def check_page(offset: int, limit: int) -> None:

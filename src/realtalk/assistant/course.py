@@ -4,7 +4,7 @@
     → [{"chat": …, "quarter": "2026-Q1", "conversations": 12, "began": {"Mara": "58%", …}}, …]
     chat_spans(frame)         → [{"chat": …, "days": 31, "streaks": […], "silences": […], …}]
     lost(frame, me="Mara", least=100, quiet=180)  → people Mara wrote with, and no longer does
-    year_of(frame, "second", "Mara", 2026)        → her year in numbers
+    year_of(lines, "Mara", 2026)        → her year in numbers
 
 `frame` has one row per message (`pages.lines`), so that a conversation, its first message and a
 reply time are here what they are on the page. Numbers are rounded as they are told there.
@@ -12,7 +12,7 @@ reply time are here what they are on the page. Numbers are rounded as they are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ import polars as pl
 from realtalk.assistant.answers import Period
 from realtalk.describe.spans import DaySpan, streaks_and_silences
 from realtalk.errors import RealtalkError
-from realtalk.pages.lines import Unit
+from realtalk.pages.lines import MessageLines
 from realtalk.pages.wording import Wording
 
 Part = Literal["month", "quarter", "year"]
@@ -48,18 +48,16 @@ def first_writers(frame: pl.DataFrame, by: Part) -> list[dict[str, Any]]:
     """Who began conversations: for each chat in its two halves, then part by part."""
     begun = frame.filter("starts").sort("chat", "time", maintain_order=True)
     is_early = pl.int_range(pl.len()) * 2 < pl.len()
-    half = pl.when(is_early).then(pl.lit("first")).otherwise(pl.lit("second"))
+    halves = pl.when(is_early).then(pl.lit("first")).otherwise(pl.lit("second"))
     rows: list[dict[str, Any]] = []
     for (chat,), own in begun.group_by("chat", maintain_order=True):
-        rows += _began(own.with_columns(half.alias("part")), str(chat), "half")
-        dated = own.drop_nulls("date").with_columns(_PARTS[by].alias("part"))
-        rows += _began(dated, str(chat), by)
+        for name, part in (("half", halves), (by, _PARTS[by])):
+            dated = own.with_columns(part=part).drop_nulls("part")
+            rows += [
+                {"chat": chat, name: value, "conversations": few.height, "began": _shares(few)}
+                for (value,), few in dated.group_by("part", maintain_order=True)
+            ]
     return rows
-
-
-def _began(begun: pl.DataFrame, chat: str, name: str) -> Iterator[dict[str, Any]]:
-    for (part,), own in begun.group_by("part", maintain_order=True):
-        yield {"chat": chat, name: part, "conversations": own.height, "began": _shares(own)}
 
 
 def _shares(frame: pl.DataFrame) -> dict[str, str]:
@@ -71,18 +69,11 @@ def chat_spans(frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Each chat's longest runs of days with messages, and without."""
     rows = []
     for (chat,), own in frame.drop_nulls("date").group_by("chat", maintain_order=True):
-        dates = own["date"].unique().sort().to_list()
+        dates = sorted(set(own["date"]))
         streaks, silences = streaks_and_silences(dates)
-        rows.append(
-            {
-                "chat": chat,
-                "first": dates[0].isoformat(),
-                "last": dates[-1].isoformat(),
-                "days_with_messages": len(dates),
-                "streaks": _longest(streaks),
-                "silences": _longest(silences),
-            }
-        )
+        row = {"chat": chat, "first": dates[0].isoformat(), "last": dates[-1].isoformat()}
+        row |= {"days_with_messages": len(dates), "streaks": _longest(streaks)}
+        rows.append(row | {"silences": _longest(silences)})
     return rows
 
 
@@ -103,73 +94,66 @@ def lost(frame: pl.DataFrame, me: str, least: int, quiet: int) -> dict[str, Any]
     """
     pairs = frame.drop_nulls("date").filter(pl.col("speaker").n_unique().over("chat") == 2)
     if not me:
-        sizes = pairs.group_by("speaker").agg(pl.col("chat").n_unique().alias("n")).sort("n")
-        most = sizes.filter(pl.col("n") == pl.col("n").max())["speaker"].to_list()
+        chats = pairs.group_by("speaker").agg(pl.col("chat").n_unique())
+        most = chats.filter(pl.col("chat") == pl.col("chat").max())["speaker"].to_list()
         if len(most) != 1:
             raise RealtalkError("it is not clear who you are", fix="give your name as 'me'")
         (me,) = most
-    mine = pairs.filter((pl.col("speaker") == me).any().over("chat"))
-    end = frame["date"].max()
+    end, date_, is_me = frame["date"].max(), pl.col("date"), pl.col("speaker") == me
     found = (
-        mine.with_columns(
-            pl.col("speaker").filter(pl.col("speaker") != me).first().over("chat").alias("person"),
-            pl.col("date").dt.year().alias("year"),
-        )
+        pairs.filter(is_me.any().over("chat"))
+        .with_columns(person=pl.col("speaker").filter(~is_me).first().over("chat"))
         .group_by("person")
         .agg(
-            pl.col("chat").unique().sort().alias("chats"),
-            pl.len().alias("messages"),
-            pl.col("date").n_unique().alias("days_with_messages"),
-            pl.col("date").min().alias("first"),
-            pl.col("date").max().alias("last"),
-            pl.col("year").mode().max().alias("fullest_year"),
-            (pl.lit(end) - pl.col("date").max()).dt.total_days().alias("quiet_days"),
+            chats=pl.col("chat").unique().sort(),
+            messages=pl.len(),
+            days_with_messages=date_.n_unique(),
+            first=date_.min().cast(pl.String),
+            last=date_.max().cast(pl.String),
+            fullest_year=date_.dt.year().mode().max(),
+            quiet_days=(pl.lit(end) - date_.max()).dt.total_days(),
         )
         .filter(pl.col("messages") >= least, pl.col("quiet_days") >= quiet)
         .sort("messages", "person", descending=[True, False])
-        .with_columns(pl.col("first", "last").cast(pl.String))
     )
     return {"me": me, "until": str(end), "people": found.to_dicts()}
 
 
-def year_of(frame: pl.DataFrame, unit: Unit, person: str, year: int | None) -> dict[str, Any]:
+def year_of(lines: MessageLines, person: str, year: int | None) -> dict[str, Any]:
     """Somebody's year in all chats; without a year, the last in which they wrote."""
-    words = Wording.load()
+    words, frame, size = Wording.load(), lines.frame, lines.unit_seconds
+    in_year = pl.col("date").dt.year()
     own = frame.filter(pl.col("speaker") == person).drop_nulls("date")
-    years: list[int] = own["date"].dt.year().unique().sort().to_list()
+    years: list[int] = own.select(in_year.unique().sort())["date"].to_list()
     chosen = years[-1] if year is None and years else year or 0
     if chosen not in years:
         some = f"{years[0]} to {years[-1]}" if years else "none"
         raise RealtalkError("this person wrote nothing in this year", fix=f"years: {some}")
-    before = own.filter(pl.col("date").dt.year() == chosen - 1)
-    own = own.filter(pl.col("date").dt.year() == chosen)
-    written = own.height
+    before = own.filter(in_year == chosen - 1)
+    own = own.filter(in_year == chosen)
     theirs = frame.filter(pl.col("chat").is_in(own["chat"].unique().implode()))
-    begun = theirs.filter("starts", pl.col("date").dt.year() == chosen)
+    begun = theirs.filter("starts", in_year == chosen)["speaker"] == person
     days = own["date"].value_counts(name="n").sort("n", "date", descending=[True, False])
     months = own["date"].dt.strftime("%Y-%m").value_counts(name="n")
     month = months.sort("n", "date", descending=[True, False]).row(0)
-    replies = own["reply"].drop_nulls()
-    size = 60 if unit == "minute" else 1
+    replies = own["reply"].drop_nulls() // size * size
     answer: dict[str, Any] = {
         "person": person,
         "year": chosen,
-        "messages": written,
+        "messages": own.height,
         "messages_the_year_before": before.height,
         "words": _count(own["words"]),
         "days_with_messages": days.height,
         "fullest_day": {"date": days["date"][0].isoformat(), "messages": days["n"][0]},
         "fullest_month": {"month": month[0], "messages": month[1]},
         "streaks": _longest(streaks_and_silences(days["date"])[0]),
-        "conversations_begun": words.percent(
-            _count(begun["speaker"] == person) / max(1, begun.height)
-        ),
-        "at_night": words.percent(_count(own["hour"] < 5) / written),
-        "with_a_question": words.percent(_count(own["question"]) / written),
+        "conversations_begun": words.percent(_count(begun) / max(1, len(begun))),
+        "at_night": words.percent(_count(own["hour"] < 5) / own.height),
+        "with_a_question": words.percent(_count(own["question"]) / own.height),
         "photos": _count(own["image"]),
     }
     if len(replies) >= _LEAST_REPLIES:
-        answer["usual_reply"] = words.wait(float((replies // size).median() or 0), unit)  # type: ignore[arg-type]
+        answer["usual_reply"] = words.wait(replies.median(), lines.unit)  # type: ignore[arg-type]
     chats = own["chat"].value_counts(sort=True, name="messages").head(_PEOPLE)
     return answer | {"chats": chats.to_dicts(), "chats_in_all": own["chat"].n_unique()}
 

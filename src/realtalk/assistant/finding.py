@@ -248,12 +248,10 @@ def recall(ranked: Sequence[ListedMessage], budget: Budget) -> dict[str, Any]:
 def _only(chat: ListedChat, ranked: Sequence[ListedMessage]) -> Chat:
     """The chat with these messages alone: only what may be shown is counted."""
     ids = {message.message.id for message in ranked if message.chat is chat}
-    sessions = (
-        replace(
-            session, messages=tuple(message for message in session.messages if message.id in ids)
-        )
-        for session in chat.display.sessions
-    )
+    sessions = []
+    for session in chat.display.sessions:
+        own = tuple(message for message in session.messages if message.id in ids)
+        sessions.append(replace(session, messages=own))
     return replace(chat.display, sessions=tuple(sessions))
 
 

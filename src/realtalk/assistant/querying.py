@@ -10,7 +10,6 @@ where whoever started the server allowed it.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -19,7 +18,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
-from realtalk.assistant.answers import MOST_CHARACTERS
+from realtalk.assistant.answers import MOST_CHARACTERS, rounded
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.pages.lines import MessageLines
@@ -92,14 +91,9 @@ class QueryTables:
 
 
 def _cell(value: Any) -> Any:
-    """A value as JSON has it, and no longer than it tells: 0.38461538 → 0.385, 12.3456 → 12.35."""
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float | Decimal):
-        number = float(value)
-        if not math.isfinite(number):
-            return None
-        return round(number, 2) if abs(number) >= 1 else float(f"{number:.3g}")
+    """A value as JSON has it, and no longer than it tells."""
+    if value is None or isinstance(value, bool | int | float | Decimal):
+        return rounded(value)
     if isinstance(value, datetime):
         return value.isoformat(" ", "seconds")
     return value.isoformat() if isinstance(value, date) else str(value)[:MOST_CHARACTERS]

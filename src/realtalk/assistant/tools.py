@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date as Day
-from datetime import datetime
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Literal
 
 import polars as pl
 
-from realtalk.assistant.answers import Period, check_page, days, page
+from realtalk.assistant.answers import Period, check_page, days, page, rounded
 from realtalk.assistant.chats import BackgroundValue, Collection, ListedChat, ListedMessage
 from realtalk.assistant.course import Part, chat_spans, first_writers, lost, within, year_of
 from realtalk.assistant.feelings import MOST_TURNS, By, Feelings
@@ -155,10 +155,7 @@ class Tools:
         else:
             messages = self._words.find(text, chats, person, period)
 
-        def row(message: ListedMessage) -> dict[str, Any]:
-            return {"chat": message.chat.id, **message.row(_EXCERPT)}
-
-        return page(head, "messages", messages, row, offset, limit)
+        return page(head, "messages", messages, _excerpt, offset, limit)
 
     def read_session(
         self,
@@ -182,21 +179,21 @@ class Tools:
             fix = "give one of session, date and around"
             raise RealtalkError("say which part to read", fix=fix)
         if around:
-            home = [message.session for message in messages if message.message.id == around]
-            if not home:
+            home = next((part.session for part in messages if part.message.id == around), None)
+            if home is None:
                 raise RealtalkError(
                     "no message of this chat has this id", fix="take ids from answers"
                 )
-            chosen_messages = [message for message in messages if message.session is home[0]]
+            chosen_messages = [message for message in messages if message.session is home]
             at = [message.message.id for message in chosen_messages].index(around)
             # Given an offset, the reader is on a later page of the same session.
             offset = offset or max(0, at - limit // 2)
-        elif session is not None:
-            chosen_messages = [message for message in messages if message.session.number == session]
         else:
-            period = Period(*days("date", day))
-            numbers = {message.session.number for message in messages if period.holds(message.time)}
-            chosen_messages = [message for message in messages if message.session.number in numbers]
+            numbers = {session}
+            if day:
+                period = Period(*days("date", day))
+                numbers = {part.session.number for part in messages if period.holds(part.time)}
+            chosen_messages = [part for part in messages if part.session.number in numbers]
         if not chosen_messages:
             raise RealtalkError("no such part in this chat", fix=_parts(only))
         head = {"chat": only.id, "offset": offset}
@@ -213,7 +210,7 @@ class Tools:
         check_page(offset, limit)
         chats = self._collection.choose(chat, person)
         corpus = Corpus("", "", tuple(listed.display for listed in chats))
-        figures = describe(from_corpus(corpus)).to_json()
+        figures = rounded(describe(from_corpus(corpus)).to_json())
         rows = figures["per_chat"]
         for row in rows:
             people = sorted(row["speakers"], key=lambda who: -who["messages"])
@@ -303,22 +300,21 @@ class Tools:
         if day != last:
             raise RealtalkError("'date' is no single day", fix="write 2026-03-02")
 
-        def is_meant(message: ListedMessage) -> bool:
-            time = message.time
-            is_theirs = not person or message.message.speaker == person
-            return time is not None and (
-                is_theirs and time.date() < day and (time.month, time.day) == (day.month, day.day)
-            )
-
-        def row(message: ListedMessage) -> dict[str, Any]:
-            return {"chat": message.chat.id, **message.row(_EXCERPT)}
-
         chats = self._collection.choose(chat, person)
-        found = [message for listed in chats for message in listed.messages if is_meant(message)]
-        found.sort(key=lambda message: message.time or datetime.min)
-        years = Counter(message.time.year for message in found if message.time)
+        days_before = [
+            (time, message)
+            for listed in chats
+            for message in listed.messages
+            if (time := message.time) is not None
+            and (time.month, time.day) == (day.month, day.day)
+            and time.date() < day
+            and person in ("", message.message.speaker)
+        ]
+        days_before.sort(key=itemgetter(0))
+        years = Counter(time.year for time, _ in days_before)
+        found = [message for _, message in days_before]
         head = {"day": f"{day:%m-%d}", "messages_by_year": dict(years)}
-        return page(head, "messages", found, row, offset, limit)
+        return page(head, "messages", found, _excerpt, offset, limit)
 
     def lost_contacts(
         self,
@@ -346,7 +342,7 @@ class Tools:
         year: such as 2026; where it is left out, the last in which they wrote.
         """
         self._collection.choose(person=person)
-        return year_of(self._lines.frame, self._lines.unit, person, year)
+        return year_of(self._lines, person, year)
 
     def query(self, sql: str, limit: int = 50, offset: int = 0) -> dict[str, Any]:
         """Count with one SELECT (DuckDB's SQL) over two tables, which can only be read.
@@ -364,17 +360,20 @@ class Tools:
         return page(head, "rows", rows[:MOST_RESULTS], dict, offset, limit)
 
 
+def _excerpt(message: ListedMessage) -> dict[str, Any]:
+    return {"chat": message.chat.id, **message.row(_EXCERPT)}
+
+
 def _chat_row(chat: ListedChat) -> dict[str, Any]:
     """A chat's people with their messages, its counts and dates."""
     messages = Counter(dict.fromkeys(chat.people, 0))
     messages.update(message.message.speaker for message in chat.messages)
     times = [message.time for message in chat.messages if message.time]
     numbers = [session.number for session in chat.display.sessions]
+    most = messages.most_common(_PEOPLE)
     return {
         "chat": chat.id,
-        "people": [
-            {"name": name, "messages": count} for name, count in messages.most_common(_PEOPLE)
-        ],
+        "people": [{"name": name, "messages": count} for name, count in most],
         "people_in_all": len(messages),
         "messages": len(chat.messages),
         "sessions": len(numbers),

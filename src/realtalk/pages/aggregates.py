@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -28,12 +29,17 @@ from realtalk.formats.tables import Tables
 from realtalk.pages.groups import answers, mentions
 from realtalk.pages.lines import MEDIA, MessageLines, message_lines
 from realtalk.pages.lookup import LookUp
-from realtalk.pages.words import PortraitWords, WordCounts, count_words_used, name_parts
+from realtalk.pages.words import PortraitWords, count_words_used, name_parts
 
 PEOPLE, CHATS = 12, 12  # shown by name; one more is shown too rather than called "others"
 _KEY = ("chat", "day", "person")
 COUNTED = ("words", "characters", "question", "links", *MEDIA, "calls", "edited", "deleted")
 MARKED = ("starts", "ends", "turn")
+_SUMS = (
+    pl.len().alias("messages"),
+    *(pl.col(name).cast(pl.Int64).sum() for name in (*COUNTED, *MARKED)),
+)
+_SHOWN = {"emoji": 120, "laughter": 120, "openings": 60, "domains": 40}  # at most so many items
 _MOST = 60_000  # entries of a part, some 400 kB of a page
 _MOST_REPLIES = 4_000  # of a person
 _LONGER = ("1mo", "1q", "1y", "1000y")  # what entries are gathered over until they are few enough
@@ -87,10 +93,30 @@ class Aggregates:
             len(names),
         )
 
+    @cached_property
+    def by_person(self) -> pl.DataFrame:
+        """One row per person, who wrote most first: what the page's table of people shows."""
+        unit = self.lines.unit_seconds
+        count = pl.col("count").cast(pl.Int64)
+        calls = self.lines.calls.group_by("speaker").agg(called=count.sum())
+        return (
+            self.lines.frame.group_by("speaker")
+            .agg(
+                *_SUMS,
+                replies=pl.col("reply").count(),
+                reply_seconds=(pl.col("reply") // unit * unit).median(),
+                night=(pl.col("hour") < 5).sum(),
+                morning=pl.col("hour").is_between(5, 9).sum(),
+            )
+            .join(calls, on="speaker", how="left")
+            .with_columns(pl.col("calls") + pl.col("called").fill_null(0))
+            .drop("called")
+            .sort("messages", "speaker", descending=[True, False])
+        )
+
     def to_json(self) -> dict[str, Any]:
         """What the page holds; `json` of it is some twenty bytes per message, or fewer."""
-        frame = self._add_numbers(self.lines.frame)
-        rows, row_of = self._rows(frame)
+        frame, used = self.lines.frame, self.words
         data: dict[str, Any] = {
             "people": list(self.people.names),
             "others": self.people.others,
@@ -100,182 +126,156 @@ class Aggregates:
             "first": self.first.isoformat() if self.first else None,
             "unit": self.lines.unit,
             "spaceless": self.lines.spaceless,
-            "languages": [] if self.words is None else list(self.words.languages),
-            "rows": _columns(rows),
-            "hours": self._hours(frame, row_of),
-            "replies": self._replies(frame, row_of),
+            "languages": [] if used is None else list(used.languages),
+            "rows": _columns(self._rows),
+            "hours": self._entries(frame.rename({"hour": "item"}), weekdays=True),
+            "replies": self._replies(),
+            "answers": self._between(answers(frame)),
         }
-        data["answers"] = self._between(answers(self.lines.frame), row_of)
-        if self.words is not None:
-            used = self.words
-            named = mentions(self.lines.frame, self.people.names)
-            data["mentions"] = self._between(named, row_of)
-            data["words"] = self._sparse(used.words, row_of) | {
-                "shares": list(used.shares),
-                "least": list(used.least),
-            }
+        if used is not None:
+            data["mentions"] = self._between(mentions(frame, self.people.names))
+            data["words"] = self._used(used.words, _MOST)
+            counts = used.words["item"].value_counts(name="n")
+            uses, total = dict(counts.iter_rows()), max(1, used.tokens["count"].sum())
+            data["words"]["shares"] = [uses[item] / total for item in data["words"]["items"]]
+            data["words"]["least"] = list(used.least)
             data["lookup"] = self._lookup(used.lookup)
-            for name in ("emoji", "laughter", "openings", "domains"):
-                data[name] = self._sparse(getattr(used, name), row_of)
+            for name, most in _SHOWN.items():
+                data[name] = self._used(getattr(used, name), most)
         if self.feelings is not None:
-            data["emotions"] = self._emotions(row_of)
+            numbers = {name: number for number, name in enumerate(EMOTIONS)}
+            number = pl.col("emotion").replace_strict(numbers, return_dtype=pl.Int64)
+            felt = self.feelings.drop_nulls("emotion").with_columns(item=number).sort("item")
+            data["emotions"] = {"items": list(EMOTIONS)} | self._entries(felt)
         return data
 
     def _add_numbers(self, frame: pl.DataFrame, person: str = "speaker") -> pl.DataFrame:
         """The same with numbers in place of chats, dates and people."""
-        days = (
-            (pl.col("date") - pl.lit(self.first)).dt.total_days().fill_null(-1)
-            if self.first
-            else pl.lit(-1)
-        )
+        days = (pl.col("date") - pl.lit(self.first, pl.Date)).dt.total_days()
         return frame.with_columns(
-            _number("chat", self.chats),
-            days.cast(pl.Int64).alias("day"),
-            _number(person, self.people).alias("person"),
+            chat=_number("chat", self.chats),
+            day=days.fill_null(-1),
+            person=_number(person, self.people),
         )
 
-    def _rows(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        rows = frame.group_by(_KEY).agg(
-            pl.len().alias("messages"),
-            *(pl.col(name).cast(pl.Int64).sum() for name in (*COUNTED, *MARKED)),
-        )
-        for extra in self._further():
-            rows = rows.join(extra, on=_KEY, how="full", coalesce=True, nulls_equal=True)
-        rows = rows.fill_null(0).sort(_KEY)
-        rows = rows.with_columns(pl.col("calls") + pl.col("called")).drop("called")
-        return rows, rows.select(_KEY).with_row_index("row")
-
-    def _further(self) -> list[pl.DataFrame]:
-        """Columns whose rows need not have a message of that person on that day."""
+    @cached_property
+    def _rows(self) -> pl.DataFrame:
+        """Sums by chat, day and person; of some none need have a message of that person then."""
         marks = self.lines.reactions
-        givers = self._add_numbers(marks.drop_nulls("giver"), "giver")
-        receivers = self._add_numbers(marks, "receiver")
-        calls = self._add_numbers(self.lines.calls)
         parts = [
-            calls.group_by(_KEY).agg(pl.col("count").cast(pl.Int64).sum().alias("called")),
-            givers.group_by(_KEY).agg(pl.col("count").sum().alias("reacted")),
-            receivers.group_by(_KEY).agg(pl.col("count").sum().alias("reactions")),
+            self._summed(self.lines.calls, "called"),
+            self._summed(marks.drop_nulls("giver"), "reacted", "giver"),
+            self._summed(marks, "reactions", "receiver"),
         ]
         if self.words is not None:
-            tokens = self._add_numbers(self.words.tokens)
-            parts.append(tokens.group_by(_KEY).agg(pl.col("count").sum().alias("tokens")))
+            parts.append(self._summed(self.words.tokens, "tokens"))
         if self.feelings is not None:
             parts.append(feeling_sums(self._add_numbers(self.feelings), _KEY))
-        return parts
+        rows = self._add_numbers(self.lines.frame).group_by(_KEY).agg(_SUMS)
+        for part in parts:
+            rows = rows.join(part, on=_KEY, how="full", coalesce=True, nulls_equal=True)
+        rows = rows.fill_null(0).sort(_KEY)
+        return rows.with_columns(pl.col("calls") + pl.col("called")).drop("called")
 
-    def _hours(self, frame: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
-        timed = frame.drop_nulls("hour").group_by(*_KEY, "hour", maintain_order=True).len("count")
-        timed = self._few(timed.rename({"hour": "item"}), row_of, weekdays=True)
-        return _entries(timed, row_of)
+    def _summed(self, counts: pl.DataFrame, name: str, person: str = "speaker") -> pl.DataFrame:
+        total = pl.col("count").cast(pl.Int64).sum().alias(name)
+        return self._add_numbers(counts, person).group_by(_KEY).agg(total)
 
-    def _replies(self, frame: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
+    @cached_property
+    def _row_of(self) -> pl.DataFrame:
+        return self._rows.select(_KEY).with_row_index("row")
+
+    def _replies(self) -> dict[str, Any]:
         """Reply times by row, in the unit of the clock, shortest first."""
-        size = 60 if self.lines.unit == "minute" else 1
-        waits = frame.drop_nulls("reply").select(*_KEY, pl.col("reply") // size)
+        size = self.lines.unit_seconds
+        timed = self._add_numbers(self.lines.frame.drop_nulls("reply"))
+        waits = timed.select(*_KEY, pl.col("reply") // size)
         if waits.height > _MOST:
             # Every so many-th of a person's, in each month from the shortest to the longest.
             step = (pl.len() / _MOST_REPLIES).ceil().cast(pl.Int64).over("person")
             place = pl.int_range(pl.len()).over("person")
-            waits = self._gathered(waits, row_of, "1mo").sort("person", "chat", "day", "reply")
+            waits = self._gathered(waits, "1mo").sort("person", "chat", "day", "reply")
             waits = waits.filter(place % step == step // 2)
         replies = (
             waits.group_by(_KEY)
-            .agg(pl.col("reply").sort().alias("values"))
-            .join(row_of, on=_KEY)
+            .agg(values=pl.col("reply").sort())
+            .join(self._row_of, on=_KEY)
             .sort("row")
         )
         return {"row": _steps(replies["row"]), "values": replies["values"].to_list()}
 
-    def _sparse(self, counts: WordCounts, row_of: pl.DataFrame) -> dict[str, Any]:
-        summed = (
-            self._add_numbers(counts.counts)
-            .group_by(*_KEY, "item", maintain_order=True)
-            .agg(pl.col("count").sum())
-        )
-        summed = self._few(summed, row_of, longest=2)
-        # Items come in the order of their use: those used least are given up.
-        sizes = summed.group_by("item").len().sort("item")
-        kept = sizes.filter(pl.col("len").cum_sum() <= max(_MOST, sizes["len"].max() or 0))
-        summed = summed.join(kept, on="item", how="semi", maintain_order="left")
-        return {"items": list(counts.items)} | _entries(summed, row_of)
+    def _used(self, uses: pl.DataFrame, most: int) -> dict[str, Any]:
+        """The items that were used most, most first, and their uses by row."""
+        order = uses["item"].value_counts(name="n").sort("n", "item", descending=[True, False])
+        kept = order.head(most).select("item", number=pl.int_range(pl.len()))
+        numbered = uses.join(kept, on="item", maintain_order="left")
+        numbered = numbered.with_columns(item="number")
+        return {"items": kept["item"].to_list()} | self._entries(numbered, ranked=True)
 
-    def _few(
-        self,
-        counts: pl.DataFrame,
-        row_of: pl.DataFrame,
-        *,
-        longest: int = len(_LONGER),
-        weekdays: bool = False,
-    ) -> pl.DataFrame:
-        """The counts, gathered over as much time as is needed to have few."""
-        few = counts
-        for every in _LONGER[:longest]:
+    def _entries(
+        self, uses: pl.DataFrame, *, ranked: bool = False, weekdays: bool = False
+    ) -> dict[str, Any]:
+        """Uses of numbered items counted by row, gathered over time until there are few.
+
+        Rows are steps from one to the next, which are short to write.
+        """
+        by_item = (*_KEY, "item")
+        numbered = self._add_numbers(uses.drop_nulls("item"))
+        counts = few = numbered.group_by(by_item, maintain_order=True).len("count")
+        for every in _LONGER[:2] if ranked else _LONGER:
             if few.height <= _MOST:
                 break
-            few = (
-                self._gathered(counts, row_of, every, weekdays=weekdays)
-                .group_by(*_KEY, "item", maintain_order=True)
-                .agg(pl.col("count").sum())
-            )
-        return few
+            gathered = self._gathered(counts, every, weekdays=weekdays)
+            few = gathered.group_by(by_item, maintain_order=True).agg(pl.col("count").sum())
+        if ranked:  # by their use: those used least are given up
+            sizes = few.group_by("item").len().sort("item")
+            kept = sizes.filter(pl.col("len").cum_sum() <= max(_MOST, sizes["len"].max() or 0))
+            few = few.join(kept, on="item", how="semi", maintain_order="left")
+        placed = few.join(self._row_of, on=_KEY, maintain_order="left")
+        placed = placed.sort("row", maintain_order=True)
+        return {
+            "row": _steps(placed["row"]),
+            "item": placed["item"].to_list(),
+            "count": placed["count"].to_list(),
+        }
 
-    def _gathered(
-        self, lines: pl.DataFrame, row_of: pl.DataFrame, every: str, *, weekdays: bool = False
-    ) -> pl.DataFrame:
+    def _between(self, pairs: pl.DataFrame) -> dict[str, Any]:
+        """Counts by row and the number of the other person."""
+        return self._entries(pairs.with_columns(item=_number("other", self.people)).sort("item"))
+
+    def _gathered(self, lines: pl.DataFrame, every: str, *, weekdays: bool = False) -> pl.DataFrame:
         """Lines with one day for each chat, person and span of time: that of the middle row.
 
         Whoever chooses a part of the time chooses the spans whose middle it holds.
         """
         date = pl.lit(self.first) + pl.duration(days=pl.col("day"))
-        is_timed = pl.col("day") >= 0
-        cell = [pl.when(is_timed).then(date.dt.truncate(every)).alias("span")]
+        cells = {"span": date.dt.truncate(every)}
         if weekdays:
-            cell.append(pl.when(is_timed).then(date.dt.weekday()).alias("weekday"))
-        keys = ["chat", "person", "span", *(["weekday"] if weekdays else [])]
+            cells["weekday"] = date.dt.weekday()
+        is_timed = pl.col("day") >= 0
+        cell = [pl.when(is_timed).then(value).alias(name) for name, value in cells.items()]
+        keys = ["chat", "person", *cells]
         middle = pl.col("day").sort().get(pl.len() // 2).alias("middle")
-        home = row_of.with_columns(cell).group_by(keys).agg(middle)
+        home = self._row_of.with_columns(cell).group_by(keys).agg(middle)
         placed = lines.with_columns(cell).join(
             home, on=keys, nulls_equal=True, maintain_order="left"
         )
-        return placed.with_columns(pl.col("middle").alias("day")).drop("middle", *keys[2:])
+        return placed.with_columns(day="middle").drop("middle", *cells)
 
     def _lookup(self, found: LookUp) -> dict[str, Any]:
         """Uses of each item by chat, person and week or month, which are numbered as cells."""
         counts = self._add_numbers(found.counts).group_by("item", *_KEY).agg(pl.col("count").sum())
         cells = counts.select(_KEY).unique().sort(_KEY).with_row_index("cell")
         placed = counts.join(cells, on=_KEY).sort("item", "cell")
-        sizes = placed.group_by("item", maintain_order=True).len()["len"]
         return {
             "items": list(found.items),
             "words": found.words,
             "phrases": found.phrases,
             "cells": {name: cells[name].to_list() for name in _KEY},
-            "sizes": sizes.to_list(),
+            "sizes": placed["item"].rle().struct.field("len").to_list(),
             "cell": placed["cell"].to_list(),
             "count": placed["count"].to_list(),
         }
-
-    def _between(self, pairs: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
-        """Counts by row and the number of the other person."""
-        numbered = self._add_numbers(pairs).with_columns(
-            _number("other", self.people).alias("item")
-        )
-        counts = numbered.group_by(*_KEY, "item").len("count").sort("item")
-        return _entries(self._few(counts, row_of), row_of)
-
-    def _emotions(self, row_of: pl.DataFrame) -> dict[str, Any]:
-        assert self.feelings is not None
-        numbers = {name: number for number, name in enumerate(EMOTIONS)}
-        felt = (
-            self._add_numbers(self.feelings.drop_nulls("emotion"))
-            .with_columns(
-                pl.col("emotion").replace_strict(numbers, return_dtype=pl.Int64).alias("item")
-            )
-            .group_by(*_KEY, "item")
-            .len("count")
-            .sort(*_KEY, "item")
-        )
-        return {"items": list(EMOTIONS)} | _entries(self._few(felt, row_of), row_of)
 
 
 def _number(column: str, group: Group) -> pl.Expr:
@@ -285,30 +285,13 @@ def _number(column: str, group: Group) -> pl.Expr:
     )
 
 
-def _entries(counts: pl.DataFrame, row_of: pl.DataFrame) -> dict[str, Any]:
-    """Counts by row and item: rows as steps from one to the next, which are short to write."""
-    placed = counts.join(row_of, on=_KEY, maintain_order="left").sort("row", maintain_order=True)
-    return {
-        "row": _steps(placed["row"]),
-        "item": placed["item"].to_list(),
-        "count": placed["count"].to_list(),
-    }
-
-
 def _steps(numbers: pl.Series) -> list[int]:
     return numbers.cast(pl.Int64).diff().fill_null(numbers.cast(pl.Int64)).to_list()
 
 
 def _columns(rows: pl.DataFrame) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {
-        "chat": _steps(rows["chat"]),
-        "day": rows["day"].to_list(),
-        "person": rows["person"].to_list(),
-    }
-    for name in rows.columns:
-        if name not in columns and (rows[name] != 0).any():
-            columns[name] = rows[name].to_list()
-    return columns
+    filled = (column for column in rows if column.name in _KEY or (column != 0).any())
+    return {column.name: column.to_list() for column in filled} | {"chat": _steps(rows["chat"])}
 
 
 def feeling_lines(labels: pl.DataFrame) -> pl.DataFrame:
@@ -332,27 +315,24 @@ def feeling_lines(labels: pl.DataFrame) -> pl.DataFrame:
         "speaker",
         "sentiment",
         "emotion",
-        *(pl.col(name).cast(pl.Float64).fill_nan(None) for name in ("intimacy", "empathy")),
-        pl.when(answers).then(sentiment == "negative").alias("low"),
+        pl.col("intimacy", "empathy").cast(pl.Float64).fill_nan(None),
+        low=pl.when(answers).then(sentiment == "negative"),
     )
 
 
 def feeling_sums(lines: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     """Counts and sums that every share and mean of feelings is made from."""
-    positive = pl.col("sentiment") == "positive"
-    empathy = pl.col("empathy")
-    low = pl.col("low").fill_null(value=False)
-    is_high = pl.col("low").not_().fill_null(value=False)
+    empathy, low = pl.col("empathy"), pl.col("low")
     return lines.group_by(*by).agg(
-        pl.col("sentiment").count().alias("felt"),
-        positive.sum().alias("positive"),
-        (pl.col("sentiment") == "negative").sum().alias("negative"),
-        pl.col("intimacy").count().alias("intimacy_n"),
-        pl.col("intimacy").sum().round(4),
-        empathy.count().alias("empathy_n"),
-        empathy.sum().round(4),
-        empathy.filter(low).count().alias("low_n"),
-        empathy.filter(low).sum().round(4).alias("low_empathy"),
-        empathy.filter(is_high).count().alias("other_n"),
-        empathy.filter(is_high).sum().round(4).alias("other_empathy"),
+        felt=pl.col("sentiment").count(),
+        positive=(pl.col("sentiment") == "positive").sum(),
+        negative=(pl.col("sentiment") == "negative").sum(),
+        intimacy_n=pl.col("intimacy").count(),
+        intimacy=pl.col("intimacy").sum().round(4),
+        empathy_n=empathy.count(),
+        empathy=empathy.sum().round(4),
+        low_n=empathy.filter(low).count(),
+        low_empathy=empathy.filter(low).sum().round(4),
+        other_n=empathy.filter(~low).count(),
+        other_empathy=empathy.filter(~low).sum().round(4),
     )

@@ -155,20 +155,15 @@ def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -
 
 
 def _rows(panel: Panel) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "value": point.value,
-            "low": point.value if point.low is None else point.low,
-            "high": point.value if point.high is None else point.high,
-            "interval": "none"
-            if point.low is None or point.high is None
-            else f"{point.low:.3g} … {point.high:.3g}",
-            "n": point.n,
-        }
-        for name, point in panel.points
-        if point.value is not None
-    ]
+    rows = []
+    for name, point in panel.points:
+        low, high, interval = point.value, point.value, "none"
+        if point.low is not None and point.high is not None:
+            low, high = point.low, point.high
+            interval = f"{low:.3g} … {high:.3g}"
+        row = {"name": name, "value": point.value, "low": low, "high": high}
+        rows.append(row | {"interval": interval, "n": point.n})
+    return [row for row in rows if row["value"] is not None]
 
 
 def _panel(

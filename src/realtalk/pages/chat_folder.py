@@ -8,14 +8,11 @@ Nothing is added up over chats: the list says of each who is in it, how much was
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from realtalk import __version__
 from realtalk.describe.counting import describe
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
@@ -23,7 +20,7 @@ from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import file_stem
 from realtalk.formats.reading import ReadCorpus
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
-from realtalk.pages.frame import check_page, write_page
+from realtalk.pages.frame import check_page, made_with, write_page
 from realtalk.pages.sections import render
 from realtalk.pages.values import Section, TableView
 from realtalk.pages.wording import Wording
@@ -95,12 +92,7 @@ def write_chats(
         find=len(rows) > 12,
         links=tuple(row["page"] for row in rows),
     )
-    made = {
-        "realtalk": __version__,
-        "python": platform.python_version(),
-        "date": datetime.now(UTC).date().isoformat(),
-    }
     sections = [Section("chats", heading, words.say("what", "chats"), (table,))]
     title = options.title or words.counted(len(rows), "chat")
-    index = write_page(folder / INDEX, render(title, sections, made=made))
+    index = write_page(folder / INDEX, render(title, sections, made=made_with()))
     return ChatFolder(index, tuple(rows), tuple(notes))

@@ -13,11 +13,9 @@ the chat where it can (`wording`).
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -26,15 +24,14 @@ from typing import Any
 
 import polars as pl
 
-from realtalk import __version__
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Labeller
 from realtalk.errors import RealtalkError, as_options
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.tables import Tables, to_corpus
-from realtalk.pages.aggregates import COUNTED, MARKED, Aggregates
-from realtalk.pages.frame import document, write_page
+from realtalk.pages.aggregates import Aggregates
+from realtalk.pages.frame import document, made_with, write_page
 from realtalk.pages.glance import Sentence, glance, limits
 from realtalk.pages.wording import Wording, asset, page_language
 from realtalk.registry import suggest
@@ -87,7 +84,7 @@ class Portrait:
                 {"id": sentence.id, "figure": sentence.figure, "text": sentence.text}
                 for sentence in self.sentences
             ],
-            "people": people_frame(self.aggregates).to_dicts(),
+            "people": self.aggregates.by_person.to_dicts(),
             "cautions": list(self.notes),
         }
 
@@ -174,60 +171,36 @@ def _announcing(progress: Progress, say: Callable[[str], None]) -> Progress:
     def advance(done: int, total: int, what: str) -> None:
         nonlocal start, is_said
         progress(done, total, what)
-        if start is None:  # the model is loaded by now
-            start = done, time.perf_counter()
-        elif not is_said and done - start[0] >= _TRIED and total > 10 * _TRIED:
-            is_said = True
-            seconds = (time.perf_counter() - start[1]) / (done - start[0]) * (total - start[0])
-            if seconds > _WORTH_SAYING:
-                span = f"{max(10, round(seconds / 10) * 10)} seconds"
-                if seconds >= 90:
-                    minutes = f"{round(seconds / 60)} minutes"
-                    span = minutes if seconds < 5400 else f"{seconds / 3600:.1f} hours"
-                hint = f"; `quick=True` labels {QUICK:,} of them" if total > QUICK else ""
-                say(
-                    f"labelling {total:,} turns takes about {span}; they are kept, so "
-                    f"the next page is made at once{hint}"
-                )
+        now = time.perf_counter()
+        first, begun = start = start or (done, now)  # the model is loaded by now
+        if is_said or done - first < _TRIED or total <= 10 * _TRIED:
+            return
+        is_said = True
+        seconds = (now - begun) / (done - first) * (total - first)
+        if seconds > _WORTH_SAYING:
+            hours = (
+                f"{round(seconds / 60)} minutes"
+                if seconds < 5400
+                else f"{seconds / 3600:.1f} hours"
+            )
+            span = hours if seconds >= 90 else f"{max(10, round(seconds / 10) * 10)} seconds"
+            hint = f"; `quick=True` labels {QUICK:,} of them" if total > QUICK else ""
+            say(
+                f"labelling {total:,} turns takes about {span}; they are kept, so "
+                f"the next page is made at once{hint}"
+            )
 
     return advance
-
-
-def people_frame(aggregates: Aggregates) -> pl.DataFrame:
-    """One row per person: what the page's table of people shows, for a whole chat."""
-    frame = aggregates.lines.frame
-    calls = aggregates.lines.calls.group_by("speaker").agg(
-        pl.col("count").cast(pl.Int64).sum().alias("called")
-    )
-    size = 60 if aggregates.lines.unit == "minute" else 1
-    return (
-        frame.group_by("speaker")
-        .agg(
-            pl.len().alias("messages"),
-            *(pl.col(name).cast(pl.Int64).sum() for name in (*COUNTED, *MARKED)),
-            pl.col("reply").count().alias("replies"),
-            (pl.col("reply") // size * size).median().alias("reply_seconds"),
-            (pl.col("hour") < 5).sum().alias("night"),
-            pl.col("hour").is_between(5, 9).sum().alias("morning"),
-        )
-        .join(calls, on="speaker", how="left")
-        .with_columns(pl.col("calls") + pl.col("called").fill_null(0))
-        .drop("called")
-        .sort("messages", "speaker", descending=[True, False])
-    )
 
 
 def _one_chat(tables: Tables, name: str) -> Tables:
     if name not in {chat.id for chat in tables.chats}:
         raise suggest("chat", name, [chat.id for chat in tables.chats])
-    is_chosen = pl.col("chat") == name
-    return replace(
-        tables,
-        chats=tuple(chat for chat in tables.chats if chat.id == name),
-        messages=tables.messages.filter(is_chosen),
-        events=tables.events.filter(is_chosen),
-        questions=tables.questions.filter(is_chosen),
-    )
+    kept = {
+        part: getattr(tables, part).filter(pl.col("chat") == name)
+        for part in ("messages", "events", "questions")
+    }
+    return replace(tables, chats=tuple(chat for chat in tables.chats if chat.id == name), **kept)
 
 
 def write_portrait(portrait: Portrait, path: Path) -> Path:
@@ -244,12 +217,13 @@ def render(portrait: Portrait) -> str:
         "claims": portrait.claims,
     }
     if options.anonymous:
-        letters, numbers = ascii_uppercase[: len(data["people"])], range(len(data["chats"]))
+        numbers = (words.number(at) for at, _ in enumerate(data["chats"], 1))
         data |= {
-            "people": [words.say("labels", "person", letter=letter) for letter in letters],
-            "chats": [
-                words.say("labels", "chat_number", number=words.number(at + 1)) for at in numbers
+            "people": [
+                words.say("labels", "person", letter=letter)
+                for letter in ascii_uppercase[: len(data["people"])]
             ],
+            "chats": [words.say("labels", "chat_number", number=number) for number in numbers],
             "title": "",
         }
     left_out = {"words"} if aggregates.words is None else set()
@@ -279,11 +253,7 @@ def render(portrait: Portrait) -> str:
         kind="chat",
         here=f'<nav class="sections" aria-label="{said["sections"]}">{links}</nav>',
         body=body,
-        made={
-            "realtalk": __version__,
-            "python": platform.python_version(),
-            words.say("frame", "date"): datetime.now(UTC).date().isoformat(),
-        },
+        made=made_with(words.say("frame", "date")),
         scripts=_SCRIPTS,
         data={"wording": {**limits(), **words.phrases}, "data": data},
         words=words,

@@ -15,14 +15,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from realtalk import __version__
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import check_holder, write_text
 from realtalk.formats.store import is_stored
@@ -80,15 +83,9 @@ def document(
     said = {name: escape(words.say("frame", name)) for name in words.phrases["frame"]}
     style = asset("page.css")
     script = "\n".join(asset(name) for name in ("frame.js", *scripts))
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {_hash(script)}",
-            f"style-src {_hash(style)}",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
     pairs = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{_time_element(value)}</dd></div>"
@@ -129,6 +126,12 @@ def document(
     return "\n".join(parts)
 
 
+def made_with(date: str = "date", **versions: str) -> dict[str, str]:
+    """What the foot of a page made now says; `date` is the word for the day."""
+    today = datetime.now(UTC).date().isoformat()
+    return {"realtalk": __version__, "python": platform.python_version(), **versions, date: today}
+
+
 def _time_element(value: str) -> str:
     return f'<time datetime="{value}">{value}</time>' if _DATE.fullmatch(value) else alone(value)
 
@@ -148,18 +151,14 @@ def write_page(path: Path, text: str) -> Path:
 def check_page(path: Path) -> None:
     """Raises where a page must not be written."""
     check_holder(path)
+    where, fix = str(path), "name another file"
     if path.is_dir():
-        raise RealtalkError("is a folder", where=str(path), fix="name a file: `out=report.html`")
+        raise RealtalkError("is a folder", where=where, fix="name a file: `out=report.html`")
     if is_stored(path.parent):
-        raise RealtalkError(
-            "holds a stored corpus, which is not a place for a page",
-            where=str(path.parent),
-            fix="name another folder",
-        )
+        what = "holds a stored corpus, which is not a place for a page"
+        raise RealtalkError(what, where=str(path.parent), fix="name another folder")
     if path.is_file():
         with path.open("rb") as stream:
             head = stream.read(100).lstrip().lower()
         if head and not head.startswith(b"<!doctype"):
-            raise RealtalkError(
-                "is a file, but not a page", where=str(path), fix="name another file"
-            )
+            raise RealtalkError("is a file, but not a page", where=where, fix=fix)

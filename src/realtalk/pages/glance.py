@@ -12,8 +12,8 @@ tell. Of several chats nothing is said that would add people up as if they were 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from typing import Any
@@ -60,29 +60,23 @@ def glance(
         return []
     days = frame.drop_nulls("date").group_by("date").len("messages").sort("date")
     chats = len(aggregates.chats.names) + aggregates.chats.others
-    found = [
-        *_size(words, aggregates, days, chats),
-        *(_shares(words, aggregates) + _replies(words, aggregates) if chats == 1 else []),
-        *_course(words, days, chats),
-        *(_mood(words, aggregates) if claims else []),
-        *(_habits(words, aggregates) if chats == 1 else []),
-        *_weekday(words, days),
-    ]
+    everybody = aggregates.by_person
+    people = everybody.head(len(aggregates.people.names))
+    found = [_size(words, aggregates, days, chats)]
+    if chats == 1:
+        found += [*_shares(words, everybody, people), *_replies(words, aggregates, people)]
+    found += _course(words, days, chats)
+    if claims:
+        found += _mood(words, aggregates)
+    if chats == 1:
+        found += _habits(words, aggregates, people)
+    found += _weekday(words, days)
     return sorted(found, key=lambda sentence: sentence.is_weak)[:_MOST]
 
 
-def _say(
-    words: Wording,
-    id_: str,
-    figure: str,
-    gaps: Mapping[str, str],
-    template: str = "",
-    *,
-    is_weak: bool = False,
-) -> Sentence:
+def _say(words: Wording, id_: str, figure: str, template: str = "", **gaps: str) -> Sentence:
     text = words.say("sentences", template or id_, **gaps)
-    is_whole = id_ == "reply" or template.endswith("_tie")
-    return Sentence(id_, figure, text, is_whole, is_weak)
+    return Sentence(id_, figure, text, id_ == "reply" or template.endswith("_tie"))
 
 
 def _holders(words: Wording, figures: Mapping[str, str]) -> tuple[str, str, int]:
@@ -93,15 +87,15 @@ def _holders(words: Wording, figures: Mapping[str, str]) -> tuple[str, str, int]
     return figure, many if len(equal) > 3 else words.joined(equal), len(equal)
 
 
-def _size(words: Wording, aggregates: Aggregates, days: pl.DataFrame, chats: int) -> list[Sentence]:
-    frame, total = aggregates.lines.frame, aggregates.lines.frame.height
-    people = aggregates.people
-    count = len(people.names) + people.others
+def _size(words: Wording, aggregates: Aggregates, days: pl.DataFrame, chats: int) -> Sentence:
+    people, total = aggregates.by_person, aggregates.lines.frame.height
     column, noun = ("characters", "character") if aggregates.lines.spaceless else ("words", "word")
     values = {
         "messages": words.counted(total, "messages"),
-        "size": words.counted(int(frame[column].sum()), noun),
-        "people": people.names[0] if count == 1 else words.counted(count, "from_people"),
+        "size": words.counted(int(people[column].sum()), noun),
+        "people": people["speaker"][0]
+        if people.height == 1
+        else words.counted(people.height, "from_people"),
         "chats": words.number(chats),
     }
     template = "messages"
@@ -110,40 +104,31 @@ def _size(words: Wording, aggregates: Aggregates, days: pl.DataFrame, chats: int
         values |= {"first": words.day(first), "last": words.day(last)}
         template = "messages_day" if first == last else "messages_since"
     template += "_chats" if chats > 1 else ""
-    return [_say(words, "messages", words.number(total), values, template)]
+    return _say(words, "messages", words.number(total), template, **values)
 
 
-def _shares(words: Wording, aggregates: Aggregates) -> list[Sentence]:
-    frame, names = aggregates.lines.frame, aggregates.people.names
-    if len(names) < 2:
-        return []
-    starts = dict(frame.filter("starts").group_by("speaker").len().iter_rows())
-    sentences = []
-    for id_, counts, least in (
-        ("share", dict(frame.group_by("speaker").len().iter_rows()), 1),
-        ("starts", starts, limits()["least"]["sessions"]),
-    ):
-        if (total := sum(counts.values())) < least:
+def _shares(words: Wording, everybody: pl.DataFrame, people: pl.DataFrame) -> Iterator[Sentence]:
+    least = limits()["least"]["sessions"]
+    for id_, column, enough in (("share", "messages", 1), ("starts", "starts", least)):
+        total = int(everybody[column].sum())
+        if people.height < 2 or total < enough:
             continue
-        order = sorted(names, key=lambda name: -counts.get(name, 0))
-        shown = {name: words.percent(counts.get(name, 0) / total) for name in order}
-        share, who, equal = _holders(words, shown)
-        values = {"name": who, "names": who, "share": share}
-        values |= {"conversations": words.counted(total, "conversation")}
-        figure = share if equal == 1 else words.say("sentences", "tie")
-        sentences.append(
-            _say(
-                words,
-                id_,
-                figure,
-                values,
-                f"{id_}_tie" if equal > 1 else id_,
-                is_weak=_is_expected(
-                    counts.get(order[0], 0), total, len(names) + aggregates.people.others
-                ),
-            )
+        order = people.sort(column, descending=True, maintain_order=True)
+        counts = dict(order.select("speaker", column).iter_rows())
+        shares = {name: words.percent(count / total) for name, count in counts.items()}
+        share, who, equal = _holders(words, shares)
+        sentence = _say(
+            words,
+            id_,
+            share if equal == 1 else words.say("sentences", "tie"),
+            f"{id_}_tie" if equal > 1 else id_,
+            name=who,
+            names=who,
+            share=share,
+            conversations=words.counted(total, "conversation"),
         )
-    return sentences
+        is_weak = _is_expected(order[column][0], total, everybody.height)
+        yield replace(sentence, is_weak=is_weak)
 
 
 def _is_expected(count: int, total: int, people: int) -> bool:
@@ -155,127 +140,120 @@ def _is_expected(count: int, total: int, people: int) -> bool:
     return share < even * least or share - even < 1.96 * error
 
 
-def _replies(words: Wording, aggregates: Aggregates) -> list[Sentence]:
-    names, unit = aggregates.people.names, aggregates.lines.unit
-    size = 60 if unit == "minute" else 1
-    waits = (
-        aggregates.lines.frame.drop_nulls("reply")
-        .filter(pl.col("speaker").is_in(list(names)))
-        .group_by("speaker")
-        .agg((pl.col("reply") // size).median().alias("median"), pl.len().alias("n"))
-        .filter(pl.col("n") >= limits()["least"]["replies"])
-    )
-    order = sorted((median, names.index(name), name) for name, median, _ in waits.iter_rows())
-    if not order:
-        return []
-    times = {name: words.wait(median, unit) for median, _, name in order}
+def _replies(words: Wording, aggregates: Aggregates, people: pl.DataFrame) -> Iterator[Sentence]:
+    unit = aggregates.lines.unit
+    answering = people.filter(pl.col("replies") >= limits()["least"]["replies"])
+    order = answering.sort("reply_seconds", maintain_order=True)
+    waits = dict(order.select("speaker", "reply_seconds").iter_rows())
+    if not waits:
+        return
+    times = {name: words.wait(seconds, unit) for name, seconds in waits.items()}
     figure, who, equal = _holders(words, times)
-    if equal == len(order):
+    if equal == len(waits):
         template = {1: "reply", 2: "reply_both"}.get(equal, "reply_all")
-    elif len(order) == 2:
+    elif len(waits) == 2:
         template = "reply_two"
     else:
         template = "reply_least_tie" if equal > 1 else "reply_least"
-    values = {
-        "names": who,
-        "time": words.wait(order[0][0], unit, "within"),
-        "other": order[-1][2],
-        "later": words.wait(order[-1][0], unit, "within"),
-        "count": words.number(len(order)),
-    }
-    return [_say(words, "reply", figure, values, template)]
-
-
-def _habits(words: Wording, aggregates: Aggregates) -> list[Sentence]:
-    """Whose messages are longest, and who asks most; each beside the one who does so least."""
-    least, names = limits()["least"], aggregates.people.names
-    people = (
-        aggregates.lines.frame.filter(pl.col("speaker").is_in(list(names)))
-        .group_by("speaker")
-        .agg(pl.len().alias("n"), pl.col("words").sum(), pl.col("question").sum())
-        .filter(pl.col("n") >= least["messages"])
+    first, last = ([*waits][at] for at in (0, -1))
+    yield _say(
+        words,
+        "reply",
+        figure,
+        template,
+        names=who,
+        time=words.wait(waits[first], unit, "within"),
+        other=last,
+        later=words.wait(waits[last], unit, "within"),
+        count=words.number(len(waits)),
     )
-    rows = sorted(people.iter_rows(named=True), key=lambda row: names.index(row["speaker"]))
-    if len(rows) < 2:
-        return []
-    sentences = []
-    for id_, column in (("length", "words"), ("question", "question")):
-        order = sorted(rows, key=lambda row: -row[column] / row["n"])
-        most, fewest = (row[column] / row["n"] for row in (order[0], order[-1]))
-        if id_ == "length":
-            is_told = not aggregates.lines.spaceless
-            texts = [
-                words.counted(int(value * 10 + 0.5) / 10, "word", 1) for value in (most, fewest)
-            ]
-        else:
-            is_told = sum(row["question"] for row in rows) >= least["questions"]
-            texts = [words.percent(value) for value in (most, fewest)]
+
+
+def _habits(words: Wording, aggregates: Aggregates, people: pl.DataFrame) -> Iterator[Sentence]:
+    """Whose messages are longest, and who asks most; each beside the one who does so least."""
+    least = limits()["least"]
+    writers = people.filter(pl.col("messages") >= least["messages"])
+    if writers.height < 2:
+        return
+    asked = writers["question"].sum() >= least["questions"]
+    for id_, column, is_told in (
+        ("length", "words", not aggregates.lines.spaceless),
+        ("question", "question", asked),
+    ):
+        rate = pl.col(column) / pl.col("messages")
+        order = writers.sort(rate, descending=True, maintain_order=True)
+        rates = order.select(rate)[column]
+        most, fewest = rates[0], rates[-1]
         if is_told and most >= fewest * least[id_] and most > 0:
-            values = {
-                "name": order[0]["speaker"],
-                "other": order[-1]["speaker"],
-                "less": texts[1],
-            }
-            sentences.append(_say(words, id_, texts[0], values))
-    return sentences
+            texts = [
+                words.percent(value)
+                if id_ == "question"
+                else words.counted(int(value * 10 + 0.5) / 10, "word", 1)
+                for value in (most, fewest)
+            ]
+            names = order["speaker"]
+            yield _say(words, id_, texts[0], name=names[0], other=names[-1], less=texts[1])
 
 
-def _weekday(words: Wording, days: pl.DataFrame) -> list[Sentence]:
+def _weekday(words: Wording, days: pl.DataFrame) -> Iterator[Sentence]:
     """The fullest day of the week, where it stands out over some weeks."""
     least, total = limits()["least"], int(days["messages"].sum())
     if days.height < 2 or (days["date"][-1] - days["date"][0]).days + 1 < least["weeks"]:
-        return []
-    sums = dict(
-        days.group_by(pl.col("date").dt.weekday()).agg(pl.col("messages").sum()).iter_rows()
-    )
-    top = max(range(1, 8), key=lambda day: (sums.get(day, 0), -day))
-    if sums[top] * 7 < total * least["weekday"] or total < least["messages"]:
-        return []
-    values = {"weekday": words.weekday(top - 1)}
-    return [_say(words, "weekday", words.percent(sums[top] / total), values)]
+        return
+    sums = days.group_by(day=pl.col("date").dt.weekday()).agg(pl.col("messages").sum())
+    day, top = sums.sort("messages", "day", descending=[True, False]).row(0)
+    if top * 7 >= total * least["weekday"] and total >= least["messages"]:
+        yield _say(words, "weekday", words.percent(top / total), weekday=words.weekday(day - 1))
 
 
-def _course(words: Wording, days: pl.DataFrame, chats: int) -> list[Sentence]:
+def _course(words: Wording, days: pl.DataFrame, chats: int) -> Iterator[Sentence]:
     """The longest run of days with messages, the longest without, and the fullest day."""
     dates: list[date] = days["date"].to_list()
     if len(dates) < 2:
-        return []
-    streaks, silences = streaks_and_silences(dates)
-    sentences = []
-    for id_, spans, least in (
-        ("streak", streaks, 2),
-        ("silence", silences, limits()["least"]["silence"]),
+        return
+    for id_, spans, least in zip(
+        ("streak", "silence"),
+        streaks_and_silences(dates),
+        (2, limits()["least"]["silence"]),
+        strict=True,
     ):
         lengths = [span.days for span in spans]
         length = max(lengths, default=0)
         if length >= least:
             begin, end = spans[lengths.index(length)]
             times = lengths.count(length)
-            values = {"chats": words.number(chats), "times": words.counted(times, "time")}
-            values |= {"from": words.day(begin), "to": words.day(end)}
-            template = f"{id_}{'_chats' * (chats > 1)}{'_several' * (times > 1)}"
-            sentences.append(_say(words, id_, words.counted(length, "day"), values, template))
+            yield _say(
+                words,
+                id_,
+                words.counted(length, "day"),
+                f"{id_}{'_chats' * (chats > 1)}{'_several' * (times > 1)}",
+                chats=words.number(chats),
+                times=words.counted(times, "time"),
+                **{"from": words.day(begin), "to": words.day(end)},
+            )
     sizes: list[int] = days["messages"].to_list()
     times = sizes.count(max(sizes))
     if times < len(sizes):  # where all days are alike, none stands out
-        date_text = words.day(dates[sizes.index(max(sizes))])
-        values = {"date": date_text, "days": words.number(times)}
-        template = "busiest_several" if times > 1 else "busiest"
-        figure = words.counted(max(sizes), "message")
-        sentences.append(_say(words, "busiest", figure, values, template))
-    return sentences
+        yield _say(
+            words,
+            "busiest",
+            words.counted(max(sizes), "message"),
+            "busiest_several" if times > 1 else "busiest",
+            date=words.day(dates[sizes.index(max(sizes))]),
+            days=words.number(times),
+        )
 
 
-def _mood(words: Wording, aggregates: Aggregates) -> list[Sentence]:
+def _mood(words: Wording, aggregates: Aggregates) -> Iterator[Sentence]:
     if aggregates.feelings is None:
-        return []
+        return
     felt = aggregates.feelings.drop_nulls("sentiment")
     least = limits()["least"]
     if felt.height < least["turns"] or felt["date"].n_unique() < least["days"]:
-        return []
-    share = {
-        name: words.percent(felt.filter(pl.col("sentiment") == name).height / felt.height)
+        return
+    positive, negative = (
+        words.percent(int((felt["sentiment"] == name).sum()) / felt.height)
         for name in ("positive", "negative")
-    }
-    values = {"turns": words.counted(felt.height, "turn"), "negative": share["negative"]}
-    return [_say(words, "mood", share["positive"], values)]
+    )
+    turns = words.counted(felt.height, "turn")
+    yield _say(words, "mood", positive, turns=turns, negative=negative)

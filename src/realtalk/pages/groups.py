@@ -32,12 +32,12 @@ def _in_groups(frame: pl.DataFrame) -> pl.DataFrame:
 def answers(frame: pl.DataFrame) -> pl.DataFrame:
     """Who answered whom; nobody answers themselves."""
     groups = _in_groups(frame)
-    quoted = groups.select("chat", pl.col("id").alias("reply_to"), pl.col("speaker").alias("other"))
+    quoted = groups.select("chat", reply_to="id", other="speaker").unique(["chat", "reply_to"])
     before = pl.when(pl.col("turn") & ~pl.col("starts")).then(pl.col("speaker").shift(1))
     return (
-        groups.with_columns(before.alias("before"))
-        .join(quoted.unique(["chat", "reply_to"]), on=["chat", "reply_to"], how="left")
-        .select(*_KEY, pl.coalesce("other", "before").alias("other"))
+        groups.with_columns(before=before)
+        .join(quoted, on=["chat", "reply_to"], how="left")
+        .select(*_KEY, other=pl.coalesce("other", "before"))
         .filter(pl.col("other") != pl.col("speaker"))
     )
 
@@ -50,7 +50,7 @@ def mentions(frame: pl.DataFrame, speakers: Iterable[str]) -> pl.DataFrame:
     shared = Counter(word for parts in words.values() for word in parts)
     sample = groups["text"].gather_every(max(1, groups.height // _SAMPLE)).to_list()
     ordinary = ordinary_words(sample)
-    found = [groups.head(0).select(*_KEY, pl.lit("").alias("other"))]
+    found = [groups.head(0).select(*_KEY, other=pl.lit(""))]
     for name in names:
         own = {word for word in words[name] if shared[word] == 1 and len(word) >= _SHORTEST}
         plain = [regex.escape(word) for word in own if not ordinary.has(word, word)]
@@ -59,5 +59,5 @@ def mentions(frame: pl.DataFrame, speakers: Iterable[str]) -> pl.DataFrame:
             continue
         pattern = rf"(?i)(?:^|[^\p{{L}}])(?:{'|'.join(sorted([*plain, *marked]))})(?:[^\p{{L}}]|$)"
         is_mention = pl.col("text").str.contains(pattern) & (pl.col("speaker") != name)
-        found.append(groups.filter(is_mention).select(*_KEY, pl.lit(name).alias("other")))
+        found.append(groups.filter(is_mention).select(*_KEY, other=pl.lit(name)))
     return pl.concat(found)

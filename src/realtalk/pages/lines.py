@@ -29,13 +29,7 @@ _QUESTION = r"[?\u037e\u061f\u055e\u1367\uff1f]"
 ADDRESS = r"(?i)\b(?:https?://|www\.)[^\s<>\"']+"
 # Letters of scripts that do not part words by spaces.
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
-_REACTIONS = pl.Struct(
-    {
-        "reactions": pl.List(
-            pl.Struct({"emoji": pl.String, "by": pl.List(pl.String), "count": pl.Int64})
-        )
-    }
-)
+_MARKS = pl.List(pl.Struct({"emoji": pl.String, "by": pl.List(pl.String), "count": pl.Int64}))
 
 
 @dataclass(frozen=True)
@@ -52,48 +46,46 @@ class MessageLines:
     unit: Unit
     spaceless: bool
 
+    @property
+    def unit_seconds(self) -> int:
+        return 60 if self.unit == "minute" else 1
+
 
 def message_lines(tables: Tables) -> MessageLines:
     """One row per message. The column `text` stays, for what counts words."""
-    frame = with_beginnings(
-        tables.messages.select(
-            "chat",
-            "session",
-            "id",
-            "reply_to",
-            "speaker",
-            "time",
-            "text",
-            "attachments",
-            "edited",
-            "deleted",
-            "extra",
-        )
-    )
-    text = pl.col("text")
-    time = pl.col("time")
-    kinds = pl.col("attachments").list.eval(pl.element().struct.field("kind"))
-    lines = frame.with_columns(
-        time.dt.date().alias("date"),
-        time.dt.hour().alias("hour"),
-        count_words(text).alias("words"),
-        text.str.len_chars().alias("characters"),
-        text.str.contains(_QUESTION).alias("question"),
-        (text.str.count_matches(ADDRESS) + _count(kinds, pl.element() == "link")).alias("links"),
-        *(_count(kinds, pl.element() == kind).alias(kind) for kind in MEDIA if kind != "file"),
-        _count(kinds, ~pl.element().is_in([*MEDIA[:-1], *_NO_MEDIA])).alias("file"),
-        _count(kinds, pl.element() == "call").alias("calls"),
-        pl.col("new_session").alias("starts"),
-        pl.col("new_session").shift(-1, fill_value=True).alias("ends"),
-        pl.col("new_turn").alias("turn"),
-        pl.when(pl.col("new_turn") & ~pl.col("new_session") & (pl.col("gap") >= 0))
-        .then(pl.col("gap") // 1_000_000)
-        .alias("reply"),
+    frame = with_beginnings(tables.messages)
+    text, kinds = pl.col("text"), pl.col("attachments").list.eval(pl.element().struct.field("kind"))
+    frame = frame.select(
+        "chat",
+        "session",
+        "id",
+        "reply_to",
+        "speaker",
+        "time",
+        "text",
+        "edited",
+        "deleted",
+        date=pl.col("time").dt.date(),
+        hour=pl.col("time").dt.hour(),
+        words=count_words(text),
+        characters=text.str.len_chars(),
+        question=text.str.contains(_QUESTION),
+        links=text.str.count_matches(ADDRESS) + _count(kinds, pl.element() == "link"),
+        **{kind: _count(kinds, pl.element() == kind) for kind in MEDIA if kind != "file"},
+        file=_count(kinds, ~pl.element().is_in([*MEDIA[:-1], *_NO_MEDIA])),
+        calls=_count(kinds, pl.element() == "call"),
+        starts="new_session",
+        ends=pl.col("new_session").shift(-1, fill_value=True),
+        turn="new_turn",
+        reply=pl.when(pl.col("new_turn") & ~pl.col("new_session") & (pl.col("gap") >= 0)).then(
+            pl.col("gap") // 1_000_000
+        ),
+        extra="extra",
     )
     return MessageLines(
-        lines.drop("attachments", "extra", "gap", "new_session", "new_turn"),
-        _reactions(lines),
-        _calls(tables, lines),
+        frame.drop("extra"),
+        _reactions(frame),
+        _calls(tables, frame),
         _unit(frame["time"]),
         _is_spaceless(frame["text"]),
     )
@@ -106,27 +98,26 @@ def _count(kinds: pl.Expr, condition: pl.Expr) -> pl.Expr:
 def _reactions(lines: pl.DataFrame) -> pl.DataFrame:
     """One row per reaction: who gave it, where the app tells, and who got it."""
     marked = lines.filter(pl.col("extra").str.contains('"reactions"', literal=True))
-    parsed = marked.select(
-        "chat",
-        "date",
-        pl.col("speaker").alias("receiver"),
-        pl.col("extra").map_elements(_marks, return_dtype=_REACTIONS).struct.field("reactions"),
+    marks = (
+        marked.select(
+            "chat", "date", pl.col("extra").map_elements(_marks, _MARKS), receiver="speaker"
+        )
+        .explode("extra")
+        .drop_nulls("extra")
+        .unnest("extra")
     )
-    marks = parsed.explode("reactions").drop_nulls("reactions").unnest("reactions")
-    givers = marks.explode("by").rename({"by": "giver"})
-    by_giver = givers.filter(pl.col("giver").is_not_null()).select(
-        "chat", "date", "receiver", "giver", "emoji", pl.lit(1, pl.Int64).alias("count")
-    )
+    columns = ("chat", "date", "receiver", "giver", "emoji")
+    givers = marks.explode("by").rename({"by": "giver"}).drop_nulls("giver")
     # What is counted beyond the names that the app gives came from somebody unnamed.
-    unnamed = marks.select(
-        "chat",
-        "date",
-        "receiver",
-        pl.lit(None, pl.String).alias("giver"),
-        "emoji",
-        (pl.col("count") - pl.col("by").list.len()).alias("count"),
-    ).filter(pl.col("count") > 0)
-    return pl.concat([by_giver, unnamed])
+    unnamed = marks.with_columns(pl.col("count") - pl.col("by").list.len()).filter(
+        pl.col("count") > 0
+    )
+    return pl.concat(
+        [
+            givers.select(*columns, count=pl.lit(1, pl.Int64)),
+            unnamed.with_columns(giver=pl.lit(None, pl.String)).select(*columns, "count"),
+        ]
+    )
 
 
 def _calls(tables: Tables, lines: pl.DataFrame) -> pl.DataFrame:
@@ -145,10 +136,10 @@ def _calls(tables: Tables, lines: pl.DataFrame) -> pl.DataFrame:
     return frame.group_by("chat", "date", "speaker").len("count")
 
 
-def _marks(extra: str) -> dict[str, object]:
+def _marks(extra: str) -> list[dict[str, object]]:
     """The reactions that a reader kept."""
     marks = Message("", "", None, "", extra=extra).reactions
-    return {"reactions": [{"emoji": m.emoji, "by": list(m.by), "count": m.count} for m in marks]}
+    return [{"emoji": mark.emoji, "by": list(mark.by), "count": mark.count} for mark in marks]
 
 
 def _unit(times: pl.Series) -> Unit:

@@ -61,15 +61,11 @@ def find(folders: Sequence[Path]) -> list[RunPlace]:
     """Every run in and below the folders, each once, in the order given."""
     runs_by_folder: dict[Path, RunPlace] = {}
     for folder in folders:
-        if not folder.is_dir():
-            raise RealtalkError(
-                "is not a folder" if folder.exists() else "does not exist",
-                where=str(folder),
-                fix=_FIX,
-            )
-        here = list(_below(folder, 0))
+        here = list(_below(folder, 0)) if folder.is_dir() else []
         if not here:
-            raise RealtalkError("no stored run here", where=str(folder), fix=_FIX)
+            what = "is not a folder" if folder.exists() else "does not exist"
+            what = "no stored run here" if folder.is_dir() else what
+            raise RealtalkError(what, where=str(folder), fix=_FIX)
         for place in here:
             runs_by_folder.setdefault(place.path.resolve(), place)
     return _named_apart(list(runs_by_folder.values()))
@@ -186,12 +182,6 @@ class LoadedRuns:
     runs: tuple[StoredRun, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def places(self) -> tuple[RunPlace, ...]:
-        return tuple(
-            entry.folder for group in (self.corpora, self.labels, self.runs) for entry in group
-        )
-
 
 def load(
     folders: Sequence[Path], progress: Progress = silent, authors: AuthorOverrides | None = None
@@ -203,44 +193,39 @@ def load(
     left_out = [
         (place.name, f"a run of {place.kind}") for place in places if place.kind not in kinds
     ]
-    corpora: list[CorpusRun] = []
-    labels: list[LabelsRun] = []
-    runs: list[StoredRun] = []
+    every: list[CorpusRun | LabelsRun | StoredRun] = []
     # Corpora first: labels are called by the corpus that they belong to.
     order = [place for place in places if place.kind in kinds]
     order.sort(key=lambda place: place.kind != CORPUS)
     for done, folder in enumerate(order):
         progress(done, len(order), f"reading {folder.name}")
+        corpora = [run for run in every if isinstance(run, CorpusRun)]
         try:
             with _of_this_version(folder):
                 if folder.kind == CORPUS:
-                    corpora.append(_corpus(folder, authors))
+                    every.append(_corpus(folder, authors))
                 elif folder.kind == LABELS:
-                    labels.append(_labels(folder, corpora, authors))
+                    every.append(_labels(folder, corpora, authors))
                 else:
-                    runs.append(_run(folder, corpora, authors))
+                    every.append(_run(folder, corpora, authors))
         except RealtalkError as error:
             if folder.path in folders:
                 raise
             left_out.append((folder.name, error.what))
     progress(len(order), len(order), "all runs read")
-    everything: list[CorpusRun | LabelsRun | StoredRun] = [*corpora, *labels, *runs]
-    if not everything:
+    if not every:
         name, reason = left_out[0]
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
-    authors.refuse_unknown(
-        name for entry in everything for name in _names(entry.folder, entry.corpus)
-    )
-    corpora.sort(key=_by_models)
-    labels.sort(key=_by_models)
+    authors.refuse_unknown(name for run in every for name in _names(run.folder, run.corpus))
     # Those that ship in their order, then others.
     ranks = {kind: rank for rank, kind in enumerate(SHIPPED)}
-    runs.sort(key=lambda stored: (ranks.get(stored.run.kind, len(ranks)), _by_models(stored)))
-    return LoadedRuns(tuple(corpora), tuple(labels), tuple(runs), tuple(left_out))
-
-
-def _by_models(run: CorpusRun | LabelsRun | StoredRun) -> bool:
-    return run.writer.is_simulated
+    every.sort(key=lambda run: (ranks.get(run.folder.kind, len(ranks)), run.writer.is_simulated))
+    return LoadedRuns(
+        tuple(run for run in every if isinstance(run, CorpusRun)),
+        tuple(run for run in every if isinstance(run, LabelsRun)),
+        tuple(run for run in every if isinstance(run, StoredRun)),
+        tuple(left_out),
+    )
 
 
 @contextmanager
@@ -282,32 +267,28 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], authors: AuthorOverr
     frame, about = read_labels(folder.path), labels_about(folder.path)
     if frame.is_empty() or about is None:
         raise RealtalkError("holds no label", where=str(folder.path))
-    owner = _owner(frame, about["corpus"], corpora)
     stored_facets = _speakers(folder.path / SPEAKER_FILE)
     pairs = frame.select("speaker", "chat").unique()
+    consistency: tuple[SpeakerConsistency, ...] = ()
     # Measuring draws a thousand resamples per facet: only for speakers who can be compared.
-    if stored_facets is not None and pairs.height == pairs["speaker"].n_unique():
+    if stored_facets is not None and pairs["speaker"].is_unique().all():
         speakers = from_frame(stored_facets)
-        consistency: tuple[SpeakerConsistency, ...] = ()
     else:
         measured = list(measure_speakers(frame, about["protocol"]))
-        speakers = tuple(speaker_facets.speaker for speaker_facets in measured)
+        speakers = tuple(facets.speaker for facets in measured)
         consistency = consistency_of(measured)
     names, format_ = _names(folder, about["corpus"]), about["format"]
-    if owner is not None:
-        names += _names(owner.folder, owner.corpus)
-        format_ = owner.stats.format
-    by = writer_of(names, format_, authors)
-    return LabelsRun(folder, about["corpus"], frame, about["protocol"], speakers, consistency, by)
-
-
-def _owner(frame: pl.DataFrame, name: str, corpora: Sequence[CorpusRun]) -> CorpusRun | None:
-    """The corpus that labels are of: it has their chats, and their name."""
+    # The corpus that labels are of has their chats, and their name.
     chats = set(frame["chat"].unique())
     for corpus in corpora:
-        if name == corpus.corpus and chats <= {chat.id for chat in corpus.stats.per_chat}:
-            return corpus
-    return None
+        if corpus.corpus == about["corpus"] and chats <= {
+            chat.id for chat in corpus.stats.per_chat
+        }:
+            names += _names(corpus.folder, corpus.corpus)
+            format_ = corpus.stats.format
+            break
+    by = writer_of(names, format_, authors)
+    return LabelsRun(folder, about["corpus"], frame, about["protocol"], speakers, consistency, by)
 
 
 def _run(folder: RunPlace, corpora: Sequence[CorpusRun], authors: AuthorOverrides) -> StoredRun:

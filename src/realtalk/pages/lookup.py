@@ -27,7 +27,7 @@ _STUCK = 5  # one in five uses of the last word is in the phrase
 _LONG = timedelta(days=182)
 _LETTERS = r"\p{L}[\p{L}\p{M}]*"  # a mark alone, such as the one behind ❤️, is no word
 WORD = rf"{_LETTERS}(?:['’]{_LETTERS})*"
-_SIGN = r"[^\s\p{L}\p{M}]"
+_PIECE = rf"{WORD}|[^\s\p{{L}}\p{{M}}]"
 _KEY = ("chat", "date", "speaker")
 
 
@@ -52,10 +52,10 @@ def look_up(
     """`allowed` are words that may be shown, `telling` some of them; no `texts`, no phrases."""
     words = tokens.join(allowed, on="item", how="semi").select(*_KEY, "item")
     tells = pl.col("item").is_in(telling["item"].implode())
-    parts = [words.with_columns(pl.when(tells).then(0).otherwise(2).alias("kind"))]
+    parts = [words.with_columns(kind=pl.when(tells).then(0).otherwise(2))]
     if texts is not None:
-        phrases = _phrases(texts, spellings, allowed.with_columns(tells.alias("tells")), least)
-        parts.append(phrases.with_columns(pl.lit(1).alias("kind")))
+        phrases = _phrases(texts, spellings, allowed["item"], telling["item"], least)
+        parts.append(phrases.with_columns(kind=pl.lit(1)))
     first, last = tokens["date"].min(), tokens["date"].max()
     is_long = first is not None and last - first > _LONG  # type: ignore[operator]
     counts = (
@@ -70,11 +70,11 @@ def look_up(
     )
     order = (
         counts.group_by("kind", "item")
-        .agg(pl.col("count").sum(), pl.len().alias("entries"))
+        .agg(pl.col("count").sum(), entries=pl.len())
         .sort("kind", "count", "item", descending=[False, True, False])
         .filter((pl.col("kind") != 1) | (pl.int_range(pl.len()).over("kind") < _PHRASES))
         .filter(pl.col("entries").cum_sum() <= _ENTRIES)
-        .with_row_index("number")
+        .with_columns(number=pl.int_range(pl.len()))
     )
     placed = counts.join(order.select("item", "number"), on="item")
     kinds = order["kind"].to_list()
@@ -82,62 +82,53 @@ def look_up(
         tuple(order["item"]),
         kinds.count(0),
         kinds.count(1),
-        placed.select(*_KEY, pl.col("number").cast(pl.Int64).alias("item"), "count"),
+        placed.select(*_KEY, "count", item="number"),
     )
 
 
 def _phrases(
     texts: pl.DataFrame,
     spellings: Mapping[str, str],
-    allowed: pl.DataFrame,
+    allowed: pl.Series,
+    telling: pl.Series,
     least: tuple[int, int],
 ) -> pl.DataFrame:
     """One row per use of a phrase: chat | date | speaker | item."""
-    pieces = pl.col("clean").str.extract_all(f"{WORD}|{_SIGN}").alias("item")
+    word = pl.col("item").str.replace_all("’", "'", literal=True).replace(spellings)
     words = (
         texts.with_row_index("message")
-        .select(*_KEY, "session", "message", pieces)
+        .select(*_KEY, "session", "message", item=pl.col("clean").str.extract_all(_PIECE))
         .explode("item")
-        .with_columns(pl.col("item").str.replace_all("’", "'", literal=True).replace(spellings))
-        .join(allowed.with_row_index("word"), on="item", how="left", maintain_order="left")
+        .with_columns(word.cast(pl.Enum(allowed), strict=False))  # signs and other words: none
     )
-    uses = dict(words.drop_nulls("word").group_by("word").len().iter_rows())
+    uses = dict(words.drop_nulls("item").group_by("item").len().iter_rows())
+    tells = words["item"].is_in(telling.cast(pl.Enum(allowed)).implode())
     found: list[pl.DataFrame] = []
-    longer: dict[tuple[int, int], int] = {}  # uses of two words within three
+    longer: dict[tuple[str, str], int] = {}  # uses of two words within three
     for size in (3, 2):
         names = [f"w{at}" for at in range(size)]
         runs = words.with_columns(
-            *(pl.col("word").shift(-at).alias(name) for at, name in enumerate(names)),
-            pl.col("tells").shift(1 - size).alias("last"),
-            (pl.col("message").shift(1 - size) == pl.col("message")).alias("one"),
+            pl.col("item").shift(-at).alias(name) for at, name in enumerate(names)
         ).filter(
-            pl.col("one"),
-            pl.col("last"),
-            pl.lit(value=True) if size > 2 else pl.col("tells"),
-            *(pl.col(name).is_not_null() for name in names),
+            pl.col("message").shift(1 - size) == pl.col("message"),
+            tells.shift(1 - size),
+            tells | (size > 2),
+            pl.all_horizontal(pl.col(names).is_not_null()),
         )
         kept = (
             runs.group_by(names)
-            .agg(pl.len().alias("n"), pl.struct("chat", "session").n_unique().alias("sessions"))
+            .agg(n=pl.len(), sessions=pl.struct("chat", "session").n_unique())
             .filter(pl.col("n") >= least[0], pl.col("sessions") >= least[1])
         )
-        rows = [
-            row
-            for *row, n, _ in kept.iter_rows()
-            if n * _STUCK >= uses[row[-1]] and n * 0.8 > longer.get(tuple(row), 0)
+        phrases = [(tuple(row), n) for *row, n, _ in kept.iter_rows()]
+        chosen = [
+            " ".join(row)
+            for row, n in phrases
+            if n * _STUCK >= uses[row[-1]] and n * 0.8 > longer.get(row, 0)
         ]
-        for *row, n, _ in kept.iter_rows():
-            for pair in ((row[0], row[1]), (row[-2], row[-1])):
+        for row, n in phrases:
+            for pair in (row[:2], row[-2:]):
                 longer[pair] = max(longer.get(pair, 0), n)
-        schema = dict.fromkeys(names, pl.UInt32)
-        chosen = pl.DataFrame(rows, schema=schema, orient="row")
-        found.append(runs.join(chosen, on=names).select(*_KEY, *names))
-    spelled = allowed.with_row_index("word").select("word", "item")
-    parts = []
-    for runs in found:
-        words_of = (
-            pl.col(name).replace_strict(spelled["word"], spelled["item"], return_dtype=pl.String)
-            for name in runs.columns[len(_KEY) :]
-        )
-        parts.append(runs.select(*_KEY, pl.concat_str(*words_of, separator=" ").alias("item")))
-    return pl.concat(parts)
+        phrase = pl.concat_str(names, separator=" ")
+        found.append(runs.select(*_KEY, item=phrase).filter(pl.col("item").is_in(chosen)))
+    return pl.concat(found)

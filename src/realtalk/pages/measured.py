@@ -71,12 +71,11 @@ def _words(settings: Mapping[str, Any]) -> str:
 def _versions(loaded: LoadedRuns) -> TableView | None:
     """One line per run and set of versions: a run that was resumed later may have two."""
     versions_by_run: list[tuple[str, Mapping[str, str]]] = [
-        (corpus_run.folder.name, {"realtalk": str(corpus_run.about.get("realtalk", ""))})
-        for corpus_run in loaded.corpora
+        (corpus.folder.name, {"realtalk": str(corpus.about.get("realtalk", ""))})
+        for corpus in loaded.corpora
     ]
-    versions_by_run += [
-        (place.name, versions) for place in loaded.places for versions in place.versions
-    ]
+    places = [run.folder for runs in (loaded.corpora, loaded.labels, loaded.runs) for run in runs]
+    versions_by_run += [(place.name, own) for place in places for own in place.versions]
     if not versions_by_run:
         return None
     names = list(dict.fromkeys(name for _, versions in versions_by_run for name in versions))

@@ -7,20 +7,17 @@ write_report(report, Path("report.html"))
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from realtalk import __version__
 from realtalk.ei.grades import is_usable
 from realtalk.files.progress import Progress, silent
 from realtalk.pages.corpora import corpus_sections
-from realtalk.pages.frame import write_page
+from realtalk.pages.frame import made_with, write_page
 from realtalk.pages.loading import LoadedRuns, load
 from realtalk.pages.measured import measured_section, unscored_section
 from realtalk.pages.runs import RunGroup, groups_of, key_figures, run_sections
@@ -98,12 +95,7 @@ def make_report(
         _lead(loaded),
         tuple(highlights(loaded, pairs, groups)),
         tuple(sections),
-        {
-            "realtalk": __version__,
-            "python": platform.python_version(),
-            "altair": version("altair"),
-            "date": datetime.now(UTC).date().isoformat(),
-        },
+        made_with(altair=version("altair")),
     )
 
 
@@ -118,20 +110,11 @@ def _lead(loaded: LoadedRuns) -> str:
     """What there is, in one sentence."""
     messages = sum(corpus_run.stats.total("messages") for corpus_run in loaded.corpora)
     turns = sum(labels_run.frame.height for labels_run in loaded.labels)
-    kinds = dict.fromkeys(stored.run.benchmark for stored in loaded.runs)
-    counts = {
-        kind: sum(len(stored.run) for stored in loaded.runs if stored.run.benchmark is kind)
-        for kind in kinds
-    }
-    parts = [
-        text
-        for count, text in (
-            (messages, f"{messages:,} messages read"),
-            (turns, f"{turns:,} turns labelled"),
-            *((count, f"{count:,} rows of {kind.name}") for kind, count in counts.items()),
-        )
-        if count
-    ]
+    parts = [f"{messages:,} messages read"] if messages else []
+    parts += [f"{turns:,} turns labelled"] if turns else []
+    for kind in dict.fromkeys(stored.run.benchmark for stored in loaded.runs):
+        count = sum(len(stored.run) for stored in loaded.runs if stored.run.benchmark is kind)
+        parts += [f"{count:,} rows of {kind.name}"] if count else []
     if not parts:
         return ""
     whole = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -150,13 +133,10 @@ def highlights(
     where nothing was measured, or where labels are below usable in the language of a chat.
     """
 
-    def candidates() -> Iterator[KeyFigure | None]:
-        yield _comparison_figure(pairs)
-        yield from key_figures(groups)
-        yield _consistency(loaded)
-        yield _corpus(loaded)
-
-    return list(islice((figure for figure in candidates() if figure is not None), _MOST))
+    figures = chain(
+        [_comparison_figure(pairs)], key_figures(groups), [_consistency(loaded), _corpus(loaded)]
+    )
+    return list(islice((figure for figure in figures if figure is not None), _MOST))
 
 
 def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
@@ -174,18 +154,15 @@ def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
             and facet.facet not in comparison.unusable
         ]
         clear = [facet for facet in tested if (facet.p_shift_holm or 0.0) < _ALPHA]
-        if not tested:
+        best = max(clear or tested, key=lambda facet: abs(facet.delta.value or 0.0), default=None)
+        if best is None or best.delta.low is None or best.delta.high is None:
             continue
-        best = max(clear or tested, key=lambda facet: abs(facet.delta.value or 0.0))
-        value, low, high = best.delta.value, best.delta.low, best.delta.high
-        if value is None or low is None or high is None:
-            continue
-        facet = FACETS[best.facet]
-        first_name, second_name = comparison.names
-        ends = [
-            f"{facet_number(facet, side.low)} … {facet_number(facet, side.high)}"
+        facet, (first_name, second_name) = FACETS[best.facet], comparison.names
+        delta, low, high = map(_sign, (best.delta.value or 0.0, best.delta.low, best.delta.high))
+        first, second = (
+            [facet_number(facet, value) for value in (side.mean, side.low, side.high)]
             for side in (best.first, best.second)
-        ]
+        )
         beyond = (
             f"{len(clear)} of {len(comparison.facets)} facets differ beyond chance."
             if clear
@@ -193,15 +170,15 @@ def _comparison_figure(pairs: Sequence[SideBySide]) -> KeyFigure | None:
         )
         says = (
             f"is the mean {facet.title.lower()} in {first_name} and in {second_name} "
-            f"(Cliff's delta of chats {_sign(value)}, "
-            f"95 % interval {_sign(low)} … {_sign(high)}; "
+            f"(Cliff's delta of chats {delta}, 95 % interval {low} … {high}; "
             f"{best.first.n} and {best.second.n} speakers in {best.first.chats} and "
             f"{best.second.chats} chats). {beyond}"
         )
         return KeyFigure(
-            f"{facet_number(facet, best.first.mean)} vs {facet_number(facet, best.second.mean)}",
+            f"{first[0]} vs {second[0]}",
             says,
-            f"means{_UNITS.get(facet.unit, '')}, 95 % intervals {ends[0]} and {ends[1]}",
+            f"means{_UNITS.get(facet.unit, '')}, 95 % intervals {first[1]} … {first[2]} and "
+            f"{second[1]} … {second[2]}",
             f"compared-{pair.first.folder.name}-{pair.second.folder.name}",
             "Human against simulated" if pair.knows_writers else "Two sets of speakers",
         )
@@ -240,20 +217,16 @@ def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
 
 def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
     """How much people write per chat."""
-    for corpus in sorted(
-        loaded.corpora, key=lambda corpus_run: -corpus_run.stats.total("messages")
-    ):
-        mean = corpus.stats.messages_per_chat
-        interval = corpus.stats.intervals["messages_per_chat"]
+    for corpus in sorted(loaded.corpora, key=lambda run: -run.stats.total("messages")):
+        stats, name = corpus.stats, corpus.folder.name
+        mean, interval = stats.messages_per_chat, stats.intervals["messages_per_chat"]
         if mean is None or interval is None:
             continue
-        chats = len(corpus.stats.per_chat)
+        chats = len(stats.per_chat)
         extent = f"95 % interval {interval[0]:,.0f} … {interval[1]:,.0f}, n = {chats:,} chats"
-        says = (
-            f"messages per chat, on average, in {corpus.folder.name}, over "
-            f"{corpus.stats.mean('sessions') or 0:,.1f} sessions."
-        )
-        return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{corpus.folder.name}", "Corpus")
+        sessions = stats.mean("sessions") or 0
+        says = f"messages per chat, on average, in {name}, over {sessions:,.1f} sessions."
+        return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{name}", "Corpus")
     return None
 
 

@@ -65,21 +65,19 @@ def groups_of(stored: Sequence[StoredRun]) -> list[RunGroup]:
     """By benchmark in the order of the runs, then by corpus and task."""
     by_key: dict[tuple[str, str, str, str], list[StoredRun]] = {}
     for run in stored:
-        on = run.run.settings["corpus"]
-        part = run.run.benchmark.part_of(run.run.settings)
-        key = (run.run.kind, part, str(on["name"]), str(on["sha256"]))
-        by_key.setdefault(key, []).append(run)
+        settings = run.run.settings
+        name, sha = (str(settings["corpus"][about]) for about in ("name", "sha256"))
+        part = run.run.benchmark.part_of(settings)
+        by_key.setdefault((run.run.kind, name, sha, part), []).append(run)
     kinds = list(dict.fromkeys(kind for kind, *_ in by_key))
     return [
         RunGroup(
-            benchmark=several[0].run.benchmark,
-            corpus=corpus,
-            sha=sha,
-            part=part,
-            runs=_join_runs(several),
-            by_models=any(run.writer.is_simulated for run in several),
+            several[0].run.benchmark,
+            *(name, sha, part),
+            _join_runs(several),
+            any(run.writer.is_simulated for run in several),
         )
-        for (kind, part, corpus, sha), several in sorted(
+        for (_, name, sha, part), several in sorted(
             by_key.items(), key=lambda item: kinds.index(item[0][0])
         )
     ]
@@ -89,24 +87,20 @@ def _join_runs(stored: Sequence[StoredRun]) -> dict[str, Run]:
     """Runs by names that tell them apart; those of one solver over different groups joined."""
     parts: list[list[StoredRun]] = []
     for run in stored:
-        # The same speaker twice: another setting of the simulator, so another run.
-        fitting = (
-            several
-            for several in parts
-            if run.run.benchmark.joins
-            and several[0].run.name == run.run.name
-            and not any(set(earlier.run.groups) & set(run.run.groups) for earlier in several)
-        )
-        if (several := next(fitting, None)) is None:
-            parts.append([run])
+        for several in parts:
+            first = several[0].run
+            # The same speaker twice: another setting of the simulator, so another run.
+            taken = {name for earlier in several for name in earlier.run.groups}
+            same = first.name == run.run.name and taken.isdisjoint(run.run.groups)
+            if run.run.benchmark.joins and same:
+                several.append(run)
+                break
         else:
-            several.append(run)
+            parts.append([run])
     own = [several[0].run.name for several in parts]
     names = told_apart(own, [several[0].folder.name for several in parts])
-    return {
-        name: join_runs(name, [part.run for part in several])
-        for name, several in zip(names, parts, strict=True)
-    }
+    joined = zip(names, parts, strict=True)
+    return {name: join_runs(name, [part.run for part in several]) for name, several in joined}
 
 
 def run_sections(groups: Sequence[RunGroup]) -> list[Section]:
@@ -179,50 +173,43 @@ def _key_figure(group: RunGroup) -> KeyFigure | None:
     """The best run by its headline; the cheapest that is nearly as good, where runs have a cost."""
     benchmark = group.benchmark
     points = [
-        (estimate, name, variant, run.price(variant))
+        (estimate.value, estimate, name, variant, run.price(variant))
         for name, run in group.runs.items()
         for variant, variant_scores in run.variants.items()
         if (estimate := variant_scores.overall.get(run.headline)) is not None
         and estimate.value is not None
         and estimate.low is not None
+        and estimate.high is not None
     ]
     if not points:
         return None
     headline = next(run.headline for run in group.runs.values() if run.headline)
-    score = next(
-        score for run in group.runs.values() for score in run.scores if score.name == headline
-    )
-    best = max(points, key=lambda point: score.better * (point[0].value or 0.0))
-    pick = best
+    scores = (score for run in group.runs.values() for score in run.scores)
+    score = next(score for score in scores if score.name == headline)
+    pick = best = max(points, key=lambda point: score.better * point[0])
     if benchmark.price:
-        least = _NEARLY * (best[0].value or 0.0)
-        near = (point for point in points if (point[0].value or 0.0) >= least)
-        pick = min(near, key=lambda point: (point[3] or 0.0, point[0].value))
-    estimate, name, variant, price = pick
-    texts = [_plain(point[0].value or 0.0) for point in points]
-    only = texts.count(_plain(best[0].value or 0.0)) < 2 <= len(texts)
+        near = (point for point in points if point[0] >= _NEARLY * best[0])
+        pick = min(near, key=lambda point: (point[4] or 0.0, point[0]))
+    value, estimate, name, variant, price = pick
+    low, high = estimate.low or 0.0, estimate.high or 0.0
+    texts = [_plain(point[0]) for point in points]
     says = f"is the {score.title} of “{name}”"
     says += f" at {variant}" if variant else ""
     says += f" on {group.corpus}" + (f" ({group.part.replace('_', ' ')})" if group.part else "")
     if price is not None:
         says += f", for {price:,.0f} {benchmark.price} per {benchmark.sample}"
     if pick is not best:
-        says += f"; the most here is {_plain(best[0].value or 0.0)}, by “{best[1]}”"
-    elif only:
+        says += f"; the most here is {_plain(best[0])}, by “{best[2]}”"
+    elif texts.count(_plain(value)) < 2 <= len(texts):
         says += f", the best of {len(texts)}"
-    if group.benchmark.chance.get(headline) is not None:
-        chance = group.benchmark.chance[headline]
-        if (estimate.low or 0.0) <= chance <= (estimate.high or 0.0):
-            says += "; the interval holds chance"
-        elif (estimate.high or 0.0) < chance:
-            says += "; below chance"
-    of = benchmark.group if estimate.n == len(group.runs[name].groups) > 1 else benchmark.sample
-    extent = (
-        f"95 % interval {estimate.low:.2f} … {estimate.high:.2f}, n = {counted(estimate.n, of)}"
-    )
-    if group.runs[name].cautions:
-        extent += "; see the caution below"
-    return KeyFigure(_plain(estimate.value or 0.0), f"{says}.", extent, group.anchor, group.title)
+    chance = benchmark.chance.get(headline)
+    if chance is not None and chance >= low:
+        says += "; the interval holds chance" if chance <= high else "; below chance"
+    run = group.runs[name]
+    of = benchmark.group if estimate.n == len(run.groups) > 1 else benchmark.sample
+    extent = f"95 % interval {low:.2f} … {high:.2f}, n = {counted(estimate.n, of)}"
+    extent += "; see the caution below" if run.cautions else ""
+    return KeyFigure(_plain(value), f"{says}.", extent, group.anchor, group.title)
 
 
 def failures_page(
@@ -233,49 +220,44 @@ def failures_page(
     With the corpus also what it says about them.
     """
     benchmark = next(iter(runs.values())).benchmark
+    rows_of = {name: {_key(row): row for row in run.rows} for name, run in runs.items()}
     wrong: dict[tuple[str, str, str], dict[str, str]] = {}
-    rows_of: dict[str, dict[tuple[str, str, str], Row]] = {}
     for name, run in runs.items():
-        rows_of[name] = {_key(row): row for row in run.rows}
         for row in run.failing_rows:
             wrong.setdefault(_key(row), {})[name] = row["why"]
     first = {key: next(rows[key] for rows in rows_of.values() if key in rows) for key in wrong}
     own = {"group", "sample", "variant", "answer", "unscored", benchmark.slices}
-    scored = {score.name for run in runs.values() for score in run.scores}
-    sample_columns = [name for name in benchmark.failing if name not in own | scored]
+    own |= {score.name for run in runs.values() for score in run.scores}
+    sample_columns = [name for name in benchmark.failing if name not in own]
     headings = [
         *sample_columns,
         *(f"{name}: {what}" for name in runs for what in ("answer", "why")),
+        *(["what the corpus says"] if corpus is not None else []),
+        *(benchmark.group, benchmark.sample, benchmark.variant),
     ]
-    headings += ["what the corpus says"] if corpus is not None else []
-    headings += [benchmark.group, benchmark.sample, benchmark.variant]
     some = f"{counted(len(wrong), benchmark.sample)} that at least one run got wrong."
     lead = f"{some if wrong else 'No run got anything wrong.'} {benchmark.reading}".strip()
     sections = [Section("why", "Why", lead, (_reasons(runs, wrong),) if wrong else ())]
-    for part in dict.fromkeys(row.get(benchmark.slices, "") for row in first.values()):
-        keys = [key for key, row in first.items() if row.get(benchmark.slices, "") == part]
+    by_part: dict[str, list[tuple[str, str, str]]] = {}
+    for key, row in first.items():
+        by_part.setdefault(row.get(benchmark.slices, ""), []).append(key)
+    for part, keys in by_part.items():
         keys.sort(key=lambda key: -len(wrong[key]))
         lines = []
         for key in keys[:most]:
             line: list[Any] = [_cell(first[key].get(name)) for name in sample_columns]
-            for name in runs:
-                answer_row = rows_of[name].get(key)
-                line.append(
-                    None
-                    if answer_row is None
-                    else answer_row.get("answer") or answer_row["unscored"]
-                )
-                line.append("not asked" if answer_row is None else wrong[key].get(name, "right"))
+            for name, rows in rows_of.items():
+                row = rows.get(key, {})
+                line.append(row.get("answer") or row.get("unscored"))
+                line.append(wrong[key].get(name, "right") if row else "not asked")
             if corpus is not None:
                 line.append(" / ".join(benchmark.evidence(first[key], corpus)) or None)
             lines.append([*line, *key])
         several = ", those that most runs got wrong first" if len(runs) > 1 else ""
-        count_note = f"{len(lines):,} of {len(keys):,} that failed{several}."
-        title = part or "(none)"
-        view_of = table(
-            f"{title}: failures side by side", headings, lines, note=count_note, find=True
-        )
-        sections.append(Section(part or "none", title, "", (view_of,)))
+        note = f"{len(lines):,} of {len(keys):,} that failed{several}."
+        title = f"{part or '(none)'}: failures side by side"
+        view_of = table(title, headings, lines, note=note, find=True)
+        sections.append(Section(part or "none", part or "(none)", "", (view_of,)))
     return sections
 
 
@@ -289,9 +271,7 @@ def _cell(value: Any) -> Any:
 
 def _reasons(runs: Mapping[str, Any], wrong: Mapping[Any, Mapping[str, str]]) -> TableView:
     counts = {name: Counter(whys[name] for whys in wrong.values() if name in whys) for name in runs}
-    reasons = list(
-        dict.fromkeys(why for run_counts in counts.values() for why, _ in run_counts.most_common())
-    )
+    reasons = dict.fromkeys(why for own in counts.values() for why, _ in own.most_common())
     rows = [(why, *(counts[name][why] for name in runs)) for why in reasons]
     return table("Reasons", ("why", *runs), rows)
 

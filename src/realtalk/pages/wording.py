@@ -127,22 +127,20 @@ class Wording:
         first = self.say("labels", "comma").join(most)
         return self.say("labels", "and", first=first, last=last) if most else last
 
-    def wait(self, value: float, unit: Unit, group: str = "counts") -> str:
+    def wait(self, seconds: float, unit: Unit, group: str = "counts") -> str:
         """A wait in words; a clock of minutes knows no seconds. Group "within" is "a minute"."""
-        seconds = value * 60 if unit == "minute" else value
-        if seconds < 60 and (unit == "minute" or seconds < 1):
+        if seconds < (60 if unit == "minute" else 1):
             if group == "counts":
                 return self.say("labels", "under_minute")
             return self.say(group, "minute", 1)
         if seconds < 60:
-            return self.say(group, "second", int(seconds + 0.5))
-        if seconds < 3570:
-            return self.say(group, "minute", int(seconds / 60 + 0.5))
-        hours = seconds / 3600
-        if hours >= 9.95:
-            return self.say(group, "hour", int(hours + 0.5))
-        tenths = float(f"{hours:.1f}")
-        return self.say(group, "hour", tenths, 0 if tenths.is_integer() else 1)
+            noun, size = "second", 1
+        else:
+            noun, size = ("minute", 60) if seconds < 3570 else ("hour", 3600)
+        if noun == "hour" and seconds < 9.95 * size:
+            tenths = float(f"{seconds / size:.1f}")
+            return self.say(group, noun, tenths, 0 if tenths.is_integer() else 1)
+        return self.say(group, noun, int(seconds / size + 0.5))
 
     def language_name(self, code: str) -> str:
         """What a language is called here; a code that has no name is its own."""

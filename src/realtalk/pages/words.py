@@ -1,8 +1,8 @@
 """Messages → the words, emoji, laughter, openings and link domains that people used, counted.
 
     found = count_words_used(lines, names={"mara", "theo"})
-    found.words.items          → ("honestly", "train", …): what sets people or times apart
-    found.words.counts         → chat | date | speaker | item | count
+    found.words                → chat | date | speaker | item, one row per use of "honestly", …:
+                                 what sets people or times apart
 
 Only what can be shown without showing a message is kept: a word must have been used five times
 in three sessions (in a small chat three times in two), has no digit in it, and is no speaker's
@@ -33,7 +33,6 @@ from realtalk.text.words import letter_words
 PRIOR = 500  # words of the whole chat that everybody is taken to have said besides their own
 _SMALL = 10_000  # words of a chat, below which fewer uses are enough
 _WORDS, _PART_WORDS, _PARTS = 60, 15, 8  # per person: of the whole time, of each part of it
-_EMOJI, _DOMAINS, _OPENINGS = 120, 40, 60
 _CHAT = "en-chat"  # what English adds in chats: contractions and the like
 _ENGLISH = (ENGLISH, "pcm")  # slang passes for Nigerian Pidgin
 # Without its apostrophe each is another word: we'll, he'll, she'll, I'll, we're, I'd, we'd, she'd.
@@ -51,24 +50,15 @@ _KEY = ("chat", "date", "speaker")
 
 
 @dataclass(frozen=True)
-class WordCounts:
-    """Items in the order of how often they were used, and how often by whom on which day."""
-
-    items: tuple[str, ...]
-    counts: pl.DataFrame  # chat | date | speaker | item (its number) | count, by first use
-
-
-@dataclass(frozen=True)
 class PortraitWords:
-    """What a portrait shows of people's words. `tokens` are all words that could be counted."""
+    """What a portrait shows of people's words: chat | date | speaker | item, a row per use."""
 
-    tokens: pl.DataFrame  # chat | date | speaker | count
-    words: WordCounts
-    shares: tuple[float, ...]  # of all words, for each of `words.items`
-    emoji: WordCounts
-    laughter: WordCounts
-    openings: WordCounts
-    domains: WordCounts
+    tokens: pl.DataFrame  # chat | date | speaker | count, of all words that could be counted
+    words: pl.DataFrame
+    emoji: pl.DataFrame
+    laughter: pl.DataFrame
+    openings: pl.DataFrame
+    domains: pl.DataFrame
     lookup: LookUp
     least: tuple[int, int]  # uses and sessions from which a word is shown
     languages: tuple[str, ...] = ()  # whose commonest words were left out
@@ -76,42 +66,45 @@ class PortraitWords:
 
 def count_words_used(lines: MessageLines, names: Collection[str]) -> PortraitWords:
     """Counts over all messages; `names` are parts of speakers' names in lower case."""
-    texts = lines.frame.select(*_KEY, "session", "time", "text")
     clean = pl.col("text").str.replace_all(ADDRESS, " ").str.replace_all(_MAIL, " ")
     # A Turkish İ in lower case is an i with a dot of its own, which nobody writes.
     lower = clean.str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
-    texts = texts.with_columns(lower.alias("clean"))
+    texts = lines.frame.select(*_KEY, "session", "time", "text", clean=lower)
     left_out = _languages(texts["text"].to_list())
-    runs = _tokens(texts)
+    runs = _found(texts, pl.col("clean").str.extract_all(WORD), "session", "time")
+    runs = runs.with_columns(pl.col("item").str.replace_all("’", "'", literal=True))
     spellings = _spellings(runs["item"])
     runs = runs.with_columns(pl.col("item").replace(spellings))
+    openings = _openings(texts).with_columns(pl.col("item").replace(spellings))
     pieces = _pieces(runs["item"], lines.spaceless, left_out)
-    tokens = runs if pieces is None else _in_pieces(runs, pieces, "piece")
-    every = tokens.group_by(_KEY).len("count")
+    tokens = parts = runs
+    if pieces is not None:
+        tokens, parts = _in_pieces(runs, pieces, "piece"), _in_pieces(runs, pieces, "part")
+        first = pieces.with_columns(pl.col("piece").list.head(1))
+        openings = _in_pieces(openings, first, "piece")
     least = (3, 2) if tokens.height < _SMALL else (5, 3)
     allowed = _shareable_words(tokens, names, least, parts=pieces is not None)
     few = _telling(allowed, left_out)
-    telling = tokens.join(few, on="item", how="semi")
-    typical = _typical(telling, tokens, least[0])
-    words = _count(telling.join(typical, on="item", how="semi"))
-    total = max(1, tokens.height)
-    used = dict(words.counts.group_by("item").agg(pl.col("count").sum()).iter_rows())
-    openings = _openings(texts).with_columns(pl.col("item").replace(spellings))
-    if pieces is not None:
-        first = pieces.with_columns(pl.col("piece").list.head(1))
-        openings = _in_pieces(openings, first, "piece")
+    emoji = _found(texts, pl.col("text").str.extract_all(EMOJI))
+    domain = pl.col("item").str.extract(_DOMAIN).str.to_lowercase()
     return PortraitWords(
-        every,
-        words,
-        tuple(used[item] / total for item in range(len(words.items))),
-        _count(_emoji(texts), _EMOJI),
-        _count(_laughs(runs if pieces is None else _in_pieces(runs, pieces, "part"))),
-        _count(openings.join(few, on="item", how="semi"), _OPENINGS),
-        _count(_domains(lines.frame), _DOMAINS),
+        tokens.group_by(_KEY).len("count"),
+        _typical(tokens, few, least[0]),
+        emoji.with_columns(pl.col("item").str.replace_all("\ufe0f", "", literal=True)),
+        _laughs(parts),
+        openings.join(few, on="item", how="semi"),
+        _found(texts, pl.col("text").str.extract_all(ADDRESS))
+        .with_columns(domain)
+        .drop_nulls("item"),
         look_up(tokens, texts if pieces is None else None, spellings, allowed, few, least),
         least,
         left_out,
     )
+
+
+def _found(texts: pl.DataFrame, items: pl.Expr, *columns: str) -> pl.DataFrame:
+    """One row for each item that is found in a text: chat | date | speaker | columns | item."""
+    return texts.select(*_KEY, *columns, item=items).explode("item").drop_nulls("item")
 
 
 def _languages(texts: list[str]) -> tuple[str, ...]:
@@ -122,21 +115,11 @@ def _languages(texts: list[str]) -> tuple[str, ...]:
     return tuple(language for language in spoken if common_words([language]))
 
 
-def _tokens(texts: pl.DataFrame) -> pl.DataFrame:
-    """One row per word used: chat | date | speaker | session | time | item."""
-    return (
-        texts.select(*_KEY, "session", "time", pl.col("clean").str.extract_all(WORD).alias("item"))
-        .explode("item")
-        .drop_nulls("item")
-        .with_columns(pl.col("item").str.replace_all("’", "'", literal=True))
-    )
-
-
 def _spellings(items: pl.Series) -> dict[str, str]:
     """Every spelling with or without its apostrophe → the more frequent of the two."""
     bare = pl.col("item").str.replace_all("'", "", literal=True)
     uses = items.value_counts(name="n").with_columns(
-        pl.when(bare.is_in(_APART)).then("item").otherwise(bare).alias("bare")
+        bare=pl.when(bare.is_in(_APART)).then("item").otherwise(bare)
     )
     groups = uses.sort("n", "item", descending=[True, False]).group_by("bare").agg("item")
     several = groups.filter(pl.col("item").list.len() > 1)["item"].to_list()
@@ -215,7 +198,7 @@ def _shareable_words(
     )
     return (
         tokens.group_by("item")
-        .agg(pl.len().alias("n"), pl.struct("chat", "session").n_unique().alias("sessions"))
+        .agg(n=pl.len(), sessions=pl.struct("chat", "session").n_unique())
         .filter(
             pl.col("n") >= least[0],
             pl.col("sessions") >= least[1],
@@ -227,59 +210,35 @@ def _shareable_words(
     )
 
 
-def _typical(telling: pl.DataFrame, tokens: pl.DataFrame, least: int) -> pl.DataFrame:
-    """The words that set somebody apart, over the whole time or in a part of it."""
-    background = tokens.group_by("item").len("all")
-    total = tokens.height
-    frames = [_most_typical(telling, tokens, background, total, _WORDS, least)]
-    part = _part_numbers(tokens["time"])
-    numbered = tokens.with_columns(part.alias("part"))
-    allowed = telling.select("item").unique()
-    for piece in numbered.drop_nulls("part").partition_by("part"):
-        some = piece.join(allowed, on="item", how="semi")
-        frames.append(_most_typical(some, piece, background, total, _PART_WORDS, least))
-    return pl.concat(frames).unique()
-
-
-def _part_numbers(times: pl.Series) -> pl.Series:
-    """Which of eight equal parts of the whole time each moment is in."""
-    stamps = times.cast(pl.Int64)
-    since = stamps - stamps.min()
-    span = pl.select(pl.lit(since).max().fill_null(0)).item()
-    if span == 0:
-        return pl.Series([None] * len(times), dtype=pl.Int64)
-    part: pl.Series = (since * _PARTS // (span + 1)).cast(pl.Int64)
-    return part
-
-
-def _most_typical(
-    telling: pl.DataFrame,
-    tokens: pl.DataFrame,
-    background: pl.DataFrame,
-    total: int,
-    most: int,
-    least: int,
-) -> pl.DataFrame:
-    own = telling.group_by("speaker", "item").len("y")
-    sizes = tokens.group_by("speaker").len("n")
-    everybody = telling.group_by("item").len("together")
+def _typical(tokens: pl.DataFrame, few: pl.DataFrame, least: int) -> pl.DataFrame:
+    """The uses of words that set somebody apart, over the whole time (part -1) or a part of it."""
+    stamps = pl.col("time").cast(pl.Int64)
+    since, span = stamps - stamps.min(), stamps.max() - stamps.min()
+    part = pl.when(span > 0).then(since * _PARTS // (span + 1))
+    parts = tokens.select("speaker", "item", part=part).drop_nulls("part")
+    used = pl.concat([tokens.select("speaker", "item", part=pl.lit(-1, pl.Int64)), parts])
+    own = used.join(few, on="item", how="semi").group_by("part", "speaker", "item").len("y")
+    together, all_words = pl.col("y").sum().over("part", "item"), pl.col("n").sum().over("part")
+    sizes = used.group_by("part", "speaker").len("n").with_columns(size=all_words)
     scored = (
-        own.join(sizes, on="speaker")
-        .join(everybody, on="item")
-        .join(background, on="item")
+        own.with_columns(together=together)
+        .join(sizes, on=["part", "speaker"])
+        .join(tokens.group_by("item").len("all"), on="item")
         .with_columns(
-            log_odds(
+            z=log_odds(
                 pl.col("y"),
                 pl.col("n"),
                 pl.col("together") - pl.col("y"),
-                pl.lit(tokens.height) - pl.col("n"),
-                pl.col("all") / max(1, total),
-            ).alias("z")
+                pl.col("size") - pl.col("n"),
+                pl.col("all") / max(1, tokens.height),
+            )
         )
         .filter(pl.col("z") > 0, pl.col("y") >= least)
         .sort("z", "item", descending=[True, False])
     )
-    return scored.group_by("speaker", maintain_order=True).head(most).select("item")
+    most = pl.when(pl.col("part") < 0).then(_WORDS).otherwise(_PART_WORDS)
+    typical = scored.filter(pl.int_range(pl.len()).over("part", "speaker") < most)
+    return tokens.join(typical, on="item", how="semi").select(*_KEY, "item")
 
 
 def log_odds(
@@ -299,15 +258,6 @@ def log_odds(
     return (first - second) / (1 / own + 1 / others).sqrt()
 
 
-def _emoji(texts: pl.DataFrame) -> pl.DataFrame:
-    return (
-        texts.select(*_KEY, pl.col("text").str.extract_all(EMOJI).alias("item"))
-        .explode("item")
-        .drop_nulls("item")
-        .with_columns(pl.col("item").str.replace_all("\ufe0f", "", literal=True))
-    )
-
-
 @cache
 def _laughter() -> tuple[tuple[str, str], ...]:
     text = files("realtalk.pages").joinpath("laughter.txt").read_text("utf-8")
@@ -322,19 +272,19 @@ def _laughs(tokens: pl.DataFrame) -> pl.DataFrame:
         pl.when(pl.col("item").str.contains(f"^(?:{pattern})$")).then(pl.lit(name))
         for name, pattern in _laughter()
     )
-    laughs = kinds.with_columns(name.alias("laugh")).drop_nulls("laugh")
-    return tokens.join(laughs, on="item").select(*_KEY, pl.col("laugh").alias("item"))
+    laughs = kinds.with_columns(laugh=name).drop_nulls("laugh")
+    return tokens.join(laughs, on="item").select(*_KEY, item="laugh")
 
 
 def _openings(texts: pl.DataFrame) -> pl.DataFrame:
     """The first word that somebody writes on a day, drawn-out letters made short."""
     first = pl.col("clean").str.extract(rf"^\P{{L}}*({WORD})")
     return (
-        texts.filter(pl.col("date").is_not_null())
+        texts.drop_nulls("date")
         .unique(list(_KEY), keep="first", maintain_order=True)
-        .select(*_KEY, first.str.replace_all("’", "'", literal=True).alias("item"))
+        .select(*_KEY, item=first.str.replace_all("’", "'", literal=True))
         .drop_nulls("item")
-        .with_columns(pl.col("item").map_elements(_shorten, return_dtype=pl.String).alias("item"))
+        .with_columns(pl.col("item").map_elements(_shorten, return_dtype=pl.String))
     )
 
 
@@ -343,32 +293,6 @@ def _shorten(word: str) -> str:
     import regex
 
     return str(regex.sub(r"(.)\1+$", r"\1", regex.sub(r"(.)\1{2,}", r"\1", word)))
-
-
-def _domains(lines: pl.DataFrame) -> pl.DataFrame:
-    return (
-        lines.select(*_KEY, pl.col("text").str.extract_all(ADDRESS).alias("item"))
-        .explode("item")
-        .drop_nulls("item")
-        .with_columns(pl.col("item").str.extract(_DOMAIN).str.to_lowercase())
-        .drop_nulls("item")
-    )
-
-
-def _count(used: pl.DataFrame, most: int | None = None) -> WordCounts:
-    order = used.group_by("item").len("n").sort("n", "item", descending=[True, False])
-    items = order["item"].head(most).to_list() if most else order["item"].to_list()
-    numbers = pl.DataFrame(
-        {"item": items, "number": range(len(items))},
-        schema={"item": pl.String, "number": pl.Int64},
-    )
-    counts = (
-        used.join(numbers, on="item", maintain_order="left")
-        .group_by(*_KEY, "number", maintain_order=True)
-        .len("count")
-        .rename({"number": "item"})
-    )
-    return WordCounts(tuple(items), counts)
 
 
 def name_parts(names: Iterable[str]) -> frozenset[str]:

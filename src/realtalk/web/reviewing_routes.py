@@ -23,10 +23,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from realtalk.errors import RealtalkError
 from realtalk.metrics.answers import token_f1
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
-from realtalk.web.asking import Asked, Opened, Visit, download
+from realtalk.web.asking import Asked, Opened, download
 from realtalk.web.exchange import export_file, import_file
 from realtalk.web.library import OpenChat
 from realtalk.web.values import CORPUS, FINAL, StudioItem, checked_name
@@ -52,10 +51,6 @@ class AgreementFigure:
     measure: str
     estimate: Estimate
     unit: str
-
-    def to_json(self) -> dict[str, Any]:
-        about = {"title": self.title, "measure": self.measure, "unit": self.unit}
-        return about | self.estimate.to_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +190,8 @@ def _found_by_both(matches: Sequence[Match]) -> Estimate:
 router = APIRouter()
 
 
-def _compare(visit: Visit, open_chat: OpenChat, first: str, second: str) -> dict[str, Any]:
-    """Everybody who can be compared, the two that are, and how: None where there are no two."""
+@router.get("/chat/{number}/review")
+def review(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> HTMLResponse:
     names = [name for name in visit.store.authors(open_chat.chat.id) if name != FINAL]
     # People before the file: agreement is between annotators first.
     names.sort(key=lambda name: name == CORPUS)
@@ -205,25 +200,17 @@ def _compare(visit: Visit, open_chat: OpenChat, first: str, second: str) -> dict
     two = second if second in others else next(iter(others), "")
     items = [visit.items(open_chat, name) for name in (first_name, two)]
     comparison = compare(open_chat, *items) if two else None
-    return {"names": names, "first": first_name, "second": two, "found": comparison}
-
-
-@router.get("/chat/{number}/review")
-def review(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> HTMLResponse:
     agreed = visit.items(open_chat, FINAL)
-    sources = {item.taken_from for item in agreed}
-    compared = _compare(visit, open_chat, first, second)
-    return visit.page("review.html", open_chat, agreed=agreed, taken=sources, **compared)
-
-
-@router.get("/chat/{number}/agreement")
-def agreement(visit: Asked, open_chat: Opened, first: str = "", second: str = "") -> JSONResponse:
-    compared = _compare(visit, open_chat, first, second)
-    if compared["found"] is None:
-        raise RealtalkError("two annotators are needed", where=f"chat {open_chat.chat.id}")
-    figures = [figure.to_json() for figure in compared["found"].figures]
-    names = {"first": compared["first"], "second": compared["second"]}
-    return JSONResponse(names | {"figures": figures})
+    return visit.page(
+        "review.html",
+        open_chat,
+        agreed=agreed,
+        taken={item.taken_from for item in agreed},
+        names=names,
+        first=first_name,
+        second=two,
+        found=comparison,
+    )
 
 
 @router.get("/chat/{number}/export")

@@ -20,7 +20,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,7 @@ _APPLICATION = 0x5254_4B53  # "RTKS": marks SQLite files as ours
 _LAYOUT = 1
 
 
-def open_file(path: Path) -> sqlite3.Connection:
-    """The file, made where it is missing; another program's file is refused."""
+def _open_file(path: Path) -> sqlite3.Connection:
     where = str(path)
     try:
         private_folder(path.parent)
@@ -48,43 +47,37 @@ def open_file(path: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise RealtalkError(f"cannot be opened ({reason})", where=where) from error
+    fix = "name another: `annotations=FILE`"
+    foreign = RealtalkError("not a file of annotations", where=where, fix=fix)
     try:
         connection.execute("PRAGMA synchronous = FULL")  # a commit that was answered is on the disk
         with connection:
             connection.execute("BEGIN IMMEDIATE")
-            _recognise(connection, where)
+            ours = connection.execute("PRAGMA application_id").fetchone()[0]
+            layout = connection.execute("PRAGMA user_version").fetchone()[0]
+            if ours == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                _make_tables(connection)
+            elif ours == _APPLICATION and layout > _LAYOUT:
+                fix = f"update realtalk, or {fix}"
+                raise RealtalkError("was written by a newer realtalk", where=where, fix=fix)
+            elif (ours, layout) != (_APPLICATION, _LAYOUT):
+                raise foreign
         # Last: it is written into the file, which may have been another program's.
         connection.execute("PRAGMA journal_mode = WAL")
         return connection
-    except (RealtalkError, sqlite3.Error) as error:
+    except RealtalkError:
         connection.close()
-        if isinstance(error, RealtalkError):
-            raise
-        raise save_error(error, where) or _foreign(where) from error
+        raise
+    except sqlite3.Error as error:
+        connection.close()
+        raise save_error(error, where) or foreign from error
 
 
-def _foreign(where: str) -> RealtalkError:
-    return RealtalkError(
-        "not a file of annotations", where=where, fix="name another: `annotations=FILE`"
-    )
-
-
-def _recognise(connection: sqlite3.Connection, where: str) -> None:
-    ours = connection.execute("PRAGMA application_id").fetchone()[0]
-    layout = connection.execute("PRAGMA user_version").fetchone()[0]
-    if ours == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        tables = (files("realtalk.web") / "store.sql").read_text("utf-8")
-        pragmas = f"PRAGMA application_id = {_APPLICATION};PRAGMA user_version = {_LAYOUT}"
-        for statement in f"{tables}{pragmas}".split(";"):
-            connection.execute(statement)
-    elif ours == _APPLICATION and layout > _LAYOUT:
-        raise RealtalkError(
-            "was written by a newer realtalk",
-            where=where,
-            fix="update realtalk, or name another file: `annotations=FILE`",
-        )
-    elif (ours, layout) != (_APPLICATION, _LAYOUT):
-        raise _foreign(where)
+def _make_tables(connection: sqlite3.Connection) -> None:
+    tables = (files("realtalk.web") / "store.sql").read_text("utf-8")
+    pragmas = f"PRAGMA application_id = {_APPLICATION};PRAGMA user_version = {_LAYOUT}"
+    for statement in f"{tables}{pragmas}".split(";"):
+        connection.execute(statement)
 
 
 _TYPED = frozenset({"text", "answer", "date"})
@@ -105,7 +98,7 @@ class Store:
     @classmethod
     def open(cls, path: Path) -> Store:
         """The file, made where it is missing; another program's file is refused."""
-        return cls(open_file(path), path)
+        return cls(_open_file(path), path)
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
@@ -184,70 +177,57 @@ class Store:
         author: str,
         body: Body,
         *,
-        request: str | None = None,
-        step: str | None = None,
-        state: str = "done",
         conflict_of: str | None = None,
         taken_from: str | None = None,
+        **logged: str | None,
     ) -> StudioItem:
         """A new row, inside a change."""
         id_ = f"{kind[0]}{secrets.token_hex(6)}"
         item = StudioItem(id_, chat, kind, author, 1, body, conflict_of, taken_from)
-        self.connection.execute(
-            "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
-            " VALUES (:id, :chat, :kind, :author, :version, :body, :conflict_of, :taken_from)",
-            {**asdict(item), "body": dump_body(kind, body)},
-        )
-        self._log(item, None, body, request, step, state)
-        return item
+        return self._write(item, None, **logged)
 
-    def _update(
-        self,
-        item: StudioItem,
-        body: Body | None,
-        *,
-        request: str | None = None,
-        step: str | None = None,
-        logged: bool = True,
-    ) -> StudioItem:
+    def _update(self, item: StudioItem, body: Body | None, **logged: str | None) -> StudioItem:
         """A new version; a body of None removes the item, which keeps its last words."""
-        self.connection.execute(
-            "UPDATE item SET version = version + 1, body = ?, deleted = ? WHERE id = ?",
-            (dump_body(item.kind, item.body if body is None else body), body is None, item.id),
-        )
-        new = self.item(item.id)
-        before = None if item.deleted else item.body
-        self._log(new, before, body, request, step, "done" if logged else "kept")
-        return new
+        kept = item.body if body is None else body
+        new = replace(item, version=item.version + 1, body=kept, deleted=body is None)
+        return self._write(new, None if item.deleted else item.body, **logged)
 
-    def _log(
+    def _write(
         self,
         item: StudioItem,
         before: Body | None,
-        after: Body | None,
-        request: str | None,
-        step: str | None,
-        state: str,
-    ) -> None:
+        *,
+        request: str | None = None,
+        step: str | None = None,
+        state: str | None = "done",
+    ) -> StudioItem:
+        """A version of an item, and what changed in the log."""
         if state == "done":  # a new change ends what could be redone
             self.connection.execute(
                 "UPDATE edit SET state = 'kept' WHERE chat = ? AND author = ? AND state = 'undone'",
                 (item.chat, item.author),
             )
+        body = dump_body(item.kind, item.body)
+        row = asdict(item) | {
+            "body": body,
+            "before": None if before is None else dump_body(item.kind, before),
+            "after": None if item.deleted else body,
+            "step": step or secrets.token_hex(8),
+            "state": state,
+            "request": request,
+        }
+        self.connection.execute(
+            "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
+            " VALUES (:id, :chat, :kind, :author, :version, :body, :conflict_of, :taken_from)"
+            " ON CONFLICT (id) DO UPDATE SET version = :version, body = :body, deleted = :deleted",
+            row,
+        )
         self.connection.execute(
             "INSERT INTO edit (item, chat, author, version, before, after, step, state, request)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                item.id,
-                item.chat,
-                item.author,
-                item.version,
-                *(body and dump_body(item.kind, body) for body in (before, after)),
-                step or secrets.token_hex(8),
-                state,
-                request,
-            ),
+            " VALUES (:id, :chat, :author, :version, :before, :after, :step, :state, :request)",
+            row,
         )
+        return item
 
     # Steps of undo
 
@@ -293,11 +273,10 @@ class Store:
         # What was undone first is redone last: the oldest of the undone comes next.
         rows = self._rows(
             "SELECT step FROM edit WHERE chat = ? AND author = ? AND state = ?"
-            " ORDER BY number * ? LIMIT 1",
+            " ORDER BY iif(state = 'done', -number, number) LIMIT 1",
             chat,
             author,
             state,
-            -1 if state == "done" else 1,
         )
         return rows[0][0] if rows else None
 
@@ -310,10 +289,9 @@ class Store:
             back = state == "done"
             rows = self._rows(
                 "SELECT item, before, after FROM edit WHERE step = ? AND state = ?"
-                " ORDER BY number * ?",
+                " ORDER BY iif(state = 'done', -number, number)",
                 step,
                 state,
-                -1 if back else 1,
             )
             changed = []
             for id_, *bodies in rows:
@@ -321,7 +299,7 @@ class Store:
                 current = self.item(id_)
                 if was != (None if current.deleted else current.body):
                     raise RealtalkError("was changed since", where=f"item {id_}")
-                changed.append(self._update(current, becomes, logged=False))
+                changed.append(self._update(current, becomes, state="kept"))
             connection.execute(
                 "UPDATE edit SET state = ? WHERE step = ? AND state = ?", (new_state, step, state)
             )
@@ -362,12 +340,12 @@ class Store:
             there = Counter(_key(item.kind, item.body) for item in self.items(chat, author))
             step, created = secrets.token_hex(8), []
             for kind, body, source in bodies:
-                if there[_key(kind, body)]:
-                    there[_key(kind, body)] -= 1  # a file may hold the same twice
+                key = _key(kind, body)
+                if there[key]:
+                    there[key] -= 1  # a file may hold the same twice
                 else:
-                    created.append(
-                        self._insert(chat, kind, author, body, step=step, taken_from=source)
-                    )
+                    item = self._insert(chat, kind, author, body, step=step, taken_from=source)
+                    created.append(item)
             return created
 
     def change(
@@ -387,28 +365,17 @@ class Store:
                 return done
             current = self._own(id_, author)
             base = self._body_at(current, version)
-            if base is None:  # nobody can tell who changed what: every field that differs clashes
-                merged_body, mine, theirs = (
-                    merge_fields(current.body, fields),
-                    set(fields),
-                    set(fields),
-                )
-            else:
-                merged_body = merge_fields(base, fields)
+            merged = merge_fields(current.body if base is None else base, fields)
+            mine = theirs = set(fields)  # where nobody can tell who changed what
+            if base is not None:
                 theirs = {name for name in current.body if current.body[name] != base.get(name)}
                 mine = {name for name in fields if fields[name] != base.get(name)}
             clash = {name for name in theirs & mine if current.body.get(name) != fields[name]}
             if clash or current.deleted:
                 # A removed item has no other version to stand beside.
                 beside = None if current.deleted else current.id
-                copy = self._insert(
-                    current.chat,
-                    current.kind,
-                    author,
-                    merged_body,
-                    request=request,
-                    conflict_of=beside,
-                )
+                chat, kind = current.chat, current.kind
+                copy = self._insert(chat, kind, author, merged, request=request, conflict_of=beside)
                 return Conflict(current, copy)
             step = self._burst(current, mine)
             body = merge_fields(current.body, fields)

@@ -14,7 +14,7 @@ from realtalk.formats.merging import joined_calls
 from realtalk.formats.opening import OpenedSource, add, open_reading, together
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.store import load, store
-from realtalk.pages.chat_page import PortraitOptions, make_portrait, people_frame
+from realtalk.pages.chat_page import PortraitOptions, make_portrait
 
 TELEGRAM = """{"name": "Bo", "type": "personal_chat", "id": 7, "messages": [
 {"id": 1, "type": "message", "date": "2024-05-01T09:30:00", "from": "Ann", "from_id": "userAnn",
@@ -136,7 +136,7 @@ def test_a_call_is_counted_for_its_caller_and_is_no_message(app: str, tmp_path: 
     assert reading.ledger.system >= 1
     texts = [message.text for message in reading.corpus.chats[0].messages]
     assert not any(text in ("Missed voice call", "called") for text in texts)
-    people = people_frame(make_portrait(reading, PortraitOptions(labels=False)).aggregates)
+    people = make_portrait(reading, PortraitOptions(labels=False)).aggregates.by_person
     assert dict(people.select("speaker", "calls").rows()) == {"Ann": 1, "Bo": 0}
     assert people["messages"].sum() == len(texts) == describe(reading.tables).total("messages")
     # It stays beside the chat when that is stored.
