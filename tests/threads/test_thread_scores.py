@@ -136,7 +136,7 @@ def test_settings_are_compared_reply_by_reply() -> None:
     assert [each.p_holm for each in found.changes.values()] == corrected
     assert "the paper's GPT-4.1 gains +199%" in found.further["notes"][-1]  # the abstract's 198 %
     assert not run.compare_variants("p-conv", "p-nonconv").further["notes"]
-    headings, table = compared_table(found, run.scores, samples="replies", groups="users")
+    headings, table = compared_table({"": found}, run.scores, samples="replies", groups="users")
     better = dict(zip(headings, table[-1], strict=True))
     assert (better["score"], better["better"]) == ("MCC", "p-conv")
     assert better["relative"].startswith("+149%")
@@ -152,7 +152,7 @@ def test_less_is_better_for_errors() -> None:
     )
     runs = [predictions(name, "impact", rows) for name, rows in (("far", far), ("near", near))]
     found = runs[0].changes(runs[1], names=("far", "near"))["p-conv"]
-    headings, table = compared_table(found, runs[0].scores, samples="replies", groups="users")
+    headings, table = compared_table({"": found}, runs[0].scores, samples="replies", groups="users")
     assert {row[0]: row[-1] for row in table} == {
         **dict.fromkeys(("RMSE", "MAE", "RMSE (log)", "MAE (log)"), "near"),
         "Spearman": "near",
