@@ -79,7 +79,7 @@ def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     with refused("kind is test there"):
         RunFolder.open(tmp_path, "another", SETTINGS)
     with RunFolder.open(tmp_path, "test", other, fresh=True) as run:
-        assert len(run.table("rows", KEY)) == 0
+        assert not list(run.table("rows", KEY).rows)
 
 
 def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:

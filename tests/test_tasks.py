@@ -17,11 +17,11 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import probe_and_judge
 from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import Judge
 from realtalk.memory.plain import Oracle, Recent
 from realtalk.memory.readers import LlmReader, NoReader, load_wording
-from realtalk.memory.rescoring import probe_and_judge
 from realtalk.memory.rows import SCORES
 from realtalk.memory.values import Budget
 from realtalk.models.asking import ModelConfig

@@ -44,8 +44,7 @@ import realtalk as rt
 from realtalk.chat import Chat, Corpus
 from realtalk.files.writing import atomic_path
 from realtalk.formats.audit import Audit
-from realtalk.memory.draft_rules import flaw_of
-from realtalk.memory.drafting import Drafts
+from realtalk.memory.drafting import Drafts, flaw_of
 from realtalk.memory.showing import MessageCosts
 from research.experiments.answers_run import lines
 

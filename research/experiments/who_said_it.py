@@ -41,7 +41,7 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.attribution import SHOWN_SCORES
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds, golds_named
-from realtalk.memory.outside_libraries import mem0_memory
+from realtalk.memory.outside import mem0_memory
 from realtalk.memory.readers import Item, LlmReader, load_wording
 from realtalk.memory.registry import BUDGETLESS, make_memory
 from realtalk.memory.rows import ASKED_SCORES, BUDGET_SCORES
@@ -146,7 +146,7 @@ def mem0_searching(url: str) -> Memory:
     """mem0 with messages as they are: its search, by the shipped encoder at an address."""
     address = {"openai_base_url": url, "api_key": "none"}
     about = {**address, "model": "shipped", "embedding_dims": 384}
-    return mem0_memory({"embedder": {"provider": "openai", "config": about}})
+    return mem0_memory(config={"embedder": {"provider": "openai", "config": about}})
 
 
 def told(memory: str, questions: str, row: Row) -> Row:

@@ -23,7 +23,7 @@ import numpy as np
 from realtalk.evals.comparing import compare, match_rows
 from realtalk.evals.estimating import paired_lines, shared_parts
 from realtalk.evals.tables import better_side
-from realtalk.evals.values import Row, by_variant
+from realtalk.evals.values import Row, by_column
 from realtalk.metrics.grouped import Change, drawn_sums
 from realtalk.metrics.statistics import Array, Estimate, holm, percentile_interval
 from realtalk.threads.published import TABLE, published_gain
@@ -101,7 +101,7 @@ def printed(claim: Claim) -> str:
 
 def settings_compared(rows: Sequence[Row], task: Task) -> dict[Pair, Changes]:
     """Pairs of settings that differ in one thing, corrected over all of them and all scores."""
-    found = by_variant(rows, SETTINGS)
+    found = by_column(rows, "variant", SETTINGS)
     changes = {
         pair: compare(
             found[pair[0]], found[pair[1]], SHARED_SCORES[task], names=pair, what="reply"
@@ -177,7 +177,7 @@ def gained_more(
 
 def _answered(rows: Sequence[Row], pair: Pair) -> list[tuple[Row, Row]]:
     """Replies that both settings have an answer for."""
-    found = by_variant(rows, SETTINGS)
+    found = by_column(rows, "variant", SETTINGS)
     both = match_rows(found.get(pair[0], []), found.get(pair[1], []))
     return [each for each in both if all(row["unscored"] is None is row["untold"] for row in each)]
 

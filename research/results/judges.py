@@ -167,7 +167,7 @@ def held_out(row: Row) -> bool:
 
 def rule_verdicts(rows: Sequence[Row]) -> dict[str, list[float | None]]:
     """What rules say of the rows. The cut of F1 is chosen on graded rows that are not held out."""
-    f1 = [score_answer(row["answer"], row["gold"], row["category"]).f1 or 0.0 for row in rows]
+    f1 = [score_answer(row["answer"], row["gold"], row["category"]).get("f1", 0.0) for row in rows]
     cut = _best_cut(rows, f1)
     verdicts: dict[str, list[float | None]] = {
         "accepted": [float(_accepted(row)) for row in rows],

@@ -56,7 +56,7 @@ def gain_line(found: RunComparison) -> str:
 def compared(found: RunComparison) -> Lines:
     """One line per score: both means over speakers, the difference, the test, and for how many."""
     scores = [replace(score, digits=3) for score in PersonaBenchmark.scores]
-    return compared_table(found, scores, samples="turns", groups="speakers")
+    return compared_table({"": found}, scores, samples="turns", groups="speakers")
 
 
 def unscored(run: Run) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 from realtalk.evals.comparing import compare
 from realtalk.evals.estimating import estimate
 from realtalk.evals.tables import share
-from realtalk.evals.values import Row, by_variant
+from realtalk.evals.values import Row, by_column
 from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate, holm
 from realtalk.threads.values import SETTINGS, TASKS, Task
@@ -113,7 +113,7 @@ class ModelRows:
     def _settings(self, asked: Asked, predictor: str) -> dict[str, list[Row]]:
         key = asked.key(predictor)
         if key not in self._by_setting:
-            self._by_setting[key] = by_variant(self._predictions[key], SETTINGS)
+            self._by_setting[key] = by_column(self._predictions[key], "variant", SETTINGS)
         return self._by_setting[key]
 
     def settings(self, asked: Asked, predictor: str = MODEL) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import cast
 
 from realtalk.evals.comparing import RunComparison
+from realtalk.evals.estimating import VariantScores
 from realtalk.evals.run import Run
-from realtalk.evals.summaries import VariantScores
 from realtalk.evals.values import Row
 from realtalk.threads.benchmark import predictions
 from realtalk.threads.published import published_gain

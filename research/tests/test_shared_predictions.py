@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from realtalk.evals.estimating import estimate
-from realtalk.evals.values import by_variant
+from realtalk.evals.values import by_column
 from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import Estimate
 from realtalk.threads.benchmark import ThreadTask, predictions, run_threads
@@ -37,8 +37,8 @@ def test_a_shared_table_gives_the_figures_of_its_rows(task: Task, tmp_path: Path
     assert set(loaded) == {key(task), key(task, "released")}
     again = loaded[key(task)]
     assert len(loaded[key(task, "released")]) == 90
-    for setting, part in by_variant(again).items():
-        before = estimate(by_variant(rows)[setting], SHARED_SCORES[task])
+    for setting, part in by_column(again, "variant").items():
+        before = estimate(by_column(rows, "variant")[setting], SHARED_SCORES[task])
         after = estimate(part, SHARED_SCORES[task])
         for name, value in before.items():
             assert _near(value, after[name]), name

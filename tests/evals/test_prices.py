@@ -8,15 +8,7 @@ from typing import Any
 
 import pytest
 
-from realtalk.evals.prices import (
-    Money,
-    Usage,
-    cost_json,
-    cost_of,
-    cost_table,
-    read_prices,
-    usage_of,
-)
+from realtalk.evals.prices import Usage, cost_json, cost_table, money, read_prices, usage_of
 from refusals import refused
 
 MINI = {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}
@@ -24,22 +16,22 @@ MINI = {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}
 
 def test_a_million_tokens_cost_their_price() -> None:
     prices = read_prices({"a/b": {"input": 2, "output": 8, "currency": "EUR"}})
-    assert cost_of(Usage("answers", "a/b", 3, 1_000_000, 500_000), prices) == Money(6.0, "EUR")
-    assert str(Money(1234.5, "EUR")) == "1,234.5000 EUR"
-    assert str(Money(0.0000001, "USD")) == "under 0.0001 USD"
+    (line,) = cost_json([Usage("answers", "a/b", 3, 1_000_000, 500_000)], prices)
+    assert line["cost"] == {"amount": 6.0, "currency": "EUR"}
+    assert money(1234.5, "EUR") == "1,234.5000 EUR"
+    assert money(0.0000001, "USD") == "under 0.0001 USD"
 
 
 def test_what_has_no_price_has_no_cost() -> None:
     prices = read_prices(MINI)
     unknown = Usage("answers", "openai/gpt-4o", 3, 100, 10)
     uncounted = Usage("answers", "openai/gpt-4o-mini", 3, 0, 0)
-    assert cost_of(unknown, prices) is None and cost_of(uncounted, prices) is None
     _, rows = cost_table([unknown, uncounted], prices)
     assert [row[-1] for row in rows] == [
         "no price is given for openai/gpt-4o",
         "the provider counted no tokens",
     ]
-    assert cost_json([unknown], prices)[0]["cost"] is None
+    assert [line["cost"] for line in cost_json([unknown, uncounted], prices)] == [None, None]
 
 
 def test_currencies_are_not_added_up() -> None:

@@ -19,11 +19,10 @@ from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, contexts
-from realtalk.memory.benchmark import run_probe
+from realtalk.memory.benchmark import judge_run, rescore_run, run_probe
 from realtalk.memory.judging import UNTOLD, Judge
 from realtalk.memory.plain import Recent
 from realtalk.memory.readers import Item, NoReader, load_wording, prompt_of
-from realtalk.memory.rescoring import judge_run, rescore_run
 from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import ModelConfig
@@ -91,7 +90,7 @@ def test_the_judge_holds_an_abstention_against_the_same_words(corpus: Corpus) ->
     judge = Judge(ModelConfig("local/tiny"), load_wording())
     assert UNTOLD in judge._prompt(row, "strict")
     assert "any bus" not in judge._prompt(row, "strict")
-    assert len(judge.keys([row | {"gold": None}])) == 2  # two wordings
+    assert len(judge.tasks([row | {"gold": None}])) == 2  # two wordings
 
 
 def test_prompts_have_versions_and_the_earlier_ones_can_be_asked_for(corpus: Corpus) -> None:

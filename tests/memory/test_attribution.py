@@ -13,11 +13,10 @@ import realtalk as rt
 from realtalk.chat import Alias, Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
-from realtalk.memory.attribution import People
+from realtalk.memory.attribution import People, of_another, swapped
+from realtalk.memory.benchmark import rescore_run
 from realtalk.memory.golds import Gold, Golds
-from realtalk.memory.rescoring import rescore_run
 from realtalk.memory.rows import WHO_COLUMNS, answered_columns, may_abstain
-from realtalk.memory.swapping import of_another, swapped
 from realtalk.memory.values import Context
 
 ADOPTED = Question("Q1", "What did Nessa adopt?", "a kitten", "multi_hop", ("D1:2",))
@@ -188,7 +187,7 @@ def test_locomos_adversarial_questions_are_asked_as_they_are() -> None:
     assert asked.chats[0].questions == chat.questions[:1]  # the other names no fact
     answers, another = of_another(People(chat), chat.questions[0])
     row: dict[str, Any] = {"category": "adversarial", "question": trap.text, "gold": None}
-    row |= {"of_another": answers, "another": another}
+    row |= {"of_another": answers, "another": another, "accept": [], "names": []}
     assert answered_columns("a kitten", row)["misattributed"] == 1.0
     assert answered_columns("nothing is said of it; unknown", row)["declined"] == 1.0
 

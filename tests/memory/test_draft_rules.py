@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drafted_chats import garden
-from realtalk.memory.draft_rules import flaw_of, is_right, reading_flaw
-from realtalk.memory.drafting import drafted
+from realtalk.memory.drafting import drafted, flaw_of, is_right, reading_flaw
 
 CHAT = garden()
 COST = ("What did the greenhouse of Ines cost?", "340 euros", "single_hop", ("D1:1",))

@@ -104,13 +104,11 @@ def test_a_draft_that_could_not_be_checked_is_checked_the_next_time() -> None:
 
 
 def test_a_model_that_cannot_draft_is_an_error() -> None:
-    with JudgeServer(lambda _: "Let me think") as server, refused("malformed answer"):
-        draft(server, count=2)
-
-
-def test_a_count_of_none_is_refused() -> None:
-    with JudgeServer(model_rule) as server, refused("1 or more"):
-        draft(server, count=0)
+    with JudgeServer(lambda _: "Let me think") as server:
+        with refused("malformed answer"):
+            draft(server, count=2)
+        with refused("1 or more"):
+            draft(server, count=0)
 
 
 def test_what_stands_in_the_corpus_is_not_asked_again() -> None:

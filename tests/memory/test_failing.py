@@ -35,13 +35,6 @@ def test_the_first_reason_that_holds(row: dict[str, Any], why: str) -> None:
         assert audited.benchmark.reason(plain | row, audited) == "shows no message"
 
 
-def test_failures_of_runs_say_why() -> None:
-    run = probed(Golds("published", audit()))
-    assert {row["sample"]: row["why"] for row in run.failing_rows}["Q2"] == "gold doubtful (wrong)"
-    alone = probed(Golds("audited", audit()))
-    assert "gold doubtful" not in " ".join(row["why"] for row in alone.failing_rows)
-
-
 def test_a_question_is_found_by_its_name() -> None:
     run = probed(Golds())
     assert run.find("Q3") == [run.rows[2]]

@@ -14,11 +14,10 @@ from realtalk.evals.run import Run
 from realtalk.formats.audit import Audit
 from realtalk.formats.opening import open_reading
 from realtalk.memory.asking import Plan
-from realtalk.memory.benchmark import run_probe
+from realtalk.memory.benchmark import rescore_run, run_probe
 from realtalk.memory.golds import Golds, golds_named, names_in
 from realtalk.memory.plain import Oracle
 from realtalk.memory.readers import NoReader
-from realtalk.memory.rescoring import rescore_run
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, by_audit
 from realtalk.memory.values import Budget
 from refusals import refused
@@ -41,6 +40,8 @@ def test_audited_golds_stand_beside_the_published_ones_of_one_run(tmp_path: Path
     again = Run.load(tmp_path / "beside")
     assert list(again.scored_rows) == list(published.scored_rows)
     assert not any("audited" in score.name for score in alone.scores)
+    shared = published.share(tmp_path / "shared").variants["ranking"].overall  # without answers
+    assert shared["any@5, audited"] == figures["any@5, audited"]
 
 
 def test_what_has_no_answer_is_unscored_with_its_reason() -> None:
@@ -66,17 +67,6 @@ def test_a_board_asks_what_names_a_message_by_its_id() -> None:
     each = [part["ndcg@10"].value for name, part in figures.slices.items() if " " not in name]
     assert board == pytest.approx(sum(value or 0.0 for value in each) / len(each))
     assert board != pytest.approx(figures.overall["ndcg@10"].value)
-
-
-def test_every_table_has_the_audited_figures_beside() -> None:
-    run = probed(Golds("published", audit()))
-    ranked, shown, answered, _ = run.table()
-    for table, name in ((ranked, "any@5"), (shown, "recall@budget"), (answered, "f1")):
-        (line,) = table.frame.to_dicts()
-        assert line[name] != line[f"{name}, audited"]
-    found = run.variants["all"].overall
-    assert (found["f1"].n, found["f1, audited"].n) == (5, 4)
-    assert not any("audited" in name for name in probed(Golds()).variants["all"].overall)
 
 
 def test_python_takes_golds_by_name_and_by_file(tmp_path: Path) -> None:

@@ -12,16 +12,14 @@ import numpy as np
 import pytest
 
 from memory_chats import bakery
-from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.chat import Corpus, Message, Question, Session
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
-from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.golds import InSample, learning_parts
 from realtalk.pages.report import make_report
 
-PARTS = learning_parts("retrieved", {"way": "fused"}, "1+2")
-FIRST = learning_parts("retrieved", {"way": "fused"}, "1+1")  # of version 0.1.0
+PARTS = learning_parts("retrieved", {"way": "fused"})
 QUESTION = Question(
     "Q1", "What did Ines adopt from the shelter in May?", "a kitten", "multi_hop", ("D2:3",)
 )
@@ -58,16 +56,11 @@ def knows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def test_which_parts_learned_from_what() -> None:
-    assert FIRST == {
-        "LoCoMo": ("the retrieval encoder", "its ranking weights"),
-        "LongMemEval": ("the retrieval encoder",),
-    }
     assert not {"LoCoMo", "LongMemEval"} & set(PARTS)  # a benchmark is a test
     assert PARTS["DailyDialog"] == ("the retrieval encoder", "its ranking weights")
     assert set(PARTS) <= set(LearnedTexts.of("memory", "memory_multilingual").sets)
     assert learning_parts("retrieved", {"way": "bm25"}) == {}
     assert learning_parts("recent", {}) == {}
-    assert learning_parts("recent", {}, "llm") == {}
 
 
 def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
@@ -106,23 +99,3 @@ def test_nothing_is_said_of_new_chats(run: Any, tmp_path: Path) -> None:
     _, out, err = run("probe chats --reader none --out new").done
     assert "in-sample" not in out + err
     assert "in-sample" not in json.dumps(make_report([tmp_path / "new"]).to_json())
-
-
-@pytest.mark.slow
-def test_published_questions_are_known_under_any_name(data: Path, tmp_path: Path) -> None:
-    chats = open_reading(str(data / "locomo" / "locomo10.json")).reading.corpus.chats[:1]
-    names = {name: f"Person{at}" for at, name in enumerate(chats[0].speakers)}
-
-    def renamed(chat: Chat) -> Chat:
-        sessions = tuple(
-            replace(s, messages=tuple(replace(m, speaker=names[m.speaker]) for m in s.messages))
-            for s in chat.sessions
-        )
-        return replace(chat, id="my chat", speakers=tuple(names.values()), sessions=sessions)
-
-    mine = Corpus("mine", "jsonl", tuple(map(renamed, chats)))
-    kept(mine, tmp_path / "mine")
-    (chat,) = open_reading(str(tmp_path / "mine")).reading.corpus.chats
-    known = InSample(FIRST)
-    assert {known.of(chat, question) for question in chat.questions} == {"LoCoMo"}
-    assert {InSample(PARTS).of(chat, question) for question in chat.questions} == {None}

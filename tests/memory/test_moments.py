@@ -21,7 +21,6 @@ from realtalk.memory.asking import Plan, known_by
 from realtalk.memory.benchmark import building, run_probe
 from realtalk.memory.plain import Events, Recent, Whole
 from realtalk.memory.readers import WORDING_VERSION, Item, NoReader
-from realtalk.memory.registry import make_memory
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
@@ -224,12 +223,3 @@ def test_answers_that_say_odd_things_are_refused_in_a_line(
     path.write_text(json.dumps({"id": "Q1", "answer": "x", **given}) + "\n", "utf-8-sig")
     with refused(line):
         score_answers(corpus(), read_answers(path), tmp_path / "run")
-
-
-def test_another_text_of_a_system_is_another_memory(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    seen = set()
-    for size in (1, 2):
-        path.write_text(f"def start(chat):\n    return {size}\n", "utf-8")
-        seen.add(make_memory("outside", {"system": f"{path}:start"}).settings["sha256"])
-    assert len(seen) == 2

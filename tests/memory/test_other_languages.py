@@ -128,14 +128,6 @@ def test_a_chat_that_changes_its_language_is_encoded_anew(
     assert (grown.vectors == ChatIndex.of(both, multilingual, cache=tmp_path / "new").vectors).all()
 
 
-def test_a_context_is_made_of_them(multilingual: SentenceEncoder, tmp_path: Path) -> None:
-    chat = read_story("ko")
-    asked = chat.questions[1]
-    memory = Retrieved(encoder=NoEncoder(), multilingual=multilingual, cache=tmp_path)
-    context = memory.build(chat).recall(asked, Budget(words=60))
-    assert "6" in context.message_ids
-
-
 def test_a_message_is_long_and_asks_in_any_script() -> None:
     texts = ("洗濯機がまた壊れてしまったので修理を頼んだ", "面接はいつ？", "うん") * 4
     messages = tuple(Message(str(at), "健太", None, text) for at, text in enumerate(texts))

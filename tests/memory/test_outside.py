@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,14 @@ from realtalk.chat import Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError
 from realtalk.evals.values import Cost
-from realtalk.memory.outside import BuiltOutside, Outside, Recalled, load_object
-from realtalk.memory.outside_libraries import mem0_memory, retriever_memory
+from realtalk.memory.outside import (
+    BuiltOutside,
+    Outside,
+    Recalled,
+    load_object,
+    mem0_memory,
+    retriever_memory,
+)
 from realtalk.memory.registry import make_memory
 from realtalk.memory.showing import message_line
 from realtalk.memory.values import Budget
@@ -187,9 +194,9 @@ def test_a_missing_extra_names_its_cure(
     def without(name: str, package: str | None = None) -> Any:
         return None if name == module else found(name, package)
 
-    monkeypatch.setattr("realtalk.memory.outside_libraries.find_spec", without)
+    monkeypatch.setattr("realtalk.memory.outside.find_spec", without)
     with pytest.raises(MissingExtraError, match=rf"pip install .*\[{extra}\]'"):
-        retriever_memory(list) if extra == "langchain" else mem0_memory({})
+        retriever_memory(factory=list) if extra == "langchain" else mem0_memory(config={})
 
 
 _with_langchain = pytest.mark.skipif(
@@ -225,7 +232,7 @@ def _cut(document: Any) -> Any:
 
 @_with_langchain
 def test_a_langchain_retriever_is_a_memory() -> None:
-    memory = retriever_memory(_word_retriever)
+    memory = retriever_memory(factory=_word_retriever)
     assert memory.settings == {"factory": "_word_retriever", "per": "message"}
     context = memory.build(bakery()).recall(ask("the marathon in porto"), Budget(tokens=60))
     assert (context.ranked or ())[0] == "D3:1" and "D3:1" in context.message_ids
@@ -235,7 +242,7 @@ def test_a_langchain_retriever_is_a_memory() -> None:
 @_with_langchain
 def test_a_cut_document_credits_only_what_it_still_holds() -> None:
     chat = bakery()
-    memory = retriever_memory(lambda documents: _word_retriever(documents, cut=True), per="session")
+    memory = retriever_memory(factory=partial(_word_retriever, cut=True), per="session")
     context = memory.build(chat).recall(ask("the shelter"), Budget())
     # Two lines of the second session are left: a message, and the line of the new day.
     assert set(context.ranked or ()) == {"D1:2", "D1:3", "D2:2", "D3:2", "D3:3"}
@@ -266,7 +273,7 @@ def test_mem0_stores_messages_and_finds_them(
 ) -> None:
     monkeypatch.setenv("MEM0_DIR", str(tmp_path))
     with EmbeddingServer() as server:
-        memory = mem0_memory(_mem0_config(server.url), limit=5, threshold=0.0)
+        memory = mem0_memory(config=_mem0_config(server.url), limit=5, threshold=0.0)
         stored = memory.build(bakery())
         context = stored.recall(ask("signed up for the marathon in Porto"), Budget(tokens=80))
     ranked = context.ranked or ()
@@ -280,7 +287,7 @@ def test_mem0_stores_messages_and_finds_them(
 
 def test_importing_the_adapters_imports_no_extra() -> None:
     code = (
-        "import sys, realtalk.memory.outside_libraries;"
+        "import sys, realtalk.memory.outside;"
         "print([n for n in ('mem0', 'langchain_core', 'qdrant_client') if n in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

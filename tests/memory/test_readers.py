@@ -10,21 +10,17 @@ from typing import Any
 
 import pytest
 
-from judge_server import Call, JudgeServer, Reply, completion
-from realtalk.chat import Chat, Corpus, Message, Question, Session
+from judge_server import Call, JudgeServer
+from realtalk.chat import Chat, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.memory.asking import Plan
-from realtalk.memory.benchmark import run_probe
-from realtalk.memory.judging import Judge, read_verdict, refuse_own_judge
-from realtalk.memory.plain import Recent
+from realtalk.memory.judging import Judge, read_verdict
 from realtalk.memory.readers import Item, LlmReader, load_wording, prompt_of
-from realtalk.memory.values import Budget, Context
+from realtalk.memory.values import Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-SOON = {"Retry-After-Ms": "20"}
 CHAT = Chat(
     "Chat_A",
     ("Mara", "Tom", "Ines"),
@@ -97,44 +93,6 @@ def test_every_answer_comes_with_its_cost(tmp_path: Path) -> None:
     assert again[0].cost.tokens_in == cost.tokens_in
 
 
-def too_long(_: Call) -> Reply:
-    body = completion("")
-    body["choices"][0]["finish_reason"] = "content_filter"
-    import json
-
-    return Reply(raw=json.dumps(body).encode())
-
-
-@pytest.mark.parametrize(
-    ("rule", "reason"),
-    [
-        (lambda _: Reply(status=400), "provider error (400)"),
-        (lambda _: Reply(status=500, headers=SOON), "provider error (500)"),
-        (lambda _: Reply("late", delay=30), "timeout"),
-        (lambda _: "  ", "empty answer"),
-        (too_long, "refused"),
-    ],
-)
-def test_what_goes_wrong_has_a_reason(rule: Any, reason: str, tmp_path: Path) -> None:
-    with JudgeServer(rule) as server:
-        given = asked(server, tmp_path, timeout=1 if reason == "timeout" else 60)
-        (found,) = answers(LlmReader(given, load_wording()), items(1)).values()
-    assert found.value is None
-    assert found.unscored == reason
-
-
-def test_a_wrong_key_is_said_once_and_nothing_is_taken_for_answered(tmp_path: Path) -> None:
-    given = items(3)
-    corpus = Corpus("x", "test", (replace(CHAT, questions=tuple(i.question for i in given)),))
-    with (
-        JudgeServer(lambda _: Reply(status=401)) as server,
-        refused("does not accept the key"),
-    ):
-        reader = LlmReader(asked(server, tmp_path), load_wording())
-        run_probe(Plan(corpus, Recent(), reader, (Budget(),)), tmp_path / "run")
-    assert not (tmp_path / "run" / "rows.jsonl").read_bytes()
-
-
 def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
     def keep(key: str, reply: Any) -> None:
         raise RealtalkError("the disk is full")
@@ -169,7 +127,7 @@ def test_a_judge_gives_two_scores_and_sees_no_chat(tmp_path: Path) -> None:
         assert len(server.calls) == 4  # the question without an answer is not judged
         for call in server.calls:
             assert "kiln" not in call.prompt and "2 March 2026" in call.prompt
-        judge.judge(ROWS, kept.append, done=lambda key: True)
+        judge.judge(ROWS, kept.append, done=judge.tasks(ROWS))
         assert len(server.calls) == 4
     found = {(row["sample"], row["wording"]): row["right"] for row in kept}
     assert found == {
@@ -206,12 +164,10 @@ def test_a_verdict_is_one_word(text: str, value: float | None) -> None:
 
 
 def test_no_model_judges_itself() -> None:
-    refuse_own_judge(None, "a/b")
-    refuse_own_judge("a/c", "a/b")
-    with refused(r"would judge its own answers.*`judge=same`"):
-        refuse_own_judge("a/b", "a/b")
     judge = Judge(ModelConfig("a/b"), load_wording())
-    with refused("would judge its own answers"):
+    judge.refuse_own(None)
+    judge.refuse_own("a/c")
+    with refused(r"would judge its own answers.*`judge=same`"):
         judge.refuse_own("a/b/")
     replace(judge, own=True).refuse_own("a/b")
 

@@ -16,7 +16,6 @@ from realtalk.encoders.lexical import Bm25, best_first, with_aliases
 from realtalk.encoders.tokens import count_tokens
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
-from realtalk.text.terms import english_terms
 
 KITTEN = ask("Where did Ines get the kitten?")
 
@@ -26,12 +25,6 @@ def recalled(
 ) -> Context:
     memory = Restored(**given)
     return memory.build(chat).recall(ask(question), budget or Budget())
-
-
-def test_words_lose_endings_and_small_talk() -> None:
-    assert english_terms("The adopted kittens were playing") == english_terms("adopt kitten play")
-    assert english_terms("studies runs baking calls") == english_terms("study running bake called")
-    assert english_terms("who is she") == []
 
 
 def test_bm25_finds_and_survives_nothing() -> None:

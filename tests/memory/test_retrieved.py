@@ -69,7 +69,7 @@ def test_fused_finds_more_than_words(sample: Chat, encoder: Counting, cache: Pat
             for question in sample.questions
             if question.evidence
         ]
-        return float(np.mean([score["recall@10"] for score in found if score is not None]))
+        return float(np.mean([score["recall@10"] for score in found]))
 
     fused = recall(Retrieved(encoder=encoder, cache=cache))
     assert fused > recall(Retrieved(way="bm25")) + 0.15
@@ -173,7 +173,7 @@ def test_promises_on_the_published_chats(data: Path, encoder: Counting, tmp_path
         built = memory.build(chat)
         for question in chat.questions:
             found = score_ranking(built.rank(question), question.evidence)
-            if found is not None:
+            if found:
                 rows.append(found)
     means = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
     assert means["any@5"] >= 0.76

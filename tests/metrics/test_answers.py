@@ -62,11 +62,11 @@ def released_f1(prediction: str, answer: str) -> float:
     return (2 * precision * recall) / (precision + recall)
 
 
-TABLE: list[tuple[str, Any, str, float]] = [
+TABLE: list[tuple[str, str | None, str, float]] = [
     ("3 January, 2024", "03 January 2024", "temporal", 2 / 3),
     ("On 19.01.2024", "19.01.2024.", "temporal", 2 / 3),
     ("19 January 2024", "19.01.2024", "temporal", 0.0),
-    ("2022", 2022, "temporal", 1.0),
+    ("2022", "2022", "temporal", 1.0),
     ("running shoes", "the run shoe", "single_hop", 1.0),
     ("a cat and the dog", "cat dog", "single_hop", 1.0),
     ("dog dog dog", "dog", "single_hop", 0.5),
@@ -87,7 +87,7 @@ TABLE: list[tuple[str, Any, str, float]] = [
 
 @pytest.mark.parametrize(("prediction", "gold", "category", "value"), TABLE)
 def test_equals_the_released_formula(
-    prediction: str, gold: Any, category: str, value: float
+    prediction: str, gold: str | None, category: str, value: float
 ) -> None:
     assert partial_match(prediction, gold, category) == pytest.approx(value)
     assert released(prediction, gold, NUMBERS[category]) == pytest.approx(value)
@@ -119,7 +119,7 @@ def test_realtalk_numbers_its_categories_as_the_formula_needs() -> None:
     names = CATEGORIES["realtalk"]
     assert names == {1: "multi_hop", 2: "temporal", 3: "commonsense"}
     for number, name in names.items():
-        for prediction, gold in (("a, b c; d", "b, c; e"), ("7", 7)):
+        for prediction, gold in (("a, b c; d", "b, c; e"), ("7", "7")):
             assert partial_match(prediction, gold, name) == pytest.approx(
                 released(prediction, gold, number)
             )
@@ -196,30 +196,28 @@ def test_the_other_scores() -> None:
     ],
 )
 def test_an_abstention_may_be_said_in_many_ways(said: str) -> None:
-    assert score_answer(said, "You never named a harbour.", "abstention").f1 == 1.0
+    assert score_answer(said, "You never named a harbour.", "abstention")["f1"] == 1.0
 
 
 @pytest.mark.parametrize("said", ["in Tromsø", "", "the blue kiln", "ten days", "Nothing but tea"])
 def test_an_answer_is_no_abstention(said: str) -> None:
     wrong = score_answer(said, "You never named a harbour.", "abstention")
-    assert (wrong.f1, wrong.exact, wrong.rouge_l_stemmed, wrong.date_f1) == (0.0, 0.0, 0.0, 0.0)
+    assert list(wrong.values()) == [0.0] * 4
 
 
 def test_locomo_keeps_the_words_of_its_released_code() -> None:
-    assert score_answer("I don't know", None, "adversarial").f1 == 0.0
+    assert score_answer("I don't know", None, "adversarial")["f1"] == 0.0
     assert not is_abstention("You did not mention it")
 
 
 def test_what_cannot_be_scored_is_not_zero() -> None:
-    none = score_answer(None, "red", "temporal")
-    assert (none.f1, none.exact, none.rouge_l_stemmed, none.date_f1) == (None,) * 4
-    assert none.unscored == "there is no answer"
-    assert score_answer("red", None, "temporal").unscored == "the question has no true answer"
-    right = score_answer("not mentioned", None, "adversarial")
-    assert (right.f1, right.exact, right.unscored) == (1, 1, None)
-    scores = score_answer("On January 19th, 2024", "19.01.2024", "temporal").to_json()
+    assert score_answer("red", None, "temporal") == {}
+    assert set(score_answer("not mentioned", None, "adversarial").values()) == {1.0}
+    scores = score_answer("On January 19th, 2024", "19.01.2024", "temporal")
+    assert list(scores) == ["f1", "exact", "rouge_l_stemmed", "date_f1"]
     assert scores["f1"] == 0
     assert scores["date_f1"] == pytest.approx(2 / 3)
+    assert date_f1("\ue000 3 May", "3 May", "temporal") == 1.0  # the mark of a date in a text
 
 
 def test_answers_of_which_normalising_leaves_nothing() -> None:

@@ -111,8 +111,8 @@ def test_retries_are_bounded(tmp_path: Path) -> None:
     assert len(server.calls) == 3  # the client library repeats nothing by itself
 
 
-def test_what_an_earlier_version_kept_is_used_unless_it_is_bad(tmp_path: Path) -> None:
-    """0.1.0 left it to Inspect to keep whatever came, before anybody looked at it."""
+def test_what_was_kept_is_used_unless_it_is_bad(tmp_path: Path) -> None:
+    """Somebody may have left it to Inspect to keep whatever came, without a look at it."""
     from inspect_ai.model import CachePolicy
 
     def rule(call: Call) -> str | Reply:

@@ -13,6 +13,7 @@ import pytest
 from file_modes import mode
 from loopback import QuietHandler, serving
 from realtalk.files.caches import survey
+from realtalk.models import files
 from realtalk.models.files import MODELS, LocalModel, get, inventory, path_of
 from refusals import refused
 
@@ -84,6 +85,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
             self.wfile.write(body)
 
     with serving(Handler) as state.url:
+        monkeypatch.setattr(files, "MODELS", state.models)
         monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", state.url)
         monkeypatch.setattr(
@@ -95,21 +97,19 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
 
 def test_a_model_arrives_whole_and_is_not_fetched_twice(home: Home, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
-    path = get(
-        "toy", tmp_path, lambda done, total, _: seen.append((done, total)), models=home.models
-    )
+    path = get("toy", tmp_path, lambda done, total, _: seen.append((done, total)))
     assert path == tmp_path / "models" / NAME
     assert path.read_bytes() == WEIGHTS and mode(path) == 0o600
     assert [each.name for each in path.parent.iterdir()] == [NAME]
     assert seen[-1] == (len(WEIGHTS), len(WEIGHTS)) and seen == sorted(seen)
-    assert get("toy", tmp_path, models=home.models) == path_of("toy", tmp_path, models=home.models)
+    assert get("toy", tmp_path) == path_of("toy", tmp_path)
     assert home.ranges == [None]
-    assert inventory(tmp_path, models=home.models)[0].state == "verified"
+    assert inventory(tmp_path)[0].state == "verified"
 
 
 def test_a_cut_within_a_call_is_mended_by_the_next_request(home: Home, tmp_path: Path) -> None:
     home.faults = ["cut"]
-    assert get("toy", tmp_path, models=home.models).read_bytes() == WEIGHTS
+    assert get("toy", tmp_path).read_bytes() == WEIGHTS
     first, second = home.ranges
     assert first is None and second is not None and 0 < int(second[6:-1]) < len(WEIGHTS)
 
@@ -117,7 +117,7 @@ def test_a_cut_within_a_call_is_mended_by_the_next_request(home: Home, tmp_path:
 def test_a_download_that_fails_leaves_nothing(home: Home, tmp_path: Path) -> None:
     home.faults = ["cut", *["404"] * 9]
     with refused("could not be fetched") as said:
-        get("toy", tmp_path, models=home.models)
+        get("toy", tmp_path)
     assert "\n" not in str(said.value) and "`file=FILE`" in str(said.value)
     assert not list((tmp_path / "models").iterdir())
     killed = tmp_path / "models" / ".hub-x1" / ".cache" / "huggingface" / "download"
@@ -131,28 +131,28 @@ def test_a_download_that_fails_leaves_nothing(home: Home, tmp_path: Path) -> Non
 def test_another_file_is_refused(home: Home, tmp_path: Path, body: bytes) -> None:
     home.body = body
     with refused("wrong SHA-256"):
-        get("toy", tmp_path, models=home.models)
+        get("toy", tmp_path)
     assert not list((tmp_path / "models").iterdir())  # nothing of it is gone on with
     home.body = WEIGHTS
-    assert get("toy", tmp_path, models=home.models).read_bytes() == WEIGHTS
+    assert get("toy", tmp_path).read_bytes() == WEIGHTS
 
 
 def test_a_file_that_is_not_there(home: Home, tmp_path: Path) -> None:
     home.faults = ["404"]
     with refused("there is no such file"):
-        get("toy", tmp_path, models=home.models)
+        get("toy", tmp_path)
     assert not home.ranges
 
 
 def test_a_file_at_hand_is_taken_without_asking(home: Home, tmp_path: Path) -> None:
     given = tmp_path / "blob"  # a hub's cache names files by their hash
     given.write_bytes(WEIGHTS)
-    path = get("toy", tmp_path / "cache", at_hand=given, models=home.models)
+    path = get("toy", tmp_path / "cache", at_hand=given)
     assert path.read_bytes() == WEIGHTS and given.exists()
     given.write_bytes(WEIGHTS[::-1])
     path.unlink()
-    with refused(r"not the published .*wrong SHA-256"):
-        get("toy", tmp_path / "cache", at_hand=given, models=home.models)
+    with refused("wrong SHA-256"):
+        get("toy", tmp_path / "cache", at_hand=given)
     with refused("cannot be read"):
-        get("toy", tmp_path / "cache", at_hand=tmp_path / "missing", models=home.models)
+        get("toy", tmp_path / "cache", at_hand=tmp_path / "missing")
     assert not home.ranges and not list((tmp_path / "cache" / "models").iterdir())

@@ -270,7 +270,7 @@ def test_tables_stand_beside_the_paper_and_chance() -> None:
     ends = ["the person (ceiling)", "the partner's real turns", "chance"]
     assert beyond.frame["simulator"].to_list()[2:] == ends
     assert beyond.frame["taken for the speaker"].to_list()[-1] == "0.50"
-    headings, _ = compared_table(compare(a, b), a.scores, samples="turns", groups="speakers")
+    headings, _ = compared_table({"": compare(a, b)}, a.scores, samples="turns", groups="speakers")
     assert headings[-1] == "better for"
 
 

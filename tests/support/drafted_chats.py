@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 
 from judge_server import Call
 from realtalk.chat import Chat, Message, Session
-from realtalk.memory.draft_rules import INFERRED, SEVERAL, SINGLE, TEMPORAL
-from realtalk.memory.drafting import KINDS
+from realtalk.memory.drafting import INFERRED, KINDS, SEVERAL, SINGLE, TEMPORAL
 
 MODEL = "openai-api/local/tiny"
 _SAID = (

@@ -137,7 +137,7 @@ def test_settings_are_compared_reply_by_reply() -> None:
     assert [each.p_holm for each in found.changes.values()] == corrected
     assert "the paper's GPT-4.1 gains +199%" in found.further["notes"][-1]  # the abstract's 198 %
     assert not run.compare_variants("p-conv", "p-nonconv").further["notes"]
-    headings, table = compared_table(found, run.scores, samples="replies", groups="users")
+    headings, table = compared_table({"": found}, run.scores, samples="replies", groups="users")
     better = dict(zip(headings, table[-1], strict=True))
     assert (better["score"], better["better"]) == ("MCC", "p-conv")
     assert better["relative"].startswith("+149%")

@@ -91,7 +91,7 @@ def probe(
     """
     from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of, questions_of
     from realtalk.memory.asking import Plan
-    from realtalk.memory.rescoring import probe_and_judge
+    from realtalk.memory.benchmark import probe_and_judge
 
     place = as_path(out)
     spread, model_options = value_object(Engine, engine), value_object(Model, model)

@@ -146,8 +146,8 @@ def memory_of(
 
 def questions_of(questions: str, corpus: Corpus, golds: str) -> tuple[Corpus, Golds]:
     """The corpus with the questions that are asked, and what they are scored by."""
+    from realtalk.memory.attribution import swapped
     from realtalk.memory.golds import golds_named
-    from realtalk.memory.swapping import swapped
 
     if questions not in _QUESTIONS:
         raise suggest("set of questions", questions, list(_QUESTIONS))

@@ -333,8 +333,7 @@ def _rescore_memory(
 ) -> Sequence[str]:
     from realtalk.evals.run import Run
     from realtalk.formats.audit import Audit
-    from realtalk.memory.benchmark import answering, same_formulas
-    from realtalk.memory.rescoring import judge_run, rescore_run
+    from realtalk.memory.benchmark import answering, judge_run, rescore_run, same_formulas
 
     if judge is None and prompts is not None:
         raise RealtalkError("`prompts=` is for a judge", fix="name one with `judge=`")
@@ -477,7 +476,7 @@ def score(
         rt.memory.score("sample", "answers.jsonl", judge="openai/gpt-4o-mini")
     """
     from realtalk.memory.answers_elsewhere import read_answers, score_answers
-    from realtalk.memory.rescoring import judge_run
+    from realtalk.memory.benchmark import judge_run
 
     chats, right = questions_of(questions, as_corpus(corpus, reading, progress), str(golds))
     place = as_path(prompts)

@@ -71,19 +71,13 @@ class Gate:
     names: tuple[str, str]  # of the base and of the new run
     changes: Mapping[str, Change]
 
-    def lost(self, variant: str) -> tuple[float | None, float | None]:
-        """How much the new run loses, and the least that the interval allows."""
-        difference = self.changes[variant].difference
-        bound = difference.high if self.better > 0 else difference.low
-        sides = (difference.value, bound)
-        value, least = (None if side is None else 0.0 - self.better * side for side in sides)
-        return value, least
-
     def verdict(self, variant: str) -> Verdict:
-        value, least = self.lost(variant)
-        if value is None or value <= self.drop + _EQUAL:
+        difference = self.changes[variant].difference
+        # The least that is lost, as far as the interval allows.
+        bound = difference.high if self.better > 0 else difference.low
+        if difference.value is None or -self.better * difference.value <= self.drop + _EQUAL:
             return "passed"
-        return "failed" if least is not None and least > _EQUAL else "within chance"
+        return "failed" if bound is not None and -self.better * bound > _EQUAL else "within chance"
 
     @property
     def passed(self) -> bool:

@@ -21,6 +21,7 @@ import errno
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -68,25 +69,18 @@ _LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
 
 
+@dataclass
 class RunFolder:
     """A folder with its settings. Use it in a `with` block: the files are closed at its end.
 
-    Without a folder everything stays in memory.
+    Without a folder everything stays in memory. `versions` are of every sitting that added to it.
     """
 
-    def __init__(
-        self,
-        folder: Path | None,
-        kind: str,
-        settings: Mapping[str, Any],
-        versions: Sequence[Mapping[str, str]] = (),
-    ) -> None:
-        self.folder = folder
-        self.kind = kind
-        self.settings = dict(settings)
-        # Of every sitting that added to it.
-        self.versions = tuple(dict(entry) for entry in versions)
-        self._tables: list[Table] = []
+    folder: Path | None
+    kind: str
+    settings: Mapping[str, Any]
+    versions: Sequence[Mapping[str, str]] = ()
+    _tables: list[Table] = field(default_factory=list)
 
     @classmethod
     def open(
@@ -208,9 +202,6 @@ class Table:
         stream.seek(0, os.SEEK_END)
         self._rows = _latest(rows, self.key)
         return stream
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     @property
     def rows(self) -> Iterable[Row]:

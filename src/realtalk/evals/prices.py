@@ -3,7 +3,7 @@
     prices = read_prices(Path("prices.json"))
     usage = usage_of(run.settings, run.rows)[0]
     → Usage("answers", "openai/gpt-4o-mini", calls=51, tokens_in=40_812, tokens_out=612)
-    cost_of(usage, prices)                          → Money(0.006489, "USD")
+    cost_json([usage], prices)[0]["cost"]           → {"amount": 0.006489, "currency": "USD"}
     cost_table([usage], prices)                     one line per model: calls, tokens, cost
 
 prices.json, per million tokens: {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}, and
@@ -42,19 +42,6 @@ Prices: TypeAlias = Mapping[str, Price]
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
-    """An amount; amounts of different currencies are never added up."""
-
-    amount: float
-    currency: str
-
-    def __str__(self) -> str:
-        if 0 < self.amount < 0.00005:
-            return f"under 0.0001 {self.currency}"
-        return f"{self.amount:,.4f} {self.currency}"
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
     """What one model was asked for in a run, and the tokens that took."""
 
@@ -78,10 +65,7 @@ def read_prices(given: str | PathLike[str] | Mapping[str, Any]) -> Prices:
             raise RealtalkError("is not JSON", where=where, fix=f"write {_EXAMPLE}") from error
     if not isinstance(value, Mapping):
         raise RealtalkError("is not a list of prices", where=where, fix=f"write {_EXAMPLE}")
-    return {
-        model: price if isinstance(price, Price) else _price(model, price, where)
-        for model, price in value.items()
-    }
+    return {model: _price(model, price, where) for model, price in value.items()}
 
 
 def _price(model: str, value: Any, where: str) -> Price:
@@ -91,9 +75,7 @@ def _price(model: str, value: Any, where: str) -> Price:
             f"the price of '{model}' is not an input and an output", where=where, fix=_EXAMPLE
         )
     for name in ("input", "output"):
-        amount = value[name]
-        number = isinstance(amount, int | float) and not isinstance(amount, bool)
-        if not number or not math.isfinite(amount) or amount < 0:
+        if type(value[name]) not in (int, float) or not 0 <= value[name] < math.inf:
             raise RealtalkError(f"the {name} price of '{model}' is no amount", where=where)
     currency = value.get("currency", "USD")
     if not isinstance(currency, str) or not currency.strip():
@@ -134,33 +116,20 @@ def _model(settings: Mapping[str, Any], part: str) -> str:
     return str(((settings.get(part) or {}).get("settings") or {}).get("model") or "")
 
 
-def cost_of(usage: Usage, prices: Prices) -> Money | None:
-    """What the tokens cost; None where no price is known, or no tokens."""
-    if _no_price_reason(usage, prices):
-        return None
-    price = prices[usage.model]
-    amount = (usage.tokens_in * price.input + usage.tokens_out * price.output) / _MILLION
-    return Money(amount, price.currency)
-
-
-def _no_price_reason(usage: Usage, prices: Prices) -> str:
-    """Why there is no cost, "" where there is one."""
-    if usage.model not in prices:
-        return f"no price is given for {usage.model or 'a model without a name'}"
-    if usage.calls and not usage.tokens_in:
-        return "the provider counted no tokens"
-    return ""
-
-
 def cost_json(usages: Sequence[Usage], prices: Prices) -> list[dict[str, Any]]:
     """One line per part and model: without a price `cost` is None, and `unpriced` says why."""
     rows = []
     for usage in usages:
-        cost = cost_of(usage, prices)
-        priced = {"cost": None if cost is None else asdict(cost)}
-        rows.append(
-            {**asdict(usage), **priced, "unpriced": _no_price_reason(usage, prices) or None}
-        )
+        cost, unpriced = None, None
+        price = prices.get(usage.model)
+        if price is None:
+            unpriced = f"no price is given for {usage.model or 'a model without a name'}"
+        elif usage.calls and not usage.tokens_in:
+            unpriced = "the provider counted no tokens"
+        else:
+            amount = (usage.tokens_in * price.input + usage.tokens_out * price.output) / _MILLION
+            cost = {"amount": amount, "currency": price.currency}
+        rows.append({**asdict(usage), "cost": cost, "unpriced": unpriced})
     return rows
 
 
@@ -170,11 +139,17 @@ def cost_table(usages: Sequence[Usage], prices: Prices) -> Lines:
     rows: list[tuple[Any, ...]] = []
     sums: dict[str, float] = {}
     for row in cost_json(usages, prices):
-        cost = None if row["cost"] is None else Money(**row["cost"])
-        counts = (row[name] for name in COUNTS)
-        rows.append((row["part"], row["model"], *counts, row["unpriced"] or str(cost)))
+        cost, counts = row["cost"], (row[name] for name in COUNTS)
+        rows.append((row["part"], row["model"], *counts, row["unpriced"] or money(**cost)))
         if cost is not None:
-            sums[cost.currency] = sums.get(cost.currency, 0.0) + cost.amount
+            sums[cost["currency"]] = sums.get(cost["currency"], 0.0) + cost["amount"]
     for currency, amount in sums.items() if len(usages) > 1 else ():
-        rows.append(("together", None, None, None, None, str(Money(amount, currency))))
+        rows.append(("together", None, None, None, None, money(amount, currency)))
     return headings, rows
+
+
+def money(amount: float, currency: str) -> str:
+    """An amount for people; amounts of different currencies are never added up."""
+    if 0 < amount < 0.00005:
+        return f"under 0.0001 {currency}"
+    return f"{amount:,.4f} {currency}"

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -23,9 +23,11 @@ from realtalk.evals.folder import RunFolder
 from realtalk.evals.library_versions import versions
 from realtalk.evals.rows import row_key, run_schema, sample_key
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
+from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage, by_column
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import write_json
+
+Key: TypeAlias = tuple[str, str, str]  # sample, group, variant
 
 _AT_ONCE = 1024  # samples
 # A batch of other texts moves the last digits of a vector: no formula changed.
@@ -74,49 +76,93 @@ def rescore(
     progress: Progress = silent,
 ) -> RescoringReport:
     """Scores the answers of a stored run again and writes it."""
+    stored = {row_key(row): row for row in record.rows}
+    by_title = {stage.title: stage for stage in stages}
+    tell: Callable[[Stage[Any, Any], Sequence[Row]], Row] | None = getattr(benchmark, "facts", None)
+
+    def facts_of(known: Row, rows: Sequence[Row]) -> Row:
+        stage = by_title.get(known["group"])
+        if stage is None or tell is None:
+            return known
+        facts = _as_stored(tell(stage, rows))
+        return known | {name: facts[name] for name in _differing(known, facts)}
+
+    return store_rescored(
+        record,
+        (
+            pair
+            for stage in by_title.values()
+            for pair in _score_stage(stage, benchmark, stored, progress)
+        ),
+        benchmark.columns,
+        benchmark.settings["scoring"],
+        facts_of,
+    )
+
+
+def store_rescored(
+    record: Run,
+    scored: Iterable[tuple[Key, Row]],
+    columns: Mapping[str, Any],
+    scoring: Any,
+    facts_of: Callable[[Row, Sequence[Row]], Row] | None = None,
+) -> RescoringReport:
+    """Writes rows with the columns that were scored anew, by key; says what changed.
+
+    `facts_of` tells the facts of a group again, from its rows.
+    """
     assert record.folder is not None  # it is a stored one
     place = str(record.folder)
-    if not keeps_scores(benchmark.scores, benchmark.columns):
-        return RescoringReport(len(record.rows), 0, {}, 0, stored=False)
     if any("answer" not in row for row in record.rows):
         raise RealtalkError(
             "its rows have no answers", where=place, fix="rescore the run that was shared"
         )
-    rows: dict[tuple[str, ...], Row] = {row_key(row): row for row in record.rows}
-    facts = {fact["group"]: fact for fact in record.facts}
-    changed: Counter[str] = Counter()
-    scored: set[tuple[str, ...]] = set()
-    changed_rows = 0
-    for stage in stages:
-        for key, columns in _score_stage(stage, benchmark, rows, progress):
-            scored.add(key)
-            differing = [
-                name
-                for name, value in columns.items()
-                if name not in rows[key] or not _alike(rows[key][name], value)
-            ]
-            changed.update(differing)
-            changed_rows += bool(differing)
-            rows[key] = {**rows[key], **{name: columns[name] for name in differing}}
-        if stage.title in facts:
-            own = [row for row in rows.values() if row["group"] == stage.title]
-            facts[stage.title] = _facts(benchmark, stage, own, facts[stage.title])
-    if not scored:
+    rows: dict[Key, Row] = {row_key(row): row for row in record.rows}
+    changes = {}
+    for key, own in scored:
+        names = _differing(rows[key], own)
+        changes[key] = names
+        rows[key] = {**rows[key], **{name: own[name] for name in names}}
+    if not changes:
         raise RealtalkError(
             "none of its samples is in this corpus", where=place, fix="name the corpus it was of"
         )
-    _write(record, benchmark, rows, facts)
-    return RescoringReport(
-        len(rows), changed_rows, dict(changed.most_common()), len(rows) - len(scored)
+    facts = list(record.facts)
+    if facts_of is not None:
+        groups = by_column(rows.values(), "group")
+        facts = [facts_of(fact, groups.get(fact["group"], [])) for fact in facts]
+    stored = RunFolder.load(record.folder, record.kind)
+    stored.rewrite("rows", list(rows.values()), run_schema(columns))
+    stored.rewrite("groups", facts)
+    settings = {**record.settings, "scoring": scoring}
+    used = [*record.versions, *(own for own in (versions(),) if own not in record.versions)]
+    write_json(
+        record.folder / "run.json", {"kind": record.kind, "settings": settings, "versions": used}
     )
+    changed = Counter(name for names in changes.values() for name in names)
+    changed_rows = sum(map(bool, changes.values()))
+    return RescoringReport(
+        len(rows), changed_rows, dict(changed.most_common()), len(rows) - len(changes)
+    )
+
+
+def _as_stored(value: Any) -> Any:
+    """A value as it reads when it comes back from the disk."""
+    return orjson.loads(orjson.dumps(value))
+
+
+def _differing(known: Row, anew: Row) -> list[str]:
+    return [
+        name for name, value in anew.items() if name not in known or not _alike(known[name], value)
+    ]
 
 
 def _score_stage(
     stage: Stage[Any, Any],
     benchmark: Benchmark[Any, Any, Any],
-    rows: Mapping[tuple[str, ...], Row],
+    rows: Mapping[Key, Row],
     progress: Progress,
-) -> Iterable[tuple[tuple[str, ...], Row]]:
+) -> Iterable[tuple[Key, Row]]:
     """The keys of a stage's stored answers, and their columns as they are scored today."""
     pairs: list[tuple[Sample[Any, Any], Answer[Any]]] = []
     for sample in stage.samples:
@@ -129,41 +175,7 @@ def _score_stage(
         block = pairs[start : start + _AT_ONCE]
         samples = [sample for sample, _ in block]
         columns = benchmark.score(samples, [answer for _, answer in block], progress)
-        # As it reads when it comes back from the disk.
-        plain = orjson.loads(orjson.dumps(columns))
-        yield from zip(map(sample_key, samples), plain, strict=True)
-
-
-def _facts(
-    benchmark: Benchmark[Any, Any, Any], stage: Stage[Any, Any], rows: Sequence[Row], known: Row
-) -> Row:
-    tell = getattr(benchmark, "facts", None)
-    if tell is None:
-        return known
-    facts: Row = orjson.loads(orjson.dumps(tell(stage, rows)))
-    return known | {
-        name: value
-        for name, value in facts.items()
-        if name not in known or not _alike(known[name], value)
-    }
-
-
-def _write(
-    record: Run,
-    benchmark: Benchmark[Any, Any, Any],
-    rows: Mapping[tuple[str, ...], Row],
-    facts: Mapping[str, Row],
-) -> None:
-    assert record.folder is not None
-    stored = RunFolder.load(record.folder, record.kind)
-    stored.rewrite("rows", list(rows.values()), run_schema(benchmark.columns))
-    stored.rewrite("groups", list(facts.values()))
-    settings = {**record.settings, "scoring": benchmark.settings["scoring"]}
-    used = [*record.versions, *(own for own in (versions(),) if own not in record.versions)]
-    write_json(
-        record.folder / "run.json",
-        {"kind": record.kind, "settings": settings, "versions": used},
-    )
+        yield from zip(map(sample_key, samples), _as_stored(columns), strict=True)
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -40,10 +40,10 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import RunComparison, compare, comparison_notes, match_rows
+from realtalk.evals.estimating import VariantScores, summarise
 from realtalk.evals.folder import RunFolder, refuse_other_folder
 from realtalk.evals.prices import Usage, cost_json, read_prices, usage_of
 from realtalk.evals.rows import FACTS_KEY, JUDGED_KEY, KEY, STAGE_KEY, run_schema
-from realtalk.evals.summaries import VariantScores, summarise
 from realtalk.evals.tables import (
     ResultTable,
     compared_table,
@@ -51,7 +51,7 @@ from realtalk.evals.tables import (
     frame_of,
     run_tables,
 )
-from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Lines, Row, Score, by_variant
+from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Row, Score, by_column
 from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
@@ -354,7 +354,7 @@ class Run:
             for name, compared in comparisons.items()
             for score, change in compared.changes.items()
         ]
-        groups = plural(self.benchmark.group)
+        samples, groups = plural(self.benchmark.sample), plural(self.benchmark.group)
         paired = (
             f"paired by {self.benchmark.sample}; 95 % intervals by bootstrap over {groups}, "
             f"p by permutation (needs {FEWEST_GROUPS} {groups})"
@@ -365,25 +365,8 @@ class Run:
             frame_of(("variant", "score", *_SIDES, *_DIFFERENCE, *_TEST), rows),
             tuple(dict.fromkeys((paired, *notes, *cautions))),
             {"details": {name: compared.to_json() for name, compared in comparisons.items()}},
-            self._compared_lines(comparisons),
+            compared_table(comparisons, self.scores, samples=samples, groups=groups),
         )
-
-    def _compared_lines(self, comparisons: Mapping[str, RunComparison]) -> Lines:
-        """The lines of every variant, which is named where there are several."""
-        names = {"samples": plural(self.benchmark.sample), "groups": plural(self.benchmark.group)}
-        tables = {
-            variant: compared_table(compared, self.scores, **names)
-            for variant, compared in comparisons.items()
-        }
-        headings = max((headings for headings, _ in tables.values()), key=len)
-        rows = [
-            (variant, *row, *[None] * (len(headings) - len(row)))
-            for variant, (_, lines) in tables.items()
-            for row in lines
-        ]
-        if len(tables) > 1:
-            return ("variant", *headings), rows
-        return headings, [row[1:] for row in rows]
 
     def changes(
         self,
@@ -447,7 +430,7 @@ class Run:
         )
 
     def _rows_by_variant(self, wanted: str | None) -> dict[str, list[Row]]:
-        variants = by_variant(self.scored_rows, self.benchmark.order)
+        variants = by_column(self.scored_rows, "variant", self.benchmark.order)
         name = None if wanted is None else self.benchmark.variant_named(wanted)
         if name is None or set(variants) == {""}:
             return variants

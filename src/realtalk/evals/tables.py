@@ -4,7 +4,7 @@
     figure(Estimate(0.844, 0.684, 1.0), 3)             → "0.844 [0.684, 1.000]"
     figure(average([0.2, 0.4, 0.9]), 2)                → "0.50 ± 0.36 [0.20, 0.90]"
     run_tables({"recent": run, "retrieved": other})    → [ResultTable, …]: one per kind of score
-    compared_table(compared, run.scores, …)            one line per score: difference, ratio, test
+    compared_table({"500t": compared}, run.scores, …)  one line per score: difference, ratio, test
 
 A ResultTable is a polars frame with a title and notes, for a prompt, a notebook and a page. Cells
 are written as the command and the page write them.
@@ -239,29 +239,31 @@ def _without_empty(headings: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> 
 
 
 def compared_table(
-    compared: RunComparison, scores: Sequence[Score], *, samples: str, groups: str
+    comparisons: Mapping[str, RunComparison], scores: Sequence[Score], *, samples: str, groups: str
 ) -> Lines:
-    """The second side against the first."""
+    """The second side against the first in each variant, which is named where there are several."""
     scores_by_name = {score.name: score for score in scores}
-    better = compared.further.get("better", {})  # (groups for whom it is, for whom it is not)
     rows: list[tuple[Any, ...]] = []
-    for name, change in compared.changes.items():
-        score = scores_by_name[name]
-        row = (
-            score.title,
-            change.n,
-            change.groups,
-            *(figure(Estimate(side), score.digits) for side in (change.first, change.second)),
-            figure(change.difference, score.digits),
-            share(change.relative),
-            p_value(change.p),
-            p_value(change.p_holm),
-            better_side(score, change, compared.names),
-        )
-        rows.append((*row, f"{better[name][0]} of {sum(better[name])}") if name in better else row)
-    tested = ("difference", "relative", "p", "p (Holm)", "better")
-    headings = ("score", samples, groups, *compared.names, *tested)
-    return (*headings, "better for") if better else headings, rows
+    for variant, compared in comparisons.items():
+        better = compared.further.get("better", {})  # (groups for whom it is, for whom it is not)
+        for name, change in compared.changes.items():
+            score = scores_by_name[name]
+            sides = (Estimate(change.first), Estimate(change.second), change.difference)
+            rows.append(
+                (
+                    *(variant, score.title, change.n, change.groups),
+                    *(figure(side, score.digits) for side in sides),
+                    *(share(change.relative), p_value(change.p), p_value(change.p_holm)),
+                    better_side(score, change, compared.names),
+                    f"{better[name][0]} of {sum(better[name])}" if name in better else None,
+                )
+            )
+    names = next(iter(comparisons.values())).names
+    tested = ("difference", "relative", "p", "p (Holm)", "better", "better for")
+    headings: tuple[str, ...] = ("variant", "score", samples, groups, *names, *tested)
+    told = any(compared.further.get("better") for compared in comparisons.values())
+    shown = slice(int(len(comparisons) == 1), len(headings) if told else -1)
+    return headings[shown], [row[shown] for row in rows]
 
 
 def share(change: Estimate) -> str | None:

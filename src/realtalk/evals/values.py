@@ -303,7 +303,7 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
     @classmethod
     def variants_of(cls, run: Run) -> Mapping[str, tuple[Sequence[Row], Sequence[Score]]]:
         """The rows of each variant and the scores that they are looked at by."""
-        variants = by_variant(run.scored_rows, cls.order)
+        variants = by_column(run.scored_rows, "variant", cls.order)
         return {name: (rows, run.scores) for name, rows in variants.items()}
 
     @classmethod
@@ -392,11 +392,6 @@ def by_column(rows: Iterable[Row], name: str, order: Sequence[str] = ()) -> dict
     for row in rows:
         groups.setdefault(row[name], []).append(row)
     return {value: own for value, own in groups.items() if own}
-
-
-def by_variant(rows: Iterable[Row], order: Sequence[str] = ()) -> dict[str, list[Row]]:
-    """Rows of each variant; those of `order` first, the others as they come."""
-    return by_column(rows, "variant", order)
 
 
 def column(name: str) -> Parts:

@@ -24,7 +24,7 @@ from realtalk.evals.values import Row, Sample, Stage
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.audit import AuditedQuestion
 from realtalk.formats.questions import first_unseen
-from realtalk.memory.golds import PUBLISHED, Gold, Golds, published_gold
+from realtalk.memory.golds import Gold, Golds
 from realtalk.memory.plain import Oracle
 from realtalk.memory.readers import Reader
 from realtalk.memory.remembering import MemoryReader
@@ -74,12 +74,10 @@ class Plan:
 
     def audit_of(self, chat: Chat) -> Mapping[str, AuditedQuestion]:
         """What the audit says of a chat's questions, by their ids."""
-        return self._audits.get(chat.id, {})
+        return self._audits[chat.id]
 
     def gold(self, chat: Chat, question: Question) -> Gold:
         """What a question is scored by."""
-        if self.golds.name == PUBLISHED:
-            return published_gold(question)
         return self._golds[chat.id][question.id]
 
     @cached_property
@@ -103,7 +101,7 @@ class Plan:
                     question
                     for question in chat.questions
                     if (not self.categories or category_of(question) in self.categories)
-                    and (self.golds.name == PUBLISHED or question.id in self._golds[chat.id])
+                    and question.id in self._golds[chat.id]
                 ],
             )
             for chat in self.corpus.chats
@@ -144,13 +142,7 @@ class Plan:
     def solver(self) -> MemoryReader:
         memory = self.memory
         if isinstance(memory, Oracle):
-            memory = memory.knowing(
-                {
-                    (chat.id, question.id): self.gold(chat, question).evidence
-                    for chat, questions in self.questions
-                    for question in questions
-                }
-            )
+            memory = Oracle(evidence=self._golds)
         return MemoryReader(memory, self.reader)
 
 

@@ -3,9 +3,12 @@
     run_probe(plan, Path("out"))    → Run
     run_probe(plan)                 → the same, and nothing is written
     Run.load(Path("out"))           → what is there
+    probe_and_judge(plan, judge=judge)
+    judge_run(probed, judge)        → the run with a judge's verdicts; the reader is not asked
+    rescore_run(Path("out"))        → (the run by the present formulas, what changed)
 
 out/run.json  out/rows.jsonl, .parquet  out/timings.…  out/preparations.…: what memories took
-out/judgements.…: what a judge said of the answers (rescoring.py)
+out/judgements.…: what a judge said of the answers
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.comparing import match_rows
-from realtalk.evals.folder import stored_settings
-from realtalk.evals.rows import KEY, row_key
+from realtalk.evals.folder import RunFolder, stored_settings
+from realtalk.evals.rescoring import RescoringReport, store_rescored
+from realtalk.evals.rows import JUDGED_KEY, KEY, row_key, schema_of
 from realtalk.evals.run import Run
 from realtalk.evals.values import (
     COUNTS,
@@ -37,6 +41,7 @@ from realtalk.evals.values import (
     Stage,
 )
 from realtalk.files.progress import Progress, silent
+from realtalk.formats.audit import Audit, question_key
 from realtalk.formats.questions import is_by_session
 from realtalk.memory.asking import Plan
 from realtalk.memory.attribution import People
@@ -52,11 +57,18 @@ from realtalk.memory.golds import (
     learning_parts,
     names_in,
 )
-from realtalk.memory.judging import current_judgements, reference_answer
+from realtalk.memory.judging import (
+    JUDGEMENT,
+    Judge,
+    current_judgements,
+    judgement_key,
+    reference_answer,
+)
 from realtalk.memory.pictures import draw_sweep
 from realtalk.memory.readers import WORDING_VERSION
 from realtalk.memory.remembering import NO_CONTEXT
 from realtalk.memory.rows import (
+    AUDIT_COLUMNS,
     AUDITED_SCORES,
     BUDGET_SCORES,
     COLUMNS,
@@ -65,8 +77,10 @@ from realtalk.memory.rows import (
     SCORES,
     SCORING_VERSION,
     WHO_COLUMNS,
+    audit_columns,
     audited_columns,
     category_of,
+    rescored_columns,
     row_columns,
     session_names,
 )
@@ -109,7 +123,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         self._chats = {chat.id: chat for chat in plan.corpus.chats}
         self._people = {chat.id: People(chat) for chat in plan.corpus.chats}
         memory = plan.memory
-        self._in_sample = InSample(learning_parts(memory.name, memory.settings, memory.version))
+        self._in_sample = InSample(learning_parts(memory.name, memory.settings))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -489,3 +503,83 @@ def refuse_earlier_formulas(folder: Path) -> None:
             where=str(folder),
             fix=f"bring it up to date: realtalk runs rescore {folder}",
         )
+
+
+def probe_and_judge(
+    plan: Plan,
+    folder: Path | None = None,
+    *,
+    judge: Judge | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Run:
+    """Runs a plan and has its answers judged. A judge who cannot is refused before it costs."""
+    if judge is None:
+        return run_probe(plan, folder, fresh=fresh, progress=progress)
+    judge.refuse_own(plan.reader.settings.get("model"))
+    if folder is not None and not fresh and (folder / "run.json").is_file():
+        judgements = RunFolder.load(folder, KIND).rows("judgements", JUDGED_KEY)
+        judge.refuse_other_server(judgements, str(folder))
+    return judge_run(run_probe(plan, folder, fresh=fresh, progress=progress), judge, progress)
+
+
+def judge_run(probed: Run, judge: Judge, progress: Progress = silent) -> Run:
+    """Judges a run's answers without asking for them again; earlier judgements stay."""
+    judge.refuse_own(answering(probed).get("model"))
+    if all(row["answer"] is None for row in probed.rows):
+        raise RealtalkError(
+            "the run has no answers to judge", where=probed.place, fix="run it with a reader"
+        )
+    with (
+        RunFolder.open(None, KIND, probed.settings)
+        if probed.folder is None
+        else RunFolder.load(probed.folder, KIND)
+    ) as run:
+        table = run.table("judgements", JUDGED_KEY)
+        judge.refuse_other_server(table.rows, probed.place)
+        current = current_judgements(table.rows, probed.rows)
+        keys = {judgement_key(row) for row in current if row["unscored"] is None}
+        judge.judge(probed.rows, table.add, keys, progress)
+        earlier = map(judgement_key, probed.judgements)
+        order = list(dict.fromkeys((*earlier, *judge.tasks(probed.rows))))
+        judgements = table.finish(order, schema_of(JUDGEMENT))
+    return replace(probed, judgements=current_judgements(judgements, probed.rows))
+
+
+def rescore_run(folder: Path, audit: Audit | None = None) -> tuple[Run, RescoringReport]:
+    """Scores a run's answers by the present formulas; nobody is asked. And what changed.
+
+    The rows hold all that the formulas need, so no corpus is asked for; what was retrieved stays.
+    A corrected `audit` takes the place of the one that the run's questions were held against.
+    """
+    run = Run.load(folder, KIND)
+    rows = run.rows if audit is None else _audited_anew(run, audit)
+    changes = store_rescored(run, map(_score_anew, rows), COLUMNS, SCORING_VERSION)
+    return Run.load(folder, KIND), changes
+
+
+def _score_anew(row: Row) -> tuple[tuple[str, str, str], Row]:
+    audited = {name: row[name] for name in AUDIT_COLUMNS}
+    return row_key(row), audited | rescored_columns(row, row["answer"])
+
+
+def _audited_anew(probed: Run, audit: Audit) -> list[Row]:
+    """The rows with what a corrected audit says of those questions that were audited before."""
+    if golds_of(probed) != PUBLISHED:
+        raise RealtalkError(
+            f"the run is scored by {golds_of(probed)} golds",
+            where=probed.place,
+            fix="a corrected audit stands beside published golds; probe anew with `golds=FILE`",
+        )
+    by_key = {
+        key: judgement for questions in audit.chats.values() for key, judgement in questions.items()
+    }
+    changed = []
+    for row in probed.rows:
+        question = Question(row["sample"], row["question"], row["gold"], row["category"])
+        entry = by_key.get(question_key(question))
+        # The chat was recognised when the run was made: without that, a question alone is none.
+        changed.append(row if row["verdict"] is None else row | audit_columns(entry))
+    if not any(row["verdict"] for row in changed):
+        raise RealtalkError("the audit is not of this run's chats", where=probed.place)
+    return changed

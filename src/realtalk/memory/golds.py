@@ -14,10 +14,10 @@ message's id as published, without any normalising, and these messages alone.
 
 Questions that shipped parts of a probe learned from: such scores are in-sample, and are told so.
 
-    parts = learning_parts("retrieved", {"way": "fused"}, "1+2")
+    parts = learning_parts("retrieved", {"way": "fused"})
     → {"DailyDialog": ("the retrieval encoder", "its ranking weights"), …}
-    InSample(parts).of(chat, question)        → "LoCoMo", or None
-    learned_lines(rows, settings)             → ["in-sample: 1,986 of 1,986 questions …"]
+    InSample(parts).of(chat, question)        → "DailyDialog", or None
+    learned_lines(rows, settings)             → ["in-sample: 12 of 728 questions …"]
 
 Recognised by the content of chats and questions (`encoders.shipped`), whatever the file is called.
 
@@ -152,7 +152,7 @@ def names_in(chat: Chat, *texts: str) -> tuple[str, ...]:
 
 
 _ENCODER, _WEIGHTS = "the retrieval encoder", "its ranking weights"
-# What the retriever learned from since the second version of its encoder: no text of a benchmark.
+# What the retriever learned from: no text of a benchmark.
 _OWN = (
     "BConTrasT",
     "DailyDialog",
@@ -164,20 +164,11 @@ _OWN = (
 )
 
 
-def learning_parts(
-    memory: str, settings: Mapping[str, Any], version: str = ""
-) -> dict[str, tuple[str, ...]]:
-    """The sets that a memory learned from, each with the parts that did.
-
-    `version` is the memory's, as a run has it: its own and its encoder's ("1+2").
-    """
+def learning_parts(memory: str, settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The sets that a memory learned from, each with the parts that did."""
     way = settings.get("way", "fused") if memory == "retrieved" else None
     parts = {"fused": (_ENCODER, _WEIGHTS), "encoder": (_ENCODER,)}.get(str(way), ())
-    if not parts:
-        return {}
-    if version.endswith("+1"):
-        return {"LoCoMo": parts, "LongMemEval": (_ENCODER,)}
-    return dict.fromkeys(_OWN, parts)
+    return dict.fromkeys(_OWN, parts) if parts else {}
 
 
 class InSample:
@@ -206,8 +197,7 @@ class InSample:
 def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any]:
     """How many of a run's questions which parts learned from, by set; empty where none did."""
     memory = settings["solver"]["settings"]["memory"]
-    own, version = memory.get("settings") or {}, str(memory.get("version", ""))
-    parts = learning_parts(str(memory["name"]), own, version)
+    parts = learning_parts(str(memory["name"]), memory.get("settings") or {})
     questions = {(row["group"], row["sample"]): row["learned"] for row in rows}
     names = dict.fromkeys(name for name in questions.values() if name is not None)
     return {

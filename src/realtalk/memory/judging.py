@@ -16,7 +16,7 @@ keys.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -86,24 +86,24 @@ class Judge:
                 fix="set the address as it was, or score the answers in another folder",
             )
 
-    def keys(self, rows: Iterable[Row]) -> list[tuple[Any, ...]]:
-        """Every judgement to be made, in the order of the rows."""
-        return [self._key(row, wording) for wording in self.wordings for row in _judgeable(rows)]
+    def tasks(self, rows: Sequence[Row]) -> dict[tuple[Any, ...], tuple[Row, str]]:
+        """Every judgement to be made by its key: a row and a wording, in the order of the rows."""
+        return {
+            self._key(row, wording): (row, wording)
+            for wording in self.wordings
+            for row in rows
+            if _is_judgeable(row)
+        }
 
     def judge(
         self,
         rows: Sequence[Row],
         keep: Callable[[Row], None],
-        done: Callable[[tuple[Any, ...]], bool] = lambda key: False,  # noqa: ARG005
+        done: Container[tuple[Any, ...]] = (),
         progress: Progress = silent,
     ) -> None:
         """Judges every answer that is not judged yet, and hands each judgement on as it comes."""
-        waiting = [
-            (row, wording)
-            for wording in self.wordings
-            for row in _judgeable(rows)
-            if not done(self._key(row, wording))
-        ]
+        waiting = [task for key, task in self.tasks(rows).items() if key not in done]
         prompts = [
             Prompt(str(place), partial(self._prompt, *pair), _flaw, _REMINDERS)
             for place, pair in enumerate(waiting)
@@ -165,15 +165,10 @@ def current_judgements(judgements: Iterable[Row], rows: Iterable[Row]) -> list[R
     ]
 
 
-def _judgeable(rows: Iterable[Row]) -> list[Row]:
-    """Rows with an answer and something to hold it against."""
-    return [
-        row
-        for row in rows
-        if row["answer"] is not None
-        and not row.get("left_out")
-        and (row["gold"] is not None or row["category"] in ABSTAINING)
-    ]
+def _is_judgeable(row: Row) -> bool:
+    """Whether a row has an answer and something to hold it against."""
+    has_truth = row["gold"] is not None or row["category"] in ABSTAINING
+    return row["answer"] is not None and not row.get("left_out") and has_truth
 
 
 def _flaw(text: str) -> str:

@@ -51,7 +51,7 @@ from realtalk.memory.showing import (
     one_line,
     session_text,
 )
-from realtalk.memory.values import Budget, Context, NoMemoryError, at_least
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError, at_least
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
 
 _VERSION = "1"
@@ -130,56 +130,49 @@ _LEADING = 3  # notes whose words are searched again at each hop
 _FAINTER = 0.5  # what a hop takes from a score
 
 
-class Notes:
+@dataclass(kw_only=True, eq=False)
+class Notes(ConfiguredMemory):
     """`top` notes come first, then their messages, then other notes while there is room.
 
     `messages=False` shows notes alone. Nothing is sent before `build` is called.
     """
 
     name = "notes"
+    recorded = ("hops", "top", "messages", "ranking")
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        hops: int = 1,
-        top: int = 20,
-        messages: bool = True,
-        prompts: Path | None = None,
-        base_url: str | None = None,
-        connections: int = 10,
-        rate: str | None = None,
-        timeout: int | None = None,
-        retries: int | None = None,
-        cache: Path | None = None,
-        ranking: RankingOf = Bm25,
-    ) -> None:
-        at_least(1, hops=hops, top=top)
+    model: str
+    hops: int = 1
+    top: int = 20
+    messages: bool = True
+    prompts: Path | None = None
+    base_url: str | None = None
+    connections: int = 10
+    rate: str | None = None
+    timeout: int | None = None
+    retries: int | None = None
+    cache: Path | None = None
+    ranking: RankingOf = Bm25
+
+    def __post_init__(self) -> None:
+        at_least(1, hops=self.hops, top=self.top)
         self.config = ModelConfig(
-            model,
-            cache=cache,
-            base_url=base_url,
-            connections=connections,
-            rate=rate,
-            **patience(timeout, retries),
+            self.model,
+            cache=self.cache,
+            base_url=self.base_url,
+            connections=self.connections,
+            rate=self.rate,
+            **patience(self.timeout, self.retries),
         )
-        self.prompt = load_note_prompt(prompts)
-        self.version = f"1, prompts {self.prompt.version}"
-        self.hops = hops
-        self.top = top
-        self.messages = messages
-        self.ranking = ranking
+        self.prompt = load_note_prompt(self.prompts)
+
+    @property
+    def version(self) -> str:
+        return f"1, prompts {self.prompt.version}"
 
     @property
     def settings(self) -> dict[str, str | int | float | bool]:
-        return {
-            "model": self.config.model,
-            **({"base_url": self.config.address} if self.config.address else {}),
-            "hops": self.hops,
-            "top": self.top,
-            "messages": self.messages,
-            "ranking": self.ranking.__name__.lower(),
-        }
+        address = {"base_url": self.config.address} if self.config.address else {}
+        return {"model": self.model, **address, **super().settings}
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltNotes:
         """Takes the notes, one question to the model a session that has words.

@@ -7,7 +7,6 @@ advise({"retrieved": run, "recent": run})        → the same runs in two senten
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import comb
 from typing import Any
 
 from realtalk.describe.figures import style_chart
@@ -88,9 +87,10 @@ def _answered(run: Run) -> bool:
 
 def _is_chance(wins: int, losses: int) -> bool:
     """Whether a fair coin is as uneven once in twenty times: the sign test."""
+    from scipy.stats import binomtest
+
     n = wins + losses
-    tail = sum(comb(n, count) for count in range(max(wins, losses), n + 1))
-    return 40 * tail >= 1 << n
+    return not n or binomtest(wins, n).pvalue >= 0.05
 
 
 def pareto(points: Sequence[Mapping[str, Any]]) -> list[int]:

@@ -11,7 +11,7 @@ events: `protocol=released` does the same, for comparison.
 
 The `oracle` memory: exactly the evidence of a question, which no memory can know.
 
-    oracle = Oracle().knowing({("Chat_1", "Q3"): ("D2:3", "D2:1")})
+    oracle = Oracle(evidence={"Chat_1": {"Q3": Gold("in March", evidence=("D2:3", "D2:1"))}})
     oracle.build(chat).recall(question, Budget())   → Context of D2:1 and D2:3, in time order
 
 What a reader answers from it is the most that any memory could let it answer, under the golds
@@ -23,10 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, get_args
 
 from realtalk.chat import Chat, Event, EventKind, Question, Session
 from realtalk.errors import RealtalkError
+from realtalk.memory.golds import Gold
 from realtalk.memory.showing import (
     Filling,
     Lines,
@@ -180,31 +181,21 @@ class Events(ConfiguredMemory):
         return Recalling(recall)
 
 
-EvidenceOf: TypeAlias = Mapping[tuple[str, str], Sequence[str]]  # by ids of chat and question
-
-
+@dataclass(kw_only=True, eq=False)
 class Oracle(ConfiguredMemory):
-    """Shows the evidence. A plan hands it over: `knowing`."""
+    """Shows the evidence. A plan hands it over: golds by ids of chat and question."""
 
     name = "oracle"
-
-    def __init__(self) -> None:
-        self._evidence: EvidenceOf | None = None
-
-    def knowing(self, evidence: EvidenceOf) -> Oracle:
-        """The same memory, told what is needed for each question."""
-        oracle = Oracle()
-        oracle._evidence = evidence
-        return oracle
+    recorded = ()
+    evidence: Mapping[str, Mapping[str, Gold]] | None = None
 
     def build(self, chat: Chat) -> Recalling:
-        evidence = self._evidence
-        if evidence is None:
+        if self.evidence is None:
             raise RealtalkError("the oracle was not told the evidence", fix="use it in `probe`")
-        costs = MessageCosts(chat)
+        golds, costs = self.evidence[chat.id], MessageCosts(chat)
 
         def recall(question: Question, budget: Budget) -> Context:
-            evidence_ids = [id_ for id_ in evidence[chat.id, question.id] if id_ in costs.place]
-            return costs.context(costs.fit(evidence_ids, budget), ranked=evidence_ids)
+            ids = [id_ for id_ in golds[question.id].evidence if id_ in costs.place]
+            return costs.context(costs.fit(ids, budget), ranked=ids)
 
         return Recalling(recall)

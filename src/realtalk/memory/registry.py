@@ -29,12 +29,14 @@ MEMORIES: Registry[Callable[..., Memory]] = Registry(
         "retrieved": "realtalk.memory.retrieved:Retrieved",
         "notes": "realtalk.memory.notes:Notes",
         "outside": "realtalk.memory.outside:make",
-        "langchain": "realtalk.memory.outside_libraries:make_langchain",
-        "mem0": "realtalk.memory.outside_libraries:make_mem0",
+        "langchain": "realtalk.memory.outside:retriever_memory",
+        "mem0": "realtalk.memory.outside:mem0_memory",
     },
 )
 
-_OBJECTS = frozenset({"ranking", "encoder"})  # settings that no text can say: for Python only
+_OBJECTS = frozenset(
+    {"ranking", "encoder", "multilingual", "evidence"}
+)  # settings that no text can say: for Python only
 BUDGETLESS = frozenset({"whole", "none", "oracle"})  # a budget changes nothing of what these show
 
 

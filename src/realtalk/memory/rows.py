@@ -41,13 +41,12 @@ from realtalk.chat import Chat, Corpus, Question, unpack_extra
 from realtalk.evals.values import COUNTS, Row, Score
 from realtalk.formats.audit import AuditedQuestion
 from realtalk.formats.questions import known_categories
-from realtalk.memory.attribution import SHOWN_SCORES, People
+from realtalk.memory.attribution import SHOWN_SCORES, People, of_another
 from realtalk.memory.golds import AUDITED, Gold, audited_gold
-from realtalk.memory.swapping import of_another
 from realtalk.memory.values import RecalledAnswer
 from realtalk.metrics.accepting import holds_gold, matches_gold
 from realtalk.metrics.answers import ABSTAINING, SWAPPED, date_f1, is_abstention, score_answer
-from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
+from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, found_among, score_ranking
 from realtalk.text.terms import is_named
 
 # 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
@@ -66,9 +65,7 @@ RANK_SCORES = (
 )
 BUDGET_SCORES = ("any@budget", "all@budget", "recall@budget")
 ASKED_SCORES = ("declined", "misattributed")
-_AUDIT = ("answer", "accept", "evidence", "why")  # of an audited question
-_LISTS = ("accept", "evidence")
-AUDIT_COLUMNS = ("verdict", *(f"audit_{name}" for name in _AUDIT))
+AUDIT_COLUMNS = ("verdict", "audit_answer", "audit_accept", "audit_evidence", "audit_why")
 _KEPT = max(MESSAGES)  # of a ranking: no score looks further
 _IN_ORDER = "evidence in the memory's own order"
 _IN_CONTEXT = "evidence in the context"
@@ -200,7 +197,7 @@ def _score_row(
         "accept": list(gold.accept),
         "evidence": list(gold.evidence),
         "unresolved": gold.unresolved,
-        **_retrieval(gold.evidence, ranked, None if row.get("tells") else shown),
+        **_retrieval(gold.evidence, ranked, None if row["tells"] else shown),
         "left_out": [],
         **dict.fromkeys((*ANSWER_SCORES, *ASKED_SCORES)),
     }
@@ -213,21 +210,22 @@ def _score_row(
 
 def audit_columns(audited: AuditedQuestion | None) -> Row:
     """What the audit says of a question, None where it does not know it."""
-    columns: Row = {name: getattr(audited, name, None) for name in ("verdict", *_AUDIT)}
-    if audited is not None:
-        columns |= {name: list(columns[name]) for name in _LISTS}
-    return dict(zip(AUDIT_COLUMNS, columns.values(), strict=True))
+    if audited is None:
+        return dict.fromkeys(AUDIT_COLUMNS)
+    lists = [*audited.accept], [*audited.evidence]
+    values = (audited.verdict, audited.answer, *lists, audited.why)
+    return dict(zip(AUDIT_COLUMNS, values, strict=True))
 
 
 def by_audit(row: Row) -> Row:
     """A row as the audit's golds score it; the answer and the ranking are the same."""
     audited = None
-    if row.get("verdict") is not None:
-        values = {name: row[f"audit_{name}"] for name in _AUDIT}
-        values |= {name: tuple(values[name]) for name in _LISTS}
-        audited = AuditedQuestion(row["verdict"], **values)
+    verdict, answer, accept, evidence, why = (row[name] for name in AUDIT_COLUMNS)
+    if verdict is not None:
+        audited = AuditedQuestion(verdict, answer, tuple(accept), tuple(evidence), why=why)
     gold = audited_gold(row["gold"], audited)
-    return _score_row(row, gold, row.get("ranked"), row["message_ids"], row["answer"], None)
+    # A run that is shared has no answers.
+    return _score_row(row, gold, row["ranked"], row["message_ids"], row.get("answer"), None)
 
 
 def audited_columns(row: Row) -> Row:
@@ -244,23 +242,21 @@ def answered_columns(answer: str | None, row: Row, reason: str | None = None) ->
     if answer is not None and not answer.strip():
         answer, reason = None, reason or EMPTY
     gold, category = row["gold"], row["category"]
-    scores: Row = dict(score_answer(answer, gold, category).to_json())
-    scored = answer is not None and scores["f1"] is not None
-    scores["accepted"] = None
-    if answer is not None and scored:
+    scores: Row = {} if answer is None else dict(score_answer(answer, gold, category))
+    if scores:
         is_accepted = matches_gold(
-            answer,
+            answer or "",
             gold,
-            row.get("accept") or (),
+            row["accept"],
             question=row["question"],
-            names=row.get("names") or (),
+            names=row["names"],
             category=category,
         )
         scores["accepted"] = float(is_accepted)
-    left_out = [] if answer is None or scored else [NO_TRUTH]
-    columns = {"answer": answer, "unscored": reason, "left_out": left_out}
+    left_out = [] if answer is None or scores else [NO_TRUTH]
     asked = dict(zip(ASKED_SCORES, _asked_scores(answer, row), strict=True))
-    return {**columns, **{name: scores[name] for name in ANSWER_SCORES}, **asked}
+    columns = {"answer": answer, "unscored": reason, "left_out": left_out}
+    return {**columns, **dict.fromkeys(ANSWER_SCORES), **scores, **asked}
 
 
 def _asked_scores(answer: str | None, row: Row) -> tuple[float | None, float | None]:
@@ -292,18 +288,15 @@ def _retrieval(
     evidence: Sequence[str], ranked: Sequence[str] | None, shown: Collection[str] | None
 ) -> Row:
     """Where the evidence stands in the memory's order, and how much of it was shown."""
-    evidence_ids = set(evidence)
+    wanted = set(evidence)
     columns: Row = dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES))
     columns["ranks"] = [None] * len(evidence)
-    if evidence_ids and ranked is not None:
-        figures = score_ranking(ranked, evidence_ids) or {}
+    if wanted and ranked is not None:
         place = {id_: rank for rank, id_ in reversed([*enumerate(ranked, 1)])}
-        columns |= {name: figures[name] for name in RANK_SCORES}
-        columns["ranks"] = [place.get(id_) for id_ in evidence]
-    if evidence_ids and shown is not None:
-        hits = len(evidence_ids.intersection(shown))
-        shares = (float(hits > 0), float(hits == len(evidence_ids)), hits / len(evidence_ids))
-        columns |= dict(zip(BUDGET_SCORES, shares, strict=True))
+        ranks = [place.get(id_) for id_ in evidence]
+        columns |= {**score_ranking(ranked, wanted), "ranks": ranks}
+    if wanted and shown is not None:
+        columns |= found_among("budget", len(wanted.intersection(shown)), len(wanted))
     return columns
 
 

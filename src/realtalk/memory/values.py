@@ -134,7 +134,9 @@ class ConfiguredMemory:
 
     @property
     def settings(self) -> dict[str, str | int | float | bool]:
-        names = self.recorded or [field.name for field in fields(self)]
+        names = self.recorded
+        if names is None:
+            names = tuple(field.name for field in fields(self))
         return {name: _plain(getattr(self, name)) for name in names}
 
 

@@ -1,7 +1,7 @@
 """A predicted answer against the true one: the paper's F1, exact match, ROUGE-L, and dates.
 
     score_answer("On January 19th, 2024", "19.01.2024", "temporal")
-    → AnswerScores(f1=0.0, exact=0.0, rouge_l_stemmed=0.29, date_f1=0.67)
+    → {"f1": 0.0, "exact": 0.0, "rouge_l_stemmed": 0.29, "date_f1": 0.67}
     partial_match("tennis, swimming", "swimming, chess", "multi_hop")  → 0.5
     partial_match("It is not mentioned", None, "adversarial")          → 1.0
 
@@ -24,11 +24,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
-from itertools import zip_longest
 from string import punctuation
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeVar
 
 import regex
 
@@ -40,7 +39,7 @@ _PUNCTUATION = str.maketrans("", "", punctuation)
 _ARTICLES = regex.compile(r"\b(a|an|the|and)\b")
 _IN_PIECES = frozenset({"multi_hop"})
 _FIRST_ALTERNATIVE = frozenset({"commonsense", "open_domain"})
-SWAPPED = "swapped"  # questions asked of the wrong person (memory/swapping.py)
+SWAPPED = "swapped"  # questions asked of the wrong person (memory/attribution.py)
 ABSTAINING = frozenset({"adversarial", "abstention", SWAPPED})  # categories that want no answer
 _ABSTENTIONS = ("no information available", "not mentioned")
 # LongMemEval has no formula of its own for these: its true answers, and answers of readers that
@@ -56,49 +55,29 @@ _UNTOLD = regex.compile(
     regex.IGNORECASE,
 )
 _LATIN = regex.compile(r"[a-z0-9]", regex.IGNORECASE)
-Gold: TypeAlias = str | int | float | None
-_MARK = "\ue000"  # a private character begins the word that stands for a date
+_MARK = "\ue000"  # a private character stands for a date: it is no word of any text
+_P = TypeVar("_P")
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerScores:
-    """Each from 0 to 1; all None where there is nothing to compare with, and why."""
+def score_answer(prediction: str, gold: str | None, category: str) -> dict[str, float]:
+    """Every score of one answer, each from 0 to 1; none where there is nothing to compare with.
 
-    f1: float | None = None
-    exact: float | None = None
-    rouge_l_stemmed: float | None = None
-    date_f1: float | None = None
-    unscored: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def score_answer(prediction: str | None, gold: Gold, category: str) -> AnswerScores:
-    """Every score of one answer; an abstention is right or wrong by all of them."""
-    if prediction is None:
-        return AnswerScores(unscored="there is no answer")
+    An abstention is right or wrong by all of them.
+    """
     if category in ABSTAINING:
         right = float(is_abstention(prediction, category))
-        return AnswerScores(right, right, right, right)
+        return dict.fromkeys(_SCORES, right)
     if gold is None:
-        return AnswerScores(unscored="the question has no true answer")
-    return AnswerScores(
-        partial_match(prediction, gold, category),
-        exact_match(prediction, gold, category),
-        rouge_l_stemmed(prediction, gold, category),
-        date_f1(prediction, gold, category),
-    )
+        return {}
+    return {name: score(prediction, gold, category) for name, score in _SCORES.items()}
 
 
-def partial_match(prediction: str, gold: Gold, category: str) -> float:
-    """The paper's partial-match F1 for a category by its name. A number is read as its digits."""
+def partial_match(prediction: str, gold: str | None, category: str) -> float:
+    """The paper's partial-match F1 for a category by its name."""
     if category in ABSTAINING:
         return float(is_abstention(prediction, category))
-    true = _true(gold, category)
-    if category in _IN_PIECES:
-        return _pieces_f1(_split(prediction), _split(true), token_f1)
-    return token_f1(prediction, true)
+    predicted, true = (_split(text, category) for text in (prediction, _true(gold, category)))
+    return _pieces_f1(predicted, true, token_f1)
 
 
 def is_abstention(prediction: str, category: str = "adversarial") -> bool:
@@ -154,22 +133,20 @@ def _f1(shared: float, predicted: int, true: int) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def _split(text: str) -> list[str]:
-    return [piece.strip() for piece in text.split(",")]
+def _split(text: str, category: str) -> list[str]:
+    return text.split(",") if category in _IN_PIECES else [text]
 
 
-def _pieces_f1(
-    predicted: Sequence[str], true: Sequence[str], f1: Callable[[str, str], float]
-) -> float:
+def _pieces_f1(predicted: Sequence[_P], true: Sequence[_P], f1: Callable[[_P, _P], float]) -> float:
     return sum(max(f1(prediction, piece) for prediction in predicted) for piece in true) / len(true)
 
 
-def _true(gold: Gold, category: str) -> str:
-    text = "" if gold is None else str(gold)
+def _true(gold: str | None, category: str) -> str:
+    text = gold or ""
     return text.split(";")[0].strip() if category in _FIRST_ALTERNATIVE else text
 
 
-def exact_match(prediction: str, gold: Gold, category: str) -> float:
+def exact_match(prediction: str, gold: str, category: str) -> float:
     """1 where the normalised answers are the same words in the same order.
 
     Where normalising leaves nothing of the true one ("A", "!"), the answers as written.
@@ -180,7 +157,7 @@ def exact_match(prediction: str, gold: Gold, category: str) -> float:
     return float(normalise(prediction) == normalise(true))
 
 
-def rouge_l_stemmed(prediction: str, gold: Gold, category: str) -> float:
+def rouge_l_stemmed(prediction: str, gold: str, category: str) -> float:
     """ROUGE-L's F, stemmed: the longest common subsequence of words.
 
     Answers are a few words: LoCoMo's released scoring stems them, for F1 as for ROUGE. The turns
@@ -200,27 +177,23 @@ def _rouge(latin: bool) -> Any:
 
     if latin:
         return RougeScorer(["rougeL"], use_stemmer=True)
-    return RougeScorer(["rougeL"], tokenizer=_AnyScript())
+    return RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=words_and_emoji))
 
 
-class _AnyScript:
-    """The form in which ROUGE takes another idea of words."""
+class _Piece(NamedTuple):
+    """An answer, or one between commas: its stems, and what its dates are."""
 
-    def tokenize(self, text: str) -> list[str]:
-        return words_and_emoji(text)
+    words: list[str]
+    dates: list[PartialDate]
 
 
-def date_f1(prediction: str, gold: Gold, category: str) -> float:
+def date_f1(prediction: str, gold: str | None, category: str) -> float:
     """The paper's F1 with each calendar date as one word, where both answers hold one."""
-    true = _true(gold, category)
-    predicted_text, some_predicted = _mark_dates(prediction)
-    true_text, some_true = _mark_dates(true)
-    if category in ABSTAINING or not some_predicted or not some_true:
+    ours, theirs = (_dated(text, category) for text in (prediction, _true(gold, category)))
+    is_dated = all(any(piece.dates for piece in side) for side in (ours, theirs))
+    if category in ABSTAINING or not is_dated:
         return partial_match(prediction, gold, category)
-    if category not in _IN_PIECES:
-        return _dated_f1(predicted_text, true_text)
-    # Commas inside a date are gone with it, so "January 19, 2024" stays one piece.
-    return _pieces_f1(_split(predicted_text), _split(true_text), _dated_f1)
+    return _pieces_f1(ours, theirs, _dated_f1)
 
 
 def around_dates(text: str) -> tuple[list[str], list[PartialDate]]:
@@ -233,36 +206,25 @@ def around_dates(text: str) -> tuple[list[str], list[PartialDate]]:
     return [*around, text[end:]], [date.value for date in dates]
 
 
-def _mark_dates(text: str) -> tuple[str, bool]:
-    """The text with one private word for each date, and whether there is any."""
-    around, dates = around_dates(text)
-    words = (f" {_word_of(date)} " for date in dates)
-    return "".join(map("".join, zip_longest(around, words, fillvalue=""))), bool(dates)
+def _dated(text: str, category: str) -> list[_Piece]:
+    """An answer's pieces. Commas inside a date are gone: "January 19, 2024" stays one piece."""
+    around, dates = around_dates(text.replace(_MARK, " "))
+    found = iter(dates)
+    pieces = []
+    for piece in _split(f" {_MARK} ".join(around), category):
+        words = stems(piece)
+        own = [next(found) for word in words if word == _MARK]
+        pieces.append(_Piece([word for word in words if word != _MARK], own))
+    return pieces
 
 
-def _word_of(value: PartialDate) -> str:
-    # Digits behind a private character: neither normalising nor stemming changes them.
-    return f"{_MARK}{value.year or 0:04}{value.month or 0:02}{value.day or 0:02}"
-
-
-def _date_of(word: str) -> PartialDate:
-    year, month, day = int(word[1:5]), int(word[5:7]), int(word[7:9])
-    return PartialDate(year or None, month or None, day or None)
-
-
-def _dated_f1(prediction: str, gold: str) -> float:
-    """F1 of two marked texts: words as ever, dates in pairs, the best agreeing pair first."""
-    predicted, true = stems(prediction), stems(gold)
-    shared = _shared_words(
-        [word for word in predicted if not word.startswith(_MARK)],
-        [word for word in true if not word.startswith(_MARK)],
-    )
-    ours = [_date_of(word) for word in predicted if word.startswith(_MARK)]
-    theirs = [_date_of(word) for word in true if word.startswith(_MARK)]
+def _dated_f1(prediction: _Piece, gold: _Piece) -> float:
+    """F1 of words as ever, and of dates in pairs, the best agreeing pair first."""
+    shared = _shared_words(prediction.words, gold.words)
     pairs = sorted(
         (-our_date.agreement(their_date), place, there)
-        for place, our_date in enumerate(ours)
-        for there, their_date in enumerate(theirs)
+        for place, our_date in enumerate(prediction.dates)
+        for there, their_date in enumerate(gold.dates)
     )
     used: set[int] = set()
     matched: set[int] = set()
@@ -271,4 +233,13 @@ def _dated_f1(prediction: str, gold: str) -> float:
             used.add(place)
             matched.add(there)
             shared -= agreement
-    return _f1(shared, len(predicted), len(true))
+    return _f1(shared, *(len(piece.words) + len(piece.dates) for piece in (prediction, gold)))
+
+
+# What an answer is scored by.
+_SCORES: dict[str, Callable[[str, str, str], float]] = {
+    "f1": partial_match,
+    "exact": exact_match,
+    "rouge_l_stemmed": rouge_l_stemmed,
+    "date_f1": date_f1,
+}

@@ -5,7 +5,7 @@
     → {"share": Estimate(value=0.67, low=0.33, high=1.0, n=3)}
     grouped_changes(before, after, users, {"share": ratio})
     → {"share": Change(n=3, groups=2, first=0.33, second=0.67, difference=Estimate(…),
-                       relative=Estimate(…), p=0.5, p_holm=0.5)}
+                       relative=Estimate(…), p=0.5)}
 
 Rows of one person are alike, so persons are drawn, not rows. Accuracy, F1, MCC, RMSE, a mean and
 a correlation are all functions of sums: a thousand draws are then one matrix product.
@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, holm, percentile_interval
+from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
 
 Figure: TypeAlias = Callable[[Array], Array]  # sums of the parts on the last axis → the figure
 
@@ -45,7 +45,7 @@ class Change:
 
     `relative` is the second divided by the first, less 1: "198 %" is 1.98. `p` comes from
     swapping the two sides of whole groups, in every way where there are few; None where there are
-    too few to tell. `p_holm` is corrected for the other figures of the same call.
+    too few to tell. `p_holm` is corrected by whoever knows which figures belong together.
     """
 
     n: int
@@ -140,11 +140,7 @@ def grouped_changes(
         testable = len(a) >= 2 and (whole or group_count >= FEWEST_GROUPS)
         p = _p(abs(second_value - first_value), figure, swapped) if testable else None
         changes[name] = Change(n, group_count, first_value, second_value, difference, relative, p)
-    corrected = holm([change.p for change in changes.values()])
-    return {
-        name: replace(change, p_holm=p)
-        for (name, change), p in zip(changes.items(), corrected, strict=True)
-    }
+    return changes
 
 
 def _finite(value: Array) -> float | None:

@@ -17,29 +17,24 @@ NDCG_AT = 10
 _DISCOUNTS = tuple(1 / math.log2(rank + 2) for rank in range(NDCG_AT))
 
 
-def score_ranking(ranked: Sequence[str], evidence: Collection[str]) -> dict[str, float] | None:
-    """The scores of one question's ranking, best first; None without evidence.
+def score_ranking(ranked: Sequence[str], evidence: Collection[str]) -> dict[str, float]:
+    """The scores of one question's ranking, best first; none without evidence.
 
     A message that is ranked twice counts where it stands first. A ranking may be shorter than k:
     what it leaves out is not found.
     """
     relevant = set(evidence)
     if not relevant:
-        return None
+        return {}
     places = [place for place, message in enumerate(dict.fromkeys(ranked)) if message in relevant]
     scores: dict[str, float] = {}
     for k in MESSAGES:
-        scores |= found_among(k, f"{k}", places, len(relevant))
+        scores |= found_among(f"{k}", sum(place < k for place in places), len(relevant))
     gain = sum(_DISCOUNTS[place] for place in places if place < NDCG_AT)
-    scores[f"ndcg@{NDCG_AT}"] = gain / sum(_DISCOUNTS[: len(relevant)])
-    return scores
+    return {**scores, f"ndcg@{NDCG_AT}": gain / sum(_DISCOUNTS[: len(relevant)])}
 
 
-def found_among(first: int, at: str, places: Sequence[int], wanted: int) -> dict[str, float]:
-    """What of the evidence, which stands in these places, is among the first messages."""
-    hits = sum(place < first for place in places)
-    return {
-        f"any@{at}": float(hits > 0),
-        f"all@{at}": float(hits == wanted),
-        f"recall@{at}": hits / wanted,
-    }
+def found_among(at: str, hits: int, wanted: int) -> dict[str, float]:
+    """How much of the evidence is among the first messages, or in the context."""
+    shares = {"any": float(hits > 0), "all": float(hits == wanted), "recall": hits / wanted}
+    return {f"{name}@{at}": share for name, share in shares.items()}

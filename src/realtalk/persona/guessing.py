@@ -51,7 +51,7 @@ from realtalk.evals.values import (
     Sample,
     Score,
     Stage,
-    by_variant,
+    by_column,
     evenly,
 )
 from realtalk.files.progress import Progress, silent
@@ -427,7 +427,7 @@ def people_figures(rows: Sequence[Row]) -> PeopleFigures:
         writers.append(TakenForReal(writer, origin, _chance(own), *shares))
     records = [
         JudgeRecord(judge, own[-1]["knows"], _share(own), _chance(own))
-        for judge, own in by_variant(guesses).items()
+        for judge, own in by_column(guesses, "variant").items()
     ]
     return PeopleFigures(tuple(writers), tuple(records), _agreement(guesses))
 
@@ -456,7 +456,7 @@ def _difference(first: Sequence[Row], second: Sequence[Row]) -> Estimate:
 def _agreement(guesses: Sequence[Row]) -> tuple[JudgesAgree, ...]:
     picks = {
         judge: {row["group"]: row["answer"] for row in own}
-        for judge, own in by_variant(guesses).items()
+        for judge, own in by_column(guesses, "variant").items()
     }
     if len(picks) < 2:
         return ()
