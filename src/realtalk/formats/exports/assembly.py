@@ -4,7 +4,7 @@
     draft.add(Entry("user17", "Ann", datetime(2024, 5, 1, 9, 30), "hi", id="41"))
     draft.notice()
     draft.leave("result.json, messages[2]", "not an object")
-    export_format("Telegram", "telegram", files, lambda export: [draft]).read(source, options)
+    export_format("Telegram", "telegram", files, fill).read(source, options)
     → Reading: one chat with D1:1, ledger "3 entries = 1 in messages + 1 system + 1 left over"
 
 A reader of one app only says what an entry means; who is who, what came first, which
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -211,6 +211,13 @@ class Export:
     options: ReadOptions
     files: FormatFiles
     notes: list[str] = field(default_factory=list)
+    drafts: dict[Hashable, Draft] = field(default_factory=dict)
+
+    def draft(self, key: Hashable, name: str, **fields: Any) -> Draft:
+        """The chat of this key, made where it is not there yet."""
+        if key not in self.drafts:
+            self.drafts[key] = Draft(name, **fields)
+        return self.drafts[key]
 
     @property
     def tz(self) -> Zone:
@@ -228,14 +235,15 @@ def export_format(
     title: str,
     name: str,
     files: FormatFiles,
-    drafts: Callable[[Export], Iterable[Draft]],
+    fill: Callable[[Export], None],
     sniff: Callable[[Source], bool] | None = None,
 ) -> Format:
-    """The format of an app whose chats `drafts` reads."""
+    """The format of an app whose chats `fill` puts into the drafts of an export."""
 
     def read(source: Source, options: ReadOptions) -> ReadCorpus:
         export = Export(source, options, files)
-        return _assemble(source, name, list(drafts(export)), options, export.notes)
+        fill(export)
+        return _assemble(source, name, list(export.drafts.values()), options, export.notes)
 
     return Format(title, sniff or files.sniff, read)
 

@@ -229,13 +229,12 @@ def _conversations(member: Member) -> list[Any]:
     return as_list(value)
 
 
-def _drafts(export: Export, fill: Callable[[Draft, Fields, str, Zone], None]) -> list[Draft]:
+def _read(export: Export, fill: Callable[[Draft, Fields, str, Zone], None]) -> None:
     listed = {member.folder for member in export.members if member.suffix == ".json"}
     for member in export.source.having(".json", ".html"):
         if member.stem in _BESIDE:
             member.on_read(member.name)  # known, and no chat
     rest = Draft("")
-    drafts: dict[str, Draft] = {}
     for member in export:
         if member.suffix == ".html" and member.folder in listed:
             member.on_read(member.name)  # says the same once more
@@ -243,12 +242,11 @@ def _drafts(export: Export, fill: Callable[[Draft, Fields, str, Zone], None]) ->
         for where, conversation in rest.objects(_conversations(member), member.name):
             number = text_at(conversation, "conversation_id", "id", "uuid")
             title = text_at(conversation, "title", "name").strip() or "Untitled"
-            draft = drafts.setdefault(number or where, Draft(title, id=number))
-            fill(draft, conversation, where, export.tz)
-    every = [*drafts.values(), rest]
-    if away := sum(left.reason == _NOT_SHOWN for draft in every for left in draft.leftovers):
+            fill(export.draft(number or where, title, id=number), conversation, where, export.tz)
+    export.drafts[None] = rest
+    reasons = [left.reason for draft in export.drafts.values() for left in draft.leftovers]
+    if away := reasons.count(_NOT_SHOWN):
         export.notes.append(f"messages in branches that were not shown, left over: {away:,}")
-    return every
 
 
 _FIX = "in its settings ask for your data, and give the zip that comes by e-mail"
@@ -256,7 +254,7 @@ CHATGPT = export_format(
     "ChatGPT (conversations.json, chat.html)",
     "chatgpt",
     FormatFiles((".json", ".html"), _is_chatgpt, "no conversations of ChatGPT found", _FIX),
-    partial(_drafts, fill=_fill),
+    partial(_read, fill=_fill),
 )
 CLAUDE = export_format(
     "Claude (conversations.json)",
@@ -264,5 +262,5 @@ CLAUDE = export_format(
     FormatFiles(
         (".json",), with_keys("uuid chat_messages"), "no conversations of Claude found", _FIX
     ),
-    partial(_drafts, fill=_fill_claude),
+    partial(_read, fill=_fill_claude),
 )

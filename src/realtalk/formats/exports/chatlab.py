@@ -16,7 +16,7 @@ the app wrote. The header and the members are lines of a JSONL file too, and cou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,8 +79,7 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> Iterable[Draft]:
-    drafts: dict[tuple[str, ...], Draft] = {}
+def _read(export: Export) -> None:
     for member in export:
         parts = _Parts()
         for where, line in _values(member) if member.suffix == ".json" else _lines(member):
@@ -88,8 +87,10 @@ def _drafts(export: Export) -> Iterable[Draft]:
         # Only a group has an id by which two files can be known for one chat.
         group = text_at(parts.meta, "groupId")
         place = (text_at(parts.meta, "platform"), group) if group else (member.name,)
-        parts.fill(drafts.setdefault(place, parts.draft(member.stem)), export.tz)
-    return drafts.values()
+        keys = ("platform", "type", "groupId", "ownerId")
+        extra = {key: text_at(parts.meta, key) for key in keys}
+        name = text_at(parts.meta, "name") or member.stem
+        parts.fill(export.draft(place, name, id=group, extra=extra), export.tz)
 
 
 def _lines(member: Member) -> Iterator[tuple[str, Any]]:
@@ -128,13 +129,6 @@ class _Parts:
             self.messages.append((where, line))
             return
         self.notices += bool(where)
-
-    def draft(self, stem: str) -> Draft:
-        keys = ("platform", "type", "groupId", "ownerId")
-        extra = {key: text_at(self.meta, key) for key in keys}
-        return Draft(
-            text_at(self.meta, "name") or stem, id=text_at(self.meta, "groupId"), extra=extra
-        )
 
     def fill(self, draft: Draft, tz: Zone) -> None:
         draft.notice(self.notices)
@@ -199,4 +193,4 @@ def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
     return "", (Attachment(file, caption=caption),)
 
 
-FORMAT = export_format("WeChat, QQ (ChatLab)", "chatlab", _FILES, _drafts)
+FORMAT = export_format("WeChat, QQ (ChatLab)", "chatlab", _FILES, _read)

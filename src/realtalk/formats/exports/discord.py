@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 
@@ -45,7 +45,6 @@ from realtalk.formats.json_input import (
     text_at,
     with_keys,
 )
-from realtalk.formats.reading import ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import parse_spelled
@@ -77,21 +76,23 @@ def _is_package_channel(member: Member) -> bool:
     return {"ID", "Timestamp", "Contents"} <= head_keys(member)
 
 
-def _read_package(source: Source, tz: Zone) -> Iterator[Draft]:
+def _read_package(export: Export) -> None:
     """Every channel of the package."""
+    source = export.source
     user = _file_content(source, "/user.json")
     titles = _file_content(source, "messages/index.json")
     entry = partial(
         _package_entry,
         owner_id=text_at(user, "id"),
         owner=text_at(user, "global_name", "username") or "me",
-        tz=tz,
+        tz=export.tz,
     )
     for member in matching(source, (".json", ".csv"), _is_package_channel, limit=0, name=_FILE):
         folder = _FOLDER.search(member.name)
         number = folder[1] if folder else ""
         title = text_at(titles, number) or (f"channel {number}" if number else member.stem)
-        draft = Draft(title, newest_first=True, extra={"id": number} if number else {})
+        extra = {"id": number} if number else {}
+        draft = export.draft(member.name, title, newest_first=True, extra=extra)
         if member.suffix == ".json":
             draft.fill(load_list(member), f"{member.name}, ", entry)
         else:
@@ -100,7 +101,6 @@ def _read_package(source: Source, tz: Zone) -> Iterator[Draft]:
                 message = entry(dict(zip(header, row, strict=False)))
                 message.where = place
                 draft.add(message)
-        yield draft
 
 
 def table_rows(member: Member) -> list[tuple[str, list[str]]]:
@@ -181,36 +181,36 @@ def _is_page(member: Member) -> bool:
     return discord_html.is_page(decode(member.head(_PAGE_HEAD)))
 
 
-def _drafts(found: Export) -> Iterable[Draft]:
-    source, options, tz = found.source, found.options, found.tz
+def _read(export: Export) -> None:
+    source, options, tz = export.source, export.options, export.tz
     has_channels = any(_CHANNELS.find(source))
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
     if not has_channels and not tables:
         if _holds_package(source):
-            found.notes.append("a Discord data package holds its owner's messages only")
-            return list(_read_package(source, tz))
+            export.notes.append("a Discord data package holds its owner's messages only")
+            _read_package(export)
+            return
         if pages := list(matching(source, _PAGES, _is_page, limit=0)):
 
             def dates(stamps: list[str]) -> Callable[[str], datetime | None]:
                 return partial(_parse_date, order=options.dates or _date_order(stamps))
 
-            return discord_html.drafts(pages, tz, dates, _is_notice)
-    drafts: dict[str, Draft] = {}
-    for member in found if has_channels or not tables else ():
-        export = load_export(member)
-        number = text_at(export, "channel/id")
-        draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
-        draft.fill(export["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
+            discord_html.read_pages(pages, export, dates, _is_notice)
+            return
+    for member in export if has_channels or not tables else ():
+        channel = load_export(member)
+        draft = _channel(channel, member, export)
+        draft.fill(channel["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
     for member in tables:
-        drafts[f"/{member.name}"] = _table(member, options, tz)
-    return drafts.values()
+        _read_table(member, export)
 
 
-def _channel(export: Fields, member: Member) -> Draft:
-    channel = object_at(export, "channel")
+def _channel(file: Fields, member: Member, export: Export) -> Draft:
+    channel = object_at(file, "channel")
     extra = {key: text_at(channel, key) for key in ("category", "type", "id", "topic")}
-    extra["guild"] = text_at(export, "guild/name")
-    return Draft(text_at(channel, "name") or member.stem, extra=extra)
+    extra["guild"] = text_at(file, "guild/name")
+    name = text_at(channel, "name") or member.stem
+    return export.draft(extra["id"] or f"/{member.name}", name, extra=extra)
 
 
 def _entry(item: Fields, tz: Zone) -> Entry | None:
@@ -286,10 +286,10 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield make_attachment(picture, "image")
 
 
-def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
-    draft = Draft(member.stem)
+def _read_table(member: Member, export: Export) -> None:
+    draft = export.draft(f"/{member.name}", member.stem)
     rows = [(where, row) for where, row in table_rows(member)[1:] if row]
-    order = options.dates or _date_order([row[2] for _, row in rows if len(row) > 2])
+    order = export.options.dates or _date_order([row[2] for _, row in rows if len(row) > 2])
     for where, row in rows:
         if len(row) < 4:
             draft.leave(where, "too few columns")
@@ -298,7 +298,7 @@ def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
         entry = Entry(
             author,
             name,
-            from_stamp(stamp, tz) or _parse_date(stamp, order),
+            from_stamp(stamp, export.tz) or _parse_date(stamp, order),
             text,
             attachments=tuple(
                 make_attachment(url.strip()) for url in files.split(",") if url.strip()
@@ -307,7 +307,6 @@ def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
             where=where,
         )
         discord_html.add(draft, entry, _is_notice(text) and not files)
-    return draft
 
 
 def _parse_reaction(mark: str) -> tuple[str, tuple[()], int]:
@@ -337,5 +336,5 @@ def _parse_date(text: str, order: DateOrder) -> datetime | None:
 
 
 FORMAT = export_format(
-    "Discord (DiscordChatExporter, data package)", "discord", _CHANNELS, _drafts, _sniff
+    "Discord (DiscordChatExporter, data package)", "discord", _CHANNELS, _read, _sniff
 )

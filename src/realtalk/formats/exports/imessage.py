@@ -30,8 +30,8 @@ from realtalk.formats.exports.imessage_pages import (
     Reaction,
     is_page,
     is_text,
-    page_draft,
-    text_draft,
+    read_page,
+    read_text,
 )
 from realtalk.formats.json_input import Fields, Zone, make_attachment, scalar, text_at, whole
 from realtalk.formats.source import FormatFiles, Member
@@ -107,12 +107,12 @@ def _is_database(member: Member) -> bool:
 class _Conversations:
     """Every conversation of a database."""
 
-    def __init__(self, database: Database, member: Member) -> None:
+    def __init__(self, database: Database, member: Member, export: Export) -> None:
         self._rows = database.rows
         self._member = member
+        self._export = export
         if not database.has(_NEEDED):
             raise member.error("holds no messages of Apple's")
-        self._drafts: dict[str, Draft] = {}
         self._people = {row["ROWID"]: scalar(row["id"]) for row in self._rows("handle")}
         self._members: dict[Any, list[str]] = defaultdict(list)  # of a conversation
         for row in self._rows("chat_handle_join"):
@@ -128,7 +128,7 @@ class _Conversations:
                 self._files[row.get("message_id")].append(file)
         self._chats = {row["ROWID"]: row for row in self._rows("chat")}
 
-    def read(self, tz: Zone) -> list[Draft]:
+    def read(self) -> None:
         """Every message in its conversation, with what was given to it."""
         marks: dict[str, dict[tuple[str, str], Reaction]] = defaultdict(dict)
         for row in self._rows("message"):
@@ -148,21 +148,20 @@ class _Conversations:
                 draft.notice()
             else:
                 where = f"{self._member.name}, message {row['ROWID']}"
-                draft.add(_entry(row, sender, self._files.get(row["ROWID"], []), tz, where))
-        for draft in self._drafts.values():
+                files = self._files.get(row["ROWID"], [])
+                draft.add(_entry(row, sender, files, self._export.tz, where))
+        for draft in self._export.drafts.values():
             for entry in draft.entries:
                 if entry.id in marks:
                     entry.extra |= reactions(marks[entry.id].values())
-        return list(self._drafts.values())
 
     def _draft(self, number: Any, person: str) -> Draft:
         """The chat that a message belongs to; one of a person without it is theirs."""
         chat = self._chats.get(number, {})
         key = text_at(chat, "chat_identifier") or person or "unknown"
-        if key not in self._drafts:
-            extra = {"participants": self._members.get(number, [])}
-            self._drafts[key] = Draft(text_at(chat, "display_name") or key, extra=extra)
-        return self._drafts[key]
+        extra = {"participants": self._members.get(number, [])}
+        name = text_at(chat, "display_name") or key
+        return self._export.draft((self._member, key), name, extra=extra)
 
 
 def _react(
@@ -241,21 +240,19 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
-    drafts: list[Draft] = []
+def _read(export: Export) -> None:
     pages = {(member.folder, member.stem) for member in export.members if member.suffix == ".html"}
     for member in export:
         if member.suffix in DATABASES:
             with open_database(member, _TABLES) as database:
-                drafts += _Conversations(database, member).read(export.tz)
+                _Conversations(database, member, export).read()
             export.notes += log_notes(member)
         elif member.suffix == ".html":
-            drafts.append(page_draft(member))
+            read_page(member, export)
         elif (member.folder, member.stem) not in pages:
-            drafts.append(text_draft(member))
-    return drafts
+            read_text(member, export)
 
 
 FORMAT = export_format(
-    "iMessage (chat.db, imessage-exporter's text or HTML)", "imessage", _FILES, _drafts
+    "iMessage (chat.db, imessage-exporter's text or HTML)", "imessage", _FILES, _read
 )

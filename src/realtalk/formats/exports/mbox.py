@@ -175,7 +175,7 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     box = _Box()
     for member in export:
         for number, data in enumerate(_mails(member), 1):
@@ -184,7 +184,8 @@ def _drafts(export: Export) -> list[Draft]:
         export.notes.append(
             f"lines cut from mails: {box.quoted:,} of quotations, {box.signatures:,} of signatures"
         )
-    return [*box.drafts(), box.rest]
+    box.fill(export)
+    export.drafts[None] = box.rest
 
 
 def _mails(member: Member) -> Iterator[bytes]:
@@ -279,14 +280,12 @@ class _Box:
             place = self._before[place]
         return place
 
-    def drafts(self) -> list[Draft]:
+    def fill(self, export: Export) -> None:
         """One draft per thread."""
-        threads: dict[int, Draft] = {}
         for place, (topic, entry) in enumerate(self._mails):
-            draft = threads.setdefault(self._first(place), Draft(""))
+            draft = export.draft(self._first(place), "")
             draft.name = draft.name or topic
             draft.add(entry)
-        return list(threads.values())
 
 
 def _sender(mail: Mail) -> tuple[str, str]:
@@ -371,4 +370,4 @@ def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:
             yield make_attachment("", name=_plain(name or ""), mime=kind)
 
 
-FORMAT = export_format("E-mail (mbox, eml)", "mbox", _FILES, _drafts)
+FORMAT = export_format("E-mail (mbox, eml)", "mbox", _FILES, _read)

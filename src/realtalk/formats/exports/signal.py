@@ -485,7 +485,7 @@ def _sniff(source: Source) -> bool:
     return any(_texts(source, 64)) or _JSON.sniff(source)
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     source, files = export.source, export.members
     alone = len(source.members) == 1
     drafts = [
@@ -504,7 +504,7 @@ def _drafts(export: Export) -> list[Draft]:
         raise source.error("no Signal conversation found")
     if pasted:
         export.notes.append(f"dated lines inside messages, taken for pasted text: {pasted:,}")
-    return drafts
+    export.drafts |= enumerate(drafts)
 
 
 def _draft(member: Member) -> tuple[Draft, int]:
@@ -571,5 +571,5 @@ def _markdown(entry: Entry) -> None:
 
 
 FORMAT = export_format(
-    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _drafts, _sniff
+    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _read, _sniff
 )

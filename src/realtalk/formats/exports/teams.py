@@ -16,7 +16,7 @@ What an entry is stands in its type; calls, people who come and go and the like 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -79,9 +79,7 @@ _KINDS = word_pairs("""
 """)
 
 
-def _fill_personal(
-    drafts: dict[tuple[str, ...], Draft], export: Fields, file: str, tz: Zone
-) -> None:
+def _fill_personal(found: Export, export: Fields, file: str) -> None:
     """Adds one chat per conversation, or to the chat that another file has of it."""
     owner = text_at(export, "userId")
     names = _names(export)
@@ -89,17 +87,15 @@ def _fill_personal(
         number = text_at(conversation, "id")
         name = text_at(conversation, "displayName") or names.get(number, "") or number
         extra = {"id": number, "owner": owner}
-        draft = drafts.setdefault(
-            (number,) if number else (file, str(place)),
-            Draft(name, newest_first=True, extra=extra),
-        )
+        key = number or (file, place)
+        draft = found.draft(key, name, newest_first=True, extra=extra)
         is_list = number.startswith(_PERSONAL_LISTS) and number != _NOTES
         where = f"{file}, conversations[{place}].MessageList"
         for here, item in draft.objects(as_list(conversation.get("MessageList")), where):
             if is_list:
                 draft.notice()
                 continue
-            entry = _personal_entry(item, here, names, tz)
+            entry = _personal_entry(item, here, names, found.tz)
             kind = text_at(item, "messagetype")
             entry.call = kind == "Event/Call" and _begins(text_at(item, "content"))
             if entry.call or _is_said(kind):
@@ -235,31 +231,22 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(found: Export) -> Iterable[Draft]:
-    tz = found.tz
-    drafts: dict[tuple[str, ...], Draft] = {}
+def _read(found: Export) -> None:
     short: list[str] = []  # ids of messages of which the file does not hold every reply
     for member in found:
         export = load(member)
         if isinstance(mapping(export).get("conversations"), list):
-            _fill_personal(drafts, export, member.name, tz)
+            _fill_personal(found, export, member.name)
         else:
-            _fill(export, member, drafts, tz, short)
+            _fill(export, member, found, short)
     if short:
         found.notes.append(
             "messages of which the export says that it does not hold every reply: "
             f"{len(short):,} (the first is {short[0]})"
         )
-    return drafts.values()
 
 
-def _fill(
-    export: Any,
-    member: Member,
-    drafts: dict[tuple[str, ...], Draft],
-    tz: Zone,
-    short: list[str],
-) -> None:
+def _fill(export: Any, member: Member, found: Export, short: list[str]) -> None:
     """Adds messages as Graph gives them: a list, an object that holds one, or a list of those."""
     whole_file = isinstance(export, list)
     holders = export if whole_file else [export]
@@ -267,17 +254,15 @@ def _fill(
         raise member.error("no list of messages")
     titles = (text_at(holder, "topic", "displayName", "name") for holder in holders if _key(holder))
     title = next(filter(None, titles), "")
-    here: dict[tuple[str, ...], Draft] = {}
+    here: dict[Hashable, Draft] = {}
     calls: set[str] = set()
     for path, item in _threads(_list_items(holders, numbered=whole_file)):
         where = f"{member.name}, {path}"
         channel = object_at(mapping(item), "channelIdentity")
         number = text_at(mapping(item), "chatId") or text_at(channel, "channelId")
         # What is no object stands in the file's first chat.
-        place = (number,) if number else next(iter(here), (member.name, ""))
-        draft = here[place] = drafts.setdefault(
-            place, Draft("", newest_first=True, extra={"id": number})
-        )
+        place = number or next(iter(here), (member.name, ""))
+        draft = here[place] = found.draft(place, "", newest_first=True, extra={"id": number})
         if _is_short(mapping(item)):
             short.append(text_at(item, "id") or where)
         if not isinstance(item, dict):
@@ -287,7 +272,7 @@ def _fill(
                 Entry(
                     text_at(caller, "id"),
                     text_at(caller, "displayName"),
-                    from_stamp(item.get("createdDateTime"), tz),
+                    from_stamp(item.get("createdDateTime"), found.tz),
                     "",
                     call=True,
                 )
@@ -295,7 +280,7 @@ def _fill(
         elif text_at(item, "messageType") not in ("message", "") or object_at(item, "eventDetail"):
             draft.notice()
         else:
-            draft.add(_entry(item, where, tz))
+            draft.add(_entry(item, where, found.tz))
     for draft in here.values():
         people = list(dict.fromkeys(entry.name for entry in draft.entries if entry.name))
         of_people = ", ".join(people[:_NAMED_AFTER]) if len(here) > 1 else ""
@@ -431,4 +416,4 @@ def _files(files: Sequence[Fields]) -> Iterator[Attachment]:
             yield Attachment("link", title, text_at(file, "contentUrl"))
 
 
-FORMAT = export_format("Microsoft Teams, Skype (JSON)", "teams", _FILES, _drafts)
+FORMAT = export_format("Microsoft Teams, Skype (JSON)", "teams", _FILES, _read)

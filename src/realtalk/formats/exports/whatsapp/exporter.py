@@ -40,9 +40,8 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     rest = Draft("")
-    drafts: dict[str, Draft] = {}
     for member in export:
         for jid, chat in mapping(load(member)).items():
             if not isinstance(chat, dict):
@@ -50,11 +49,11 @@ def _drafts(export: Export) -> list[Draft]:
                 continue
             number, _, server = jid.partition("@")
             name = text_at(chat, "name") or (f"+{number}" if number.isdigit() else number)
-            draft = drafts.setdefault(jid, Draft(name, id=jid))
+            draft = export.draft(jid, name, id=jid)
             partner = "" if server == "g.us" else name
             read_entry = partial(_entry, partner=partner, tz=export.tz)
             draft.fill(object_at(chat, "messages").values(), f"{member.name}, {jid}", read_entry)
-    return [*drafts.values(), rest]
+    export.drafts[None] = rest
 
 
 def _entry(item: Fields, partner: str, tz: Zone) -> Entry | None:
@@ -91,4 +90,4 @@ def _entry(item: Fields, partner: str, tz: Zone) -> Entry | None:
     )
 
 
-FORMAT = export_format("WhatsApp-Chat-Exporter (JSON)", "whatsapp-exporter", _FILES, _drafts)
+FORMAT = export_format("WhatsApp-Chat-Exporter (JSON)", "whatsapp-exporter", _FILES, _read)
