@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
+from realtalk.formats.exports.assembly import Entry, Export, export_format
 from realtalk.formats.json_input import (
     BLANK,
     Fields,
@@ -81,16 +80,34 @@ _FILES = FormatFiles(
 
 def _read(export: Export) -> None:
     for member in export:
-        parts = _Parts()
+        meta: Fields = {}
+        people: dict[str, Fields] = {}
+        messages: list[tuple[str, Any]] = []
+        notices = 0
         for where, line in _values(member) if member.suffix == ".json" else _lines(member):
-            parts.add(where, line)
+            kind = text_at(mapping(line), "_type")
+            if kind == "header":
+                meta = meta or object_at(line, "meta")
+            elif kind == "member":
+                people[text_at(line, "platformId")] = line
+            else:
+                messages.append((where, line))
+                continue
+            notices += bool(where)
         # Only a group has an id by which two files can be known for one chat.
-        group = text_at(parts.meta, "groupId")
-        place = (text_at(parts.meta, "platform"), group) if group else (member.name,)
-        keys = ("platform", "type", "groupId", "ownerId")
-        extra = {key: text_at(parts.meta, key) for key in keys}
-        name = text_at(parts.meta, "name") or member.stem
-        parts.fill(export.draft(place, name, id=group, extra=extra), export.tz)
+        extra = {key: text_at(meta, key) for key in ("platform", "type", "groupId", "ownerId")}
+        group, name = extra["groupId"], text_at(meta, "name") or member.stem
+        key = (extra["platform"], group) if group else member.name
+        draft = export.draft(key, name, id=group, extra=extra)
+        draft.notice(notices)
+        for where, item in messages:
+            if not isinstance(item, dict):
+                draft.leave(where, "not a JSON object")
+            elif text_at(item, "_type") != "message":
+                draft.leave(where, "neither header, member nor message")
+            else:
+                person = people.get(text_at(item, "sender"), {})
+                draft.take(_entry(item, person, export.tz), where)
 
 
 def _lines(member: Member) -> Iterator[tuple[str, Any]]:
@@ -108,38 +125,6 @@ def _values(member: Member) -> Iterator[tuple[str, Any]]:
     for index, item in enumerate(export["messages"]):
         place = f"{member.name}, messages[{index}]"
         yield place, item | {"_type": "message"} if isinstance(item, dict) else item
-
-
-@dataclass(slots=True)
-class _Parts:
-    """What the lines of one file are."""
-
-    meta: Fields = field(default_factory=dict)
-    people: dict[str, Fields] = field(default_factory=dict)
-    messages: list[tuple[str, Any]] = field(default_factory=list)
-    notices: int = 0
-
-    def add(self, where: str, line: Any) -> None:
-        kind = text_at(mapping(line), "_type")
-        if kind == "header":
-            self.meta = self.meta or object_at(line, "meta")
-        elif kind == "member":
-            self.people[text_at(line, "platformId")] = line
-        else:
-            self.messages.append((where, line))
-            return
-        self.notices += bool(where)
-
-    def fill(self, draft: Draft, tz: Zone) -> None:
-        draft.notice(self.notices)
-        for where, item in self.messages:
-            if not isinstance(item, dict):
-                draft.leave(where, "not a JSON object")
-            elif text_at(item, "_type") != "message":
-                draft.leave(where, "neither header, member nor message")
-            else:
-                person = self.people.get(text_at(item, "sender"), {})
-                draft.take(_entry(item, person, tz), where)
 
 
 def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:

@@ -17,8 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from functools import partial
 
 from realtalk.chat import Attachment
@@ -46,8 +45,6 @@ from realtalk.formats.json_input import (
     with_keys,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
-from realtalk.text.calendars import DateOrder
-from realtalk.text.written_days import parse_spelled
 
 # Discord's own data package into chats: only what the package's owner wrote.
 #
@@ -98,9 +95,7 @@ def _read_package(export: Export) -> None:
         else:
             (_, header), *rows = [(place, row) for place, row in table_rows(member) if row]
             for place, row in rows:
-                message = entry(dict(zip(header, row, strict=False)))
-                message.where = place
-                draft.add(message)
+                draft.take(entry(dict(zip(header, row, strict=False))), place)
 
 
 def table_rows(member: Member) -> list[tuple[str, list[str]]]:
@@ -140,20 +135,12 @@ _SAID = frozenset(
     {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
 )
 _CALLS = frozenset({"Call", "3"})
-# What the exporter writes for notices; its CSV has no column that tells them.
-_EXPORTER = re.compile(
-    r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
-    r"Removed .{1,80} from the group\.|Started a call that lasted [\d.,\s]{1,12} minutes\.|"
-    r"Changed the channel name(?:\.|: .{1,120})|Changed the channel icon\.|Pinned a message\.|"
-    r"Started a thread\.|Joined the server\.|A poll has closed\."
-)
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
 _PAGES = (".html", ".htm")
 _PAGE_HEAD = 1 << 18  # bytes: a page begins with its styles
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
 _EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
-_NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 
 
 def _sniff(source: Source) -> bool:
@@ -182,7 +169,7 @@ def _is_page(member: Member) -> bool:
 
 
 def _read(export: Export) -> None:
-    source, options, tz = export.source, export.options, export.tz
+    source, tz = export.source, export.tz
     has_channels = any(_CHANNELS.find(source))
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
     if not has_channels and not tables:
@@ -191,11 +178,7 @@ def _read(export: Export) -> None:
             _read_package(export)
             return
         if pages := list(matching(source, _PAGES, _is_page, limit=0)):
-
-            def dates(stamps: list[str]) -> Callable[[str], datetime | None]:
-                return partial(_parse_date, order=options.dates or _date_order(stamps))
-
-            discord_html.read_pages(pages, export, dates, _is_notice)
+            discord_html.read_pages(pages, export)
             return
     for member in export if has_channels or not tables else ():
         channel = load_export(member)
@@ -289,7 +272,9 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
 def _read_table(member: Member, export: Export) -> None:
     draft = export.draft(f"/{member.name}", member.stem)
     rows = [(where, row) for where, row in table_rows(member)[1:] if row]
-    order = export.options.dates or _date_order([row[2] for _, row in rows if len(row) > 2])
+    order = export.options.dates or discord_html.date_order(
+        [row[2] for _, row in rows if len(row) > 2]
+    )
     for where, row in rows:
         if len(row) < 4:
             draft.leave(where, "too few columns")
@@ -298,7 +283,7 @@ def _read_table(member: Member, export: Export) -> None:
         entry = Entry(
             author,
             name,
-            from_stamp(stamp, export.tz) or _parse_date(stamp, order),
+            from_stamp(stamp, export.tz) or discord_html.parse_date(stamp, order),
             text,
             attachments=tuple(
                 make_attachment(url.strip()) for url in files.split(",") if url.strip()
@@ -306,33 +291,12 @@ def _read_table(member: Member, export: Export) -> None:
             extra=reactions(_parse_reaction(mark.strip()) for mark in marks.split(",")),
             where=where,
         )
-        discord_html.add(draft, entry, _is_notice(text) and not files)
+        discord_html.add(draft, entry, likely=not files)
 
 
 def _parse_reaction(mark: str) -> tuple[str, tuple[()], int]:
     match = _COUNTED.fullmatch(mark)
     return (match[1], (), int(match[2])) if match else (mark, (), 1)
-
-
-def _is_notice(text: str) -> bool:
-    """Whether these are the exporter's words for what the app itself wrote."""
-    return _EXPORTER.fullmatch(text) is not None
-
-
-def _date_order(stamps: list[str]) -> DateOrder:
-    """Day or month first, as the largest numbers of the file allow; month where they do not."""
-    firsts = (int(match[1]) for stamp in stamps if (match := _NUMERIC.match(stamp)))
-    return "dmy" if any(12 < first <= 31 for first in firsts) else "mdy"
-
-
-def _parse_date(text: str, order: DateOrder) -> datetime | None:
-    """A date in the exporter's own way of writing: 01-May-24 09:30 AM, 5/1/2024 9:30 AM."""
-    for form in ("%d-%b-%y %I:%M %p", "%d-%b-%Y %I:%M %p", "%d-%b-%y %H:%M"):
-        try:
-            return datetime.strptime(text.strip(), form)
-        except ValueError:
-            continue
-    return parse_spelled(text, order) if _NUMERIC.match(text) else None
 
 
 FORMAT = export_format(

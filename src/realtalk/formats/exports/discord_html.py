@@ -20,7 +20,7 @@ the exporter's language, is only needed where the number is none of Discord's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,6 +29,8 @@ from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
 from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.json_input import Zone, from_number, make_attachment, word_pairs
 from realtalk.formats.source import Member
+from realtalk.text.calendars import DateOrder
+from realtalk.text.written_days import parse_spelled
 
 _EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
 _SMALLEST = 1 << 40  # numbers below are no times
@@ -62,6 +64,14 @@ _ROLES = [
         """.strip().splitlines(),
     )
 ]
+# What the exporter writes for notices; its CSV has no column that tells them.
+_EXPORTER = re.compile(
+    r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
+    r"Removed .{1,80} from the group\.|Started a call that lasted [\d.,\s]{1,12} minutes\.|"
+    r"Changed the channel name(?:\.|: .{1,120})|Changed the channel icon\.|Pinned a message\.|"
+    r"Started a thread\.|Joined the server\.|A poll has closed\."
+)
+_NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 _GROUPS = frozenset(("chatlog__message-group", "msg"))
 _NAMES = ("chatlog__author", "chatlog__author-name", "msg-user")
 # Server and channel, of every age.
@@ -98,36 +108,47 @@ def is_page(text: str) -> bool:
 def read_pages(
     members: list[Member],
     export: Export,
-    dates: Callable[[list[str]], Callable[[str], datetime | None]],
-    is_notice: Callable[[str], bool],
 ) -> None:
-    """One chat per channel.
-
-    `dates` gives a way to read dates as those of all pages are written, and `is_notice` tells the
-    exporter's words for what the app wrote: old pages have no other mark of it.
-    """
+    """One chat per channel."""
     pages = [(member, _Page(member)) for member in members]
     stamps = [message.stamp for _, page in pages for message in page.messages]
-    parse_date = dates(stamps)
+    order = export.options.dates or date_order(stamps)
     for member, page in pages:
         channel = _CHANNEL.search(member.name)
         key = channel[1] if channel else f"/{member.name}"
         draft = export.draft(key, page.title or member.stem)
         draft.notice(page.notices)
         for place, message in enumerate(page.messages, 1):
-            entry = message.entry(export.tz, parse_date)
+            entry = message.entry(export.tz, order)
             entry.where = f"{member.name}, message {entry.id or place}"
-            notice = message.is_old and not entry.attachments and is_notice(entry.text)
-            add(draft, entry, notice)
+            # Old pages have no other mark of a notice than its words.
+            add(draft, entry, likely=message.is_old and not entry.attachments)
 
 
-def add(draft: Draft, entry: Entry, notice: bool) -> None:
+def add(draft: Draft, entry: Entry, *, likely: bool) -> None:
     """Adds an entry that may be the exporter's words for what the app wrote, or for a call."""
+    notice = likely and _EXPORTER.fullmatch(entry.text) is not None
     entry.call = notice and entry.text.startswith("Started a call")
     if notice and not entry.call:
         draft.notice()
     else:
         draft.add(entry)
+
+
+def date_order(stamps: list[str]) -> DateOrder:
+    """Day or month first, as the largest numbers of the file allow; month where they do not."""
+    firsts = (int(match[1]) for stamp in stamps if (match := _NUMERIC.match(stamp)))
+    return "dmy" if any(12 < first <= 31 for first in firsts) else "mdy"
+
+
+def parse_date(text: str, order: DateOrder) -> datetime | None:
+    """A date in the exporter's own way of writing: 01-May-24 09:30 AM, 5/1/2024 9:30 AM."""
+    for form in ("%d-%b-%y %I:%M %p", "%d-%b-%Y %I:%M %p", "%d-%b-%y %H:%M"):
+        try:
+            return datetime.strptime(text.strip(), form)
+        except ValueError:
+            continue
+    return parse_spelled(text, order) if _NUMERIC.match(text) else None
 
 
 class _Page:
@@ -170,7 +191,7 @@ class _Message:
         titles = [stamp.attributes["title"] for stamp in stamps if "title" in stamp.attributes]
         return "".join(titles[-1:]) or "".join(stamp.line() for stamp in stamps[:1])
 
-    def entry(self, tz: Zone, parse_date: Callable[[str], datetime | None]) -> Entry:
+    def entry(self, tz: Zone, order: DateOrder) -> Entry:
         number = self.element.attributes.get("data-message-id", "")
         sent = int(number) if _NUMBER.fullmatch(number) else 0
         time = from_number((sent >> 22) + _EPOCH, tz, 1000) if sent > _SMALLEST else None
@@ -185,7 +206,7 @@ class _Message:
         return Entry(
             about.get("data-user-id") or (also if self.is_old else ""),
             name,
-            time or parse_date(self.stamp),
+            time or parse_date(self.stamp, order),
             "".join(text.text(_in_text) for text in self.parts.get("text", ())).strip(),
             id=number,
             attachments=tuple(
