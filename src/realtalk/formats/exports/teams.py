@@ -23,7 +23,7 @@ import orjson
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import Flat, Tag, find_links, flat, unescape, walk
+from realtalk.formats.exports.html_tags import Flat, Tag, elements, find_links, flat, walk
 from realtalk.formats.json_input import (
     Fields,
     Zone,
@@ -137,18 +137,13 @@ def _names(export: Fields) -> dict[str, str]:
 
 def _callers(content: str) -> Iterator[tuple[str, str]]:
     """Who took part in a call: <part identity="live:ann"><name>Ann</name></part>."""
-    person = inside = ""
-    for piece in walk(content):
-        if isinstance(piece, str):
-            name = unescape(piece).strip()
-            if person and inside in ("name", "displayname") and name not in ("", person):
-                account = person if person.partition(":")[0].isdigit() else f"8:{person}"
-                if name != account:
-                    yield account, name
-        elif piece.name == "part":
-            person = "" if piece.closes else piece.attributes.get("identity", "")
-        else:
-            inside = "" if piece.closes else piece.name
+    for part in elements(content, lambda element: element.name == "part"):
+        person = part.attributes.get("identity", "")
+        account = person if person.partition(":")[0].isdigit() else f"8:{person}"
+        for name in part.inside():
+            is_name = name.name in ("name", "displayname")
+            if is_name and person and name.line() not in ("", person, account):
+                yield account, name.line()
 
 
 def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -> Entry:
