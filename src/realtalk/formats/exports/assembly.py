@@ -26,7 +26,7 @@ from typing import Any
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import NOT_TEXT, Fields, Zone, drop_empty, whole, zone
+from realtalk.formats.json_input import NOT_TEXT, Fields, Zone, drop_empty, on_clock, whole, zone
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
@@ -96,7 +96,7 @@ class Entry:
 
     author: str
     name: str
-    time: datetime | None
+    time: datetime | None  # with its offset from UTC where that is known
     text: str
     id: str = ""
     attachments: tuple[Attachment, ...] = ()
@@ -220,10 +220,6 @@ class Export:
         return self.drafts[key]
 
     @property
-    def tz(self) -> Zone:
-        return zone(self.options.timezone)
-
-    @property
     def members(self) -> tuple[Member, ...]:
         return self.files.members(self.source)
 
@@ -241,9 +237,10 @@ def export_format(
     """The format of an app whose chats `fill` puts into the drafts of an export."""
 
     def read(source: Source, options: ReadOptions) -> ReadCorpus:
+        tz = zone(options.timezone)
         export = Export(source, options, files)
         fill(export)
-        return _assemble(source, name, list(export.drafts.values()), options, export.notes)
+        return _assemble(source, name, list(export.drafts.values()), options, export.notes, tz)
 
     return Format(title, sniff or files.sniff, read)
 
@@ -254,6 +251,7 @@ def _assemble(
     drafts: Sequence[Draft],
     options: ReadOptions,
     notes: Iterable[str],
+    tz: Zone,
 ) -> ReadCorpus:
     """The reading of all drafts; those without a message only count in the ledger."""
     ledger = Ledger.sum([draft.ledger for draft in drafts])
@@ -264,6 +262,8 @@ def _assemble(
     names = UniqueNames()
     for done, draft in enumerate(drafts):
         options.progress(done, len(drafts), "chats")
+        for entry in (*draft.entries, *draft.calls):
+            entry.time = on_clock(entry.time, tz)
         if draft.entries:
             titles.append(draft.name.strip() or source.name)
             ids.append(draft.id or str(draft.extra.get("id") or ""))

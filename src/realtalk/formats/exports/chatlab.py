@@ -24,7 +24,6 @@ from realtalk.formats.exports.assembly import Entry, Export, export_format
 from realtalk.formats.json_input import (
     BLANK,
     Fields,
-    Zone,
     from_number,
     head_keys,
     head_text,
@@ -107,7 +106,7 @@ def _read(export: Export) -> None:
                 draft.leave(where, "neither header, member nor message")
             else:
                 person = people.get(text_at(item, "sender"), {})
-                draft.take(_entry(item, person, export.tz), where)
+                draft.take(_entry(item, person), where)
 
 
 def _lines(member: Member) -> Iterator[tuple[str, Any]]:
@@ -127,7 +126,7 @@ def _values(member: Member) -> Iterator[tuple[str, Any]]:
         yield place, item | {"_type": "message"} if isinstance(item, dict) else item
 
 
-def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
+def _entry(item: Fields, person: Fields) -> Entry | None:
     kind, sender = whole(item.get("type"), _OTHER), text_at(item, "sender")
     gone = kind == _RECALL and bool(sender)
     if kind == _POKE or (_SYSTEM <= kind < _OTHER and not gone):
@@ -145,7 +144,7 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
     return Entry(
         sender,
         names[0] if names else "",
-        from_number(item.get("timestamp"), tz, per_second),
+        from_number(item.get("timestamp"), per_second),
         text,
         id=text_at(item, "platformMessageId"),
         attachments=files,

@@ -25,9 +25,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.exports import discord_html
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
-    UTC_ZONE,
     Fields,
-    Zone,
     decode,
     from_stamp,
     from_utc,
@@ -82,7 +80,6 @@ def _read_package(export: Export) -> None:
         _package_entry,
         owner_id=text_at(user, "id"),
         owner=text_at(user, "global_name", "username") or "me",
-        tz=export.tz,
     )
     for member in matching(source, (".json", ".csv"), _is_package_channel, limit=0, name=_FILE):
         folder = _FOLDER.search(member.name)
@@ -117,11 +114,11 @@ def _file_content(source: Source, name: str) -> Fields:
     return {}
 
 
-def _package_entry(row: Fields, owner_id: str, owner: str, tz: Zone) -> Entry:
+def _package_entry(row: Fields, owner_id: str, owner: str) -> Entry:
     return Entry(
         owner_id,
         owner,
-        from_utc(from_stamp(row.get("Timestamp"), UTC_ZONE), tz),
+        from_utc(from_stamp(row.get("Timestamp"))),
         text_at(row, "Contents"),
         id=text_at(row, "ID"),
         attachments=tuple(make_attachment(url) for url in text_at(row, "Attachments").split()),
@@ -169,7 +166,7 @@ def _is_page(member: Member) -> bool:
 
 
 def _read(export: Export) -> None:
-    source, tz = export.source, export.tz
+    source = export.source
     has_channels = any(_CHANNELS.find(source))
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
     if not has_channels and not tables:
@@ -183,7 +180,7 @@ def _read(export: Export) -> None:
     for member in export if has_channels or not tables else ():
         channel = load_export(member)
         draft = _channel(channel, member, export)
-        draft.fill(channel["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
+        draft.fill(channel["messages"], f"{member.name}, messages", _entry)
     for member in tables:
         _read_table(member, export)
 
@@ -196,9 +193,9 @@ def _channel(file: Fields, member: Member, export: Export) -> Draft:
     return export.draft(extra["id"] or f"/{member.name}", name, extra=extra)
 
 
-def _entry(item: Fields, tz: Zone) -> Entry | None:
+def _entry(item: Fields) -> Entry | None:
     kind, author = text_at(item, "type"), object_at(item, "author")
-    number, time = text_at(item, "id"), from_stamp(item.get("timestamp"), tz)
+    number, time = text_at(item, "id"), from_stamp(item.get("timestamp"))
     if kind in _CALLS:
         return Entry(text_at(author, "id"), _display_name(author), time, "", id=number, call=True)
     if kind not in _SAID:
@@ -283,7 +280,7 @@ def _read_table(member: Member, export: Export) -> None:
         entry = Entry(
             author,
             name,
-            from_stamp(stamp, export.tz) or discord_html.parse_date(stamp, order),
+            from_stamp(stamp) or discord_html.parse_date(stamp, order),
             text,
             attachments=tuple(
                 make_attachment(url.strip()) for url in files.split(",") if url.strip()

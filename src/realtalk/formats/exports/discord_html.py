@@ -27,7 +27,7 @@ from datetime import datetime
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
 from realtalk.formats.exports.html_tags import Element, page_elements
-from realtalk.formats.json_input import Zone, from_number, make_attachment, word_pairs
+from realtalk.formats.json_input import from_number, make_attachment, word_pairs
 from realtalk.formats.source import Member
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import parse_spelled
@@ -119,7 +119,7 @@ def read_pages(
         draft = export.draft(key, page.title or member.stem)
         draft.notice(page.notices)
         for place, message in enumerate(page.messages, 1):
-            entry = message.entry(export.tz, order)
+            entry = message.entry(order)
             entry.where = f"{member.name}, message {entry.id or place}"
             # Old pages have no other mark of a notice than its words.
             add(draft, entry, likely=message.is_old and not entry.attachments)
@@ -191,10 +191,10 @@ class _Message:
         titles = [stamp.attributes["title"] for stamp in stamps if "title" in stamp.attributes]
         return "".join(titles[-1:]) or "".join(stamp.line() for stamp in stamps[:1])
 
-    def entry(self, tz: Zone, order: DateOrder) -> Entry:
+    def entry(self, order: DateOrder) -> Entry:
         number = self.element.attributes.get("data-message-id", "")
         sent = int(number) if _NUMBER.fullmatch(number) else 0
-        time = from_number((sent >> 22) + _EPOCH, tz, 1000) if sent > _SMALLEST else None
+        time = from_number((sent >> 22) + _EPOCH, 1000) if sent > _SMALLEST else None
         name, about = self.author.line(), self.author.attributes
         also = about.get("title", "")
         clicks = (

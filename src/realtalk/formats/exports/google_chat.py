@@ -23,9 +23,7 @@ from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
-    UTC_ZONE,
     Fields,
-    Zone,
     as_list,
     from_stamp,
     from_utc,
@@ -71,7 +69,7 @@ def _read(export: Export) -> None:
         key = folder if " " in folder else member.name
         name = alone or text_at(info, "name") or folder or member.stem
         draft = export.draft(key, name, extra=extra)
-        entry = partial(_entry, names=names, first=first, tz=export.tz)
+        entry = partial(_entry, names=names, first=first)
         draft.fill(load_export(member)["messages"], f"{member.name}, messages", entry)
 
 
@@ -86,7 +84,7 @@ def _name(person: Fields) -> str:
     return text_at(person, "name", "email")
 
 
-def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone) -> Entry | None:
+def _entry(item: Fields, names: dict[str, str], first: dict[str, str]) -> Entry | None:
     creator = object_at(item, "creator")
     email = text_at(creator, "email").lower()
     number, topic = text_at(item, "message_id"), text_at(item, "topic_id")
@@ -111,7 +109,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
     return Entry(
         email,
         text_at(creator, "name") or names.get(email, "") or email,
-        from_utc(parse_spelled(date) or from_stamp(date, UTC_ZONE), tz),
+        from_utc(parse_spelled(date) or from_stamp(date)),
         text,
         id=number,
         attachments=files,

@@ -33,9 +33,8 @@ from realtalk.formats.exports.imessage_pages import (
     read_page,
     read_text,
 )
-from realtalk.formats.json_input import Fields, Zone, make_attachment, text_at
+from realtalk.formats.json_input import Fields, from_number, make_attachment, text_at
 from realtalk.formats.source import FormatFiles, Member
-from realtalk.text.written_days import from_epoch
 
 # The text in Apple's typedstream, in which newer versions of Messages keep what was written.
 #
@@ -140,8 +139,8 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
         elif row["item_type"] or row["group_action_type"]:
             draft.notice()
         else:
-            where = f"{member.name}, message {row['ROWID']}"
-            draft.add(_entry(row, sender, files[row["ROWID"]], export.tz, where))
+            entry = _entry(row, sender, files[row["ROWID"]])
+            draft.take(entry, f"{member.name}, message {row['ROWID']}")
     for draft in export.drafts.values():
         for entry in draft.entries:
             if entry.id in marks:
@@ -163,7 +162,7 @@ def _react(
         marks[about][name, emoji] = (emoji, [name], 1)
 
 
-def _entry(row: Row, sender: str, listed: list[Row], tz: Zone, where: str) -> Entry:
+def _entry(row: Row, sender: str, listed: list[Row]) -> Entry:
     text = _text(row)
     files = tuple(_file(file, row) for file in listed)
     app = text_at(row, "balloon_bundle_id").rpartition(":")[2].rpartition(".")[2]
@@ -174,7 +173,7 @@ def _entry(row: Row, sender: str, listed: list[Row], tz: Zone, where: str) -> En
     return Entry(
         sender,
         OWNER if row.get("is_from_me") else sender,
-        _time(row.get("date"), tz),
+        _time(row["date"]),
         text,
         id=text_at(row, "guid"),
         attachments=files,
@@ -183,7 +182,6 @@ def _entry(row: Row, sender: str, listed: list[Row], tz: Zone, where: str) -> En
         # What was unsent has lost its text.
         deleted=(edited or bool(row["date_retracted"])) and not says,
         extra={"subject": text_at(row, "subject")},
-        where=where,
     )
 
 
@@ -202,11 +200,11 @@ def _file(file: Row, row: Row) -> Attachment:
     return make_attachment(file.get("filename"), kind, name, file.get("mime_type"))
 
 
-def _time(value: float | None, tz: Zone) -> datetime | None:
+def _time(value: float | None) -> datetime | None:
     """A date of Apple's: nanoseconds, or seconds in older databases, since 2001."""
     if not value:
         return None
-    return from_epoch(_EPOCH + (value / 1e9 if abs(value) >= _SECONDS else value), tz)
+    return from_number(_EPOCH + (value / 1e9 if abs(value) >= _SECONDS else value))
 
 
 def _is_ours(member: Member) -> bool:

@@ -328,7 +328,7 @@ def _files_in(element: Element, around: str = "") -> Iterator[tuple[str, str]]:
             yield from _files_in(part, holds)
 
 
-def _page_entry(message: Element, where: str) -> Entry | None:
+def _page_entry(message: Element) -> Entry | None:
     """A message; None where it only says that a place or a film is shared."""
     own = list(_own(message))
 
@@ -378,7 +378,6 @@ def _page_entry(message: Element, where: str) -> Entry | None:
         edited=bool(edited),
         deleted=bool(having("deleted") or (having("unsent") and not (text or files))),
         extra=reactions(mark for mark in marks if mark),
-        where=where,
     )
 
 
@@ -395,12 +394,12 @@ def read_page(member: Member, export: Export) -> None:
     numbers = count(1)
 
     def take(message: Element, parent: Entry | None) -> None:
-        entry = _page_entry(message, f"{member.name}, message {next(numbers)}")
-        if entry is None:
-            chat.notice()
-        elif parent is None:
-            chat.add(entry)
+        entry = _page_entry(message)
+        where = f"{member.name}, message {next(numbers)}"
+        if parent is None or entry is None:
+            chat.take(entry, where)
         else:
+            entry.where = where
             copies.append((parent.id, entry))
         for answer in filter(_is_message, _own(message)):
             take(answer, entry)

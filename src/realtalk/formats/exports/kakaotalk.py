@@ -250,7 +250,7 @@ def _read_table(member: Member, draft: Draft) -> None:
         if len(row) < 3:
             draft.leave(where, "too few columns")
             continue
-        entry = Entry("", row[1], from_stamp(row[0], None), row[2], where=where)
+        entry = Entry("", row[1], from_stamp(row[0]), row[2], where=where)
         if row[1].strip() and _judge(entry):
             draft.add(entry)
         else:

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.exports.html_tags import VOID, Element, elements
 from realtalk.formats.exports.meta_notices import judge
-from realtalk.formats.exports.meta_repeats import Line, MetaThread
+from realtalk.formats.exports.meta_repeats import MetaThread
 from realtalk.formats.json_input import (
     Fields,
     Zone,
@@ -35,83 +34,32 @@ from realtalk.formats.json_input import (
     mapping,
     object_at,
     objects_at,
+    on_clock,
     records,
     scalar,
     text_at,
     whole,
     word_pairs,
+    zone,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import LONGEST, order_of, parse_spelled
 
-# Conversations of Messenger or Instagram while they are read, until their notices are known.
-#
-#     thread = OpenThread(Draft("Ann"))
-#     thread.candidates.append(Candidate(entry, second=1714548600))
-#     settle([thread])     → notes; thread.draft holds messages, and counts what the app wrote
-#
 # What may be the app's own can only be decided when every conversation is read (`meta_notices`).
 
-_MOST_PEOPLE = 500  # whose names are looked for in every sentence; a group has 250
-_NEAR = 10  # entries between a message and the notice that somebody liked it
 _FIXED = "messages whose characters were put right"
 _REPEATED = "counted as notices because they repeat with nothing but an emoji changing"
 _UNCERTAIN = "messages that begin with their sender's own name and may be notices of the app"
 
 
-class Candidate(NamedTuple):
-    """An entry that is a message, or a notice of the app."""
-
-    entry: Entry
-    second: int = 0  # when it was sent; 0 where a page does not tell it
-    is_repaired: bool = False
-
-
-@dataclass(slots=True)
-class OpenThread:
-    """One conversation: its draft, and what will be in it."""
-
-    draft: Draft
-    candidates: list[Candidate] = field(default_factory=list)
-    reacted: set[tuple[str, int]] = field(default_factory=set)  # who gave a reaction when
-
-    def evidence(self) -> MetaThread:
-        """What distinguishes the notices of a conversation from its messages."""
-        reactions_by_line = [
-            [
-                (name, mark["emoji"])
-                for mark in candidate.entry.extra.get("reactions", ())
-                for name in mark["by"]
-            ]
-            for candidate in self.candidates
-        ]
-        lines = [
-            Line(
-                entry.name,
-                entry.text,
-                bool(entry.attachments),
-                (entry.name, second) in self.reacted,
-                frozenset(
-                    emoji
-                    for marks in reactions_by_line[max(0, at - _NEAR) : at + _NEAR + 1]
-                    for name, emoji in marks
-                    if name == entry.name
-                ),
-                entry.time.toordinal() if entry.time else 0,
-            )
-            for at, (entry, second, _) in enumerate(self.candidates)
-        ]
-        return MetaThread(self.draft.extra.get("participants", ())[:_MOST_PEOPLE], lines)
-
-
-def settle(threads: Sequence[OpenThread]) -> list[str]:
+def _settle(threads: Sequence[MetaThread]) -> list[str]:
     """Gives every entry its place: a message, or a notice of the app; what to say about it."""
-    evidence = [thread.evidence() for thread in threads]
-    uncertain, repeated = judge(evidence)
+    uncertain, repeated = judge(threads)
     fixed = 0
-    for thread, judged in zip(threads, evidence, strict=True):
-        for (entry, _, is_repaired), line in zip(thread.candidates, judged.lines, strict=True):
+    for thread in threads:
+        for line in thread.lines:
+            entry = line.entry
             if line.sort == "notice":
                 thread.draft.notice()
                 continue
@@ -120,7 +68,7 @@ def settle(threads: Sequence[OpenThread]) -> list[str]:
                 entry.deleted = entry.deleted or line.sort == "unsent"
                 if line.sort == "sent" and not entry.attachments:
                     entry.attachments = (Attachment("media"),)
-            fixed += line.sort is None and is_repaired
+            fixed += line.sort is None and line.is_repaired
             thread.draft.add(entry)
     counts = {_FIXED: fixed, _UNCERTAIN: uncertain, _REPEATED: repeated}
     return [f"{meaning}: {count:,}" for meaning, count in counts.items() if count]
@@ -131,7 +79,7 @@ def settle(threads: Sequence[OpenThread]) -> list[str]:
 #     your_facebook_activity/messages/inbox/ann_123/message_1.html    one conversation, newest first
 #     <div class="_a6-g"><div class="_a6-h">Ann</div><div class="_a6-p"><div>hi</div></div>
 #     <div class="_a6-o">May 1, 2024, 9:30 AM</div></div>
-#     → OpenThread(Draft("Ann")) with one candidate of Ann
+#     → MetaThread(Draft("Ann")) with one line of Ann
 #
 # The names of classes change from year to year, so a message is known by its structure: an element
 # that holds a name, a body and a date, in this order, and no other message. Dates are spelled in
@@ -160,7 +108,7 @@ def _is_page(member: Member) -> bool:
     return len(_MetaPage(decode(member.head(_HEAD))).messages) >= least
 
 
-def _page_threads(members: list[Member], order: DateOrder | None) -> list[OpenThread]:
+def _page_threads(members: list[Member], order: DateOrder | None) -> list[MetaThread]:
     """One conversation per folder, its pages in order."""
     pages: dict[str, list[tuple[Member, _MetaPage]]] = {}
     for member in sorted(members, key=lambda member: _part(member, _PAGE)[:2]):
@@ -175,17 +123,17 @@ def _page_threads(members: list[Member], order: DateOrder | None) -> list[OpenTh
     return [_page_thread(parts, order) for parts in pages.values()]
 
 
-def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> OpenThread:
+def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> MetaThread:
     first, page = parts[0]
     people = dict.fromkeys(entry.name for _, page in parts for _, entry in page.messages)
     folder = first.folder.rsplit("/", 1)[-1] if _PAGE.search(first.name) else ""
     extra = {"participants": list(people)}
-    thread = OpenThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
+    thread = MetaThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
     for member, part in parts:
         for index, (stamp, entry) in enumerate(part.messages):
             entry.time = parse_spelled(stamp, order)
             entry.where = f"{member.name}, messages[{index}]"
-            thread.candidates.append(Candidate(entry))
+            thread.take(entry)
     return thread
 
 
@@ -366,48 +314,47 @@ def _read(export: Export) -> None:
     """Every conversation of the source, its parts joined."""
     source = export.source
     pages = [] if any(_FILES.find(source)) else list(_PAGES.find(source))
-    threads = (
-        _page_threads(pages, export.options.dates) if pages else _threads(export.members, export.tz)
-    )
-    export.notes += [*settle(threads), *([_PAGES_NOTE] if pages else [])]
+    threads = _page_threads(pages, export.options.dates) if pages else _threads(export)
+    export.notes += [*_settle(threads), *([_PAGES_NOTE] if pages else [])]
     export.drafts |= enumerate(thread.draft for thread in threads)
 
 
-def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
-    threads: dict[str, OpenThread] = {}
+def _threads(export: Export) -> list[MetaThread]:
+    members, tz = export.members, zone(export.options.timezone)
+    threads: dict[str, MetaThread] = {}
     for member in sorted(members, key=lambda member: _part(member, _PART)):
-        export = mapping(load(member))
-        if not isinstance(export.get("messages"), list):
+        file = mapping(load(member))
+        if not isinstance(file.get("messages"), list):
             if len(members) > 1:
                 continue
             raise member.error("no list of 'messages'")
         # The download of encrypted conversations is clean UTF-8, and the oldest comes first.
-        encrypted = "threadName" in export or any(
-            "senderName" in item for item in records(export["messages"])[:1]
+        encrypted = "threadName" in file or any(
+            "senderName" in item for item in records(file["messages"])[:1]
         )
         fix = scalar if encrypted else repair
         folder, number, _ = _part(member, _PART)
         is_part = bool(number and folder)
-        path = text_at(export, "thread_path")
+        path = text_at(file, "thread_path")
         # What the parts of one conversation have in common.
         key = path or (f"{folder}/" if is_part else f"/{member.name}")
-        thread = threads.setdefault(key, OpenThread(Draft("", newest_first=not encrypted)))
+        thread = threads.setdefault(key, MetaThread(Draft("", newest_first=not encrypted)))
         draft = thread.draft
         draft.id = draft.id or path
         if not draft.name:
             fallback = folder.rsplit("/", 1)[-1] if is_part else member.stem
-            draft.name = fix(export.get("title")) or text_at(export, "threadName") or fallback
+            draft.name = fix(file.get("title")) or text_at(file, "threadName") or fallback
             people = [
                 fix(person.get("name") if isinstance(person, dict) else person)
-                for person in as_list(export.get("participants"))
+                for person in as_list(file.get("participants"))
             ]
             draft.extra = {"participants": people, "thread_path": path}
-        for where, item in draft.objects(export["messages"], f"{member.name}, messages"):
+        for where, item in draft.objects(file["messages"], f"{member.name}, messages"):
             _add(thread, item, where, tz, encrypted=encrypted)
     return list(threads.values())
 
 
-def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: bool) -> None:
+def _add(thread: MetaThread, item: Fields, where: str, tz: Zone, *, encrypted: bool) -> None:
     """Takes one entry."""
     fix = scalar if encrypted else repair
     kind = text_at(item, "type").lower()
@@ -428,7 +375,7 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
     entry = Entry(
         "",
         name,
-        from_number(stamp, tz, 1000),
+        on_clock(from_number(stamp, 1000), tz),
         "" if gone else text,
         attachments=attachments,
         deleted=gone,
@@ -451,7 +398,7 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
         thread.reacted |= {
             (actor, when if when < 10**11 else when // 1000) for _, actor, when in marks if when
         }
-    thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != raw))
+    thread.take(entry, whole(stamp) // 1000, is_repaired=text != raw)
 
 
 def _part(member: Member, pattern: re.Pattern[str]) -> tuple[str, int, str]:

@@ -40,7 +40,6 @@ from realtalk.formats.exports.text_entries import EARLY
 from realtalk.formats.json_input import (
     BLANK,
     Fields,
-    Zone,
     as_list,
     decode,
     from_number,
@@ -172,7 +171,6 @@ def _objects(member: Member, draft: Draft) -> Iterator[tuple[str, Fields]]:
 
 def _frames(member: Member, export: Export) -> None:
     """One draft per chat, and one that counts the frames about the account itself."""
-    tz = export.tz
     rest = Draft("Signal")
     people: dict[str, str] = {}
     chats: dict[str, str] = {}
@@ -199,15 +197,13 @@ def _frames(member: Member, export: Export) -> None:
         number = text_at(item, "chatId")
         partner = chats.get(number, "")
         draft = export.draft((member, number), people.get(partner) or f"Chat {number}")
-        entry = _entry(item, where, people, tz)
+        entry = _entry(item, people)
         if entry is None and (caller := _caller(item, own, partner)):
-            time = from_number(text_at(item, "dateSent"), tz, 1000)
+            time = from_number(text_at(item, "dateSent"), 1000)
             entry = Entry(caller, people.get(caller, ""), time, "", call=True)
         # A payment is told by the app; what was written beside it is somebody's.
-        if entry is None or ("paymentNotification" in item and not entry.text):
-            draft.notice()
-        else:
-            draft.add(entry)
+        is_payment = "paymentNotification" in item and not (entry and entry.text)
+        draft.take(None if is_payment else entry, where)
     export.drafts[member] = rest
 
 
@@ -261,7 +257,7 @@ def _recipient(recipient: Fields) -> str:
     return "Signal" if "releaseNotes" in recipient else f"Recipient {text_at(recipient, 'id')}"
 
 
-def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry | None:
+def _entry(item: Fields, people: dict[str, str]) -> Entry | None:
     """What somebody said; None for an update."""
     author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
     kind = next((key for key in _SAID if key in item), None)
@@ -284,7 +280,7 @@ def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry 
     return Entry(
         author,
         people.get(author, ""),
-        from_number(sent, tz, 1000),
+        from_number(sent, 1000),
         text or text_at(content, "question", "emoji", "note"),
         id=sent,
         attachments=tuple(_frame_attachments(kind, content)),
@@ -292,7 +288,6 @@ def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry 
         edited=bool(item.get("revisions")),
         deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,
-        where=where,
         odd=odd_at(body, "body") or not isinstance(stated, dict | None),
     )
 
@@ -369,17 +364,16 @@ def _read_export(member: Member, export: Export) -> None:
         entry = Entry(
             "",
             text_at(item, "sender"),
-            from_stamp(item.get("date"), export.tz),
+            from_stamp(item.get("date")),
             "" if gone else body,
             attachments=tuple(_files(item)),
             deleted=gone,
             extra=extra,
-            where=where,
             odd=odd_at(item, "body"),
         )
         is_call_item = item.get("call") is True or item.get("missed") is True
         entry.call = is_call_item or _is_call(entry)
-        draft.add(entry)
+        draft.take(entry, where)
 
 
 def _is_call(entry: Entry) -> bool:
@@ -419,10 +413,10 @@ def _desktop(member: Member, export: Export) -> None:
         elif item.get("type") not in ("incoming", "outgoing"):
             draft.notice()
         else:
-            draft.add(_message(item, where, people, number not in groups, export.tz))
+            draft.take(_message(item, people, number not in groups), where)
 
 
-def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz: Zone) -> Entry:
+def _message(item: Fields, people: dict[str, str], private: bool) -> Entry:
     if item["type"] == "outgoing":
         author, name = "", "Me"
     else:
@@ -434,7 +428,7 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
     return Entry(
         author,
         name,
-        from_number(sent, tz, 1000),
+        from_number(sent, 1000),
         "" if gone else _with_mentions(item.get("body"), item.get("bodyRanges"), people),
         id=scalar(sent),
         attachments=tuple(_attachments(item)),
@@ -442,7 +436,6 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
         edited=bool(as_list(item.get("editHistory"))),
         deleted=gone,
         extra=_reactions(item, people, "fromId"),
-        where=where,
         odd=odd_at(item, "body"),
     )
 

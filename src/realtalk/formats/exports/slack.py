@@ -21,7 +21,6 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     as_list,
     from_number,
     head_keys,
@@ -95,7 +94,7 @@ def _read(export: Export) -> None:
         match = _DAY.match(member.name)
         folder = (match["channel"] or "").rsplit("/", 1)[-1] if match else member.stem
         draft = names.draft(export, folder, source.name)
-        entry = partial(_entry, names=names, tz=export.tz)
+        entry = partial(_entry, names=names)
         draft.fill(load_list(member), f"{member.name}, ", entry)
     for draft in export.drafts.values():
         for said in draft.entries:
@@ -199,7 +198,7 @@ def _person(user: Fields) -> str:
     return next(filter(None, names), "")
 
 
-def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
+def _entry(item: Fields, names: _SlackNames) -> Entry | None:
     if not _is_said(item):
         return None
     author, name = names.sender(item)
@@ -214,7 +213,7 @@ def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
     return Entry(
         author,
         name,
-        from_number(ts, tz),
+        from_number(ts),
         text,
         id=ts,
         attachments=(*_attachments(item), *links),

@@ -26,7 +26,6 @@ from realtalk.formats.exports.assembly import Draft, Entry, Export, export_forma
 from realtalk.formats.exports.html_tags import Flat, Tag, elements, find_links, flat, walk
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     as_list,
     drop_empty,
     from_stamp,
@@ -95,13 +94,10 @@ def _fill_personal(found: Export, export: Fields, file: str) -> None:
             if is_list:
                 draft.notice()
                 continue
-            entry = _personal_entry(item, here, names, found.tz)
+            entry = _personal_entry(item, names)
             kind = text_at(item, "messagetype")
             entry.call = kind == "Event/Call" and _begins(text_at(item, "content"))
-            if entry.call or _is_said(kind):
-                draft.add(entry)
-            else:
-                draft.notice()
+            draft.take(entry if entry.call or _is_said(kind) else None, here)
 
 
 def _begins(content: str) -> bool:
@@ -146,7 +142,7 @@ def _callers(content: str) -> Iterator[tuple[str, str]]:
                 yield account, name.line()
 
 
-def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -> Entry:
+def _personal_entry(item: Fields, names: dict[str, str]) -> Entry:
     kind, content = text_at(item, "messagetype"), text_at(item, "content")
     properties = object_at(item, "properties")
     sender = _person(text_at(item, "from"))
@@ -161,7 +157,7 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
     return Entry(
         sender,
         names.get(sender, "") or sender.partition(":")[2] or sender,
-        from_stamp(item.get("originalarrivaltime") or item.get("composetime"), tz),
+        from_stamp(item.get("originalarrivaltime") or item.get("composetime")),
         "" if gone or files else body.text,  # beside a file stand words for old programs
         id=text_at(item, "id"),
         attachments=() if gone else tuple(files or find_links(body)),
@@ -169,7 +165,6 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
         edited=bool(text_at(properties, "edittime")) or "<e_m " in content,
         deleted=gone,
         extra=reactions(marks) | {"quote": "" if body.answers else body.quoted},
-        where=where,
         odd=odd_at(item, "content"),
     )
 
@@ -267,7 +262,7 @@ def _fill(export: Any, member: Member, found: Export, short: list[str]) -> None:
                 Entry(
                     text_at(caller, "id"),
                     text_at(caller, "displayName"),
-                    from_stamp(item.get("createdDateTime"), found.tz),
+                    from_stamp(item.get("createdDateTime")),
                     "",
                     call=True,
                 )
@@ -275,7 +270,7 @@ def _fill(export: Any, member: Member, found: Export, short: list[str]) -> None:
         elif text_at(item, "messageType") not in ("message", "") or object_at(item, "eventDetail"):
             draft.notice()
         else:
-            draft.add(_entry(item, where, found.tz))
+            draft.take(_entry(item), where)
     for draft in here.values():
         people = list(dict.fromkeys(entry.name for entry in draft.entries if entry.name))
         of_people = ", ".join(people[:_NAMED_AFTER]) if len(here) > 1 else ""
@@ -330,7 +325,7 @@ def _is_short(item: Fields) -> bool:
     )
 
 
-def _entry(item: Fields, where: str, tz: Zone) -> Entry:
+def _entry(item: Fields) -> Entry:
     sender = _identity(object_at(item, "from"))
     body = object_at(item, "body")
     content = text_at(body, "content")
@@ -349,7 +344,7 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
     return Entry(
         text_at(sender, "id"),
         text_at(sender, "displayName"),
-        from_stamp(item.get("createdDateTime"), tz),
+        from_stamp(item.get("createdDateTime")),
         "" if gone else body_text.text,
         id=text_at(item, "id"),
         attachments=() if gone else (*_files(files), *find_links(body_text)),
@@ -362,7 +357,6 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
             "quote": "" if answered else body_text.quoted,
             "bot": "application" in object_at(item, "from") and not sender.get("isUser"),
         },
-        where=where,
         odd=odd_at(body, "content") or not isinstance(item.get("body"), dict | None),
     )
 

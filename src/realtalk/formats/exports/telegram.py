@@ -26,7 +26,6 @@ from realtalk.formats.exports.assembly import Entry, Export, export_format, reac
 from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     as_list,
     from_number,
     from_stamp,
@@ -110,11 +109,10 @@ def _read_pages(members: Iterable[Member], export: Export) -> None:
                 # The lines between two days are of the page, not of the chat.
                 draft.notice(not number.startswith("-"))
             else:
-                where = f"{member.name}, message {number}"
-                entry = _page_entry(part, number, where, export.tz)
+                entry = _page_entry(part, number)
                 # Below the first of several bubbles in a row the name is not repeated.
                 entry.name = last[folder] = entry.name or last.get(folder, "")
-                draft.add(entry)
+                draft.take(entry, f"{member.name}, message {number}")
         draft.name = draft.name or folder.rsplit("/", 1)[-1] or member.stem
 
 
@@ -131,7 +129,7 @@ def _said(elements: Iterable[Element]) -> str:
     ).strip()
 
 
-def _page_entry(bubble: Element, number: str, where: str, tz: Zone) -> Entry:
+def _page_entry(bubble: Element, number: str) -> Entry:
     texts = [element for element in bubble.having("text") if "bold" not in element.classes]
     text = _said(texts) or _said(bubble.having("question"))
     forwarded = [name for part in bubble.having("forwarded") for name in part.having("from_name")]
@@ -160,13 +158,12 @@ def _page_entry(bubble: Element, number: str, where: str, tz: Zone) -> Entry:
     return Entry(
         "",
         " ".join(_said(names).split()),
-        from_stamp(date.expand(r"\3-\2-\1T\4\5") if date else "", tz),
+        from_stamp(date.expand(r"\3-\2-\1T\4\5") if date else ""),
         text,
         id=number,
         attachments=attachments,
         reply_to=answered[1] if answered else "",
         extra=reactions(marks) | extra,
-        where=where,
         # A call stands on a page as a bubble of the caller.
         call=not text and [file.kind for file in attachments] == ["call"],
     )
@@ -247,7 +244,7 @@ _JSON = FormatFiles(
 
 
 def _read(export: Export) -> None:
-    tz, source = export.tz, export.source
+    source = export.source
     if not any(_JSON.find(source)) and (pages := list(_PAGES.find(source))):
         export.notes.append(_PAGES_NOTE)
         _read_pages(pages, export)
@@ -267,8 +264,8 @@ def _read(export: Export) -> None:
             items = as_list(chat.get("messages"))
             # What is no message may have no time at all, and must not move those of the others.
             dated = [item for item in records(items) if _is_said(item)]
-            local = all(from_stamp(item.get("date"), None) for item in dated)
-            read_entry = partial(_entry, clock=local and tz is None, tz=tz)
+            local = all(from_stamp(item.get("date")) for item in dated)
+            read_entry = partial(_entry, clock=local and export.options.timezone is None)
             draft.fill(items, f"{where}, messages", read_entry)
             if not local and any("date" in item for item in dated):
                 export.notes.append(
@@ -294,9 +291,9 @@ def _is_said(item: Fields) -> bool:
     return scalar(item.get("type", "message")) == "message"
 
 
-def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
-    stamp = None if clock else from_number(item.get("date_unixtime"), tz)
-    time, number = stamp or from_stamp(item.get("date"), tz), text_at(item, "id")
+def _entry(item: Fields, clock: bool) -> Entry | None:
+    stamp = None if clock else from_number(item.get("date_unixtime"))
+    time, number = stamp or from_stamp(item.get("date")), text_at(item, "id")
     if not _is_said(item):
         # A call by whoever made it; None for any other notice.
         if text_at(item, "action") != "phone_call":
