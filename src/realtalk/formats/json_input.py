@@ -26,12 +26,10 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.limits import DEEPEST
 from realtalk.formats.source import EXPORT_AGAIN, Member, utf16
 from realtalk.notebook import counted
-from realtalk.text.written_days import from_epoch
 
 Fields = dict[str, Any]  # a JSON object
 Events = Iterator[tuple[str, Any]]  # of a parser
 Zone = ZoneInfo | None  # the clock that was asked for
-UTC_ZONE = ZoneInfo("UTC")
 
 _BOM = b"\xef\xbb\xbf"
 # In place of the value of a line that has none, or of one that is nested too deeply.
@@ -241,14 +239,19 @@ def zone(name: str | None) -> Zone:
         ) from error
 
 
-def from_utc(moment: datetime | None, tz: Zone) -> datetime | None:
-    """A time of the UTC clock as the clock of `tz` shows it, if there is one."""
-    if moment is None or tz is None:
+def from_utc(moment: datetime | None) -> datetime | None:
+    """A time of the UTC clock, where it states no other."""
+    return moment.replace(tzinfo=moment.tzinfo or UTC) if moment else None
+
+
+def on_clock(moment: datetime | None, tz: Zone) -> datetime | None:
+    """What the clock of `tz` shows, or the clock on which a time was written."""
+    if moment is None or moment.tzinfo is None:
         return moment
     try:
-        return moment.replace(tzinfo=UTC).astimezone(tz).replace(tzinfo=None)
+        return (moment.astimezone(tz) if tz else moment).replace(tzinfo=None)
     except (ValueError, OverflowError):
-        return moment
+        return None
 
 
 # Values inside an export, of whatever type they turn out to be, into what a message needs.
@@ -257,8 +260,8 @@ def from_utc(moment: datetime | None, tz: Zone) -> datetime | None:
 #     text_at({"nick": "", "name": "Ann"}, "nick", "name") → "Ann"
 #     text_at({"author": {"id": 7}}, "author/id")         → "7"
 #     objects_at({"files": [{"a": 1}, None]}, "files")   → [{"a": 1}]
-#     from_stamp("2024-05-01T09:30:00+02:00", None) → datetime(2024, 5, 1, 9, 30)
-#     from_number("1714548600", None)               → datetime(2024, 5, 1, 7, 30)
+#     from_stamp("2024-05-01T09:30:00+02:00") → datetime(2024, 5, 1, 9, 30), two hours before UTC
+#     from_number("1714548600")               → datetime(2024, 5, 1, 7, 30) of UTC
 #     make_attachment("media/song.opus")   → Attachment("audio", "song.opus", "media/song.opus")
 #
 # Nothing below raises: what cannot be used is empty or None, and the caller says what that means.
@@ -328,23 +331,20 @@ def objects_at(item: Mapping[str, Any], path: str) -> list[Fields]:
     return records((object_at(item, holder) if holder else item).get(key))
 
 
-def from_number(value: Any, tz: Zone, per_second: int = 1) -> datetime | None:
-    """An epoch stamp, number or digits: UTC, or the clock of `tz`."""
+def from_number(value: Any, per_second: int = 1) -> datetime | None:
+    """An epoch stamp, number or digits, as a time of UTC."""
     try:
-        return from_epoch(float(scalar(value)) / per_second, tz)
-    except (ValueError, OverflowError):
+        return datetime.fromtimestamp(float(scalar(value)) / per_second, UTC)
+    except (ValueError, OverflowError, OSError):
         return None
 
 
-def from_stamp(value: Any, tz: Zone) -> datetime | None:
-    """An ISO stamp as the clock it was written in, or the clock of `tz` if it states its offset."""
+def from_stamp(value: Any) -> datetime | None:
+    """An ISO stamp, with its offset from UTC where it states one."""
     try:
-        moment = datetime.fromisoformat(scalar(value).strip())
-        if moment.tzinfo is not None and tz is not None:
-            moment = moment.astimezone(tz)
+        return datetime.fromisoformat(scalar(value).strip())
     except (ValueError, OverflowError):
         return None
-    return moment.replace(tzinfo=None)
 
 
 def _base_name(path: str) -> str:

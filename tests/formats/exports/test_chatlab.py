@@ -9,7 +9,6 @@ from typing import Any
 
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
-from refusals import refused
 from shown import check
 
 META = {"name": "菜园", "platform": "wechat", "type": "group", "groupId": "g7"}
@@ -155,13 +154,3 @@ def test_without_members_names_are_those_of_the_messages(tmp_path: Path) -> None
     path.write_text(json.dumps(export))
     [chat] = open_reading(path).reading.corpus.chats
     assert chat.speakers == ("Captain",)
-
-
-def test_no_messages_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(HEAD))
-    with refused("no list of 'messages'"):
-        open_reading(path)
-    (tmp_path / "y.txt").write_text("nothing")
-    with refused("ChatLab's format"):
-        open_reading(tmp_path / "y.txt", "chatlab")

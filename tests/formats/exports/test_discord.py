@@ -13,7 +13,6 @@ from realtalk.chat import Message, unpack_extra
 from realtalk.formats.exports.discord import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
-from refusals import refused
 from shown import check
 
 ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
@@ -126,14 +125,6 @@ def test_notices_in_a_table(tmp_path: Path, words: str) -> None:
 def test_mentions_by_id_are_shown_by_name(tmp_path: Path) -> None:
     reading = read_json(tmp_path, entry(1, content="<@2> <@!2> <@9> <@&2>", mentions=[BO]))
     assert messages(reading)[0].text == "@Bo @Bo <@9> <@&2>"
-
-
-def test_a_nickname_of_two_people_gives_way_to_their_names(tmp_path: Path) -> None:
-    shared = [{"id": str(i), "name": name, "nickname": "Mod"} for i, name in enumerate("xyz")]
-    items = [entry(i, author=author) for i, author in enumerate(shared)]
-    twins = [entry(8 + i, author={"id": f"8{i}", "name": "w", "nickname": "w"}) for i in range(2)]
-    [chat] = read_json(tmp_path, *items, *twins).corpus.chats
-    assert chat.speakers == ("x", "y", "z", "w (80)", "w (81)")
 
 
 def test_attachments_stickers_embeds_and_forwards(tmp_path: Path) -> None:
@@ -250,12 +241,6 @@ def test_the_data_package_without_its_owner(tmp_path: Path) -> None:
     row = {"ID": 41, "Timestamp": "2024-05-01 09:30:00", "Contents": "hi", "Attachments": ""}
     reading = read(tmp_path, {"messages.json": json.dumps([row])})
     assert reading.corpus.speakers == ("me",)
-
-
-def test_a_foreign_file_named_discord_is_one_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("[]", encoding="utf-8")
-    with refused("messages"):
-        FORMAT.read(Source.open(tmp_path / "a.json"), ReadOptions())
 
 
 def test_sample(data: Path) -> None:

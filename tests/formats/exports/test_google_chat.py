@@ -9,7 +9,6 @@ from typing import Any
 
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
-from refusals import refused
 from shown import check
 
 IDA = {"name": "Ida Holm", "email": "Ida@example.org", "user_type": "Human"}
@@ -111,16 +110,6 @@ def test_one_file_alone_and_a_time_zone(tmp_path: Path) -> None:
     assert found.format == "google-chat"
     [chat] = found.reading.corpus.chats
     assert [str(m.time) for m in chat.messages] == ["2024-05-01 09:30:05", "2024-05-01 09:31:05"]
-
-
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text("{}")
-    with refused("no list of 'messages'"):
-        open_reading(path, "google-chat")
-    (tmp_path / "y.txt").write_text("x")
-    with refused("Google Takeout"):
-        open_reading(tmp_path / "y.txt", "google-chat")
 
 
 def test_two_downloads_of_one_conversation_are_joined(tmp_path: Path) -> None:

@@ -105,30 +105,6 @@ def test_conversations(kept: Path) -> None:
     assert [left.where for left in reading.ledger.leftovers] == ["chat.db, message 10"]
 
 
-def test_the_clock_of_a_place(kept: Path) -> None:
-    chat = read(kept, timezone="Europe/Athens").corpus.chats[0]
-    assert chat.messages[0].time == datetime(2022, 5, 17, 20, 29, 43)
-
-
-def test_nothing_is_written_beside_it(kept: Path) -> None:
-    with closing(sqlite3.connect(kept)) as made:
-        made.execute("PRAGMA journal_mode=WAL")
-    assert [path.name for path in kept.parent.iterdir()] == ["chat.db"]
-    before = kept.read_bytes()
-    kept.chmod(0o400)
-    kept.parent.chmod(0o500)
-    try:
-        assert not read(kept).notes
-        assert [path.name for path in kept.parent.iterdir()] == ["chat.db"]
-        assert kept.read_bytes() == before
-    finally:
-        kept.parent.chmod(0o700)
-    (kept.parent / "chat.db-wal").write_bytes(b"newer")
-    [note] = read(kept).notes
-    assert "chat.db-wal" in note
-    assert sorted(path.name for path in kept.parent.iterdir()) == ["chat.db", "chat.db-wal"]
-
-
 def test_packed_renamed_or_in_a_folder(kept: Path, tmp_path: Path) -> None:
     expected = read(kept).corpus.chats
     with closing(sqlite3.connect(kept)) as made:
@@ -162,14 +138,6 @@ def test_a_table_that_computes_for_ever_is_none(kept: Path) -> None:
         )
         made.commit()
     assert {chat.id for chat in read(kept).corpus.chats} == {"+15550100", "theo@example.org"}
-
-
-def test_damage_is_one_line(kept: Path) -> None:
-    data = kept.read_bytes()
-    kept.write_bytes(data[:100] + bytes(4096) + data[4196:])
-    with refused() as error:
-        open_reading(kept, "imessage")
-    assert "\n" not in str(error.value)
 
 
 def test_more_rows_than_a_file_can_hold(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ from realtalk.chat import Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.source import ending
-from refusals import refused
 from shown import check, renamed
 
 PC = """마라,테오 님과 카카오톡 대화
@@ -330,13 +329,3 @@ def test_a_title_of_several_people_is_no_table() -> None:
     assert ending(PC.encode()) == ".txt"
     assert ending(b"speaker,text\nann,hi\n") == ".csv"
     assert ending(b'speaker,text\n"ann\nb",hi\n') == ".csv"
-
-
-def test_what_cannot_be_read_names_nobody(tmp_path: Path) -> None:
-    path = tmp_path / "x.txt"
-    path.write_text("마라,테오 님과 카카오톡 대화\n저장한 날짜 : 오늘\n\n마라가 말했다\n", "utf-8")
-    for name in (None, "kakaotalk"):
-        with refused() as error:
-            open_reading(path, name)
-        assert "마라" not in str(error.value)
-        assert "테오" not in str(error.value)

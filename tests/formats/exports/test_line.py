@@ -163,13 +163,6 @@ def test_a_diary_is_no_chat(tmp_path: Path) -> None:
         open_reading(path)
 
 
-def test_lines_before_the_first_day_are_left_over(tmp_path: Path) -> None:
-    reading = read(tmp_path, ENGLISH.replace("\n\n2024/05/01", "\n15:04\tMara\thi\n2024/05/01", 1))
-    assert [(left.where, left.reason) for left in reading.ledger.leftovers] == [
-        ("talk.txt:3", "before the first message")
-    ]
-
-
 @pytest.mark.parametrize(("tab", "other"), [("\t", "Theo Lund"), ("", "Nobody")])
 def test_a_text_that_begins_with_an_empty_line(tmp_path: Path, tab: str, other: str) -> None:
     """Also where the tab was cut off."""

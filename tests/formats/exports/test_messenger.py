@@ -19,7 +19,6 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
-from refusals import refused
 
 START = 1714548600000
 
@@ -232,12 +231,6 @@ def test_encrypted_conversations(tmp_path: Path) -> None:
     assert third.attachments == (Attachment("media"),)
     assert (fourth.deleted, fourth.text) == (True, "")
     assert reading.ledger.system == 3
-
-
-def test_no_message_files_is_one_clear_error(tmp_path: Path) -> None:
-    folder = exported.write(tmp_path, {"a.json": {}, "b.json": {}})
-    with refused("choose the format JSON"):
-        open_reading(folder, "messenger")
 
 
 def test_samples(data: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 import exported
 from exported import messages, texts
 from realtalk.chat import Attachment, unpack_extra
+from realtalk.formats.exports.assembly import Draft, Entry
 from realtalk.formats.exports.meta_notices import SUBJECT, judge, sort_of
-from realtalk.formats.exports.meta_repeats import Line, MetaThread
+from realtalk.formats.exports.meta_repeats import MetaThread
 from realtalk.formats.reading import ReadCorpus
 
 START = 1714548600000
@@ -259,9 +260,9 @@ def test_an_unsent_message_is_a_deleted_one(tmp_path: Path) -> None:
 
 
 def test_a_language_is_learned_from_other_conversations() -> None:
-    threads = [
-        MetaThread((name, "Me"), [Line(name, f"{name} amebandika ujumbe."), Line("Me", "ndiyo")])
-        for name in (ANN, BO)
-    ]
+    threads = [MetaThread(Draft("", extra={"participants": (name, "Me")})) for name in (ANN, BO)]
+    for thread, name in zip(threads, (ANN, BO), strict=True):
+        thread.take(Entry("", name, None, f"{name} amebandika ujumbe."))
+        thread.take(Entry("", "Me", None, "ndiyo"))
     assert judge(threads) == (0, 0)
     assert [[line.sort for line in thread.lines] for thread in threads] == [["notice", None]] * 2

@@ -50,14 +50,6 @@ def test_json_in_any_encoding(tmp_path: Path, encoding: str) -> None:
         assert texts(read(tmp_path, "result.json", data.encode(encoding))) == ["né 🎉"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_tables_and_texts_in_any_encoding(tmp_path: Path, encoding: str) -> None:
-    table = "AuthorID,Author,Date,Content\r\n7,ann,2024-05-01T09:30:00,né\r\n"
-    text = "[2024-05-01, 09:30] Ann: né\r\n[2024-05-01, 09:31] Ben: 🎉\r\n"
-    assert texts(read(tmp_path, "x.csv", table.encode(encoding))) == ["né"]
-    assert texts(read(tmp_path, "Ann.txt", text.encode(encoding))) == ["né", "🎉"]
-
-
 def test_json_that_was_cut_off_says_so(tmp_path: Path) -> None:
     data = json.dumps(telegram(*(said(n, text="hi") for n in range(1, 6)))).encode()
     with refused(r"ends in the middle .* cut off"):

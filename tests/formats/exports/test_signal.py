@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from realtalk.chat import Attachment, unpack_extra
 from realtalk.formats.exports.signal import looks_like_signal_text
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
-from refusals import refused
 
 
 def read(folder: Path, name: str, text: str, **options: Any) -> ReadCorpus:
@@ -300,19 +298,6 @@ def test_quotations_payments_mentions_and_long_texts(tmp_path: Path) -> None:
     assert [m.text for m in others] == ["for the seeds", *mentions]
     assert gone.deleted
     assert str(reading.ledger) == "15 entries = 6 in messages + 9 system + 0 left over"
-
-
-def test_a_zone_moves_stamps_but_not_written_times(tmp_path: Path) -> None:
-    in_tokyo = partial(read, tmp_path, timezone="Asia/Tokyo")
-    [first, *_] = messages(in_tokyo("main.jsonl", frames(*SAID)))
-    assert first.time == datetime(2024, 5, 1, 16, 30)
-    [only] = messages(in_tokyo("chat.txt", "[2024-05-01, 09:30] Ann: x"))
-    assert only.time == datetime(2024, 5, 1, 9, 30)
-
-
-def test_nothing_to_read_is_one_clear_error(tmp_path: Path) -> None:
-    with refused("no message"):
-        read(tmp_path, "main.jsonl", HEADS)
 
 
 def test_sample(data: Path) -> None:

@@ -13,7 +13,6 @@ from realtalk.chat import Attachment, Message
 from realtalk.formats.exports.slack import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
-from refusals import refused
 from shown import check
 
 WORKSPACE: dict[str, Any] = {
@@ -284,14 +283,3 @@ def test_a_channel_folder_alone(tmp_path: Path) -> None:
     reading = FORMAT.read(Source.open(folder), ReadOptions())
     assert [chat.id for chat in reading.corpus.chats] == ["general"]
     assert (reading.ledger.in_messages, len(reading.ledger.leftovers)) == (1, 1)
-
-
-def test_a_broken_day_is_named(tmp_path: Path) -> None:
-    with refused(r"2024-05-02\.json"):
-        read(
-            tmp_path,
-            {
-                "general/2024-05-01.json": [entry("1714548600.000100")],
-                "general/2024-05-02.json": {"ok": False},
-            },
-        )

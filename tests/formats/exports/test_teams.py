@@ -232,16 +232,6 @@ def test_a_call_names_who_took_part(tmp_path: Path, part: str) -> None:
     assert reading.ledger.system == 1
 
 
-def test_two_downloads_of_one_account_are_joined(tmp_path: Path) -> None:
-    for name, part in (("a", LIST[2:]), ("b", LIST[:5])):
-        conversation = {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": part}
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({"userId": "8:live:ben", "conversations": [conversation]}))
-    found = open_reading(tmp_path).reading
-    [chat] = found.corpus.chats
-    assert len(chat.messages) == 6 and len(found.ledger.leftovers) == 3
-
-
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     (tmp_path / "y.txt").write_text("x")
     with refused("messages of Microsoft Teams"):

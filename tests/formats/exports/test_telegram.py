@@ -6,17 +6,14 @@ import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 
 import exported
 from exported import messages, texts
-from realtalk.chat import Attachment, Message, Reaction, unpack_extra
+from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
-from realtalk.formats.registry import FORMATS
-from realtalk.formats.store import store
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
@@ -166,30 +163,6 @@ def test_replies_edits_forwards_and_reactions(tmp_path: Path) -> None:
     assert fourth["forwarded_from"] == "Ida"
 
 
-@pytest.mark.parametrize("way", ["stored", "jsonl", "csv", "locomo", "convokit"])
-def test_reactions_are_kept_wherever_a_chat_goes(tmp_path: Path, way: str) -> None:
-    reading = read(tmp_path, chat(entry(1), entry(2, reactions=HEART)))
-    out = tmp_path / "out"
-    if way == "stored":
-        store(reading, out)
-    else:
-        write = FORMATS[way].write
-        assert write is not None
-        write(reading.corpus, out)
-    first, second = messages(open_reading(out).reading)
-    assert (first.reactions, second.reactions) == ((), (Reaction("❤", ("Bo",), 2),))
-
-
-def test_people_of_one_name_and_deleted_accounts_stay_apart(tmp_path: Path) -> None:
-    people = [("Ann", 1), ("Ann", 2), (None, 3), (None, 4), ("Bo", 5)]
-    items = [entry(n, **{"from": name, "from_id": f"user{n}"}) for name, n in people]
-    [one] = read(tmp_path, chat(*items)).corpus.chats
-    assert one.speakers == (
-        *("Ann (user1)", "Ann (user2)"),
-        *("Deleted Account (user3)", "Deleted Account (user4)", "Bo"),
-    )
-
-
 def test_service_entries_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
     actions = ("pin_message", "phone_call", "group_call", "invite_members")
     told = [{"type": "service", "actor": "Ann", "action": action} for action in actions]
@@ -241,16 +214,6 @@ def test_a_whole_account(tmp_path: Path) -> None:
     reading = read(tmp_path, export)
     assert [one.id for one in reading.corpus.chats] == ["Ann", "Ann (2)", "Private group"]
     assert reading.ledger.total == 3
-
-
-def test_a_zip_with_other_json_files(tmp_path: Path) -> None:
-    path = tmp_path / "export.zip"
-    with ZipFile(path, "w") as archive:
-        for number in range(80):
-            archive.writestr(f"files/{number}.json", "{}")
-        archive.writestr("result.json", json.dumps(chat(entry(1))))
-    opened = open_reading(path)
-    assert (opened.format, texts(opened.reading)) == ("telegram", ["text 1"])
 
 
 def test_two_exports_of_one_chat_are_one_chat(tmp_path: Path) -> None:

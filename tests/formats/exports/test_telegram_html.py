@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import exported
-from exported import messages, texts
+from exported import messages
 from realtalk.chat import Attachment, unpack_extra
 from realtalk.formats.reading import ReadCorpus
-from refusals import refused
 
 HEAD = """<!DOCTYPE html><html><head><meta charset="utf-8"/><title>Exported Data</title>
 <link href="css/style.css" rel="stylesheet"/></head><body onload="CheckLocation();">
@@ -124,16 +123,6 @@ def test_media(tmp_path: Path, inside: str, expected: Attachment) -> None:
     assert (message.text, message.attachments) == ("look", (expected,))
 
 
-def test_a_call_is_no_message(tmp_path: Path) -> None:
-    call = (
-        '<div class="media_wrap clearfix"><div class="media clearfix pull_left media_call success">'
-        '<div class="body"><div class="title bold">Ann</div></div></div></div>'
-    )
-    reading = read(tmp_path, bubble(1, call, "Ann") + bubble(2, text("look"), "Bo"))
-    assert texts(reading) == ["look"]
-    assert reading.ledger.system == 1
-
-
 def test_links_forwards_polls_and_reactions(tmp_path: Path) -> None:
     link = '<a href="https://x.example/a">https://x.example/a</a> <a href="https://y.example">y</a>'
     forwarded = (
@@ -180,8 +169,3 @@ def test_pages_are_joined_in_order_and_chats_kept_apart(tmp_path: Path) -> None:
     reading = exported.read(tmp_path, files, "telegram")
     told = [[(m.speaker, m.text) for m in chat.messages] for chat in reading.corpus.chats]
     assert told == [[("Ann", "one"), ("Ben", "two"), ("Ben", "three")], [("Zed", "other")]]
-
-
-def test_a_page_without_a_message_is_refused_in_one_line(tmp_path: Path) -> None:
-    with refused("no message"):
-        read(tmp_path)

@@ -6,8 +6,6 @@ from datetime import datetime
 from pathlib import Path
 from zipfile import ZipFile
 
-import pytest
-
 from realtalk.chat import Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
@@ -92,33 +90,3 @@ def test_the_chats_of_a_zip_share_the_order_of_their_dates(tmp_path: Path) -> No
     assert [chat.id for chat in reading.corpus.chats] == ["Mara", "Theo"]
     assert messages(reading)[-1].time == datetime(2024, 6, 5, 15, 5, 11)
     assert not reading.notes
-
-
-def test_dates_that_nothing_decides_are_noted(tmp_path: Path) -> None:
-    text = "[ 05/06/2024 ] 15:05:11: Theo: hi\n"
-    assert any("dmy or mdy" in note for note in read(tmp_path / "a.txt", text).notes)
-    reading = read(tmp_path / "a.txt", text, ReadOptions(dates="mdy"))
-    assert messages(reading)[0].time == datetime(2024, 5, 6, 15, 5, 11)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Date,Time,From,Phone,Message\n12/05/2024,15:05:11,Mara,+15550100,hi\n",
-        "12/05/2024, 15:05 - Mara: hi\n",
-        "[12.05.24, 15:05:11] Mara: hi\n",
-    ],
-)
-def test_what_is_not_ours(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "chat.txt"
-    path.write_text(text, "utf-8")
-    assert open_reading(path).format in ("csv", "whatsapp")
-
-
-def test_a_line_before_the_first_message_is_left_over(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(f"words\n{TEXT}", "utf-8")
-    reading = open_reading(path, "viber").reading
-    assert [(left.where, left.reason) for left in reading.ledger.leftovers] == [
-        ("a.txt:1", "before the first message")
-    ]

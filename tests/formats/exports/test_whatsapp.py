@@ -109,12 +109,6 @@ def test_messages_are_ordered_by_time_and_stay_stable(tmp_path: Path) -> None:
     assert texts(read(tmp_path, text)) == ["0", "1", "3", "5", "2", "4"]
 
 
-def test_sessions(tmp_path: Path) -> None:
-    text = "".join(f"20/06/2019, {hour:02d}:00 - Mara: x\n" for hour in (1, 2, 9, 10))
-    ids = [m.id for m in messages(read(tmp_path, text, gap=timedelta(hours=3)))]
-    assert ids == ["D1:1", "D1:2", "D2:1", "D2:2"]
-
-
 # --- which number is the day -------------------------------------------------------------
 
 
@@ -325,23 +319,6 @@ FIRST = (
 SECOND = (
     "13/01/2024, 22:07 - Theo: ok\n13/01/2024, 22:07 - Theo: ok\n14/01/2024, 9:00 - Mara: two\n"
 )
-
-
-@pytest.mark.parametrize(
-    "names", [("Mara", "Mara (1)"), ("Mara (1)", "Mara"), ("a/Mara", "b/Mara")]
-)
-def test_two_exports_of_one_chat_are_one_chat(tmp_path: Path, names: tuple[str, str]) -> None:
-    files = {
-        f"{name}.txt".replace("Mara", "WhatsApp Chat with Mara"): text
-        for name, text in zip(names, (FIRST, SECOND), strict=True)
-    }
-    reading = read_all(tmp_path, files)
-    [chat] = reading.corpus.chats
-    assert chat.id == "Mara"
-    # Theo really said it twice in that minute: twice it stays.
-    assert texts(reading) == ["one", "ok", "ok", "two"]
-    assert "taken once: 2" in reading.notes[-1]
-    assert reading.ledger.total == reading.ledger.in_messages == 6
 
 
 def test_a_greeting_sent_to_two_people_makes_no_one_chat(tmp_path: Path) -> None:

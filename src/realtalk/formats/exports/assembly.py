@@ -4,7 +4,7 @@
     draft.add(Entry("user17", "Ann", datetime(2024, 5, 1, 9, 30), "hi", id="41"))
     draft.notice()
     draft.leave("result.json, messages[2]", "not an object")
-    export_format("Telegram", "telegram", files, lambda export: [draft]).read(source, options)
+    export_format("Telegram", "telegram", files, fill).read(source, options)
     → Reading: one chat with D1:1, ledger "3 entries = 1 in messages + 1 system + 1 left over"
 
 A reader of one app only says what an entry means; who is who, what came first, which
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -26,7 +26,7 @@ from typing import Any
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.json_input import NOT_TEXT, Fields, Zone, drop_empty, whole, zone
+from realtalk.formats.json_input import NOT_TEXT, Fields, Zone, drop_empty, on_clock, whole, zone
 from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
@@ -96,7 +96,7 @@ class Entry:
 
     author: str
     name: str
-    time: datetime | None
+    time: datetime | None  # with its offset from UTC where that is known
     text: str
     id: str = ""
     attachments: tuple[Attachment, ...] = ()
@@ -211,10 +211,13 @@ class Export:
     options: ReadOptions
     files: FormatFiles
     notes: list[str] = field(default_factory=list)
+    drafts: dict[Hashable, Draft] = field(default_factory=dict)
 
-    @property
-    def tz(self) -> Zone:
-        return zone(self.options.timezone)
+    def draft(self, key: Hashable, name: str, **fields: Any) -> Draft:
+        """The chat of this key, made where it is not there yet."""
+        if key not in self.drafts:
+            self.drafts[key] = Draft(name, **fields)
+        return self.drafts[key]
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -228,14 +231,16 @@ def export_format(
     title: str,
     name: str,
     files: FormatFiles,
-    drafts: Callable[[Export], Iterable[Draft]],
+    fill: Callable[[Export], None],
     sniff: Callable[[Source], bool] | None = None,
 ) -> Format:
-    """The format of an app whose chats `drafts` reads."""
+    """The format of an app whose chats `fill` puts into the drafts of an export."""
 
     def read(source: Source, options: ReadOptions) -> ReadCorpus:
+        tz = zone(options.timezone)
         export = Export(source, options, files)
-        return _assemble(source, name, list(drafts(export)), options, export.notes)
+        fill(export)
+        return _assemble(source, name, list(export.drafts.values()), options, export.notes, tz)
 
     return Format(title, sniff or files.sniff, read)
 
@@ -246,6 +251,7 @@ def _assemble(
     drafts: Sequence[Draft],
     options: ReadOptions,
     notes: Iterable[str],
+    tz: Zone,
 ) -> ReadCorpus:
     """The reading of all drafts; those without a message only count in the ledger."""
     ledger = Ledger.sum([draft.ledger for draft in drafts])
@@ -256,6 +262,8 @@ def _assemble(
     names = UniqueNames()
     for done, draft in enumerate(drafts):
         options.progress(done, len(drafts), "chats")
+        for entry in (*draft.entries, *draft.calls):
+            entry.time = on_clock(entry.time, tz)
         if draft.entries:
             titles.append(draft.name.strip() or source.name)
             ids.append(draft.id or str(draft.extra.get("id") or ""))

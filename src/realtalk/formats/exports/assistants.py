@@ -28,7 +28,6 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     as_list,
     from_number,
     from_stamp,
@@ -63,7 +62,7 @@ def _path(parents: Mapping[str, str], last: str) -> list[str]:
     return list(path)[::-1]
 
 
-def _fill(draft: Draft, conversation: Fields, where: str, tz: Zone) -> None:
+def _fill(draft: Draft, conversation: Fields, where: str) -> None:
     """The nodes of a conversation of ChatGPT; those that hold no message do not count."""
     mapping = object_at(conversation, "mapping")
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
@@ -81,7 +80,7 @@ def _fill(draft: Draft, conversation: Fields, where: str, tz: Zone) -> None:
         elif key not in shown:
             draft.leave(where, _NOT_SHOWN)
         else:
-            entry = _entry(message, key, text_at(conversation, "default_model_slug"), tz)
+            entry = _entry(message, key, text_at(conversation, "default_model_slug"))
             draft.take(entry, where)
 
 
@@ -95,7 +94,7 @@ _HIDDEN = frozenset(
 )
 
 
-def _entry(message: Fields, key: str, model: str, tz: Zone) -> Entry | None:
+def _entry(message: Fields, key: str, model: str) -> Entry | None:
     """A message of ChatGPT; None for instructions, thoughts, and what tools were asked and said."""
     role = text_at(message, "author/role")
     content, metadata = object_at(message, "content"), object_at(message, "metadata")
@@ -115,7 +114,7 @@ def _entry(message: Fields, key: str, model: str, tz: Zone) -> Entry | None:
     return Entry(
         "",
         _OWNER if role == "user" else name,
-        from_number(message.get("create_time"), tz),
+        from_number(message.get("create_time")),
         text,
         id=text_at(message, "id") or key,
         attachments=files,
@@ -152,7 +151,7 @@ def _files(content: Fields, metadata: Fields) -> Iterator[Attachment]:
             yield Attachment(sort, url=pointer)
 
 
-def _fill_claude(draft: Draft, conversation: Fields, where: str, tz: Zone) -> None:
+def _fill_claude(draft: Draft, conversation: Fields, where: str) -> None:
     """The messages of a conversation of Claude; most downloads tell no branches."""
     messages = list(draft.objects(as_list(conversation.get("chat_messages")), where))
     above = [text_at(item, "parent_message_uuid") for _, item in messages]
@@ -167,10 +166,10 @@ def _fill_claude(draft: Draft, conversation: Fields, where: str, tz: Zone) -> No
         if shown is not None and text_at(item, "uuid") not in shown:
             draft.leave(place, _NOT_SHOWN)
         else:
-            draft.take(_claude_entry(item, model, tz), place)
+            draft.take(_claude_entry(item, model), place)
 
 
-def _claude_entry(item: Fields, model: str, tz: Zone) -> Entry | None:
+def _claude_entry(item: Fields, model: str) -> Entry | None:
     """A message of Claude's; None where it holds nothing but tools and thoughts."""
     blocks = objects_at(item, "content")
     # What stands in `text` has a line for every block that some old app could not show.
@@ -192,7 +191,7 @@ def _claude_entry(item: Fields, model: str, tz: Zone) -> Entry | None:
     return Entry(
         "",
         _OWNER if role == "human" else text_at(item, "model") or model or "Claude",
-        from_stamp(item.get("created_at"), tz),
+        from_stamp(item.get("created_at")),
         text,
         id=text_at(item, "uuid"),
         attachments=attachments,
@@ -229,13 +228,12 @@ def _conversations(member: Member) -> list[Any]:
     return as_list(value)
 
 
-def _drafts(export: Export, fill: Callable[[Draft, Fields, str, Zone], None]) -> list[Draft]:
+def _read(export: Export, fill: Callable[[Draft, Fields, str], None]) -> None:
     listed = {member.folder for member in export.members if member.suffix == ".json"}
     for member in export.source.having(".json", ".html"):
         if member.stem in _BESIDE:
             member.on_read(member.name)  # known, and no chat
     rest = Draft("")
-    drafts: dict[str, Draft] = {}
     for member in export:
         if member.suffix == ".html" and member.folder in listed:
             member.on_read(member.name)  # says the same once more
@@ -243,12 +241,11 @@ def _drafts(export: Export, fill: Callable[[Draft, Fields, str, Zone], None]) ->
         for where, conversation in rest.objects(_conversations(member), member.name):
             number = text_at(conversation, "conversation_id", "id", "uuid")
             title = text_at(conversation, "title", "name").strip() or "Untitled"
-            draft = drafts.setdefault(number or where, Draft(title, id=number))
-            fill(draft, conversation, where, export.tz)
-    every = [*drafts.values(), rest]
-    if away := sum(left.reason == _NOT_SHOWN for draft in every for left in draft.leftovers):
+            fill(export.draft(number or where, title, id=number), conversation, where)
+    export.drafts[None] = rest
+    reasons = [left.reason for draft in export.drafts.values() for left in draft.leftovers]
+    if away := reasons.count(_NOT_SHOWN):
         export.notes.append(f"messages in branches that were not shown, left over: {away:,}")
-    return every
 
 
 _FIX = "in its settings ask for your data, and give the zip that comes by e-mail"
@@ -256,7 +253,7 @@ CHATGPT = export_format(
     "ChatGPT (conversations.json, chat.html)",
     "chatgpt",
     FormatFiles((".json", ".html"), _is_chatgpt, "no conversations of ChatGPT found", _FIX),
-    partial(_drafts, fill=_fill),
+    partial(_read, fill=_fill),
 )
 CLAUDE = export_format(
     "Claude (conversations.json)",
@@ -264,5 +261,5 @@ CLAUDE = export_format(
     FormatFiles(
         (".json",), with_keys("uuid chat_messages"), "no conversations of Claude found", _FIX
     ),
-    partial(_drafts, fill=_fill_claude),
+    partial(_read, fill=_fill_claude),
 )

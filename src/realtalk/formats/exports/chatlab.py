@@ -16,16 +16,14 @@ the app wrote. The header and the members are lines of a JSONL file too, and cou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
+from realtalk.formats.exports.assembly import Entry, Export, export_format
 from realtalk.formats.json_input import (
     BLANK,
     Fields,
-    Zone,
     from_number,
     head_keys,
     head_text,
@@ -79,17 +77,36 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> Iterable[Draft]:
-    drafts: dict[tuple[str, ...], Draft] = {}
+def _read(export: Export) -> None:
     for member in export:
-        parts = _Parts()
+        meta: Fields = {}
+        people: dict[str, Fields] = {}
+        messages: list[tuple[str, Any]] = []
+        notices = 0
         for where, line in _values(member) if member.suffix == ".json" else _lines(member):
-            parts.add(where, line)
+            kind = text_at(mapping(line), "_type")
+            if kind == "header":
+                meta = meta or object_at(line, "meta")
+            elif kind == "member":
+                people[text_at(line, "platformId")] = line
+            else:
+                messages.append((where, line))
+                continue
+            notices += bool(where)
         # Only a group has an id by which two files can be known for one chat.
-        group = text_at(parts.meta, "groupId")
-        place = (text_at(parts.meta, "platform"), group) if group else (member.name,)
-        parts.fill(drafts.setdefault(place, parts.draft(member.stem)), export.tz)
-    return drafts.values()
+        extra = {key: text_at(meta, key) for key in ("platform", "type", "groupId", "ownerId")}
+        group, name = extra["groupId"], text_at(meta, "name") or member.stem
+        key = (extra["platform"], group) if group else member.name
+        draft = export.draft(key, name, id=group, extra=extra)
+        draft.notice(notices)
+        for where, item in messages:
+            if not isinstance(item, dict):
+                draft.leave(where, "not a JSON object")
+            elif text_at(item, "_type") != "message":
+                draft.leave(where, "neither header, member nor message")
+            else:
+                person = people.get(text_at(item, "sender"), {})
+                draft.take(_entry(item, person), where)
 
 
 def _lines(member: Member) -> Iterator[tuple[str, Any]]:
@@ -109,46 +126,7 @@ def _values(member: Member) -> Iterator[tuple[str, Any]]:
         yield place, item | {"_type": "message"} if isinstance(item, dict) else item
 
 
-@dataclass(slots=True)
-class _Parts:
-    """What the lines of one file are."""
-
-    meta: Fields = field(default_factory=dict)
-    people: dict[str, Fields] = field(default_factory=dict)
-    messages: list[tuple[str, Any]] = field(default_factory=list)
-    notices: int = 0
-
-    def add(self, where: str, line: Any) -> None:
-        kind = text_at(mapping(line), "_type")
-        if kind == "header":
-            self.meta = self.meta or object_at(line, "meta")
-        elif kind == "member":
-            self.people[text_at(line, "platformId")] = line
-        else:
-            self.messages.append((where, line))
-            return
-        self.notices += bool(where)
-
-    def draft(self, stem: str) -> Draft:
-        keys = ("platform", "type", "groupId", "ownerId")
-        extra = {key: text_at(self.meta, key) for key in keys}
-        return Draft(
-            text_at(self.meta, "name") or stem, id=text_at(self.meta, "groupId"), extra=extra
-        )
-
-    def fill(self, draft: Draft, tz: Zone) -> None:
-        draft.notice(self.notices)
-        for where, item in self.messages:
-            if not isinstance(item, dict):
-                draft.leave(where, "not a JSON object")
-            elif text_at(item, "_type") != "message":
-                draft.leave(where, "neither header, member nor message")
-            else:
-                person = self.people.get(text_at(item, "sender"), {})
-                draft.take(_entry(item, person, tz), where)
-
-
-def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
+def _entry(item: Fields, person: Fields) -> Entry | None:
     kind, sender = whole(item.get("type"), _OTHER), text_at(item, "sender")
     gone = kind == _RECALL and bool(sender)
     if kind == _POKE or (_SYSTEM <= kind < _OTHER and not gone):
@@ -166,7 +144,7 @@ def _entry(item: Fields, person: Fields, tz: Zone) -> Entry | None:
     return Entry(
         sender,
         names[0] if names else "",
-        from_number(item.get("timestamp"), tz, per_second),
+        from_number(item.get("timestamp"), per_second),
         text,
         id=text_at(item, "platformMessageId"),
         attachments=files,
@@ -199,4 +177,4 @@ def _content(kind: int, content: str) -> tuple[str, tuple[Attachment, ...]]:
     return "", (Attachment(file, caption=caption),)
 
 
-FORMAT = export_format("WeChat, QQ (ChatLab)", "chatlab", _FILES, _drafts)
+FORMAT = export_format("WeChat, QQ (ChatLab)", "chatlab", _FILES, _read)

@@ -2,8 +2,7 @@
 
     with open_database(member, {"jid": "_id:int raw_string", "chat": "_id:int"}) as database:
         database.columns          → {"jid": ["_id", "raw_string"]}   what is there of what we want
-        database.rows("jid")      → {"_id": 1, "raw_string": "1555@s.whatsapp.net"}, ...
-        database.frame("jid")     → polars, a column per name: text, or int, float, bytes
+            database.frame("jid")     → polars, a column per name: text, or int, float, bytes
 
 The file is opened as one that nobody changes, so nothing is ever written beside it; what the app
 has not yet moved into it from its log is not seen, and a note says so. No more is read than a file
@@ -16,6 +15,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -97,16 +97,6 @@ class Database:
             for table, names in needed.items()
         )
 
-    def rows(self, table: str) -> Iterator[Fields]:
-        """The rows of a table, none where it is not there."""
-        names = self.columns.get(table)
-        if not names:
-            return
-        query = f"SELECT {', '.join(names)} FROM {table}"  # noqa: S608 - names of our own
-        for values in self._connection.execute(query):
-            self._count(1, sum(len(cell) for cell in values if isinstance(cell, str | bytes)))
-            yield dict(zip(names, values, strict=True))
-
     def frame(self, table: str) -> pl.DataFrame:
         """A table as columns; those that are not there are null."""
         kinds, there = self._kinds[table], self.columns.get(table)
@@ -114,32 +104,17 @@ class Database:
         if there:
             cells = ", ".join(kinds[name][0].format(name) for name in there)
             schema = {name: kinds[name][1] for name in there}
-            for rows in self._batches(f"SELECT {cells} FROM {table}"):  # noqa: S608
-                columns = dict(zip(there, zip(*rows, strict=True), strict=True))
-                batch = pl.DataFrame(columns, schema=schema)
+            cursor = self._connection.execute(f"SELECT {cells} FROM {table}")  # noqa: S608
+            while rows := cursor.fetchmany(_BATCH):
+                batch = pl.DataFrame(rows, schema=schema, orient="row")
                 texts = batch.select(cs.string() | cs.binary()).cast(pl.Binary)
                 self._count(len(rows), sum(int(text.bin.size().sum()) for text in texts))
                 batches.append(batch)
         return pl.concat(batches, how="diagonal")
 
-    def _batches(self, query: str) -> Iterator[list[Any]]:
-        """The rows of a query. Text is read as it is until some of it is none."""
-        forgiving, self._connection.text_factory = self._connection.text_factory, str
-        read = 0
-        try:
-            cursor = self._connection.execute(query)
-            while rows := cursor.fetchmany(_BATCH):
-                read += len(rows)
-                yield rows
-        except sqlite3.OperationalError as error:
-            if "decode" not in str(error).lower():
-                raise
-            self._connection.text_factory = forgiving
-            cursor = self._connection.execute(f"{query} LIMIT -1 OFFSET {read}")
-            while rows := cursor.fetchmany(_BATCH):
-                yield rows
-        finally:
-            self._connection.text_factory = forgiving
+    def rows(self, table: str) -> Iterator[Fields]:
+        """The same as objects."""
+        return self.frame(table).iter_rows(named=True)
 
     def _count(self, rows: int, size: int) -> None:
         self._row_limit -= rows
@@ -180,7 +155,7 @@ def _connect(member: Member) -> sqlite3.Connection:
     try:
         if data is not None:
             connection.deserialize(data)
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         for setting in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "mmap_size=0"):
             connection.execute(f"PRAGMA {setting}")
     except BaseException:

@@ -17,8 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from functools import partial
 
 from realtalk.chat import Attachment
@@ -26,9 +25,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.exports import discord_html
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
-    UTC_ZONE,
     Fields,
-    Zone,
     decode,
     from_stamp,
     from_utc,
@@ -45,10 +42,7 @@ from realtalk.formats.json_input import (
     text_at,
     with_keys,
 )
-from realtalk.formats.reading import ReadOptions
 from realtalk.formats.source import FormatFiles, Member, Source, matching
-from realtalk.text.calendars import DateOrder
-from realtalk.text.written_days import parse_spelled
 
 # Discord's own data package into chats: only what the package's owner wrote.
 #
@@ -77,30 +71,28 @@ def _is_package_channel(member: Member) -> bool:
     return {"ID", "Timestamp", "Contents"} <= head_keys(member)
 
 
-def _read_package(source: Source, tz: Zone) -> Iterator[Draft]:
+def _read_package(export: Export) -> None:
     """Every channel of the package."""
+    source = export.source
     user = _file_content(source, "/user.json")
     titles = _file_content(source, "messages/index.json")
     entry = partial(
         _package_entry,
         owner_id=text_at(user, "id"),
         owner=text_at(user, "global_name", "username") or "me",
-        tz=tz,
     )
     for member in matching(source, (".json", ".csv"), _is_package_channel, limit=0, name=_FILE):
         folder = _FOLDER.search(member.name)
         number = folder[1] if folder else ""
         title = text_at(titles, number) or (f"channel {number}" if number else member.stem)
-        draft = Draft(title, newest_first=True, extra={"id": number} if number else {})
+        extra = {"id": number} if number else {}
+        draft = export.draft(member.name, title, newest_first=True, extra=extra)
         if member.suffix == ".json":
             draft.fill(load_list(member), f"{member.name}, ", entry)
         else:
             (_, header), *rows = [(place, row) for place, row in table_rows(member) if row]
             for place, row in rows:
-                message = entry(dict(zip(header, row, strict=False)))
-                message.where = place
-                draft.add(message)
-        yield draft
+                draft.take(entry(dict(zip(header, row, strict=False))), place)
 
 
 def table_rows(member: Member) -> list[tuple[str, list[str]]]:
@@ -122,11 +114,11 @@ def _file_content(source: Source, name: str) -> Fields:
     return {}
 
 
-def _package_entry(row: Fields, owner_id: str, owner: str, tz: Zone) -> Entry:
+def _package_entry(row: Fields, owner_id: str, owner: str) -> Entry:
     return Entry(
         owner_id,
         owner,
-        from_utc(from_stamp(row.get("Timestamp"), UTC_ZONE), tz),
+        from_utc(from_stamp(row.get("Timestamp"))),
         text_at(row, "Contents"),
         id=text_at(row, "ID"),
         attachments=tuple(make_attachment(url) for url in text_at(row, "Attachments").split()),
@@ -140,20 +132,12 @@ _SAID = frozenset(
     {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
 )
 _CALLS = frozenset({"Call", "3"})
-# What the exporter writes for notices; its CSV has no column that tells them.
-_EXPORTER = re.compile(
-    r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
-    r"Removed .{1,80} from the group\.|Started a call that lasted [\d.,\s]{1,12} minutes\.|"
-    r"Changed the channel name(?:\.|: .{1,120})|Changed the channel icon\.|Pinned a message\.|"
-    r"Started a thread\.|Joined the server\.|A poll has closed\."
-)
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
 _PAGES = (".html", ".htm")
 _PAGE_HEAD = 1 << 18  # bytes: a page begins with its styles
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
 _EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
-_NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 
 
 def _sniff(source: Source) -> bool:
@@ -181,41 +165,37 @@ def _is_page(member: Member) -> bool:
     return discord_html.is_page(decode(member.head(_PAGE_HEAD)))
 
 
-def _drafts(found: Export) -> Iterable[Draft]:
-    source, options, tz = found.source, found.options, found.tz
+def _read(export: Export) -> None:
+    source = export.source
     has_channels = any(_CHANNELS.find(source))
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
     if not has_channels and not tables:
         if _holds_package(source):
-            found.notes.append("a Discord data package holds its owner's messages only")
-            return list(_read_package(source, tz))
+            export.notes.append("a Discord data package holds its owner's messages only")
+            _read_package(export)
+            return
         if pages := list(matching(source, _PAGES, _is_page, limit=0)):
-
-            def dates(stamps: list[str]) -> Callable[[str], datetime | None]:
-                return partial(_parse_date, order=options.dates or _date_order(stamps))
-
-            return discord_html.drafts(pages, tz, dates, _is_notice)
-    drafts: dict[str, Draft] = {}
-    for member in found if has_channels or not tables else ():
-        export = load_export(member)
-        number = text_at(export, "channel/id")
-        draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
-        draft.fill(export["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
+            discord_html.read_pages(pages, export)
+            return
+    for member in export if has_channels or not tables else ():
+        channel = load_export(member)
+        draft = _channel(channel, member, export)
+        draft.fill(channel["messages"], f"{member.name}, messages", _entry)
     for member in tables:
-        drafts[f"/{member.name}"] = _table(member, options, tz)
-    return drafts.values()
+        _read_table(member, export)
 
 
-def _channel(export: Fields, member: Member) -> Draft:
-    channel = object_at(export, "channel")
+def _channel(file: Fields, member: Member, export: Export) -> Draft:
+    channel = object_at(file, "channel")
     extra = {key: text_at(channel, key) for key in ("category", "type", "id", "topic")}
-    extra["guild"] = text_at(export, "guild/name")
-    return Draft(text_at(channel, "name") or member.stem, extra=extra)
+    extra["guild"] = text_at(file, "guild/name")
+    name = text_at(channel, "name") or member.stem
+    return export.draft(extra["id"] or f"/{member.name}", name, extra=extra)
 
 
-def _entry(item: Fields, tz: Zone) -> Entry | None:
+def _entry(item: Fields) -> Entry | None:
     kind, author = text_at(item, "type"), object_at(item, "author")
-    number, time = text_at(item, "id"), from_stamp(item.get("timestamp"), tz)
+    number, time = text_at(item, "id"), from_stamp(item.get("timestamp"))
     if kind in _CALLS:
         return Entry(text_at(author, "id"), _display_name(author), time, "", id=number, call=True)
     if kind not in _SAID:
@@ -286,10 +266,12 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield make_attachment(picture, "image")
 
 
-def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
-    draft = Draft(member.stem)
+def _read_table(member: Member, export: Export) -> None:
+    draft = export.draft(f"/{member.name}", member.stem)
     rows = [(where, row) for where, row in table_rows(member)[1:] if row]
-    order = options.dates or _date_order([row[2] for _, row in rows if len(row) > 2])
+    order = export.options.dates or discord_html.date_order(
+        [row[2] for _, row in rows if len(row) > 2]
+    )
     for where, row in rows:
         if len(row) < 4:
             draft.leave(where, "too few columns")
@@ -298,7 +280,7 @@ def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
         entry = Entry(
             author,
             name,
-            from_stamp(stamp, tz) or _parse_date(stamp, order),
+            from_stamp(stamp) or discord_html.parse_date(stamp, order),
             text,
             attachments=tuple(
                 make_attachment(url.strip()) for url in files.split(",") if url.strip()
@@ -306,8 +288,7 @@ def _table(member: Member, options: ReadOptions, tz: Zone) -> Draft:
             extra=reactions(_parse_reaction(mark.strip()) for mark in marks.split(",")),
             where=where,
         )
-        discord_html.add(draft, entry, _is_notice(text) and not files)
-    return draft
+        discord_html.add(draft, entry, likely=not files)
 
 
 def _parse_reaction(mark: str) -> tuple[str, tuple[()], int]:
@@ -315,27 +296,6 @@ def _parse_reaction(mark: str) -> tuple[str, tuple[()], int]:
     return (match[1], (), int(match[2])) if match else (mark, (), 1)
 
 
-def _is_notice(text: str) -> bool:
-    """Whether these are the exporter's words for what the app itself wrote."""
-    return _EXPORTER.fullmatch(text) is not None
-
-
-def _date_order(stamps: list[str]) -> DateOrder:
-    """Day or month first, as the largest numbers of the file allow; month where they do not."""
-    firsts = (int(match[1]) for stamp in stamps if (match := _NUMERIC.match(stamp)))
-    return "dmy" if any(12 < first <= 31 for first in firsts) else "mdy"
-
-
-def _parse_date(text: str, order: DateOrder) -> datetime | None:
-    """A date in the exporter's own way of writing: 01-May-24 09:30 AM, 5/1/2024 9:30 AM."""
-    for form in ("%d-%b-%y %I:%M %p", "%d-%b-%Y %I:%M %p", "%d-%b-%y %H:%M"):
-        try:
-            return datetime.strptime(text.strip(), form)
-        except ValueError:
-            continue
-    return parse_spelled(text, order) if _NUMERIC.match(text) else None
-
-
 FORMAT = export_format(
-    "Discord (DiscordChatExporter, data package)", "discord", _CHANNELS, _drafts, _sniff
+    "Discord (DiscordChatExporter, data package)", "discord", _CHANNELS, _read, _sniff
 )

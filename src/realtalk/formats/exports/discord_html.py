@@ -20,24 +20,26 @@ the exporter's language, is only needed where the number is none of Discord's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, reactions
-from realtalk.formats.exports.html_tags import Bubble, PageFile, PageWalker, Tag, page_of, unescape
-from realtalk.formats.json_input import Zone, from_number, make_attachment, word_pairs
+from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
+from realtalk.formats.exports.html_tags import Element, page_elements
+from realtalk.formats.json_input import from_number, make_attachment, word_pairs
 from realtalk.formats.source import Member
+from realtalk.text.calendars import DateOrder
+from realtalk.text.written_days import parse_spelled
 
 _EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
 _SMALLEST = 1 << 40  # numbers below are no times
 _ANSWERED = re.compile(r"scrollToMessage\(event, ?['\"]?(\d{1,25})")
 _CHANNEL = re.compile(r" \[(\d{5,25})\][^/]*$")  # "Gardeners - beds [123456] [part 2].html"
 _NUMBER = re.compile(r"\d{1,25}", re.ASCII)
-# What stands in a tag of such a class, the more particular first.
+# What an element is whose class begins so, the more particular first.
 _ROLES = [
-    (name, role.strip("-"))  # "-" for none
+    (name, role)  # "-" for none
     for name, role in map(
         str.split,
         """
@@ -45,31 +47,33 @@ _ROLES = [
         chatlog__edited-timestamp    edited
         chatlog__author-tag          bot
         chatlog__bot-tag             bot
-        chatlog__author              author
         chatlog__reply               reply
         chatlog__reference           reply
         chatlog__short-timestamp     stamp
         chatlog__timestamp           stamp
         chatlog__embed-title         title
         chatlog__embed-description   caption
-        chatlog__attachment          file
-        chatlog__sticker             file
-        chatlog__embed               file
         chatlog__reaction-count      count
         chatlog__reaction-emoji      emoji
         chatlog__reactions           -
         chatlog__reaction            reaction
         chatlog__content             text
         msg-edited                   edited
-        msg-user                     author
         msg-date                     stamp
-        msg-attachment               file
         msg-content                  text
         """.strip().splitlines(),
     )
 ]
+# What the exporter writes for notices; its CSV has no column that tells them.
+_EXPORTER = re.compile(
+    r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
+    r"Removed .{1,80} from the group\.|Started a call that lasted [\d.,\s]{1,12} minutes\.|"
+    r"Changed the channel name(?:\.|: .{1,120})|Changed the channel icon\.|Pinned a message\.|"
+    r"Started a thread\.|Joined the server\.|A poll has closed\."
+)
+_NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 _GROUPS = frozenset(("chatlog__message-group", "msg"))
-_NAMES = frozenset(("chatlog__author-name", "msg-user"))  # outside of messages, once for a group
+_NAMES = ("chatlog__author", "chatlog__author-name", "msg-user")
 # Server and channel, of every age.
 _PREAMBLE = frozenset(
     ["preamble__entry", "info__guild-name", "info__channel-name", "guild-name", "channel-name"]
@@ -84,9 +88,8 @@ _PARTS = {
     "chatlog__reactions": 3,
 }
 _ONCE = (0, 3)  # parts that a message has one of
-
-# A file, a sticker or a card begins with such a tag, and is of such a kind.
-_BEGIN = word_pairs("""
+# What kind of file an element of such a class is.
+_FILES = word_pairs("""
     chatlog__attachment
     msg-attachment
     chatlog__sticker    sticker
@@ -102,35 +105,29 @@ def is_page(text: str) -> bool:
     return all(name in text for name in ("msg-user", "msg-date", "msg-content"))
 
 
-def drafts(
+def read_pages(
     members: list[Member],
-    tz: Zone,
-    dates: Callable[[list[str]], Callable[[str], datetime | None]],
-    is_notice: Callable[[str], bool],
-) -> list[Draft]:
-    """One chat per channel.
-
-    `dates` gives a way to read dates as those of all pages are written, and `is_notice` tells the
-    exporter's words for what the app wrote: old pages have no other mark of it.
-    """
-    chats: dict[str, Draft] = {}
-    pages = [(member, page_of(member, _DiscordPage)) for member in members]
-    parse_date = dates([bubble.line("stamp") for _, page in pages for bubble in page.bubbles])
+    export: Export,
+) -> None:
+    """One chat per channel."""
+    pages = [(member, _Page(member)) for member in members]
+    stamps = [message.stamp for _, page in pages for message in page.messages]
+    order = export.options.dates or date_order(stamps)
     for member, page in pages:
         channel = _CHANNEL.search(member.name)
-        place = channel[1] if channel else f"/{member.name}"
-        draft = chats.setdefault(place, Draft(page.title or member.stem))
+        key = channel[1] if channel else f"/{member.name}"
+        draft = export.draft(key, page.title or member.stem)
         draft.notice(page.notices)
-        for place, bubble in enumerate(page.bubbles, 1):
-            where = f"{member.name}, message {bubble.id or place}"
-            entry = bubble.entry(where, tz, parse_date)
-            notice = bubble.is_old and not entry.attachments and is_notice(entry.text)
-            add(draft, entry, notice)
-    return list(chats.values())
+        for place, message in enumerate(page.messages, 1):
+            entry = message.entry(order)
+            entry.where = f"{member.name}, message {entry.id or place}"
+            # Old pages have no other mark of a notice than its words.
+            add(draft, entry, likely=message.is_old and not entry.attachments)
 
 
-def add(draft: Draft, entry: Entry, notice: bool) -> None:
+def add(draft: Draft, entry: Entry, *, likely: bool) -> None:
     """Adds an entry that may be the exporter's words for what the app wrote, or for a call."""
+    notice = likely and _EXPORTER.fullmatch(entry.text) is not None
     entry.call = notice and entry.text.startswith("Started a call")
     if notice and not entry.call:
         draft.notice()
@@ -138,216 +135,174 @@ def add(draft: Draft, entry: Entry, notice: bool) -> None:
         draft.add(entry)
 
 
-@dataclass(slots=True)
-class _Author:
-    id: str = ""
-    also: str = ""
-    name: list[str] = field(default_factory=list)
-    is_bot: bool = False
+def date_order(stamps: list[str]) -> DateOrder:
+    """Day or month first, as the largest numbers of the file allow; month where they do not."""
+    firsts = (int(match[1]) for stamp in stamps if (match := _NUMERIC.match(stamp)))
+    return "dmy" if any(12 < first <= 31 for first in firsts) else "mdy"
 
 
-def _attachment(file: PageFile) -> Attachment:
-    if file.kind == "link":
-        caption = "".join(file.parts["caption"]).strip()
-        return Attachment("link", file.line("title"), file.url, caption)
-    return make_attachment(file.url, file.kind, file.line("title"))
+def parse_date(text: str, order: DateOrder) -> datetime | None:
+    """A date in the exporter's own way of writing: 01-May-24 09:30 AM, 5/1/2024 9:30 AM."""
+    for form in ("%d-%b-%y %I:%M %p", "%d-%b-%Y %I:%M %p", "%d-%b-%y %H:%M"):
+        try:
+            return datetime.strptime(text.strip(), form)
+        except ValueError:
+            continue
+    return parse_spelled(text, order) if _NUMERIC.match(text) else None
 
 
-@dataclass(slots=True)
-class _DiscordMessage(Bubble):
-    """One message of a page."""
+class _Page:
+    """The messages of one page."""
 
-    author: _Author = field(default_factory=_Author)
-    is_notice: bool = False
-    edited: bool = False
-    is_old: bool = False  # its author stands before the group
-    part: int = 0  # of those in `_PARTS`, the last that has begun
+    def __init__(self, member: Member) -> None:
+        self.messages: list[_Message] = []
+        self.notices = 0
+        heading: list[str] = []  # the server, the channel, its topic
+        for element in page_elements(
+            member, lambda element: not element.classes.isdisjoint(_GROUPS | _PREAMBLE)
+        ):
+            if element.classes.isdisjoint(_GROUPS):
+                heading.append(element.text())
+                continue
+            for message in _messages(element):
+                if "notice" in message.parts:
+                    self.notices += 1
+                else:
+                    self.messages.append(message)
+        self.title = " ".join("".join(heading[:2][-1:]).rpartition(" / ")[2].split())
 
-    def entry(self, where: str, tz: Zone, parse_date: Callable[[str], datetime | None]) -> Entry:
-        number = int(self.id) if _NUMBER.fullmatch(self.id) else 0
-        time = from_number((number >> 22) + _EPOCH, tz, 1000) if number > _SMALLEST else None
-        name = " ".join("".join(self.author.name).split())
-        marks = ((emoji, (), count) for emoji, count in self.reactions)
-        return Entry(
-            self.author.id,
-            name,
-            time or parse_date(self.line("stamp")),
-            self.text("text"),
-            id=self.id,
-            attachments=tuple(map(_attachment, self.files)),
-            reply_to=self.reply,
-            edited=self.edited,
-            extra=reactions(marks) | {"bot": self.author.is_bot},
-            also=self.author.also if self.author.also != name else "",
-            where=where,
-        )
+
+Parts = dict[str, list[Element]]  # elements by what they are
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
-    """An open tag: what stands in it, and whether it is the outermost of a message."""
+class _Message:
+    """One message, and what stands in its group only."""
 
-    role: str = ""
-    message: bool = False
-
-
-class _DiscordPage(PageWalker[_Spot]):
-    """Collects the messages of one page while it is walked through."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(_Spot())
-        self.notices = 0
-        self.bubbles: list[_DiscordMessage] = []
-        self._entries: list[str] = []  # of the preamble: the server, the channel, its topic
-        self._author = _Author()
-        self._stamp: list[str] = []  # of a group, where it stands before its messages
-        self._answered = ""
-        self._is_old = False  # whether the group has its author before its messages
-        self._bubble: _DiscordMessage | None = None
-        self._walk(text)
-        self._finish()
+    element: Element
+    parts: Parts
+    author: Element
+    is_bot: bool
+    is_old: bool  # its author stands before all messages of the group
 
     @property
-    def title(self) -> str:
-        channel = self._entries[1] if len(self._entries) > 1 else "".join(self._entries)
-        return " ".join(channel.rpartition(" / ")[2].split())
+    def stamp(self) -> str:
+        stamps = self.parts.get("stamp", [])
+        titles = [stamp.attributes["title"] for stamp in stamps if "title" in stamp.attributes]
+        return "".join(titles[-1:]) or "".join(stamp.line() for stamp in stamps[:1])
 
-    def _start(self, tag: Tag) -> None:
-        attributes = tag.attributes
-        classes = attributes.get("class", "").split()
-        roles = (role for begins, role in _ROLES for name in classes if name.startswith(begins))
-        role = next(roles, None)
-        spot = _Spot(self._here.role if role is None else role)
-        if not _GROUPS.isdisjoint(classes):
-            self._finish()
-            self._author, self._stamp, self._answered = _Author(), [], ""
-            self._is_old = False
-            spot = _Spot()
-        elif "data-message-id" in attributes:
-            self._begin(attributes["data-message-id"])
-            spot = _Spot(message=True)
-        elif not _PREAMBLE.isdisjoint(classes):
-            self._entries.append("")
-            spot = _Spot("preamble")
-        else:
-            self._part(tag.name, classes)
-            if self._bubble is not None:
-                self._look(self._bubble, tag.name, attributes, role, spot.role)
-                self._file(self._bubble, tag.name, classes, attributes, spot.role)
-            else:
-                # What stands before the messages of a group: who wrote them, and what they answer.
-                if not _NAMES.isdisjoint(classes):
-                    self._is_old = True
-                    self._author.also = attributes.get("title", "")
-                    self._author.id = attributes.get("data-user-id") or self._author.also
-                elif role == "bot":
-                    self._author.is_bot = True
-                if spot.role == "reply" and (
-                    answered := _ANSWERED.search(attributes.get("onclick", ""))
-                ):
-                    self._answered = answered[1]
-        self._enter(tag.name, spot)
-
-    def _begin(self, number: str) -> None:
-        self._finish()
-        self._bubble = _DiscordMessage(
-            number, self._answered, author=self._author, is_old=self._is_old
+    def entry(self, order: DateOrder) -> Entry:
+        number = self.element.attributes.get("data-message-id", "")
+        sent = int(number) if _NUMBER.fullmatch(number) else 0
+        time = from_number((sent >> 22) + _EPOCH, 1000) if sent > _SMALLEST else None
+        name, about = self.author.line(), self.author.attributes
+        also = about.get("title", "")
+        clicks = (
+            part.attributes.get("onclick", "")
+            for reply in self.parts.get("reply", ())
+            for part in (reply, *reply.inside())
         )
-        self._answered = ""
-        self._bubble.parts["stamp"] += self._stamp
+        answered = _ANSWERED.search(" ".join(clicks))
+        return Entry(
+            about.get("data-user-id") or (also if self.is_old else ""),
+            name,
+            time or parse_date(self.stamp, order),
+            "".join(text.text(_in_text) for text in self.parts.get("text", ())).strip(),
+            id=number,
+            attachments=tuple(
+                _file(element, kind)
+                for element in self.element.inside()
+                for class_name, kind in _FILES.items()
+                if class_name in element.classes and element.name != "img"
+            ),
+            reply_to=answered[1] if answered else "",
+            edited="edited" in self.parts,
+            extra=reactions(map(_mark, self.parts.get("reaction", ()))) | {"bot": self.is_bot},
+            also=also if also != name else "",
+        )
 
-    def _part(self, tag: str, classes: list[str]) -> None:
-        """Begins a message without a number where a part of it stands that begins one."""
-        part = next((_PARTS[name] for name in classes if name in _PARTS), None)
-        if part is None or tag == "img" or not self._is_old:
-            return
-        bubble = self._bubble
-        if bubble is not None and bubble.id:
-            return
-        if bubble is None or part < bubble.part or (part == bubble.part and part in _ONCE):
-            self._begin("")
-        if self._bubble is not None:
-            self._bubble.part = part
 
-    def _look(
-        self,
-        bubble: _DiscordMessage,
-        tag: str,
-        attributes: dict[str, str],
-        own: str | None,
-        role: str,
-    ) -> None:
-        """What a tag inside of a message says by itself; `own` is the role of its classes."""
-        if own == "notice":
-            bubble.is_notice = True
-        elif own == "edited":
-            bubble.edited = True
-        elif own == "author" and "data-user-id" in attributes:
-            self._author.id = attributes["data-user-id"]
-            self._author.also = attributes.get("title", "")
-        elif own == "bot":
-            self._author.is_bot = True
-        elif own == "reaction":
-            bubble.reactions.append([attributes.get("title", ""), "1"])
-        elif own == "stamp" and (title := attributes.get("title", "")):
-            bubble.parts["stamp"] = [title]
-        if role == "reply" and (answered := _ANSWERED.search(attributes.get("onclick", ""))):
-            bubble.reply = answered[1]
-        if tag == "br" and role == "text":
-            bubble.parts["text"].append("\n")
-        if tag == "img" and role in ("text", "reaction", "emoji"):
-            self._emoji(bubble, role, attributes.get("alt") or attributes.get("title", ""))
+def _role(element: Element) -> str:
+    """What an element is; "" where its class does not tell."""
+    roles = (role for begins, role in _ROLES for name in element.classes if name.startswith(begins))
+    return next(roles, "")
 
-    @staticmethod
-    def _file(
-        bubble: _DiscordMessage, tag: str, classes: list[str], attributes: dict[str, str], role: str
-    ) -> None:
-        for name in classes:
-            if name in _BEGIN and tag != "img":
-                bubble.files.append(PageFile(_BEGIN[name]))
-        if not bubble.files or role not in ("file", "title", "caption"):
-            return
-        file, address = bubble.files[-1], attributes.get("href") or attributes.get("src") or ""
-        picture = next((name for name in classes if name.startswith("chatlog__embed-generic-")), "")
-        file.kind = _SHOWN.get(picture.rpartition("-")[2], file.kind)
-        is_icon = any(name.endswith(("-icon", "-thumbnail")) for name in classes)
-        # The preview of a file stands in a link to it; a card's title has the best address.
+
+def _parts(elements: Iterable[Element]) -> Parts:
+    parts: Parts = {}
+    for element in elements:
+        parts.setdefault(_role(element), []).append(element)
+    return parts
+
+
+def _messages(group: Element) -> Iterator[_Message]:
+    """The messages of a group. Those without numbers are parts that stand beside each other."""
+    every = list(group.inside())
+    numbered = [element for element in every if "data-message-id" in element.attributes]
+    within = {id(inner) for element in numbered for inner in element.inside()}
+    around = [element for element in every if id(element) not in within]
+    is_old = any(not element.classes.isdisjoint(_NAMES) for element in around)
+    author = next(iter(group.having(*_NAMES)), Element(""))
+    is_bot = "bot" in _parts(every)
+    above = _parts(around)
+    for message in numbered or (_bundles(around) if is_old else ()):
+        parts = _parts(message.inside())
+        if "stamp" not in parts:
+            parts["stamp"] = above.get("stamp", [])
+        if numbered:  # the first of them answers what stands above
+            parts.setdefault("reply", above.pop("reply", []))
+        yield _Message(message, parts, author, is_bot, is_old)
+
+
+def _bundles(elements: list[Element]) -> list[Element]:
+    """Messages of parts that follow each other: one that stands too early begins another."""
+    bundles: list[Element] = []
+    last = len(_PARTS)
+    for element in elements:
+        part = next((_PARTS[name] for name in element.classes if name in _PARTS), None)
+        if part is None or element.name == "img":
+            continue
+        if part < last or (part == last and part in _ONCE):
+            bundles.append(Element("div"))
+        bundles[-1].parts.append(element)
+        last = part
+    return bundles
+
+
+def _in_text(element: Element) -> str | None:
+    """What stands in a text for an emoji, which is a picture, and for what is not of the text."""
+    if element.name == "img":
+        return element.attributes.get("alt") or element.attributes.get("title", "")
+    return "" if _role(element) else None
+
+
+def _mark(element: Element) -> tuple[str, tuple[()], str]:
+    """An emoji, and how often it was given."""
+    counts = "".join(count.text() for count in element.having("chatlog__reaction-count"))
+    emoji = (inner for inner in element.inside() if inner.name == "img" or _role(inner) == "emoji")
+    drawn = (_in_text(inner) if inner.name == "img" else inner.text().strip() for inner in emoji)
+    title = element.attributes.get("title", "")
+    return title or next(filter(None, drawn), ""), (), counts.strip() or "1"
+
+
+def _file(element: Element, kind: str) -> Attachment:
+    """A file, a sticker or a card."""
+    roles: dict[str, Element] = {}
+    urls: list[str] = []
+    for inner in (element, *element.inside()):
+        roles.setdefault(_role(inner), inner)
+        address = inner.attributes.get("href") or inner.attributes.get("src") or ""
+        is_icon = any(name.endswith(("-icon", "-thumbnail")) for name in inner.classes)
+        # The preview of a file stands in a link to it.
         if address and not address.startswith("#") and not is_icon:
-            file.url = address if role == "title" else file.url or address
-
-    @staticmethod
-    def _emoji(bubble: _DiscordMessage, role: str, emoji: str) -> None:
-        if role == "text":
-            bubble.write(role, emoji)
-        elif bubble.reactions and not bubble.reactions[-1][0]:
-            bubble.reactions[-1][0] = emoji
-
-    def _end(self, name: str) -> None:
-        for spot in self._leave(name):
-            if spot.message:
-                self._finish()
-
-    def _finish(self) -> None:
-        bubble = self._bubble
-        if bubble is not None and bubble.is_notice:
-            self.notices += 1
-        elif bubble is not None:
-            self.bubbles.append(bubble)
-        self._bubble = None
-
-    def _data(self, raw: str) -> None:
-        role = self._here.role
-        if not raw or not role:
-            return
-        text = unescape(raw)
-        if role == "preamble":
-            self._entries[-1] += text
-        elif role == "author":
-            self._author.name.append(text)
-        elif self._bubble is None:
-            if role == "stamp":
-                self._stamp.append(text)
-        elif role == "emoji":
-            self._emoji(self._bubble, role, text.strip())
-        elif role in ("text", "stamp", "count", "title", "caption"):
-            self._bubble.write(role, text)
+            urls.append(address)
+        for name in inner.classes:
+            if name.startswith("chatlog__embed-generic-"):
+                kind = _SHOWN.get(name.rpartition("-")[2], kind)
+    title, caption = (roles.get(role, Element("")) for role in ("title", "caption"))
+    # A card's title has the best address.
+    best = (part.attributes.get("href", "") for part in (title, *title.inside()))
+    url = next(filter(None, (*best, *urls)), "")
+    if kind == "link":
+        return Attachment("link", title.line(), url, caption.text().strip())
+    return make_attachment(url, kind, title.line())

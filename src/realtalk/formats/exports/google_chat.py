@@ -16,16 +16,14 @@ first message.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
+from realtalk.formats.exports.assembly import Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
-    UTC_ZONE,
     Fields,
-    Zone,
     as_list,
     from_stamp,
     from_utc,
@@ -52,12 +50,11 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> Iterable[Draft]:
+def _read(export: Export) -> None:
     source, members = export.source, export.members
     beside = [(m, _beside(m)) for m in source.having(".json") if m.stem.endswith("_info")]
     owners = {text_at(info, "user/email").lower() for m, info in beside if m.stem == "user_info"}
     infos = {m.folder: info for m, info in beside if m.stem == "group_info"}
-    drafts: dict[str, Draft] = {}
     first: dict[str, str] = {}  # of every topic, its first message
     for member in members:
         info = infos.get(member.folder, {}) if len(source.members) > 1 else {}
@@ -69,13 +66,11 @@ def _drafts(export: Export) -> Iterable[Draft]:
         alone = others.pop() if len(others) == 1 and kind == "DM" and number else ""
         extra = {"members": list(map(_name, people)), "kind": kind if number else "", "id": number}
         # The folder of a conversation has its id: downloads of several days have it alike.
-        draft = drafts.setdefault(
-            folder if " " in folder else member.name,
-            Draft(alone or text_at(info, "name") or folder or member.stem, extra=extra),
-        )
-        entry = partial(_entry, names=names, first=first, tz=export.tz)
+        key = folder if " " in folder else member.name
+        name = alone or text_at(info, "name") or folder or member.stem
+        draft = export.draft(key, name, extra=extra)
+        entry = partial(_entry, names=names, first=first)
         draft.fill(load_export(member)["messages"], f"{member.name}, messages", entry)
-    return drafts.values()
 
 
 def _beside(member: Member) -> Fields:
@@ -89,7 +84,7 @@ def _name(person: Fields) -> str:
     return text_at(person, "name", "email")
 
 
-def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone) -> Entry | None:
+def _entry(item: Fields, names: dict[str, str], first: dict[str, str]) -> Entry | None:
     creator = object_at(item, "creator")
     email = text_at(creator, "email").lower()
     number, topic = text_at(item, "message_id"), text_at(item, "topic_id")
@@ -114,7 +109,7 @@ def _entry(item: Fields, names: dict[str, str], first: dict[str, str], tz: Zone)
     return Entry(
         email,
         text_at(creator, "name") or names.get(email, "") or email,
-        from_utc(parse_spelled(date) or from_stamp(date, UTC_ZONE), tz),
+        from_utc(parse_spelled(date) or from_stamp(date)),
         text,
         id=number,
         attachments=files,
@@ -149,4 +144,4 @@ def _attachments(item: Fields, text: str) -> Iterator[Attachment]:
             )
 
 
-FORMAT = export_format("Google Chat (Takeout)", "google-chat", _FILES, _drafts)
+FORMAT = export_format("Google Chat (Takeout)", "google-chat", _FILES, _read)

@@ -2,6 +2,8 @@
 
     list(walk('<p class="x">a &amp; b</p>'))
     → [Tag("p", ' class="x"'), "a &amp; b", Tag("p", closes=True)]
+    list(elements('<i>a</i><p class="x">b</p>', lambda element: "x" in element.classes))
+    → [Element("p", {"class": "x"}, frozenset({"x"}), ["b"])]
     flat('<p>see <a href="https://x.org">this</a></p><blockquote>old</blockquote>')
     → Flat(text="see this", quoted="old", links=[("https://x.org", "this")])
 
@@ -13,20 +15,15 @@ from __future__ import annotations
 
 import html
 import re
-from abc import ABC, abstractmethod
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import decode, make_attachment
 from realtalk.formats.limits import scale
 from realtalk.formats.source import Member
-
-T = TypeVar("T")
-P = TypeVar("P")
 
 VOID = frozenset("area br col hr img input link meta source wbr".split())  # noqa: SIM905
 
@@ -49,10 +46,6 @@ _UNSEEN = frozenset(("head", "style", "script", "title", "template", "noscript",
 _QUOTES = frozenset(("blockquote", "quote"))
 
 
-class DeepPage(RealtalkError):
-    """A page of tags inside tags."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tag:
     """A tag as it stands: its name in small letters, and what else is in it."""
@@ -63,8 +56,8 @@ class Tag:
 
     @property
     def is_alone(self) -> bool:
-        """Whether nothing can be inside: `<x/>`, not `</x>`."""
-        return not self.closes and self.rest.endswith("/")
+        """Whether nothing can be inside: `<x/>`, not `</x>` or `<x href=a/>`."""
+        return not self.closes and self.rest.endswith("/") and self.rest[-2:-1] in " \n\"'"
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -89,124 +82,93 @@ def walk(text: str) -> Iterator[Tag | str]:
         yield text[start:]
 
 
-class PageWalker(ABC, Generic[T]):
-    """Walks through a page piece by piece; a subclass says what to do with each.
+@dataclass(slots=True, eq=False)
+class Element:
+    """An element with all that is in it: text as people see it, and further elements."""
 
-    It keeps what the subclass says of every open tag; `outside` stands there before the first.
-    """
+    name: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    classes: frozenset[str] = frozenset()
+    parts: list[Element | str] = field(default_factory=list)
 
-    def __init__(self, outside: T) -> None:
-        self._open: list[tuple[str, T]] = [("", outside)]
-        self._names: Counter[str] = Counter()
-        self._deeper = 0  # tags that are open where no more are kept
+    def inside(self) -> Iterator[Element]:
+        """Every element in it, in the order of the page."""
+        for part in self.parts:
+            if not isinstance(part, str):
+                yield part
+                yield from part.inside()
 
-    def _walk(self, text: str) -> None:
-        for piece in walk(text):
-            if isinstance(piece, str):
-                self._data(piece)
-            elif piece.closes:
-                self._end(piece.name)
+    def having(self, *classes: str) -> list[Element]:
+        """The elements in it that are of one of these classes."""
+        return [element for element in self.inside() if not element.classes.isdisjoint(classes)]
+
+    def text(self, instead: Callable[[Element], str | None] = lambda _: None) -> str:
+        """Its text with line breaks; `instead` may say what stands for an element in it."""
+        texts = []
+        for part in self.parts:
+            if isinstance(part, str):
+                texts.append(part)
+            elif (words := instead(part)) is not None:
+                texts.append(words)
             else:
-                self._start(piece)
+                texts.append("\n" if part.name == "br" else part.text(instead))
+        return "".join(texts)
 
-    @abstractmethod
-    def _start(self, tag: Tag) -> None: ...
-
-    def _end(self, name: str) -> None:
-        self._leave(name)
-
-    @abstractmethod
-    def _data(self, raw: str) -> None: ...
-
-    @property
-    def _here(self) -> T:
-        """What is kept of the innermost tag."""
-        return self._open[-1][1]
-
-    def _enter(self, name: str, value: T) -> None:
-        if name in VOID:
-            return
-        if len(self._open) <= _DEEPEST:
-            self._open.append((name, value))
-            self._names[name] += 1
-            return
-        self._deeper += 1
-        if self._deeper > scale(_MOST_DEEPER):
-            raise DeepPage(
-                f"holds more than {_DEEPEST:,} tags inside each other",
-                fix="an exporter writes no such page; export the chat again",
-            )
-
-    def _leave(self, name: str) -> list[T]:
-        """Closes a tag and whatever was left open in it; none where it is not open."""
-        closed: list[T] = []
-        if self._deeper:
-            self._deeper -= 1
-            return closed
-        while self._names[name]:
-            last, value = self._open.pop()
-            self._names[last] -= 1
-            closed.append(value)
-            if last == name:
-                break
-        return closed
+    def line(self) -> str:
+        return " ".join(self.text().split())
 
 
-Parts = defaultdict[str, list[str]]  # pieces of text by what they are
+def elements(
+    text: str, is_wanted: Callable[[Element], bool], where: str | None = None
+) -> Iterator[Element]:
+    """The elements of a page that are wanted, each when it ends, but none inside of another."""
+    opened: list[Element] = []
+    names: Counter[str] = Counter()
+    kept = -1  # the place of the wanted element that is open
+    deeper = 0  # tags that are open where no more are kept
+    for piece in walk(text):
+        if isinstance(piece, str):
+            if kept >= 0:
+                opened[-1].parts.append(unescape(piece))
+        elif not piece.closes:
+            attributes = piece.attributes
+            classes = frozenset(attributes.get("class", "").split())
+            element = Element(piece.name, attributes, classes)
+            if kept >= 0:
+                opened[-1].parts.append(element)
+            if piece.name in VOID or piece.is_alone:
+                continue
+            if len(opened) < _DEEPEST:
+                if kept < 0 and is_wanted(element):
+                    kept = len(opened)
+                opened.append(element)
+                names[piece.name] += 1
+                continue
+            deeper += 1
+            if deeper > scale(_MOST_DEEPER):
+                raise RealtalkError(
+                    f"holds more than {_DEEPEST:,} tags inside each other",
+                    where=where,
+                    fix="an exporter writes no such page; export the chat again",
+                )
+        elif deeper:
+            deeper -= 1
+        else:  # closes whatever was left open in it, too
+            while names[piece.name]:
+                ended = opened.pop()
+                names[ended.name] -= 1
+                if len(opened) == kept:
+                    kept = -1
+                    yield ended
+                if ended.name == piece.name:
+                    break
+    if kept >= 0:  # a page may end in the middle of a message
+        yield opened[kept]
 
 
-def _parts() -> Parts:
-    return defaultdict(list)
-
-
-@dataclass(slots=True)
-class PageFile:
-    """Something in a message that is not text, with the words beside it."""
-
-    kind: str
-    url: str = ""
-    parts: Parts = field(default_factory=_parts)
-
-    def line(self, part: str) -> str:
-        return " ".join("".join(self.parts[part]).split())
-
-
-@dataclass(slots=True)
-class Bubble:
-    """One message of a page: pieces of text by what they are, and what stands beside them."""
-
-    id: str
-    reply: str = ""
-    parts: Parts = field(default_factory=_parts)
-    files: list[PageFile] = field(default_factory=list)
-    reactions: list[list[str]] = field(default_factory=list)  # an emoji and its count
-
-    def text(self, part: str) -> str:
-        return "".join(self.parts[part]).strip()
-
-    def line(self, part: str) -> str:
-        return " ".join(self.text(part).split())
-
-    def write(self, part: str, text: str) -> None:
-        """Takes a piece of text; what a reaction or a file says belongs to the last of them."""
-        if part == "emoji":
-            self.reactions.append([text.strip(), "1"])
-        elif part == "count":
-            for mark in self.reactions[-1:]:
-                mark[1] = text.strip()
-        elif part in ("title", "status", "caption"):
-            for file in self.files[-1:]:
-                file.parts[part].append(text)
-        else:
-            self.parts[part].append(text)
-
-
-def page_of(member: Member, walk_through: Callable[[str], P]) -> P:
-    """What a walker makes of a page; where it is refused, the file is named."""
-    try:
-        return walk_through(decode(member.read()))
-    except DeepPage as error:
-        raise member.error(error.what, error.fix) from error
+def page_elements(member: Member, is_wanted: Callable[[Element], bool]) -> Iterator[Element]:
+    """Those of a whole file."""
+    return elements(decode(member.read()), is_wanted, member.where)
 
 
 def unescape(text: str) -> str:

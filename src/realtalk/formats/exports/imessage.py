@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
+from realtalk.formats.exports.assembly import Entry, Export, export_format, reactions
 from realtalk.formats.exports.databases import (
     DATABASES,
     Database,
@@ -30,12 +30,11 @@ from realtalk.formats.exports.imessage_pages import (
     Reaction,
     is_page,
     is_text,
-    page_draft,
-    text_draft,
+    read_page,
+    read_text,
 )
-from realtalk.formats.json_input import Fields, Zone, make_attachment, scalar, text_at, whole
+from realtalk.formats.json_input import Fields, from_number, make_attachment, text_at
 from realtalk.formats.source import FormatFiles, Member
-from realtalk.text.written_days import from_epoch
 
 # The text in Apple's typedstream, in which newer versions of Messages keep what was written.
 #
@@ -74,17 +73,17 @@ _SECONDS = 10**11  # a larger date is in nanoseconds
 _OBJECT = "\ufffc"  # where a file stands in a text
 _TABLES = {
     "message": (
-        "ROWID guid text attributedBody handle_id date is_from_me item_type group_action_type "
-        "associated_message_guid associated_message_type associated_message_emoji "
-        "balloon_bundle_id date_edited date_retracted thread_originator_guid subject "
-        "is_audio_message service"
+        "ROWID:int guid text attributedBody:bytes handle_id:int date:float is_from_me:int "
+        "item_type:int group_action_type:int associated_message_guid associated_message_type:int "
+        "associated_message_emoji balloon_bundle_id date_edited:int date_retracted:int "
+        "thread_originator_guid subject is_audio_message:int"
     ),
-    "handle": "ROWID id",
-    "chat": "ROWID chat_identifier display_name",
-    "chat_message_join": "chat_id message_id",
-    "chat_handle_join": "chat_id handle_id",
-    "attachment": "ROWID filename mime_type transfer_name is_sticker",
-    "message_attachment_join": "message_id attachment_id",
+    "handle": "ROWID:int id",
+    "chat": "ROWID:int chat_identifier display_name",
+    "chat_message_join": "chat_id:int message_id:int",
+    "chat_handle_join": "chat_id:int handle_id:int",
+    "attachment": "ROWID:int filename mime_type transfer_name is_sticker:int",
+    "message_attachment_join": "message_id:int attachment_id:int",
 }
 _NEEDED = {"message": "ROWID date is_from_me", "handle": "ROWID id"}
 _FIRST_TAPBACK, _FIRST_TAKEN_BACK, _PLACED_STICKER = 2000, 3000, 1000
@@ -104,65 +103,48 @@ def _is_database(member: Member) -> bool:
     return has_tables(member, _TABLES, _NEEDED)
 
 
-class _Conversations:
-    """Every conversation of a database."""
-
-    def __init__(self, database: Database, member: Member) -> None:
-        self._rows = database.rows
-        self._member = member
-        if not database.has(_NEEDED):
-            raise member.error("holds no messages of Apple's")
-        self._drafts: dict[str, Draft] = {}
-        self._people = {row["ROWID"]: scalar(row["id"]) for row in self._rows("handle")}
-        self._members: dict[Any, list[str]] = defaultdict(list)  # of a conversation
-        for row in self._rows("chat_handle_join"):
-            name = self._people.get(row.get("handle_id"), "")
-            self._members[row.get("chat_id")].append(name)
-        self._chat_of: dict[Any, Any] = {}  # a message's conversation
-        for row in self._rows("chat_message_join"):
-            self._chat_of.setdefault(row.get("message_id"), row.get("chat_id"))
-        listed = {row["ROWID"]: row for row in self._rows("attachment")}
-        self._files: dict[Any, list[Row]] = defaultdict(list)  # of a message
-        for row in self._rows("message_attachment_join"):
-            if file := listed.get(row.get("attachment_id")):
-                self._files[row.get("message_id")].append(file)
-        self._chats = {row["ROWID"]: row for row in self._rows("chat")}
-
-    def read(self, tz: Zone) -> list[Draft]:
-        """Every message in its conversation, with what was given to it."""
-        marks: dict[str, dict[tuple[str, str], Reaction]] = defaultdict(dict)
-        for row in self._rows("message"):
-            number = self._chat_of.get(row["ROWID"])
-            members = self._members.get(number, [])
-            # In a chat of two it may not be said who sent a message.
-            person = self._people.get(row.get("handle_id"), "") or (
-                members[0] if len(members) == 1 else ""
-            )
-            sender = "" if row.get("is_from_me") else person
-            draft = self._draft(number, person)
-            kind = whole(row.get("associated_message_type"))
-            if kind >= _PLACED_STICKER:
-                _react(marks, row, kind, OWNER if row.get("is_from_me") else sender)
-                draft.notice()
-            elif whole(row.get("item_type")) or whole(row.get("group_action_type")):
-                draft.notice()
-            else:
-                where = f"{self._member.name}, message {row['ROWID']}"
-                draft.add(_entry(row, sender, self._files.get(row["ROWID"], []), tz, where))
-        for draft in self._drafts.values():
-            for entry in draft.entries:
-                if entry.id in marks:
-                    entry.extra |= reactions(marks[entry.id].values())
-        return list(self._drafts.values())
-
-    def _draft(self, number: Any, person: str) -> Draft:
-        """The chat that a message belongs to; one of a person without it is theirs."""
-        chat = self._chats.get(number, {})
+def _read_database(database: Database, member: Member, export: Export) -> None:
+    """Every message in its conversation, with what was given to it."""
+    if not database.has(_NEEDED):
+        raise member.error("holds no messages of Apple's")
+    people = dict(database.frame("handle").rows())
+    chats = {row["ROWID"]: row for row in database.rows("chat")}
+    members: dict[Any, list[str]] = defaultdict(list)  # of a conversation
+    for number, person in database.frame("chat_handle_join").rows():
+        members[number].append(people.get(person) or "")
+    chat_of: dict[Any, Any] = {}  # a message's conversation
+    for number, message in database.frame("chat_message_join").rows():
+        chat_of.setdefault(message, number)
+    listed = {row["ROWID"]: row for row in database.rows("attachment")}
+    files: dict[Any, list[Row]] = defaultdict(list)  # of a message
+    for message, file in database.frame("message_attachment_join").rows():
+        if file in listed:
+            files[message].append(listed[file])
+    marks: dict[str, dict[tuple[str, str], Reaction]] = defaultdict(dict)
+    for row in database.rows("message"):
+        number = chat_of.get(row["ROWID"])
+        # In a chat of two it may not be said who sent a message.
+        alone = members[number][0] if len(members[number]) == 1 else ""
+        person = people.get(row["handle_id"]) or alone
+        sender = "" if row["is_from_me"] else person
+        # A message without a chat is in that of its person.
+        chat = chats.get(number, {})
         key = text_at(chat, "chat_identifier") or person or "unknown"
-        if key not in self._drafts:
-            extra = {"participants": self._members.get(number, [])}
-            self._drafts[key] = Draft(text_at(chat, "display_name") or key, extra=extra)
-        return self._drafts[key]
+        name = text_at(chat, "display_name") or key
+        draft = export.draft((member, key), name, extra={"participants": members[number]})
+        kind = row["associated_message_type"] or 0
+        if kind >= _PLACED_STICKER:
+            _react(marks, row, kind, OWNER if row["is_from_me"] else sender)
+            draft.notice()
+        elif row["item_type"] or row["group_action_type"]:
+            draft.notice()
+        else:
+            entry = _entry(row, sender, files[row["ROWID"]])
+            draft.take(entry, f"{member.name}, message {row['ROWID']}")
+    for draft in export.drafts.values():
+        for entry in draft.entries:
+            if entry.id in marks:
+                entry.extra |= reactions(marks[entry.id].values())
 
 
 def _react(
@@ -180,36 +162,34 @@ def _react(
         marks[about][name, emoji] = (emoji, [name], 1)
 
 
-def _entry(row: Row, sender: str, listed: list[Row], tz: Zone, where: str) -> Entry:
+def _entry(row: Row, sender: str, listed: list[Row]) -> Entry:
     text = _text(row)
     files = tuple(_file(file, row) for file in listed)
     app = text_at(row, "balloon_bundle_id").rpartition(":")[2].rpartition(".")[2]
     if app and not (text or files):
         files = (Attachment("media", app),)
-    edited = bool(whole(row.get("date_edited")))
+    edited = bool(row["date_edited"])
     says = bool(text or files)
     return Entry(
         sender,
         OWNER if row.get("is_from_me") else sender,
-        _time(row.get("date"), tz),
+        _time(row["date"]),
         text,
         id=text_at(row, "guid"),
         attachments=files,
         reply_to=text_at(row, "thread_originator_guid"),
         edited=edited and says,
         # What was unsent has lost its text.
-        deleted=(edited or bool(whole(row.get("date_retracted")))) and not says,
+        deleted=(edited or bool(row["date_retracted"])) and not says,
         extra={"subject": text_at(row, "subject")},
-        where=where,
     )
 
 
 def _text(row: Row) -> str:
     """What was written: in a column of its own, or in the styled text that newer versions keep."""
     text = text_at(row, "text")
-    styled = row.get("attributedBody")
-    if not text and isinstance(styled, bytes):
-        text = typed_text(styled) or ""
+    if not text and row["attributedBody"]:
+        text = typed_text(row["attributedBody"]) or ""
     return text.replace(_OBJECT, "").strip() if _OBJECT in text else text
 
 
@@ -220,11 +200,11 @@ def _file(file: Row, row: Row) -> Attachment:
     return make_attachment(file.get("filename"), kind, name, file.get("mime_type"))
 
 
-def _time(value: Any, tz: Zone) -> datetime | None:
+def _time(value: float | None) -> datetime | None:
     """A date of Apple's: nanoseconds, or seconds in older databases, since 2001."""
-    if not isinstance(value, int | float) or not value:
+    if not value:
         return None
-    return from_epoch(_EPOCH + (value / 1e9 if abs(value) >= _SECONDS else value), tz)
+    return from_number(_EPOCH + (value / 1e9 if abs(value) >= _SECONDS else value))
 
 
 def _is_ours(member: Member) -> bool:
@@ -241,21 +221,19 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
-    drafts: list[Draft] = []
+def _read(export: Export) -> None:
     pages = {(member.folder, member.stem) for member in export.members if member.suffix == ".html"}
     for member in export:
         if member.suffix in DATABASES:
             with open_database(member, _TABLES) as database:
-                drafts += _Conversations(database, member).read(export.tz)
+                _read_database(database, member, export)
             export.notes += log_notes(member)
         elif member.suffix == ".html":
-            drafts.append(page_draft(member))
+            read_page(member, export)
         elif (member.folder, member.stem) not in pages:
-            drafts.append(text_draft(member))
-    return drafts
+            read_text(member, export)
 
 
 FORMAT = export_format(
-    "iMessage (chat.db, imessage-exporter's text or HTML)", "imessage", _FILES, _drafts
+    "iMessage (chat.db, imessage-exporter's text or HTML)", "imessage", _FILES, _read
 )

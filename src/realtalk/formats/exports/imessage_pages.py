@@ -8,16 +8,15 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import count, groupby, pairwise
+from operator import itemgetter
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
+from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
+from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.exports.text_entries import EARLY, export_lines
 from realtalk.formats.json_input import head_text, make_attachment, word_pairs
 from realtalk.formats.source import Member
@@ -129,10 +128,10 @@ def is_text(member: Member) -> bool:
     )
 
 
-def text_draft(member: Member) -> Draft:
+def read_text(member: Member, export: Export) -> None:
     """The chat of one file."""
     lines = export_lines(member)
-    chat = Draft(member.stem, unit="lines")
+    chat = export.draft(member, member.stem, unit="lines")
     starts = [place for place in range(len(lines)) if _starts(lines, place)]
     for number, line in enumerate(lines[: starts[0] if starts else len(lines)], 1):
         if line:
@@ -147,7 +146,6 @@ def text_draft(member: Member) -> Draft:
             chat.notice()
         _block(chat, block, f"{member.name}:{start + 1}", copies)
     _join(chat, copies)
-    return chat
 
 
 def _starts(lines: Sequence[str], place: int) -> bool:
@@ -274,31 +272,16 @@ def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
 _GUID = re.compile(r"message-guid=([\w:./-]{1,100})")
 # The exporter leaves out the end of this tag.
 _AUDIO = re.compile(r'<audio [^<>"]{0,100}src="([^"<>]{1,1000})"')
-# What a text is, and the classes that it stands in.
-_PARTS = {
-    name: part
-    for part, names in word_pairs("""
-        time          timestamp
-        sender        sender
-        text          bubble
-        subject       subject
-        tapback       tapback reaction sticker_tapback
-        unsent        unsent
-        edited        edited
-        title         name
-        caption       caption subcaption
-        transcription transcription
-        shared        shareplay shared_location
-        lost          attachment_error app_error
-        deleted       deleted
-        effect        expressive
-        context       reply_context reply_anchor
-        app           app
-    """).items()
-    for name in names.split()
-}
-_WHOLE = ("title", "time", "sender")  # parts that are one piece
-_FILES = {"img": "image", "video": "video", "source": "video", "audio": "audio"}
+# Elements that say something else than what is around them.
+_PARTS = frozenset(
+    """
+    timestamp sender bubble subject tapback reaction sticker_tapback unsent edited name caption
+    subcaption transcription shareplay shared_location attachment_error app_error deleted expressive
+    reply_context reply_anchor app
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
+_SILENT = frozenset(("message", "app", "name", "tapback", "reaction", "sticker_tapback", "bubble"))
+_FILES = {"img": "", "video": "video", "source": "video", "audio": "audio"}
 
 
 def is_page(member: Member) -> bool:
@@ -310,61 +293,92 @@ def is_page(member: Member) -> bool:
     )
 
 
-@dataclass(slots=True)
-class _AppleBubble:
-    """One message of a page: pieces of text by what they are, and its files."""
+def _is_message(element: Element) -> bool:
+    return element.name == "div" and "message" in element.classes
 
-    parent: _AppleBubble | None
-    guid: str = ""
-    parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    files: list[tuple[str, str]] = field(default_factory=list)  # kind, path
-    link: str = ""
 
-    def write(self, part: str, text: str) -> None:
-        """Goes on with the last piece of a part."""
-        if not self.parts[part]:
-            self.parts[part].append("")
-        self.parts[part][-1] += text
+def _own(element: Element) -> Iterator[Element]:
+    """Every element in it, but nothing in the messages that answer it."""
+    for part in element.parts:
+        if not isinstance(part, str):
+            yield part
+            if not _is_message(part):
+                yield from _own(part)
 
-    def line(self, part: str) -> str:
-        """A part, a line for each of its pieces."""
-        return "\n".join(" ".join(piece.split()) for piece in self.parts[part]).strip()
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether it only says that a place or a film is shared."""
-        return bool(self.parts["shared"]) and not (self.parts["text"] or self.files or self.link)
+def _say(element: Element) -> str:
+    """What an element says itself."""
+    return element.text(lambda inner: None if inner.classes.isdisjoint(_PARTS) else "")
 
-    def entry(self, where: str) -> Entry:
-        edited = [piece.strip() for piece in self.parts["edited"][-1:]]
-        text = "\n".join(filter(None, self.parts["text"] + edited))
-        marks = [_reaction(words) for words in self.parts["tapback"]]
-        files = [
-            make_attachment(path, kind if kind in ("sticker", "video", "audio") else "")
-            for kind, path in self.files
-        ]
-        files += [Attachment("media") for _ in self.parts["lost"]]
-        if heard := "".join(self.parts["transcription"]).strip().removeprefix(_HEARD):
-            files = [
-                replace(file, caption=heard) if file.kind == "audio" else file for file in files
-            ]
-        if self.link or self.parts["app"]:
-            title, caption, rest = map(self.line, ("title", "caption", "app"))
-            kind = "link" if self.link else "media"
-            files.append(Attachment(kind, title or rest, self.link, caption))
-        unsent = bool(self.parts["unsent"]) and not (text or files)
-        return Entry(
-            "",
-            self.line("sender"),
-            moment(self.line("time")),
-            text or self.link,
-            id=self.guid,
-            attachments=tuple(files),
-            edited=bool(edited),
-            deleted=bool(self.parts["deleted"]) or unsent,
-            extra=reactions(mark for mark in marks if mark),
-            where=where,
-        )
+
+def _files_in(element: Element, around: str = "") -> Iterator[tuple[str, str]]:
+    """The kinds and paths of files."""
+    for part in element.parts:
+        if isinstance(part, str):
+            yield from (("audio", path) for path in _AUDIO.findall(part))
+        elif part.classes.isdisjoint(_SILENT):
+            holds = next(
+                (name for name in ("sticker", "attachment") if name in part.classes), around
+            )
+            path = part.attributes.get("src")
+            if path and part.name in _FILES:
+                yield ("sticker" if holds == "sticker" else _FILES[part.name]), path
+            elif part.name == "a" and holds == "attachment":
+                yield "", part.attributes.get("href", "")
+            yield from _files_in(part, holds)
+
+
+def _page_entry(message: Element) -> Entry | None:
+    """A message; None where it only says that a place or a film is shared."""
+    own = list(_own(message))
+
+    def having(*classes: str) -> list[Element]:
+        return [element for element in own if not element.classes.isdisjoint(classes)]
+
+    def line(*classes: str) -> str:
+        lines = (" ".join(_say(element).split()) for element in having(*classes))
+        return "\n".join(lines).strip()
+
+    stamp = next(iter(having("timestamp")), Element(""))
+    guids = (_GUID.search(link.attributes.get("href", "")) for link in stamp.inside())
+    links = [
+        link.attributes.get("href", "")
+        for app in having("app")
+        for link in app.inside()
+        if link.name == "a"
+    ]
+    edited = [
+        _say(([row for row in table.inside() if row.name == "tr"] or [table])[-1]).strip()
+        for table in having("edited")[-1:]
+    ]
+    text = "\n".join(filter(None, [*map(_say, having("bubble")), *edited]))
+    paths = (next(alike) for _, alike in groupby(_files_in(message), itemgetter(1)))
+    marks = [_reaction(_say(mark)) for mark in having("tapback", "reaction", "sticker_tapback")]
+    lost = having("attachment_error", "app_error")
+    files = [
+        *(make_attachment(path, kind) for kind, path in paths),
+        *(Attachment("media") for _ in lost),
+    ]
+    if heard := "".join(map(_say, having("transcription"))).strip().removeprefix(_HEARD):
+        files = [replace(file, caption=heard) if file.kind == "audio" else file for file in files]
+    link = next(filter(None, links), "")
+    if having("shareplay", "shared_location") and not (having("bubble") or files or link):
+        return None
+    if link or having("app"):
+        title = line("name") or line("app")
+        caption = line("caption", "subcaption")
+        files.append(Attachment("link" if link else "media", title, link, caption))
+    return Entry(
+        "",
+        line("sender"),
+        moment(_say(stamp).strip()),
+        text or link,
+        id=next((guid[1] for guid in guids if guid), ""),
+        attachments=tuple(files),
+        edited=bool(edited),
+        deleted=bool(having("deleted") or (having("unsent") and not (text or files))),
+        extra=reactions(mark for mark in marks if mark),
+    )
 
 
 def _reaction(words: str) -> Reaction | None:
@@ -373,108 +387,39 @@ def _reaction(words: str) -> Reaction | None:
     return ("sticker", [plain[3:]], 1) if plain.startswith("by ") else tapback(plain)
 
 
-def page_draft(member: Member) -> Draft:
+def read_page(member: Member, export: Export) -> None:
     """The chat of one page."""
-    page = page_of(member, _ApplePage)
-    chat = Draft(member.stem)
-    chat.notice(page.notices)
-    copies: list[tuple[_AppleBubble, Entry]] = []
-    for number, bubble in enumerate(page.bubbles, 1):
-        where = f"{member.name}, message {number}"
-        if bubble.is_shared:
-            chat.notice()
-        elif bubble.parent is None:
-            chat.add(bubble.entry(where))
+    chat = export.draft(member, member.stem)
+    copies: list[tuple[str, Entry]] = []
+    numbers = count(1)
+
+    def take(message: Element, parent: Entry | None) -> None:
+        entry = _page_entry(message)
+        where = f"{member.name}, message {next(numbers)}"
+        if parent is None or entry is None:
+            chat.take(entry, where)
         else:
-            copies.append((bubble.parent, bubble.entry(where)))
+            entry.where = where
+            copies.append((parent.id, entry))
+        for answer in filter(_is_message, _own(message)):
+            take(answer, entry)
+
+    for element in page_elements(
+        member, lambda it: _is_message(it) or "announcement" in it.classes
+    ):
+        if _is_message(element):
+            take(element, None)
+        else:
+            chat.notice()
     by_key = {_key(entry): entry for entry in chat.entries}
-    for parent, copy in copies:
+    for answered, copy in copies:
         if answer := by_key.get(_key(copy)):
             chat.notice()
         else:
             answer = copy
             chat.add(answer)
-        answer.reply_to = parent.guid
-    return chat
+        answer.reply_to = answered
 
 
 def _key(entry: Entry) -> tuple[object, ...]:
     return (entry.id,) if entry.id else (entry.time, entry.name, entry.text)
-
-
-class _AppleSpot(NamedTuple):
-    """What the text at a place is, and the message around it."""
-
-    part: str = ""
-    bubble: _AppleBubble | None = None
-
-
-class _ApplePage(PageWalker[_AppleSpot]):
-    """Collects the messages of one page while it is walked through."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(_AppleSpot())
-        self.notices = 0
-        self.bubbles: list[_AppleBubble] = []
-        self._walk(text)
-
-    def _start(self, tag: Tag) -> None:
-        attributes = tag.attributes
-        classes = attributes.get("class", "").split()
-        part, bubble = self._here
-        if tag.name == "div" and "message" in classes:
-            bubble = _AppleBubble(bubble)
-            part = ""
-            self.bubbles.append(bubble)
-        elif tag.name == "div" and "announcement" in classes:
-            self.notices += 1
-            part, bubble = "", None
-        elif bubble is not None:
-            part = self._inside(tag, attributes, classes, part, bubble)
-        if not tag.is_alone:
-            self._enter(tag.name, _AppleSpot(part, bubble))
-
-    def _inside(
-        self,
-        tag: Tag,
-        attributes: dict[str, str],
-        classes: list[str],
-        part: str,
-        bubble: _AppleBubble,
-    ) -> str:
-        """Takes what a tag in a message says by itself; which part the text in it is."""
-        own = next((_PARTS[name] for name in classes if name in _PARTS), "")
-        if own == "time" and part == "edited":
-            return "context"  # when it was edited
-        if own:
-            if own not in _WHOLE:
-                bubble.parts[own].append("")  # a piece of its own
-            return own
-        address = attributes.get("src") or ""
-        if "sticker" in classes:
-            return "sticker"
-        if tag.name in _FILES and address and part not in ("app", "title", "tapback"):
-            kind = "sticker" if part == "sticker" else _FILES[tag.name]
-            if not bubble.files or bubble.files[-1][1] != address:
-                bubble.files.append((kind, address))
-        elif tag.name == "a" and part == "time":
-            guid = _GUID.search(attributes.get("href", ""))
-            bubble.guid = guid[1] if guid else ""
-        elif tag.name == "a" and part == "app":
-            bubble.link = bubble.link or attributes.get("href", "")
-        elif tag.name == "a" and "attachment" in part:
-            bubble.files.append(("", attributes.get("href", "")))
-        elif tag.name == "tr" and part == "edited":
-            bubble.parts[part].append("")
-        elif tag.name == "br" and part in ("text", "edited"):
-            bubble.write(part, "\n")
-        return "attachment" if "attachment" in classes else part
-
-    def _data(self, raw: str) -> None:
-        part, bubble = self._here
-        if bubble is None:
-            return
-        for audio in _AUDIO.finditer(raw):
-            bubble.files.append(("audio", unescape(audio[1])))
-        if part and part != "attachment":
-            bubble.write(part, unescape(raw))

@@ -111,14 +111,17 @@ def _is_said(line: str, parted: bool) -> bool:
     return stamped is not None and bool(stamped.name)
 
 
-def _drafts(export: Export) -> list[Draft]:
-    return [_table(member) if _is_table(member) else _draft(member) for member in export]
+def _read(export: Export) -> None:
+    for member in export:
+        if _is_table(member):
+            _read_table(member, export.draft(member, member.stem))
+        else:
+            _read_text(member, export.draft(member, member.stem, unit="lines"))
 
 
-def _draft(member: Member) -> Draft:
+def _read_text(member: Member, draft: Draft) -> None:
     """The chat of one text file."""
     lines = export_lines(member)
-    draft = Draft(member.stem, unit="lines")
     day: date | None = None
     begun = False
     people = {match["name"] for line in lines if (match := _PC.match(line))}
@@ -152,7 +155,7 @@ def _draft(member: Member) -> Draft:
             entries.go_on(line)
             continue
         begun = True
-    return entries.end()
+    entries.end()
 
 
 def _clock(match: re.Match[str]) -> time | None:
@@ -240,20 +243,18 @@ def _find_attachments(text: str) -> tuple[Attachment, ...]:
     return ()
 
 
-def _table(member: Member) -> Draft:
+def _read_table(member: Member, draft: Draft) -> None:
     """The chat of one Mac's table."""
-    draft = Draft(member.stem)
     draft.notice()  # the names of the columns
     for where, row in table_rows(member)[1:]:
         if len(row) < 3:
             draft.leave(where, "too few columns")
             continue
-        entry = Entry("", row[1], from_stamp(row[0], None), row[2], where=where)
+        entry = Entry("", row[1], from_stamp(row[0]), row[2], where=where)
         if row[1].strip() and _judge(entry):
             draft.add(entry)
         else:
             draft.notice()
-    return draft
 
 
-FORMAT = export_format("KakaoTalk (text, CSV of a Mac)", "kakaotalk", _FILES, _drafts)
+FORMAT = export_format("KakaoTalk (text, CSV of a Mac)", "kakaotalk", _FILES, _read)

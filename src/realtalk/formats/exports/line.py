@@ -97,13 +97,18 @@ def _is_ours(member: Member) -> bool:
 _FILES = FormatFiles((".txt",), _is_ours, "no LINE chat found", "pass the exported .txt")
 
 
-def _draft(member: Member, export: Export) -> Draft:
+def _read(export: Export) -> None:
+    for member in export:
+        _read_text(member, export)
+
+
+def _read_text(member: Member, export: Export) -> None:
     """The chat of one text file."""
     lines = export_lines(member)
     timed = [_parse_timed(line) for line in lines]
     untimed = (line for line, head in zip(lines, timed, strict=True) if line and head is None)
     order = day_order(untimed, export, f"{member.name}: ")
-    draft = Draft(_title(member.stem) or member.stem, unit="lines")
+    draft = export.draft(member, _title(member.stem) or member.stem, unit="lines")
     tabs = any(line and line.gap == "\t" for line in timed)
     narrow = [line.rest for line in timed if line and not line.has_columns]
     names = {} if tabs else _names(narrow, draft.name)
@@ -142,7 +147,8 @@ def _draft(member: Member, export: Export) -> Draft:
             entries.title()
         else:
             entries.go_on(line)
-    return _recurring(entries.end())
+    entries.end()
+    _take_recurring(draft)
 
 
 def _leads(
@@ -240,7 +246,7 @@ def _judge(entry: Entry, *, bare: bool) -> bool:
     return True
 
 
-def _recurring(draft: Draft) -> Draft:
+def _take_recurring(draft: Draft) -> None:
     """Words in brackets that recur are the app's, in a language that we do not know.
 
     They stay as the caption of what was sent, so that nothing is lost where a person wrote them.
@@ -254,9 +260,6 @@ def _recurring(draft: Draft) -> Draft:
         if entry.text in app:
             entry.attachments = (Attachment("media", caption=entry.text[1:-1]),)
             entry.text = ""
-    return draft
 
 
-FORMAT = export_format(
-    "LINE (text)", "line", _FILES, lambda export: [_draft(member, export) for member in export]
-)
+FORMAT = export_format("LINE (text)", "line", _FILES, _read)

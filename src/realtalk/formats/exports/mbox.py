@@ -32,7 +32,7 @@ from typing import NamedTuple
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
 from realtalk.formats.exports.html_tags import flat, join_lines
-from realtalk.formats.json_input import Zone, make_attachment
+from realtalk.formats.json_input import make_attachment
 from realtalk.formats.source import FormatFiles, Member
 
 # The body of a mail without what it quotes and without its signature.
@@ -175,16 +175,17 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     box = _Box()
     for member in export:
         for number, data in enumerate(_mails(member), 1):
-            box.add(data, f"{member.name}, mail {number}", export.tz)
+            box.add(data, f"{member.name}, mail {number}")
     if box.quoted or box.signatures:
         export.notes.append(
             f"lines cut from mails: {box.quoted:,} of quotations, {box.signatures:,} of signatures"
         )
-    return [*box.drafts(), box.rest]
+    box.fill(export)
+    export.drafts[None] = box.rest
 
 
 def _mails(member: Member) -> Iterator[bytes]:
@@ -218,18 +219,18 @@ class _Box:
     _by_id: dict[str, int] = field(default_factory=dict)
     _by_subject: dict[str, int] = field(default_factory=dict)  # the latest mail of it
 
-    def add(self, data: bytes, where: str, tz: Zone) -> None:
+    def add(self, data: bytes, where: str) -> None:
         parts = data.lower().count(b"boundary=")
         if parts > _MOST_PARTS or parts * data.count(b"\n") > _MOST_COMPARED:
             self.rest.leave(where, "too many parts")
             return
         try:
             mail = BytesParser(policy=compat32).parsebytes(data)
-            self._mail(mail, where, tz)
+            self._mail(mail, where)
         except (MessageError, RecursionError, ValueError, LookupError, TypeError, AttributeError):
             self.rest.leave(where, "not a readable mail")
 
-    def _mail(self, mail: Mail, where: str, tz: Zone) -> None:
+    def _mail(self, mail: Mail, where: str) -> None:
         automatic = _header(mail, "Auto-Submitted").lower().startswith("auto-replied")
         if automatic or mail.get_content_type() == "multipart/report":
             self.rest.notice()
@@ -245,7 +246,7 @@ class _Box:
         entry = Entry(
             address.lower(),
             name or address.partition("@")[0],
-            _time(mail, tz),
+            _time(mail),
             body.text,
             id=number,
             attachments=tuple(_files(parts)),
@@ -279,14 +280,12 @@ class _Box:
             place = self._before[place]
         return place
 
-    def drafts(self) -> list[Draft]:
+    def fill(self, export: Export) -> None:
         """One draft per thread."""
-        threads: dict[int, Draft] = {}
         for place, (topic, entry) in enumerate(self._mails):
-            draft = threads.setdefault(self._first(place), Draft(""))
+            draft = export.draft(self._first(place), "")
             draft.name = draft.name or topic
             draft.add(entry)
-        return list(threads.values())
 
 
 def _sender(mail: Mail) -> tuple[str, str]:
@@ -335,14 +334,12 @@ def _topic(subject: str) -> tuple[str, bool]:
     return topic.strip() or subject, is_answer
 
 
-def _time(mail: Mail, tz: Zone) -> datetime | None:
+def _time(mail: Mail) -> datetime | None:
     try:
         moment = parsedate_to_datetime(_header(mail, "Date"))
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(tz or UTC)
+        return moment.astimezone(UTC) if moment.tzinfo else moment
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-    return moment.replace(tzinfo=None)
 
 
 def _text(parts: list[tuple[Mail, str]]) -> str:
@@ -371,4 +368,4 @@ def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:
             yield make_attachment("", name=_plain(name or ""), mime=kind)
 
 
-FORMAT = export_format("E-mail (mbox, eml)", "mbox", _FILES, _drafts)
+FORMAT = export_format("E-mail (mbox, eml)", "mbox", _FILES, _read)

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import PageWalker, Tag, page_of, unescape
+from realtalk.formats.exports.html_tags import VOID, Element, elements
 from realtalk.formats.exports.meta_notices import judge
-from realtalk.formats.exports.meta_repeats import Line, MetaThread
+from realtalk.formats.exports.meta_repeats import MetaThread
 from realtalk.formats.json_input import (
     Fields,
     Zone,
@@ -35,83 +34,32 @@ from realtalk.formats.json_input import (
     mapping,
     object_at,
     objects_at,
+    on_clock,
     records,
     scalar,
     text_at,
     whole,
     word_pairs,
+    zone,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import LONGEST, order_of, parse_spelled
 
-# Conversations of Messenger or Instagram while they are read, until their notices are known.
-#
-#     thread = OpenThread(Draft("Ann"))
-#     thread.candidates.append(Candidate(entry, second=1714548600))
-#     settle([thread])     → notes; thread.draft holds messages, and counts what the app wrote
-#
 # What may be the app's own can only be decided when every conversation is read (`meta_notices`).
 
-_MOST_PEOPLE = 500  # whose names are looked for in every sentence; a group has 250
-_NEAR = 10  # entries between a message and the notice that somebody liked it
 _FIXED = "messages whose characters were put right"
 _REPEATED = "counted as notices because they repeat with nothing but an emoji changing"
 _UNCERTAIN = "messages that begin with their sender's own name and may be notices of the app"
 
 
-class Candidate(NamedTuple):
-    """An entry that is a message, or a notice of the app."""
-
-    entry: Entry
-    second: int = 0  # when it was sent; 0 where a page does not tell it
-    is_repaired: bool = False
-
-
-@dataclass(slots=True)
-class OpenThread:
-    """One conversation: its draft, and what will be in it."""
-
-    draft: Draft
-    candidates: list[Candidate] = field(default_factory=list)
-    reacted: set[tuple[str, int]] = field(default_factory=set)  # who gave a reaction when
-
-    def evidence(self) -> MetaThread:
-        """What distinguishes the notices of a conversation from its messages."""
-        reactions_by_line = [
-            [
-                (name, mark["emoji"])
-                for mark in candidate.entry.extra.get("reactions", ())
-                for name in mark["by"]
-            ]
-            for candidate in self.candidates
-        ]
-        lines = [
-            Line(
-                entry.name,
-                entry.text,
-                bool(entry.attachments),
-                (entry.name, second) in self.reacted,
-                frozenset(
-                    emoji
-                    for marks in reactions_by_line[max(0, at - _NEAR) : at + _NEAR + 1]
-                    for name, emoji in marks
-                    if name == entry.name
-                ),
-                entry.time.toordinal() if entry.time else 0,
-            )
-            for at, (entry, second, _) in enumerate(self.candidates)
-        ]
-        return MetaThread(self.draft.extra.get("participants", ())[:_MOST_PEOPLE], lines)
-
-
-def settle(threads: Sequence[OpenThread]) -> list[str]:
+def _settle(threads: Sequence[MetaThread]) -> list[str]:
     """Gives every entry its place: a message, or a notice of the app; what to say about it."""
-    evidence = [thread.evidence() for thread in threads]
-    uncertain, repeated = judge(evidence)
+    uncertain, repeated = judge(threads)
     fixed = 0
-    for thread, judged in zip(threads, evidence, strict=True):
-        for (entry, _, is_repaired), line in zip(thread.candidates, judged.lines, strict=True):
+    for thread in threads:
+        for line in thread.lines:
+            entry = line.entry
             if line.sort == "notice":
                 thread.draft.notice()
                 continue
@@ -120,7 +68,7 @@ def settle(threads: Sequence[OpenThread]) -> list[str]:
                 entry.deleted = entry.deleted or line.sort == "unsent"
                 if line.sort == "sent" and not entry.attachments:
                     entry.attachments = (Attachment("media"),)
-            fixed += line.sort is None and is_repaired
+            fixed += line.sort is None and line.is_repaired
             thread.draft.add(entry)
     counts = {_FIXED: fixed, _UNCERTAIN: uncertain, _REPEATED: repeated}
     return [f"{meaning}: {count:,}" for meaning, count in counts.items() if count]
@@ -131,7 +79,7 @@ def settle(threads: Sequence[OpenThread]) -> list[str]:
 #     your_facebook_activity/messages/inbox/ann_123/message_1.html    one conversation, newest first
 #     <div class="_a6-g"><div class="_a6-h">Ann</div><div class="_a6-p"><div>hi</div></div>
 #     <div class="_a6-o">May 1, 2024, 9:30 AM</div></div>
-#     → OpenThread(Draft("Ann")) with one candidate of Ann
+#     → MetaThread(Draft("Ann")) with one line of Ann
 #
 # The names of classes change from year to year, so a message is known by its structure: an element
 # that holds a name, a body and a date, in this order, and no other message. Dates are spelled in
@@ -143,12 +91,13 @@ _PAGES_NOTE = "a download as HTML tells no seconds and no calls apart; one as JS
 _HEAD = 1 << 18  # bytes of a page that are looked at: its styles come first
 
 _LONGEST_NAME = 200
+_MOST_INSIDE = 50  # elements in that of a name or a date
 _LONGEST_TEXT = 20_000  # letters in which addresses are looked for
 _CLOCK = re.compile(r"\d[:.h]\d\d|\d[時时시]")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _BLOCKS = frozenset("div p h1 h2 h3 h4 section footer ul li table".split())  # noqa: SIM905
 _UNSEEN = frozenset(("style", "script", "title"))
-_PAGE_MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": ""}
+_PAGE_MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": "", "a": ""}
 _PLAYED = ("video", "audio")  # what stands in such an element, or in a link to one, is the app's
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
 
@@ -159,163 +108,116 @@ def _is_page(member: Member) -> bool:
     return len(_MetaPage(decode(member.head(_HEAD))).messages) >= least
 
 
-def _page_threads(members: list[Member], order: DateOrder | None) -> list[OpenThread]:
+def _page_threads(members: list[Member], order: DateOrder | None) -> list[MetaThread]:
     """One conversation per folder, its pages in order."""
     pages: dict[str, list[tuple[Member, _MetaPage]]] = {}
     for member in sorted(members, key=lambda member: _part(member, _PAGE)[:2]):
         alone = _PAGE.search(member.name) is None
         # A download in several archives has "inbox/ann_123" in more than one of them.
         folder = f"/{member.name}" if alone else "/".join(member.folder.split("/")[-2:]) + "/"
-        pages.setdefault(folder, []).append((member, page_of(member, _MetaPage)))
+        pages.setdefault(folder, []).append(
+            (member, _MetaPage(decode(member.read()), member.where))
+        )
     every = [page for parts in pages.values() for _, page in parts]
     order = order or order_of(stamp for page in every for stamp, _ in page.messages)
     return [_page_thread(parts, order) for parts in pages.values()]
 
 
-def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> OpenThread:
+def _page_thread(parts: list[tuple[Member, _MetaPage]], order: DateOrder) -> MetaThread:
     first, page = parts[0]
     people = dict.fromkeys(entry.name for _, page in parts for _, entry in page.messages)
     folder = first.folder.rsplit("/", 1)[-1] if _PAGE.search(first.name) else ""
     extra = {"participants": list(people)}
-    thread = OpenThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
+    thread = MetaThread(Draft(page.title or folder or first.stem, newest_first=True, extra=extra))
     for member, part in parts:
         for index, (stamp, entry) in enumerate(part.messages):
             entry.time = parse_spelled(stamp, order)
             entry.where = f"{member.name}, messages[{index}]"
-            thread.candidates.append(Candidate(entry))
+            thread.take(entry)
     return thread
 
 
-Span = tuple[int, int]  # the places of two pieces of text, the second of which is not in it
+class _MetaPage:
+    """The messages of one page, each with its date."""
 
-
-@dataclass(slots=True)
-class _Element:
-    """An open element: which pieces of text are in it, and in the elements inside of it."""
-
-    name: str
-    start: int
-    messages: int  # how many there were before it
-    played: bool  # a film or a sound, or a link to one
-    inside: list[Span] = field(default_factory=list)
-
-
-class _MetaPage(PageWalker[_Element]):
-    """Collects the messages of one page, each with its date, while it is walked through.
-
-    Pieces of text stand in one list, so that an element is a pair of places in it: nothing is
-    copied from level to level.
-    """
-
-    def __init__(self, text: str) -> None:
-        super().__init__(_Element("", 0, 0, False))
+    def __init__(self, text: str, where: str | None = None) -> None:
         self.messages: list[tuple[str, Entry]] = []
-        self._pieces: list[str] = []
-        self._ends: list[int] = [0]  # letters up to each piece
-        self._files: list[tuple[int, str, str]] = []  # the place, the tag, the address
-        self._listed: list[Span] = []  # what stands in lists
-        self._spoken: list[Span] = []  # words for a file
-        self._title: list[str] = []
-        self._unseen = ""  # the tag whose text nobody sees
-        self._walk(text)
+        title = ""
+        for root in elements(text, lambda _: True, where):
+            self.messages += _page_messages(root)
+            named = (each for each in (root, *root.inside()) if each.name == "title")
+            title += "".join(element.text() for element in named)
+        self.title = " ".join(title.split())
 
-    @property
-    def title(self) -> str:
-        return " ".join("".join(self._title).split())
 
-    def _data(self, raw: str) -> None:
-        if self._unseen == "title":
-            self._title.append(unescape(raw))
-        elif not self._unseen:
-            self._append(unescape(raw))
+def _page_messages(element: Element) -> list[tuple[str, Entry]]:
+    """The messages in an element, or the one that it is: a name, a body and a date."""
+    inside = [
+        part
+        for part in element.parts
+        if not isinstance(part, str) and part.name not in VOID and part.name not in _UNSEEN
+    ]
+    messages = [message for part in inside for message in _page_messages(part)]
+    if not messages and len(inside) == 3:
+        messages += _page_message(*inside)
+    return messages
 
-    def _append(self, text: str) -> None:
-        self._pieces.append(text)
-        self._ends.append(self._ends[-1] + len(text))
 
-    def _start(self, tag: Tag) -> None:
-        if tag.name in _UNSEEN:
-            self._unseen = tag.name
-            return
-        played = tag.name in _PLAYED
-        if tag.name in _PAGE_MEDIA or tag.name == "a":
-            attributes = tag.attributes
-            if address := attributes.get("src") or attributes.get("href") or "":
-                self._files.append((len(self._pieces), tag.name, address))
-                played |= "://" not in address and make_attachment(address).kind in _PLAYED
-        if tag.name == "br" or tag.name in _BLOCKS:
-            self._append("\n")
-        element = _Element(tag.name, len(self._pieces), len(self.messages), played)
-        self._enter(tag.name, element)
+def _page_message(name: Element, body: Element, date: Element) -> Iterator[tuple[str, Entry]]:
+    sender = " ".join(_short_text(name, _LONGEST_NAME).split())
+    stamp = _short_text(date, LONGEST).strip()
+    # A month in a language that is not known still has its year and clock around it.
+    dated = _YEAR.search(stamp) or parse_spelled(stamp, "dmy") or parse_spelled(stamp, "mdy")
+    if not sender or len(stamp) < 6 or not dated or not _CLOCK.search(stamp):
+        return
+    lists = (element for element in body.inside() if element.name == "li")
+    marks = [mark for each in lists if (mark := _mark(each.text(_own_words)))]
+    lines = (line.strip() for line in body.text(_own_words).split("\n"))
+    text, files = "\n".join(filter(None, lines)), tuple(_page_files(body))
+    yield stamp, Entry("", sender, None, text, attachments=files, extra=reactions(marks))
 
-    def _end(self, name: str) -> None:
-        if name == self._unseen:
-            self._unseen = ""
-            return
-        for element in self._leave(name):
-            span = (element.start, len(self._pieces))
-            if element.name == "li":
-                self._listed.append(span)
-            if element.played:
-                self._spoken.append(span)
-            if len(element.inside) == 3 and element.messages == len(self.messages):
-                self._look(*element.inside)
-            if len(self._here.inside) < 4:
-                self._here.inside.append(span)
-        if name in _BLOCKS:
-            self._append("\n")
 
-    def _length(self, span: Span) -> int:
-        return self._ends[span[1]] - self._ends[span[0]]
+def _short_text(element: Element, most: int) -> str:
+    """The text of an element; "" where it is too long for a name or a date."""
+    near = [element, *islice(element.inside(), _MOST_INSIDE + 1)]
+    size = sum(len(part) for each in near for part in each.parts if isinstance(part, str))
+    return element.text(_own_words) if size <= most and len(near) <= _MOST_INSIDE else ""
 
-    def _text(self, span: Span) -> str:
-        return "".join(self._pieces[slice(*span)])
 
-    def _look(self, name: Span, body: Span, date: Span) -> None:
-        """Takes what an element holds for the name, the body and the date of a message."""
-        if not (0 < self._length(name) <= _LONGEST_NAME and 6 < self._length(date) <= LONGEST):
-            return
-        stamp, sender = self._text(date).strip(), " ".join(self._text(name).split())
-        # A month in a language that is not known still has its year and clock around it.
-        dated = _YEAR.search(stamp) or parse_spelled(stamp, "dmy") or parse_spelled(stamp, "mdy")
-        if not sender or not dated or not _CLOCK.search(stamp):
-            return
-        lists, spoken = (
-            [span for span in spans if body[0] <= span[0] and span[1] <= body[1]]
-            for spans in (self._listed, self._spoken)
-        )
-        marks = [mark for span in lists if (mark := _mark(self._text(span)))]
-        text = self._body_text(body, sorted([*lists, *spoken]))
-        files = tuple(self._page_files(body))
-        entry = Entry("", sender, None, text, attachments=files, extra=reactions(marks))
-        self.messages.append((stamp, entry))
-        self._listed.clear()
-        self._spoken.clear()
-        self._files.clear()
+def _own_words(element: Element) -> str | None:
+    """Nothing in place of reactions, which are listed, and words for a film; blocks by lines."""
+    if element.name == "li" or element.name in _UNSEEN or _is_played(element):
+        return ""
+    return f"\n{element.text(_own_words)}\n" if element.name in _BLOCKS else None
 
-    def _body_text(self, body: Span, others: list[Span]) -> str:
-        """The text of a body without the reactions that are listed in it, or words for a film."""
-        own: list[str] = []
-        start = body[0]
-        for first, end in others:
-            own += self._pieces[start:first]
-            start = max(start, end)
-        own += self._pieces[start : body[1]]
-        lines = [line.strip() for line in "".join(own).split("\n")]
-        return "\n".join(filter(None, lines))
 
-    def _page_files(self, body: Span) -> Iterator[Attachment]:
-        text = self._text(body)
-        addresses: set[str] = set()
-        for place, tag, address in self._files:
-            # An address in the text is there already, and a preview stands in a link to its file.
-            if not body[0] <= place <= body[1] or address in addresses:
-                continue
-            addresses.add(address)
-            if tag != "a" or "://" not in address:
-                yield make_attachment(address, _PAGE_MEDIA.get(tag, ""))
-            elif len(text) > _LONGEST_TEXT or address not in text:
-                yield Attachment("link", url=address)
+def _address(element: Element) -> str:
+    if element.name not in _PAGE_MEDIA:
+        return ""
+    return element.attributes.get("src") or element.attributes.get("href") or ""
+
+
+def _is_played(element: Element) -> bool:
+    """Whether it is a film or a sound, or a link to one: what stands in it is the app's."""
+    address = _address(element)
+    return element.name in _PLAYED or (
+        bool(address) and "://" not in address and make_attachment(address).kind in _PLAYED
+    )
+
+
+def _page_files(body: Element) -> Iterator[Attachment]:
+    text = body.text()
+    addresses: set[str] = set()
+    for element in body.inside():
+        # An address in the text is there already, and a preview stands in a link to its file.
+        address = _address(element)
+        if not address or address in addresses:
+            continue
+        addresses.add(address)
+        if element.name != "a" or "://" not in address:
+            yield make_attachment(address, _PAGE_MEDIA[element.name])
+        elif len(text) > _LONGEST_TEXT or address not in text:
+            yield Attachment("link", url=address)
 
 
 def _mark(text: str) -> tuple[str, list[str], int] | None:
@@ -408,52 +310,51 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     """Every conversation of the source, its parts joined."""
     source = export.source
     pages = [] if any(_FILES.find(source)) else list(_PAGES.find(source))
-    threads = (
-        _page_threads(pages, export.options.dates) if pages else _threads(export.members, export.tz)
-    )
-    export.notes += [*settle(threads), *([_PAGES_NOTE] if pages else [])]
-    return [thread.draft for thread in threads]
+    threads = _page_threads(pages, export.options.dates) if pages else _threads(export)
+    export.notes += [*_settle(threads), *([_PAGES_NOTE] if pages else [])]
+    export.drafts |= enumerate(thread.draft for thread in threads)
 
 
-def _threads(members: Sequence[Member], tz: Zone) -> list[OpenThread]:
-    threads: dict[str, OpenThread] = {}
+def _threads(export: Export) -> list[MetaThread]:
+    members, tz = export.members, zone(export.options.timezone)
+    threads: dict[str, MetaThread] = {}
     for member in sorted(members, key=lambda member: _part(member, _PART)):
-        export = mapping(load(member))
-        if not isinstance(export.get("messages"), list):
+        file = mapping(load(member))
+        if not isinstance(file.get("messages"), list):
             if len(members) > 1:
                 continue
             raise member.error("no list of 'messages'")
         # The download of encrypted conversations is clean UTF-8, and the oldest comes first.
-        encrypted = "threadName" in export or any(
-            "senderName" in item for item in records(export["messages"])[:1]
+        encrypted = "threadName" in file or any(
+            "senderName" in item for item in records(file["messages"])[:1]
         )
         fix = scalar if encrypted else repair
         folder, number, _ = _part(member, _PART)
         is_part = bool(number and folder)
-        path = text_at(export, "thread_path")
+        path = text_at(file, "thread_path")
         # What the parts of one conversation have in common.
         key = path or (f"{folder}/" if is_part else f"/{member.name}")
-        thread = threads.setdefault(key, OpenThread(Draft("", newest_first=not encrypted)))
+        thread = threads.setdefault(key, MetaThread(Draft("", newest_first=not encrypted)))
         draft = thread.draft
         draft.id = draft.id or path
         if not draft.name:
             fallback = folder.rsplit("/", 1)[-1] if is_part else member.stem
-            draft.name = fix(export.get("title")) or text_at(export, "threadName") or fallback
+            draft.name = fix(file.get("title")) or text_at(file, "threadName") or fallback
             people = [
                 fix(person.get("name") if isinstance(person, dict) else person)
-                for person in as_list(export.get("participants"))
+                for person in as_list(file.get("participants"))
             ]
             draft.extra = {"participants": people, "thread_path": path}
-        for where, item in draft.objects(export["messages"], f"{member.name}, messages"):
+        for where, item in draft.objects(file["messages"], f"{member.name}, messages"):
             _add(thread, item, where, tz, encrypted=encrypted)
     return list(threads.values())
 
 
-def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: bool) -> None:
+def _add(thread: MetaThread, item: Fields, where: str, tz: Zone, *, encrypted: bool) -> None:
     """Takes one entry."""
     fix = scalar if encrypted else repair
     kind = text_at(item, "type").lower()
@@ -474,7 +375,7 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
     entry = Entry(
         "",
         name,
-        from_number(stamp, tz, 1000),
+        on_clock(from_number(stamp, 1000), tz),
         "" if gone else text,
         attachments=attachments,
         deleted=gone,
@@ -497,7 +398,7 @@ def _add(thread: OpenThread, item: Fields, where: str, tz: Zone, *, encrypted: b
         thread.reacted |= {
             (actor, when if when < 10**11 else when // 1000) for _, actor, when in marks if when
         }
-    thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != raw))
+    thread.take(entry, whole(stamp) // 1000, is_repaired=text != raw)
 
 
 def _part(member: Member, pattern: re.Pattern[str]) -> tuple[str, int, str]:
@@ -532,7 +433,7 @@ INSTAGRAM, MESSENGER = (
         f"{name} (JSON or HTML download)",
         name.lower(),
         _FILES,
-        _drafts,
+        _read,
         partial(_sniff, instagram=name == "Instagram"),
     )
     for name in ("Instagram", "Messenger")

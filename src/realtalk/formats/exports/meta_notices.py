@@ -125,6 +125,8 @@ def judge(threads: Sequence[MetaThread]) -> tuple[int, int]:
     How many messages may be notices is returned, and how many notices only their repetition gives
     away.
     """
+    for thread in threads:
+        thread.note_reactions()
     every = [line for thread in threads for line in thread.lines]
     likely = [line for line in every if _may_be_notice(line)]
     names = {thread: _Names(thread) for thread in threads}

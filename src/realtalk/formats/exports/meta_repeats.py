@@ -15,8 +15,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from realtalk.formats.exports.assembly import Draft, Entry
 from realtalk.text.words import plain_words
 
 Sort = Literal["unsent", "sent", "notice"]  # what the app's words are about
@@ -34,6 +35,8 @@ _SLOTS = re.compile("[\ue001-\ue003]")
 _TONES = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
+_MOST_PEOPLE = 500  # whose names are looked for in every sentence; a group has 250
+_NEAR = 10  # entries between a message and the notice that somebody liked it
 _MANY = 8  # times that a text must be there before its repetition says something
 _OFTEN = 20  # the same where nobody else writes so
 _FEW_WORDS = 3  # that do not vary; shorter texts are anybody's
@@ -58,29 +61,64 @@ class Own:
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """One entry: who sent it, its text, and what it turns out to be."""
+    """One entry, what is around it, and what it turns out to be."""
 
-    sender: str
-    text: str
-    carries: bool = False  # a file came with it
+    thread: MetaThread
+    entry: Entry
+    second: int = 0  # when it was sent; 0 where a page does not tell it
+    is_repaired: bool = False
     reacted: bool = False  # its sender gave a reaction in the same second
     marks: frozenset[str] = frozenset()  # reactions of its sender to messages close by
-    day: int = 0  # the number of its day; 0 where that is not known
-    thread: MetaThread = field(init=False)
     own: Own | None = None
+    face: str = ""  # the emoji that varies, where it has one
+    frame: str = ""  # what does not vary
     sort: Sort | None = None  # None: a message
+
+    @property
+    def sender(self) -> str:
+        return self.entry.name
+
+    @property
+    def text(self) -> str:
+        return self.entry.text
+
+    @property
+    def carries(self) -> bool:
+        """Whether a file came with it."""
+        return bool(self.entry.attachments)
+
+    @property
+    def day(self) -> int:
+        """The number of its day; 0 where that is not known."""
+        return self.entry.time.toordinal() if self.entry.time else 0
 
 
 @dataclass(slots=True, eq=False)
 class MetaThread:
-    """One conversation with the names of its people."""
+    """One conversation: its draft, and what will be in it."""
 
-    people: Sequence[str]
-    lines: list[Line]
+    draft: Draft
+    lines: list[Line] = field(default_factory=list)
+    reacted: set[tuple[str, int]] = field(default_factory=set)  # who gave a reaction when
 
-    def __post_init__(self) -> None:
-        for line in self.lines:
-            line.thread = self
+    @property
+    def people(self) -> Sequence[str]:
+        names: Sequence[str] = self.draft.extra.get("participants", ())
+        return names[:_MOST_PEOPLE]
+
+    def take(self, entry: Entry, second: int = 0, *, is_repaired: bool = False) -> None:
+        self.lines.append(Line(self, entry, second, is_repaired))
+
+    def note_reactions(self) -> None:
+        """Says of every line which reactions are close to it."""
+        given = [
+            [(name, mark["emoji"]) for mark in marks for name in mark["by"]]
+            for marks in (line.entry.extra.get("reactions", ()) for line in self.lines)
+        ]
+        for at, line in enumerate(self.lines):
+            line.reacted = (line.sender, line.second) in self.reacted
+            near = (mark for marks in given[max(0, at - _NEAR) : at + _NEAR + 1] for mark in marks)
+            line.marks = frozenset(emoji for name, emoji in near if name == line.sender)
 
 
 def frame_of(text: str, people: Iterable[str]) -> str:
@@ -99,42 +137,33 @@ def _make_frame(text: str) -> str:
     return _CITED.sub(rf"\1{_QUOTE}", re.sub(r"\d+", "0", framed)).strip()
 
 
-class _EmojiLine(NamedTuple):
-    """A line with one emoji: that emoji, and what does not vary."""
-
-    line: Line
-    face: str
-    frame: str
-
-
-_Group = tuple[str, list[_EmojiLine]]  # what does not vary, and the lines
+_Group = tuple[str, list[Line]]  # what does not vary, and the lines
 
 
 def by_repetition(every: Sequence[Line], likely: Iterable[Line]) -> int:
     """Takes what repeats too evenly for a person for the app's; how many lines those are."""
-    emoji_lines = []
+    with_emoji = []
     for line in likely:
         if line.sort is None and not line.carries and EMOJI.search(line.text):
             nameless = _nameless(line.text, line.thread.people)
-            frame = _make_frame(nameless)
-            if frame.count(_FACE) == 1:
-                emoji_lines.append(_EmojiLine(line, _bare(EMOJI.findall(nameless)[0]), frame))
+            line.frame = _make_frame(nameless)
+            if line.frame.count(_FACE) == 1:
+                line.face = _bare(EMOJI.findall(nameless)[0])
+                with_emoji.append(line)
     # Where the app calls people otherwise than the download does, the first word is the name.
-    by_name = _groups(
-        emoji_lines, lambda emoji_line: f"{_NAME} {emoji_line.frame.partition(' ')[2]}"
-    )
+    by_name = _groups(with_emoji, lambda line: f"{_NAME} {line.frame.partition(' ')[2]}")
     count = _take(every, [group for group in by_name if _are_names(group[1])])
-    rest = [emoji_line for emoji_line in emoji_lines if emoji_line.line.sort is None]
-    notices = {emoji_line.line for emoji_line in emoji_lines if emoji_line.line.sort is not None}
+    rest = [line for line in with_emoji if line.sort is None]
+    notices = {line for line in with_emoji if line.sort is not None}
     others = [line for line in every if line not in notices]
-    return count + _take(others, _groups(rest, lambda emoji_line: emoji_line.frame))
+    return count + _take(others, _groups(rest, lambda line: line.frame))
 
 
-def _groups(emoji_lines: Sequence[_EmojiLine], key: Callable[[_EmojiLine], str]) -> list[_Group]:
+def _groups(lines: Sequence[Line], key: Callable[[Line], str]) -> list[_Group]:
     """Lines that are alike, often enough and of enough words; the most frequent first."""
-    groups: dict[str, list[_EmojiLine]] = defaultdict(list)
-    for emoji_line in emoji_lines:
-        groups[key(emoji_line)].append(emoji_line)
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        groups[key(line)].append(line)
     likely = [
         (frame, alike)
         for frame, alike in groups.items()
@@ -143,9 +172,9 @@ def _groups(emoji_lines: Sequence[_EmojiLine], key: Callable[[_EmojiLine], str])
     return sorted(likely, key=lambda group: -len(group[1]))[:_MOST]
 
 
-def _are_names(alike: Sequence[_EmojiLine]) -> bool:
+def _are_names(alike: Sequence[Line]) -> bool:
     """Whether every sender has one first word, and no two of them the same."""
-    pairs = {(emoji_line.line.sender, emoji_line.line.text.split()[0]) for emoji_line in alike}
+    pairs = {(line.sender, line.text.split()[0]) for line in alike}
     return len(pairs) == len({who for who, _ in pairs}) == len({word for _, word in pairs}) > 1
 
 
@@ -162,13 +191,13 @@ def _take(every: Sequence[Line], likely: Sequence[_Group]) -> int:
         if is_bot or varied or not (_is_aligned(alike, every) or _is_even(frame, alike)):
             continue
         count += len(alike)
-        for emoji_line in alike:
-            emoji_line.line.sort = "notice"
+        for line in alike:
+            line.sort = "notice"
     return count
 
 
-def _senders(alike: Iterable[_EmojiLine]) -> set[str]:
-    return {emoji_line.line.sender for emoji_line in alike}
+def _senders(alike: Iterable[Line]) -> set[str]:
+    return {line.sender for line in alike}
 
 
 def _size(text: str) -> int:
@@ -189,7 +218,7 @@ def _elsewhere(every: Iterable[Line], likely: Sequence[_Group]) -> Counter[str]:
         words = max(map(_words_alone, re.split(f"[{_NAME}{_QUOTE}]", frame)), key=len)
         if words.strip():
             by_word[max(words.split(), key=len)].append((words, frame))  # long words are rare
-    exact = {emoji_line.line for _, alike in likely for emoji_line in alike}
+    exact = {line for _, alike in likely for line in alike}
     others: Counter[str] = Counter()
     for line in every:
         if line not in exact:
@@ -199,15 +228,13 @@ def _elsewhere(every: Iterable[Line], likely: Sequence[_Group]) -> Counter[str]:
     return others
 
 
-def _is_aligned(alike: Sequence[_EmojiLine], every: Iterable[Line]) -> bool:
+def _is_aligned(alike: Sequence[Line], every: Iterable[Line]) -> bool:
     """Whether their emoji are reactions that their senders gave close by, as others' are not."""
-    share = sum(emoji_line.face in map(_bare, emoji_line.line.marks) for emoji_line in alike) / len(
-        alike
-    )
+    share = sum(line.face in map(_bare, line.marks) for line in alike) / len(alike)
     if share < _ALIGNED:
         return False
-    kinds = {emoji_line.face for emoji_line in alike}
-    ours, senders = {emoji_line.line for emoji_line in alike}, _senders(alike)
+    kinds = {line.face for line in alike}
+    ours, senders = set(alike), _senders(alike)
     rest = [line for line in every if line.sender in senders and line not in ours]
     usual = sum(any(_bare(mark) in kinds for mark in line.marks) for line in rest)
     return share >= usual / max(1, len(rest)) + _ABOVE
@@ -217,15 +244,12 @@ def _bare(emoji: str) -> str:
     return _TONES.sub("", emoji)
 
 
-def _is_even(frame: str, alike: Sequence[_EmojiLine]) -> bool:
+def _is_even(frame: str, alike: Sequence[Line]) -> bool:
     """Whether the emoji changes, several times a day, in a sentence of many or all around it."""
-    days = {
-        (emoji_line.line.thread, emoji_line.line.sender, emoji_line.line.day)
-        for emoji_line in alike
-    }
+    days = {(line.thread, line.sender, line.day) for line in alike}
     is_crowded = len(alike) - len(days) >= max(3, _CROWDED * len(alike))
-    if len({emoji_line.face for emoji_line in alike}) < 2 or not (
-        is_crowded and all(emoji_line.line.day for emoji_line in alike)
+    if len({line.face for line in alike}) < 2 or not (
+        is_crowded and all(line.day for line in alike)
     ):
         return False
     before, _, after = frame.partition(_FACE)

@@ -40,7 +40,6 @@ from realtalk.formats.exports.text_entries import EARLY
 from realtalk.formats.json_input import (
     BLANK,
     Fields,
-    Zone,
     as_list,
     decode,
     from_number,
@@ -170,8 +169,8 @@ def _objects(member: Member, draft: Draft) -> Iterator[tuple[str, Fields]]:
             draft.leave(where, "not a JSON object")
 
 
-def _frames(member: Member, tz: Zone) -> list[Draft]:
-    """One draft per chat; frames about the account itself count as system entries of the first."""
+def _frames(member: Member, export: Export) -> None:
+    """One draft per chat, and one that counts the frames about the account itself."""
     rest = Draft("Signal")
     people: dict[str, str] = {}
     chats: dict[str, str] = {}
@@ -182,7 +181,7 @@ def _frames(member: Member, tz: Zone) -> list[Draft]:
             items.append((where, frame["chatItem"]))
             continue
         rest.notice()
-        me = _join_fields(object_at(frame, "account"), "givenName", "familyName") or me
+        me = _join_fields(frame, "account/givenName", "account/familyName") or me
         if recipient := object_at(frame, "recipient"):
             number = text_at(recipient, "id")
             name = "" if "self" in recipient else _recipient(recipient)
@@ -194,21 +193,18 @@ def _frames(member: Member, tz: Zone) -> list[Draft]:
         if chat := object_at(frame, "chat"):
             chats[text_at(chat, "id")] = text_at(chat, "recipientId")
     people = {number: name or me for number, name in people.items()}
-    drafts: dict[str, Draft] = {}
     for where, item in items:
         number = text_at(item, "chatId")
         partner = chats.get(number, "")
-        draft = drafts.setdefault(number, Draft(people.get(partner) or f"Chat {number}"))
-        entry = _entry(item, where, people, tz)
+        draft = export.draft((member, number), people.get(partner) or f"Chat {number}")
+        entry = _entry(item, people)
         if entry is None and (caller := _caller(item, own, partner)):
-            time = from_number(text_at(item, "dateSent"), tz, 1000)
+            time = from_number(text_at(item, "dateSent"), 1000)
             entry = Entry(caller, people.get(caller, ""), time, "", call=True)
         # A payment is told by the app; what was written beside it is somebody's.
-        if entry is None or ("paymentNotification" in item and not entry.text):
-            draft.notice()
-        else:
-            draft.add(entry)
-    return [*drafts.values(), rest]
+        is_payment = "paymentNotification" in item and not (entry and entry.text)
+        draft.take(None if is_payment else entry, where)
+    export.drafts[member] = rest
 
 
 def _caller(item: Fields, own: str, partner: str) -> str:
@@ -240,24 +236,28 @@ def _join_fields(part: Fields, *keys: str) -> str:
     return " ".join(filter(None, (text_at(part, key).strip() for key in keys)))
 
 
+# Where the name of a recipient may stand, the best first: fields that are one name, or parts of it.
+_NAMES = """
+    contact/nickname/given contact/nickname/family
+    contact/systemGivenName contact/systemFamilyName
+    contact/profileGivenName contact/profileFamilyName
+    contact/username
+    group/snapshot/title/title
+    callLink/name
+    distributionList/distributionList/name
+""".strip().splitlines()
+
+
 def _recipient(recipient: Fields) -> str:
-    contact = object_at(recipient, "contact")
-    phone = text_at(contact, "e164")
-    return (
-        _join_fields(object_at(contact, "nickname"), "given", "family")
-        or _join_fields(contact, "systemGivenName", "systemFamilyName")
-        or _join_fields(contact, "profileGivenName", "profileFamilyName")
-        or text_at(contact, "username")
-        or (f"+{phone}" if phone else "")
-        or text_at(recipient, "group/snapshot/title/title")
-        or text_at(recipient, "callLink/name")
-        or text_at(recipient, "distributionList/distributionList/name")
-        or ("Signal" if "releaseNotes" in recipient else "")
-        or f"Recipient {text_at(recipient, 'id')}"
-    )
+    names = (_join_fields(recipient, *fields.split()) for fields in _NAMES)
+    if name := next(filter(None, names), ""):
+        return name
+    if phone := text_at(recipient, "contact/e164"):
+        return f"+{phone}"
+    return "Signal" if "releaseNotes" in recipient else f"Recipient {text_at(recipient, 'id')}"
 
 
-def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry | None:
+def _entry(item: Fields, people: dict[str, str]) -> Entry | None:
     """What somebody said; None for an update."""
     author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
     kind = next((key for key in _SAID if key in item), None)
@@ -280,7 +280,7 @@ def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry 
     return Entry(
         author,
         people.get(author, ""),
-        from_number(sent, tz, 1000),
+        from_number(sent, 1000),
         text or text_at(content, "question", "emoji", "note"),
         id=sent,
         attachments=tuple(_frame_attachments(kind, content)),
@@ -288,7 +288,6 @@ def _entry(item: Fields, where: str, people: dict[str, str], tz: Zone) -> Entry 
         edited=bool(item.get("revisions")),
         deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,
-        where=where,
         odd=odd_at(body, "body") or not isinstance(stated, dict | None),
     )
 
@@ -313,8 +312,7 @@ def _frame_attachments(kind: str, content: Fields) -> Iterator[Attachment]:
     if kind == "contactMessage":
         contacts = content.get("contact")
         contact = mapping(contacts) or next(iter(records(contacts)), {})
-        name = _join_fields(object_at(contact, "name"), "givenName", "familyName")
-        yield Attachment("contact", name)
+        yield Attachment("contact", _join_fields(contact, "name/givenName", "name/familyName"))
 
 
 def _file(file: Fields) -> Attachment:
@@ -331,7 +329,7 @@ _CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9,
 _DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", "sourceServiceId"})
 
 
-def _reader(member: Member) -> Callable[[Member, Zone], list[Draft]] | None:
+def _reader(member: Member) -> Callable[[Member, Export], None] | None:
     """What reads the layout that a file has."""
     keys = head_keys(member)
     first = head_text(member).lstrip()[:1]
@@ -344,9 +342,15 @@ def _reader(member: Member) -> Callable[[Member, Zone], list[Draft]] | None:
     return _desktop if desktop else None
 
 
-def _read_export(member: Member, tz: Zone) -> list[Draft]:
+def _draft(member: Member, export: Export, *usual: str, unit: str = "entries") -> Draft:
+    """The chat of a file: it is called after its folder where its own name is a usual one."""
     folder = member.folder.rsplit("/", 1)[-1]
-    draft = Draft(folder if member.stem == "data" and folder else member.stem)
+    name = folder if member.stem in usual and folder else member.stem
+    return export.draft(member, name, unit=unit)
+
+
+def _read_export(member: Member, export: Export) -> None:
+    draft = _draft(member, export, "data")
     for where, item in _objects(member, draft):
         extra = reactions(
             (scalar(pair[1]), [scalar(pair[0])], 1)
@@ -360,18 +364,16 @@ def _read_export(member: Member, tz: Zone) -> list[Draft]:
         entry = Entry(
             "",
             text_at(item, "sender"),
-            from_stamp(item.get("date"), tz),
+            from_stamp(item.get("date")),
             "" if gone else body,
             attachments=tuple(_files(item)),
             deleted=gone,
             extra=extra,
-            where=where,
             odd=odd_at(item, "body"),
         )
         is_call_item = item.get("call") is True or item.get("missed") is True
         entry.call = is_call_item or _is_call(entry)
-        draft.add(entry)
-    return [draft]
+        draft.take(entry, where)
 
 
 def _is_call(entry: Entry) -> bool:
@@ -387,7 +389,7 @@ def _files(item: Fields) -> Iterator[Attachment]:
         yield Attachment("sticker", caption=scalar(mapping(sticker).get("emoji", sticker)))
 
 
-def _desktop(member: Member, tz: Zone) -> list[Draft]:
+def _desktop(member: Member, export: Export) -> None:
     data = load(member)
     holder = mapping(data)
     # "messsages" is how one widespread tool spells it.
@@ -400,23 +402,21 @@ def _desktop(member: Member, tz: Zone) -> list[Draft]:
             people.setdefault(text_at(conversation, key), name)
         if text_at(conversation, "type") == "group":
             groups.add(text_at(conversation, "id"))
-    drafts_by_id: dict[str, Draft] = {}
     for index, item in enumerate(as_list(items)):
         where = f"{member.name}, messages[{index}]"
         fields = mapping(item)
         number = text_at(fields, "conversationId")
         name = people.get(number) or text_at(fields, "conversationName") or number
-        draft = drafts_by_id.setdefault(number, Draft(name or member.stem))
+        draft = export.draft((member, number), name or member.stem)
         if not isinstance(item, dict):
             draft.leave(where, "not an object")
         elif item.get("type") not in ("incoming", "outgoing"):
             draft.notice()
         else:
-            draft.add(_message(item, where, people, number not in groups, tz))
-    return list(drafts_by_id.values())
+            draft.take(_message(item, people, number not in groups), where)
 
 
-def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz: Zone) -> Entry:
+def _message(item: Fields, people: dict[str, str], private: bool) -> Entry:
     if item["type"] == "outgoing":
         author, name = "", "Me"
     else:
@@ -428,7 +428,7 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
     return Entry(
         author,
         name,
-        from_number(sent, tz, 1000),
+        from_number(sent, 1000),
         "" if gone else _with_mentions(item.get("body"), item.get("bodyRanges"), people),
         id=scalar(sent),
         attachments=tuple(_attachments(item)),
@@ -436,7 +436,6 @@ def _message(item: Fields, where: str, people: dict[str, str], private: bool, tz
         edited=bool(as_list(item.get("editHistory"))),
         deleted=gone,
         extra=_reactions(item, people, "fromId"),
-        where=where,
         odd=odd_at(item, "body"),
     )
 
@@ -485,33 +484,26 @@ def _sniff(source: Source) -> bool:
     return any(_texts(source, 64)) or _JSON.sniff(source)
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     source, files = export.source, export.members
     alone = len(source.members) == 1
-    drafts = [
-        draft for member in files for draft in (_reader(member) or _read_export)(member, export.tz)
-    ]
+    for member in files:
+        (_reader(member) or _read_export)(member, export)
     # signal-export writes every chat twice; the JSON says more than the text.
     in_json = {member.folder for member in files}
-    texts = _texts(source, 0) if not alone else iter(() if drafts else source.members)
-    pasted = 0
-    for member in texts:
-        if alone or member.folder not in in_json:
-            draft, dated = _draft(member)
-            drafts.append(draft)
-            pasted += dated
-    if not drafts:
+    texts = _texts(source, 0) if not alone else iter(() if export.drafts else source.members)
+    pasted = sum(
+        _read_text(member, export) for member in texts if alone or member.folder not in in_json
+    )
+    if not export.drafts:
         raise source.error("no Signal conversation found")
     if pasted:
         export.notes.append(f"dated lines inside messages, taken for pasted text: {pasted:,}")
-    return drafts
 
 
-def _draft(member: Member) -> tuple[Draft, int]:
-    """The chat of one text file, and how many dated lines in it start no message."""
-    folder = member.folder.rsplit("/", 1)[-1]
-    usual = member.stem in ("chat", "index")
-    draft = Draft(folder if usual and folder else member.stem, unit="lines")
+def _read_text(member: Member, export: Export) -> int:
+    """Reads the chat of one text file; how many dated lines in it start no message."""
+    draft = _draft(member, export, "chat", "index", unit="lines")
     text = decode(member.read()).replace("\r\n", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     if not text.endswith("\n") and lines and _CUT.fullmatch(lines[-1]):
@@ -519,20 +511,15 @@ def _draft(member: Member) -> tuple[Draft, int]:
         lines.pop()
     dated = list(_headers(lines))
     heads = _starts(dated, lines)
-    ends = [head.place for head in heads] + [len(lines)]
-
-    def leave(places: range) -> None:
-        for place in places:
-            draft.leave(f"{member.name}:{place + 1}", EARLY)
-
-    leave(range(ends[0]))
-    for head, end in zip(heads, ends[1:], strict=True):
+    starts = [head.place for head in heads] + [len(lines)]
+    early = list(range(starts[0]))
+    for head, end in zip(heads, starts[1:], strict=True):
         # An empty message may have lost the space behind its colon.
         speaker, colon, first_line = f"{head.rest} ".partition(": ")
         below = range(head.place + 1, end)
         if not colon:  # a dated line that nobody said
             draft.notice()
-            leave(below)
+            early += below
             continue
         body = [first_line.removesuffix(" "), *(lines[place] for place in below)]
         entry = Entry("", speaker, head.time, "\n".join(body).rstrip("\n"), size=len(body))
@@ -541,7 +528,9 @@ def _draft(member: Member) -> tuple[Draft, int]:
             _markdown(entry)
             entry.call = _is_call(entry)
         draft.add(entry)
-    return draft, len(dated) - len(heads)
+    for place in early:
+        draft.leave(f"{member.name}:{place + 1}", EARLY)
+    return len(dated) - len(heads)
 
 
 def _markdown(entry: Entry) -> None:
@@ -571,5 +560,5 @@ def _markdown(entry: Entry) -> None:
 
 
 FORMAT = export_format(
-    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _drafts, _sniff
+    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _read, _sniff
 )

@@ -13,7 +13,7 @@ thread's first message. A day's file alone has ids for names unless the entries 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,6 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     as_list,
     from_number,
     head_keys,
@@ -86,23 +85,20 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> Iterable[Draft]:
+def _read(export: Export) -> None:
     source = export.source
     days = tuple(member for member in source.having(".json") if _DAY.match(member.name))
     days = days or export.members
     names = _SlackNames(source)
-    drafts: dict[str, Draft] = {}
     for member in days:
         match = _DAY.match(member.name)
         folder = (match["channel"] or "").rsplit("/", 1)[-1] if match else member.stem
-        draft = drafts.setdefault(folder, names.draft(folder or source.name))
-        draft.fill(
-            load_list(member), f"{member.name}, ", partial(_entry, names=names, tz=export.tz)
-        )
-    for draft in drafts.values():
-        for entry in draft.entries:
-            names.late(entry)
-    return drafts.values()
+        draft = names.draft(export, folder, source.name)
+        entry = partial(_entry, names=names)
+        draft.fill(load_list(member), f"{member.name}, ", entry)
+    for draft in export.drafts.values():
+        for said in draft.entries:
+            names.late(said)
 
 
 def _is_said(item: Fields) -> bool:
@@ -155,8 +151,9 @@ class _SlackNames:
         """The names of people by their ids, or the ids."""
         return [self.people.get(number, number) for number in map(scalar, as_list(ids))]
 
-    def draft(self, folder: str) -> Draft:
+    def draft(self, export: Export, key: str, otherwise: str) -> Draft:
         """A conversation without a name of its own is called after its members."""
+        folder = key or otherwise
         kind, channel = self.kinds.get(folder, ("", {}))
         people = self.of(channel.get("members"))
         extra = {
@@ -166,7 +163,7 @@ class _SlackNames:
             "topic": text_at(channel, "topic/value"),
         }
         unnamed = kind in ("dms", "mpims") and people
-        return Draft(", ".join(people) if unnamed else folder, extra=extra)
+        return export.draft(key, ", ".join(people) if unnamed else folder, extra=extra)
 
     def sender(self, item: Fields) -> tuple[str, str]:
         # A comment about a file names its author once more inside.
@@ -201,7 +198,7 @@ def _person(user: Fields) -> str:
     return next(filter(None, names), "")
 
 
-def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
+def _entry(item: Fields, names: _SlackNames) -> Entry | None:
     if not _is_said(item):
         return None
     author, name = names.sender(item)
@@ -216,7 +213,7 @@ def _entry(item: Fields, names: _SlackNames, tz: Zone) -> Entry | None:
     return Entry(
         author,
         name,
-        from_number(ts, tz),
+        from_number(ts),
         text,
         id=ts,
         attachments=(*_attachments(item), *links),
@@ -311,4 +308,4 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", _plain(title), _plain(address), _plain(caption))
 
 
-FORMAT = export_format("Slack (workspace export)", "slack", _FILES, _drafts)
+FORMAT = export_format("Slack (workspace export)", "slack", _FILES, _read)

@@ -16,17 +16,16 @@ What an entry is stands in its type; calls, people who come and go and the like 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import orjson
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import Flat, Tag, find_links, flat, unescape, walk
+from realtalk.formats.exports.html_tags import Flat, Tag, elements, find_links, flat, walk
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     as_list,
     drop_empty,
     from_stamp,
@@ -79,9 +78,7 @@ _KINDS = word_pairs("""
 """)
 
 
-def _fill_personal(
-    drafts: dict[tuple[str, ...], Draft], export: Fields, file: str, tz: Zone
-) -> None:
+def _fill_personal(found: Export, export: Fields, file: str) -> None:
     """Adds one chat per conversation, or to the chat that another file has of it."""
     owner = text_at(export, "userId")
     names = _names(export)
@@ -89,23 +86,18 @@ def _fill_personal(
         number = text_at(conversation, "id")
         name = text_at(conversation, "displayName") or names.get(number, "") or number
         extra = {"id": number, "owner": owner}
-        draft = drafts.setdefault(
-            (number,) if number else (file, str(place)),
-            Draft(name, newest_first=True, extra=extra),
-        )
+        key = number or (file, place)
+        draft = found.draft(key, name, newest_first=True, extra=extra)
         is_list = number.startswith(_PERSONAL_LISTS) and number != _NOTES
         where = f"{file}, conversations[{place}].MessageList"
         for here, item in draft.objects(as_list(conversation.get("MessageList")), where):
             if is_list:
                 draft.notice()
                 continue
-            entry = _personal_entry(item, here, names, tz)
+            entry = _personal_entry(item, names)
             kind = text_at(item, "messagetype")
             entry.call = kind == "Event/Call" and _begins(text_at(item, "content"))
-            if entry.call or _is_said(kind):
-                draft.add(entry)
-            else:
-                draft.notice()
+            draft.take(entry if entry.call or _is_said(kind) else None, here)
 
 
 def _begins(content: str) -> bool:
@@ -141,21 +133,16 @@ def _names(export: Fields) -> dict[str, str]:
 
 def _callers(content: str) -> Iterator[tuple[str, str]]:
     """Who took part in a call: <part identity="live:ann"><name>Ann</name></part>."""
-    person = inside = ""
-    for piece in walk(content):
-        if isinstance(piece, str):
-            name = unescape(piece).strip()
-            if person and inside in ("name", "displayname") and name not in ("", person):
-                account = person if person.partition(":")[0].isdigit() else f"8:{person}"
-                if name != account:
-                    yield account, name
-        elif piece.name == "part":
-            person = "" if piece.closes else piece.attributes.get("identity", "")
-        else:
-            inside = "" if piece.closes else piece.name
+    for part in elements(content, lambda element: element.name == "part"):
+        person = part.attributes.get("identity", "")
+        account = person if person.partition(":")[0].isdigit() else f"8:{person}"
+        for name in part.inside():
+            is_name = name.name in ("name", "displayname")
+            if is_name and person and name.line() not in ("", person, account):
+                yield account, name.line()
 
 
-def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -> Entry:
+def _personal_entry(item: Fields, names: dict[str, str]) -> Entry:
     kind, content = text_at(item, "messagetype"), text_at(item, "content")
     properties = object_at(item, "properties")
     sender = _person(text_at(item, "from"))
@@ -170,7 +157,7 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
     return Entry(
         sender,
         names.get(sender, "") or sender.partition(":")[2] or sender,
-        from_stamp(item.get("originalarrivaltime") or item.get("composetime"), tz),
+        from_stamp(item.get("originalarrivaltime") or item.get("composetime")),
         "" if gone or files else body.text,  # beside a file stand words for old programs
         id=text_at(item, "id"),
         attachments=() if gone else tuple(files or find_links(body)),
@@ -178,7 +165,6 @@ def _personal_entry(item: Fields, where: str, names: dict[str, str], tz: Zone) -
         edited=bool(text_at(properties, "edittime")) or "<e_m " in content,
         deleted=gone,
         extra=reactions(marks) | {"quote": "" if body.answers else body.quoted},
-        where=where,
         odd=odd_at(item, "content"),
     )
 
@@ -235,31 +221,22 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(found: Export) -> Iterable[Draft]:
-    tz = found.tz
-    drafts: dict[tuple[str, ...], Draft] = {}
+def _read(found: Export) -> None:
     short: list[str] = []  # ids of messages of which the file does not hold every reply
     for member in found:
         export = load(member)
         if isinstance(mapping(export).get("conversations"), list):
-            _fill_personal(drafts, export, member.name, tz)
+            _fill_personal(found, export, member.name)
         else:
-            _fill(export, member, drafts, tz, short)
+            _fill(export, member, found, short)
     if short:
         found.notes.append(
             "messages of which the export says that it does not hold every reply: "
             f"{len(short):,} (the first is {short[0]})"
         )
-    return drafts.values()
 
 
-def _fill(
-    export: Any,
-    member: Member,
-    drafts: dict[tuple[str, ...], Draft],
-    tz: Zone,
-    short: list[str],
-) -> None:
+def _fill(export: Any, member: Member, found: Export, short: list[str]) -> None:
     """Adds messages as Graph gives them: a list, an object that holds one, or a list of those."""
     whole_file = isinstance(export, list)
     holders = export if whole_file else [export]
@@ -267,17 +244,15 @@ def _fill(
         raise member.error("no list of messages")
     titles = (text_at(holder, "topic", "displayName", "name") for holder in holders if _key(holder))
     title = next(filter(None, titles), "")
-    here: dict[tuple[str, ...], Draft] = {}
+    here: dict[Hashable, Draft] = {}
     calls: set[str] = set()
     for path, item in _threads(_list_items(holders, numbered=whole_file)):
         where = f"{member.name}, {path}"
         channel = object_at(mapping(item), "channelIdentity")
         number = text_at(mapping(item), "chatId") or text_at(channel, "channelId")
         # What is no object stands in the file's first chat.
-        place = (number,) if number else next(iter(here), (member.name, ""))
-        draft = here[place] = drafts.setdefault(
-            place, Draft("", newest_first=True, extra={"id": number})
-        )
+        place = number or next(iter(here), (member.name, ""))
+        draft = here[place] = found.draft(place, "", newest_first=True, extra={"id": number})
         if _is_short(mapping(item)):
             short.append(text_at(item, "id") or where)
         if not isinstance(item, dict):
@@ -287,7 +262,7 @@ def _fill(
                 Entry(
                     text_at(caller, "id"),
                     text_at(caller, "displayName"),
-                    from_stamp(item.get("createdDateTime"), tz),
+                    from_stamp(item.get("createdDateTime")),
                     "",
                     call=True,
                 )
@@ -295,7 +270,7 @@ def _fill(
         elif text_at(item, "messageType") not in ("message", "") or object_at(item, "eventDetail"):
             draft.notice()
         else:
-            draft.add(_entry(item, where, tz))
+            draft.take(_entry(item), where)
     for draft in here.values():
         people = list(dict.fromkeys(entry.name for entry in draft.entries if entry.name))
         of_people = ", ".join(people[:_NAMED_AFTER]) if len(here) > 1 else ""
@@ -350,7 +325,7 @@ def _is_short(item: Fields) -> bool:
     )
 
 
-def _entry(item: Fields, where: str, tz: Zone) -> Entry:
+def _entry(item: Fields) -> Entry:
     sender = _identity(object_at(item, "from"))
     body = object_at(item, "body")
     content = text_at(body, "content")
@@ -369,7 +344,7 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
     return Entry(
         text_at(sender, "id"),
         text_at(sender, "displayName"),
-        from_stamp(item.get("createdDateTime"), tz),
+        from_stamp(item.get("createdDateTime")),
         "" if gone else body_text.text,
         id=text_at(item, "id"),
         attachments=() if gone else (*_files(files), *find_links(body_text)),
@@ -382,7 +357,6 @@ def _entry(item: Fields, where: str, tz: Zone) -> Entry:
             "quote": "" if answered else body_text.quoted,
             "bot": "application" in object_at(item, "from") and not sender.get("isUser"),
         },
-        where=where,
         odd=odd_at(body, "content") or not isinstance(item.get("body"), dict | None),
     )
 
@@ -431,4 +405,4 @@ def _files(files: Sequence[Fields]) -> Iterator[Attachment]:
             yield Attachment("link", title, text_at(file, "contentUrl"))
 
 
-FORMAT = export_format("Microsoft Teams, Skype (JSON)", "teams", _FILES, _drafts)
+FORMAT = export_format("Microsoft Teams, Skype (JSON)", "teams", _FILES, _read)

@@ -19,14 +19,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import Bubble, PageFile, PageWalker, Tag, page_of, unescape
+from realtalk.formats.exports.assembly import Entry, Export, export_format, reactions
+from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     as_list,
     from_number,
     from_stamp,
@@ -59,17 +58,10 @@ _PAGE = re.compile(r"(?:^|/)messages(\d*)\.html$")
 _PAGES_NOTE = "Telegram's HTML export tells no ids of people and no edits; its JSON export does"
 _STAMP = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?", re.ASCII)
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
+_SORTS = ("default", "service")
+_ASIDE = ("details", "initials")
 _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
-# What the text in a tag of such a class is, and what kind of file such a tag holds.
-_SAID = word_pairs("""
-    from_name from
-    text      text
-    emoji     emoji
-    count     count
-    answer    poll
-    question  question
-""")
-_AROUND = frozenset({"page_header", "media", "forwarded", "reply_to"})
+# What kind of file an element of such a class is; the first are the whole of it.
 _WRAPS = word_pairs("""
     photo_wrap      image
     video_file_wrap video
@@ -95,21 +87,33 @@ def _is_telegram_page(member: Member) -> bool:
     return "page_wrap" in text and ("from_name" in text or "message service" in text)
 
 
-def _page_drafts(members: Iterable[Member], tz: Zone) -> list[Draft]:
+def _is_part(element: Element) -> bool:
+    """Whether it is a message, a notice or the title of a page."""
+    classes = element.classes
+    return "page_header" in classes or (
+        element.name == "div" and "message" in classes and not classes.isdisjoint(_SORTS)
+    )
+
+
+def _read_pages(members: Iterable[Member], export: Export) -> None:
     """One chat per folder, its pages in order."""
-    by_folder: dict[str, Draft] = {}
     last: dict[str, str] = {}
     for member in sorted(members, key=_place):
         folder = member.folder
-        page = page_of(member, _TelegramPage)
-        title = page.title or folder.rsplit("/", 1)[-1] or member.stem
-        draft = by_folder.setdefault(folder, Draft(title))
-        draft.notice(page.notices)
-        for bubble in page.bubbles:
-            # Below the first of several bubbles in a row the name is not repeated.
-            sender = last[folder] = bubble.line("from") or last.get(folder, "")
-            draft.add(_page_entry(bubble, sender, f"{member.name}, message {bubble.id}", tz))
-    return list(by_folder.values())
+        draft = export.draft(folder, "")
+        for part in page_elements(member, _is_part):
+            number = part.attributes.get("id", "").removeprefix("message")
+            if "page_header" in part.classes:
+                draft.name = draft.name or part.line()
+            elif "service" in part.classes:
+                # The lines between two days are of the page, not of the chat.
+                draft.notice(not number.startswith("-"))
+            else:
+                entry = _page_entry(part, number)
+                # Below the first of several bubbles in a row the name is not repeated.
+                entry.name = last[folder] = entry.name or last.get(folder, "")
+                draft.take(entry, f"{member.name}, message {number}")
+        draft.name = draft.name or folder.rsplit("/", 1)[-1] or member.stem
 
 
 def _place(member: Member) -> tuple[str, int]:
@@ -117,127 +121,80 @@ def _place(member: Member) -> tuple[str, int]:
     return member.folder, int(match[1] or 1) if match else 0
 
 
-def _page_entry(bubble: Bubble, sender: str, where: str, tz: Zone) -> Entry:
-    text = bubble.text("text") or bubble.text("question")
-    date, answered = _STAMP.match(bubble.text("date")), _ANSWERED.search(bubble.reply)
-    stamp = date.expand(r"\3-\2-\1T\4\5") if date else ""
-    poll = [answer.strip().removeprefix("- ") for answer in bubble.parts["poll"]]
-    extra = {"forwarded_from": bubble.line("forwarded_from"), "poll": poll}
-    marks = ((emoji, (), count) for emoji, count in bubble.reactions)
+def _said(elements: Iterable[Element]) -> str:
+    """What stands in some elements, without times and the first letters of names."""
+    return "".join(
+        element.text(lambda inner: None if inner.classes.isdisjoint(_ASIDE) else "")
+        for element in elements
+    ).strip()
+
+
+def _page_entry(bubble: Element, number: str) -> Entry:
+    texts = [element for element in bubble.having("text") if "bold" not in element.classes]
+    text = _said(texts) or _said(bubble.having("question"))
+    forwarded = [name for part in bubble.having("forwarded") for name in part.having("from_name")]
+    names = [name for name in bubble.having("from_name") if name not in forwarded]
+    stamps = [
+        element.attributes.get("title", "")
+        for element in bubble.having("date")
+        if "pull_right" in element.classes
+    ]
+    date = _STAMP.match("".join(stamps[-1:]))
+    answers = (_links(element) for element in bubble.having("reply_to"))
+    answered = _ANSWERED.search(" ".join(address for found in answers for address in found))
+    extra = {
+        "forwarded_from": " ".join(_said(forwarded).split()),
+        "poll": [answer.text().strip().removeprefix("- ") for answer in bubble.having("answer")],
+    }
+    marks = (
+        (_said(mark.having("emoji")), (), _said(mark.having("count")))
+        for mark in bubble.having("reaction")
+    )
+    files = [
+        file for file in bubble.inside() if "media" in file.classes or file.classes & _WRAPS.keys()
+    ]
+    links = [address for element in texts for address in _links(element)]
+    attachments = (*map(_page_file, files), *_page_links(links, text))
     return Entry(
         "",
-        sender,
-        from_stamp(stamp, tz),
+        " ".join(_said(names).split()),
+        from_stamp(date.expand(r"\3-\2-\1T\4\5") if date else ""),
         text,
-        id=bubble.id,
-        attachments=tuple(_page_attachments(bubble.files, text)),
+        id=number,
+        attachments=attachments,
         reply_to=answered[1] if answered else "",
         extra=reactions(marks) | extra,
-        where=where,
         # A call stands on a page as a bubble of the caller.
-        call=not text and [file.kind for file in bubble.files] == ["call"],
+        call=not text and [file.kind for file in attachments] == ["call"],
     )
 
 
-def _page_attachments(files: list[PageFile], text: str) -> Iterator[Attachment]:
-    searched = len(files) * len(text) <= _MOST_SEARCHED
-    for file in files:
-        kind, url = file.kind, file.url
-        title, status = file.line("title"), file.line("status")
-        if kind == "image" and title == "Sticker":
-            yield Attachment("sticker", url=url, caption=status)
-        elif kind in ("contact", "location"):
-            yield Attachment(kind, title, url, status)
-        elif kind == "call":
-            yield Attachment(kind)
-        elif kind != "link":
-            yield make_attachment(url, kind, "" if kind else title)
+def _links(element: Element) -> list[str]:
+    return [inner.attributes.get("href", "") for inner in element.inside() if inner.name == "a"]
+
+
+def _page_file(file: Element) -> Attachment:
+    kind = next((kind for name, kind in _FILES.items() if name in file.classes), "")
+    url = file.attributes.get("href", "")
+    is_framed = "media" in file.classes
+    title, status = (
+        " ".join(_said(file.having(name)).split()) if is_framed else ""
+        for name in ("title", "status")
+    )
+    if kind == "image" and title == "Sticker":
+        return Attachment("sticker", url=url, caption=status)
+    if kind in ("contact", "location"):
+        return Attachment(kind, title, url, status)
+    return Attachment(kind) if kind == "call" else make_attachment(url, kind, "" if kind else title)
+
+
+def _page_links(links: list[str], text: str) -> Iterator[Attachment]:
+    searched = len(links) * len(text) <= _MOST_SEARCHED
+    for url in links:
         # A plain address is in the text already; one behind words is not.
-        elif not searched or url.split("://", 1)[-1].rstrip("/") not in text:
-            yield Attachment(kind, url=url)
-
-
-class _Place(NamedTuple):
-    """An open tag: which part of a message a text in it is, and what is around it."""
-
-    part: str = ""
-    around: frozenset[str] = frozenset()
-
-    def inside(self, classes: frozenset[str]) -> _Place:
-        """A tag inside of this one."""
-        around = self.around | (classes & _AROUND)
-        part = "" if classes & {"details", "initials"} else self.part
-        if "media" in around:
-            part = next((name for name in ("title", "status") if name in classes), part)
-        roles = classes - {"text"} if "bold" in classes else classes
-        part = next((meaning for name, meaning in _SAID.items() if name in roles), part)
-        forwarded = part == "from" and "forwarded" in around
-        return _Place("forwarded_from" if forwarded else part, around)
-
-
-class _TelegramPage(PageWalker[_Place]):
-    """Collects the messages of one page while it is walked through."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(_Place())
-        self.notices = 0
-        self.bubbles: list[Bubble] = []
-        self._title: list[str] = []
-        self._bubble: Bubble | None = None
-        self._depth = 0
-        self._walk(text)
-        self._finish()  # a page may end in the middle of a message
-
-    @property
-    def title(self) -> str:
-        return " ".join("".join(self._title).split())
-
-    def _start(self, tag: Tag) -> None:
-        attributes = tag.attributes
-        classes = frozenset(attributes.get("class", "").split())
-        around = self._here
-        bubble, address = self._bubble, attributes.get("href", "")
-        if bubble is None:
-            if tag.name == "div" and {"message", "service"} <= classes:
-                # The lines between two days are of the page, not of the chat.
-                self.notices += not attributes.get("id", "").startswith("message-")
-            elif tag.name == "div" and {"message", "default"} <= classes:
-                self._bubble = Bubble(attributes.get("id", "").removeprefix("message"))
-                self._depth = len(self._open)
-                around = _Place()  # what is around a message does not tell what is in it
-        elif {"date", "pull_right"} <= classes:
-            bubble.parts["date"] = [attributes.get("title", "")]
-        elif tag.name == "br" and around.part == "text":
-            bubble.parts["text"].append("\n")
-        elif tag.name == "a" and "reply_to" in around.around:
-            bubble.reply = address
-        elif "media" in classes or classes & _WRAPS.keys():
-            kind = next((kind for name, kind in _FILES.items() if name in classes), "")
-            bubble.files.append(PageFile(kind, address))
-        elif tag.name == "a" and around.part == "text" and address.startswith("http"):
-            bubble.files.append(PageFile("link", address))
-        self._enter(tag.name, around.inside(classes))
-        if tag.is_alone:
-            self._end(tag.name)
-
-    def _end(self, tag: str) -> None:
-        if self._leave(tag) and len(self._open) <= self._depth:
-            self._finish()
-
-    def _finish(self) -> None:
-        if self._bubble is not None:
-            self.bubbles.append(self._bubble)
-            self._bubble = None
-
-    def _data(self, raw: str) -> None:
-        part, around = self._here
-        data, bubble = unescape(raw), self._bubble
-        if bubble is None:
-            if "page_header" in around:
-                self._title.append(data)
-            return
-        if len(self._open) > self._depth and part:
-            bubble.write(part, data)
+        is_shown = searched and url.split("://", 1)[-1].rstrip("/") in text
+        if url.startswith("http") and not is_shown:
+            yield Attachment("link", url=url)
 
 
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
@@ -286,12 +243,12 @@ _JSON = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> Iterable[Draft]:
-    tz, source = export.tz, export.source
+def _read(export: Export) -> None:
+    source = export.source
     if not any(_JSON.find(source)) and (pages := list(_PAGES.find(source))):
         export.notes.append(_PAGES_NOTE)
-        return _page_drafts(pages, tz)
-    drafts: dict[tuple[str, str, int], Draft] = {}
+        _read_pages(pages, export)
+        return
     for member in export:
         here: Counter[tuple[str, str]] = Counter()
         for chat, where in _chats(mapping(load(member)), member):
@@ -299,22 +256,22 @@ def _drafts(export: Export) -> Iterable[Draft]:
             # Only what stands in another file can be the same chat once more.
             here[kind, number] += 1
             name = text_at(chat, "name") or kind.replace("_", " ").capitalize()
-            draft = drafts.setdefault(
+            draft = export.draft(
                 (kind, number or where, here[kind, number]),
-                Draft(name, extra={"type": kind, "id": number}),
+                name,
+                extra={"type": kind, "id": number},
             )
             items = as_list(chat.get("messages"))
             # What is no message may have no time at all, and must not move those of the others.
             dated = [item for item in records(items) if _is_said(item)]
-            local = all(from_stamp(item.get("date"), None) for item in dated)
-            read_entry = partial(_entry, clock=local and tz is None, tz=tz)
+            local = all(from_stamp(item.get("date")) for item in dated)
+            read_entry = partial(_entry, clock=local and export.options.timezone is None)
             draft.fill(items, f"{where}, messages", read_entry)
             if not local and any("date" in item for item in dated):
                 export.notes.append(
                     f"{where}: some entries have no local time; UTC (or `timezone=`) stamps are "
                     "used where they stand, local ones elsewhere"
                 )
-    return drafts.values()
 
 
 def _chats(export: Fields, member: Member) -> Iterator[tuple[Fields, str]]:
@@ -334,9 +291,9 @@ def _is_said(item: Fields) -> bool:
     return scalar(item.get("type", "message")) == "message"
 
 
-def _entry(item: Fields, clock: bool, tz: Zone) -> Entry | None:
-    stamp = None if clock else from_number(item.get("date_unixtime"), tz)
-    time, number = stamp or from_stamp(item.get("date"), tz), text_at(item, "id")
+def _entry(item: Fields, clock: bool) -> Entry | None:
+    stamp = None if clock else from_number(item.get("date_unixtime"))
+    time, number = stamp or from_stamp(item.get("date")), text_at(item, "id")
     if not _is_said(item):
         # A call by whoever made it; None for any other notice.
         if text_at(item, "action") != "phone_call":
@@ -443,4 +400,4 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", text_at(piece, "text"), address)
 
 
-FORMAT = export_format("Telegram (JSON or HTML export)", "telegram", _JSON, _drafts, _sniff)
+FORMAT = export_format("Telegram (JSON or HTML export)", "telegram", _JSON, _read, _sniff)

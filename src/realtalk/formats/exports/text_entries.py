@@ -105,7 +105,7 @@ class EntryLines:
 
     def begin(self, name: str, time: datetime | None, text: str) -> None:
         """A line that begins a message: who sent it and when, and the start of its text."""
-        self._finish()
+        self.end()
         self._number += 1
         self._begun = True
         self._entry = Entry("", name, time, "", where=f"{self._file}:{self._number}")
@@ -113,7 +113,7 @@ class EntryLines:
 
     def notice(self) -> None:
         """A line of the app: it ends the message before it."""
-        self._finish()
+        self.end()
         self._number += 1
         self._begun = True
         self.draft.notice()
@@ -135,16 +135,12 @@ class EntryLines:
 
     def leave(self, reason: str) -> None:
         """A line that is neither."""
-        self._finish()
+        self.end()
         self._number += 1
         self.draft.leave(f"{self._file}:{self._number}", reason)
 
-    def end(self) -> Draft:
-        """The draft, once all lines are taken."""
-        self._finish()
-        return self.draft
-
-    def _finish(self) -> None:
+    def end(self) -> None:
+        """Adds the message that is open."""
         entry, lines = self._entry, self._lines
         if entry is None:
             return

@@ -13,12 +13,11 @@ of all files together; the owner is called as Viber calls them ("Me", "Moi").
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import NamedTuple
 
 from realtalk.chat import Attachment
-from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
+from realtalk.formats.exports.assembly import Entry, Export, export_format
 from realtalk.formats.exports.text_entries import (
     AppPhrases,
     EntryLines,
@@ -27,7 +26,7 @@ from realtalk.formats.exports.text_entries import (
     head_lines,
 )
 from realtalk.formats.source import FormatFiles, Member
-from realtalk.text.calendars import DateOrder, clock_time
+from realtalk.text.calendars import clock_time
 from realtalk.text.written_days import day_of
 
 _WORDING = AppPhrases("viber", "image video sticker audio location file contact")
@@ -89,26 +88,23 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     files = [(member, export_lines(member)) for member in export]
     heads = (_TEXT.match(line) or _ROW.match(line) for _, lines in files for line in lines)
     order = day_order(dict.fromkeys(head[1] for head in heads if head), export)
-    return [_draft(member, lines, order) for member, lines in files]
-
-
-def _draft(member: Member, lines: Sequence[str], order: DateOrder) -> Draft:
-    """The chat of one file."""
-    entries = EntryLines(Draft(member.stem, unit="lines"), member.name, _judge)
-    for line in lines:
-        head = _line(line)
-        day: date | None = day_of(head.day, order) if head else None
-        if head is None or day is None:
-            entries.go_on(line)
-        elif head.name:
-            entries.begin(head.name, datetime.combine(day, head.clock), head.text)
-        else:
-            entries.notice()
-    return entries.end()
+    for member, lines in files:
+        draft = export.draft(member, member.stem, unit="lines")
+        entries = EntryLines(draft, member.name, _judge)
+        for line in lines:
+            head = _line(line)
+            day: date | None = day_of(head.day, order) if head else None
+            if head is None or day is None:
+                entries.go_on(line)
+            elif head.name:
+                entries.begin(head.name, datetime.combine(day, head.clock), head.text)
+            else:
+                entries.notice()
+        entries.end()
 
 
 def _judge(entry: Entry) -> bool:
@@ -129,4 +125,4 @@ def _judge(entry: Entry) -> bool:
     return True
 
 
-FORMAT = export_format("Viber (message history sent by e-mail)", "viber", _FILES, _drafts)
+FORMAT = export_format("Viber (message history sent by e-mail)", "viber", _FILES, _read)

@@ -17,7 +17,6 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
     Fields,
-    Zone,
     from_number,
     load,
     make_attachment,
@@ -40,9 +39,8 @@ _FILES = FormatFiles(
 )
 
 
-def _drafts(export: Export) -> list[Draft]:
+def _read(export: Export) -> None:
     rest = Draft("")
-    drafts: dict[str, Draft] = {}
     for member in export:
         for jid, chat in mapping(load(member)).items():
             if not isinstance(chat, dict):
@@ -50,14 +48,14 @@ def _drafts(export: Export) -> list[Draft]:
                 continue
             number, _, server = jid.partition("@")
             name = text_at(chat, "name") or (f"+{number}" if number.isdigit() else number)
-            draft = drafts.setdefault(jid, Draft(name, id=jid))
+            draft = export.draft(jid, name, id=jid)
             partner = "" if server == "g.us" else name
-            read_entry = partial(_entry, partner=partner, tz=export.tz)
+            read_entry = partial(_entry, partner=partner)
             draft.fill(object_at(chat, "messages").values(), f"{member.name}, {jid}", read_entry)
-    return [*drafts.values(), rest]
+    export.drafts[None] = rest
 
 
-def _entry(item: Fields, partner: str, tz: Zone) -> Entry | None:
+def _entry(item: Fields, partner: str) -> Entry | None:
     """A message; None for what the app or the tool says by itself."""
     said, is_media = text_at(item, "data"), item.get("media") is True
     deleted = item.get("meta") is True and said == "Message deleted"
@@ -76,7 +74,7 @@ def _entry(item: Fields, partner: str, tz: Zone) -> Entry | None:
     return Entry(
         "",
         _OWNER if item.get("from_me") else text_at(item, "sender") or partner,
-        from_number(item.get("timestamp"), tz),
+        from_number(item.get("timestamp")),
         "" if deleted else text.replace(" <br>", "\n").replace("<br>", "\n"),
         id=text_at(item, "key_id"),
         attachments=(file,) if file else (),
@@ -91,4 +89,4 @@ def _entry(item: Fields, partner: str, tz: Zone) -> Entry | None:
     )
 
 
-FORMAT = export_format("WhatsApp-Chat-Exporter (JSON)", "whatsapp-exporter", _FILES, _drafts)
+FORMAT = export_format("WhatsApp-Chat-Exporter (JSON)", "whatsapp-exporter", _FILES, _read)

@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import partial
 
 import polars as pl
 
@@ -90,7 +90,8 @@ _SCHEMA = pl.Schema(
         **dict.fromkeys(("family", "open", "rest", "sender", "text"), pl.String()),
     }
 )
-_SAMPLE = 100  # lines per block
+_BLOCK = 50_000  # lines that are worked on at once, beside other blocks
+_SAMPLE = 100  # lines of each stretch that is looked at
 # Dates with the month's name, as older phones wrote them: "12 Jan 2024", "[Jan 12, 2024".
 _OPEN = rf"^([{MARKS}]*\[?)"
 _DAY = r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th|\.|º)?"
@@ -147,31 +148,31 @@ class _Shape:
     ascii_only: bool  # no digits but ours
 
 
-def find(blocks: tuple[pl.Series, ...]) -> pl.DataFrame:
+def find(lines: pl.Series) -> pl.DataFrame:
     """The header lines of a file, in order.
 
     Columns: row (0-based line), a b c (the date's numbers as they stand), wide ("a", "c" or
     "": which of them has four digits), hour minute second, half (12-hour clock), family
     (header shape), open, sender and text, and rest where no ": " parts the two.
     """
-    shape = _most_used(_sample(blocks))
+    shape = _most_used(_sample(lines))
     if shape is None:
-        blocks = tuple(map(_all_in_numbers, blocks))
-        shape = _most_used(_sample(blocks))
-    starts = accumulate((len(block) for block in blocks), initial=0)
+        lines = _all_in_numbers(lines)
+        shape = _most_used(_sample(lines))
+    rows = pl.DataFrame({"line": lines}).with_row_index("row")
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        scanned = list(pool.map(lambda block, start: _scan(block, start, shape), blocks, starts))
-    if not scanned:
-        scanned = [_scan(pl.Series([""]), 0, None)]
+        scanned = list(pool.map(partial(_scan, shape=shape), rows.iter_slices(_BLOCK)))
+    scanned = scanned or [_scan(rows, None)]
     exact = pl.concat([frame for frame, _ in scanned])
     others = _general_headers(pl.concat([rest for _, rest in scanned]))
     return pl.concat([exact, others]).sort("row") if others.height else exact
 
 
-def _sample(blocks: tuple[pl.Series, ...]) -> list[str]:
-    # The start of each of at most 16 blocks spread over the file.
-    step = max(1, len(blocks) // 16)
-    return [line for block in blocks[::step] for line in block.head(_SAMPLE).to_list()]
+def _sample(lines: pl.Series) -> list[str]:
+    # The start of each of at most 16 stretches of the file.
+    step = max(_SAMPLE, len(lines) // 16)
+    starts = range(0, len(lines), step)
+    return [line for start in starts for line in lines.slice(start, _SAMPLE)]
 
 
 def _most_used(sample: list[str]) -> _Shape | None:
@@ -229,9 +230,8 @@ def _family(open_: str, s1: str, wide: str, mid: str, half: bool, ts: str, ss: s
     return f"{open_}|{s1.strip()}|{wide}|{comma}|{12 if half else 24}|{ts.strip()}|{ss is not None}"
 
 
-def _scan(block: pl.Series, start: int, shape: _Shape | None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """A block's headers of the usual shape, and the lines that may have another."""
-    lines = pl.DataFrame({"line": block}).with_row_index("row", offset=start)
+def _scan(lines: pl.DataFrame, shape: _Shape | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The headers of the usual shape, and the lines that may have another."""
     frame, rest = (pl.DataFrame(schema=_SCHEMA), lines) if shape is None else _exact(lines, shape)
     return frame, rest.filter(pl.col.line.str.contains(_NUMBER_FIRST))
 

@@ -69,12 +69,13 @@ class ExportedChat:
 def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> ExportedChat:
     """Read one text file of an export; `name` is how leftovers call the file."""
     text = lines(data)
+    every = text.lines
     ended = data.endswith((b"\n", b"\n\0", b"\r"))
     del data
-    heads = find(text.blocks)
-    is_cut_off = not ended and _is_cut(heads, text.blocks)
+    heads = find(every)
+    is_cut_off = not ended and _is_cut(heads, every)
     if is_cut_off:
-        text = replace(text, blocks=(*text.blocks[:-1], text.blocks[-1].head(-1)))
+        every = every.head(-1)
     dated = timeline(heads, dates, where)
     heads = dated.heads
     if not heads.height:
@@ -90,9 +91,9 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         notes.append(f"{name} is not UTF-8; it was read as Windows-1252")
     bracketed = str(heads["open"][0]) == "["
     heads = heads.select("row", "time", "sender", "text", "rest", "part")
-    heads = _with_speakers(_join_lines(heads, text.blocks, text.count))
+    heads = _with_speakers(_join_lines(heads, every))
     heads = _once(_roles(classify(heads, bracketed=bracketed)))
-    ledger = _ledger(heads, text.count, name, is_cut_off=is_cut_off)
+    ledger = _ledger(heads, len(every), name, is_cut_off=is_cut_off)
     messages = heads.filter(pl.col.role == "message")
     if not messages.height:
         raise RealtalkError("the file holds no message", where=where)
@@ -115,33 +116,31 @@ def _calls(heads: pl.DataFrame, messages: pl.DataFrame) -> tuple[tuple[str, date
     return tuple(heads.filter(own, "call", spoke).select("speaker", "time").rows())
 
 
-def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:
+def _is_cut(heads: pl.DataFrame, lines: pl.Series) -> bool:
     """Whether the last line begins like the headers of the file and ends before they do."""
-    if not heads.height or int(heads["row"][-1]) == sum(map(len, blocks)) - 1:
+    if not heads.height or int(heads["row"][-1]) == len(lines) - 1:
         return False
 
     def shape(line: str) -> str:
         return re.sub(r"\d+", "0", re.sub(f"[{MARKS}]", "", line)).rstrip()
 
-    last = shape(blocks[-1][-1])
+    last = shape(lines[-1])
     if len(last) < _DATE_AND_MORE or not last.lstrip("[").startswith("0"):
         return False
-    rows = heads["row"].head(_LOOKED_AT)
-    first = blocks[0].gather(rows.filter(rows < len(blocks[0])))
+    first = lines.gather(heads["row"].head(_LOOKED_AT))
     return any(shape(line).startswith(last) for line in first)
 
 
-def _join_lines(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
+def _join_lines(heads: pl.DataFrame, lines: pl.Series) -> pl.DataFrame:
     """Adds `length` (lines of the message) and the following lines to its text."""
     row, length = pl.col.row, pl.col.length
-    end = row.shift(-1, fill_value=total)
+    end = row.shift(-1, fill_value=len(lines))
     heads = heads.with_columns(length=(end - row).cast(pl.Int64))
     more = heads.filter(length > 1)
     if not more.height:
         return heads
     below = more.select("row", line=pl.int_ranges(row + 1, row + length)).explode("line")
-    every = pl.concat(list(blocks), rechunk=False)
-    below = below.with_columns(following=every.gather(below["line"]))
+    below = below.with_columns(following=lines.gather(below["line"]))
     following = below.group_by("row", maintain_order=True).agg(pl.col.following.str.join("\n"))
     text = pl.concat_str(pl.col.text.fill_null(""), following["following"], separator="\n")
     longer = more.select("row", longer=text.str.replace(r"\s*\n\s*$", ""))

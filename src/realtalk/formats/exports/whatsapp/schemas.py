@@ -12,6 +12,7 @@ version does not have is null.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -244,11 +245,7 @@ def _apple(database: Database) -> Stored:
     names = {jid: name for jid, name in database.frame("ZWAPROFILEPUSHNAME").rows() if jid and name}
     names |= {jid: name or first for _, jid, name, first in members if jid and (name or first)}
     titles = {jid: name for _, jid, name in sessions if jid and name}
-    names |= {
-        jid: name
-        for jid, name in titles.items()
-        if name.strip("+0123456789 ()-\u00a0\u200e\u202a\u202c")
-    }
+    names |= {jid: name for jid, name in titles.items() if name.strip(_PHONE_SIGNS)}
     media = database.frame("ZWAMEDIAITEM").with_columns(
         quoted=pl.col.ZMETADATA.map_elements(_quoted, return_dtype=pl.String)
     )
@@ -287,42 +284,24 @@ def _apple(database: Database) -> Stored:
     return Stored(frame, titles, names, marks)
 
 
-# Protocol buffers: every field has a number; of the kinds of values only whole numbers and bytes
-# are wanted, and the others are passed over.
+# Protocol buffers whose definition is not public: every field has a number, and of the kinds of
+# values only bytes are wanted.
 #
 #     b"\x2a\x04AAA1" → (5, b"AAA1"): the id of the message that is answered
 
 
 def _fields(blob: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields that hold bytes, as far as the bytes can be read as fields."""
-    place = 0
-    while place < len(blob):
-        head, place = _number(blob, place)
-        kind = head & 7
-        if kind == 0:
-            _, place = _number(blob, place)
-        elif kind == 2:
-            size, place = _number(blob, place)
-            if place + size > len(blob):
-                return
-            yield head >> 3, blob[place : place + size]
-            place += size
-        elif kind in (1, 5):
-            place += 8 if kind == 1 else 4
-        else:
-            return
+    """The fields that hold bytes; none where the bytes are no fields."""
+    from google.protobuf.empty_pb2 import Empty
+    from google.protobuf.message import DecodeError
+    from google.protobuf.unknown_fields import UnknownFieldSet
 
-
-def _number(blob: bytes, place: int) -> tuple[int, int]:
-    """A whole number, seven bits a byte and the lowest first, and where it ends."""
-    value = shift = 0
-    while place < len(blob) and shift < 64:
-        byte = blob[place]
-        value |= (byte & 0x7F) << shift
-        place, shift = place + 1, shift + 7
-        if byte < 0x80:
-            break
-    return value, place
+    message = Empty()
+    with suppress(DecodeError):
+        message.ParseFromString(blob)
+    for field_ in UnknownFieldSet(message):
+        if isinstance(field_.data, bytes):
+            yield field_.field_number, field_.data
 
 
 def _quoted(blob: bytes) -> str | None:

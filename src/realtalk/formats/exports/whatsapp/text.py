@@ -4,38 +4,28 @@
     → ExportLines(["12/07/2017, 22:35 - Mara: hi", "there"], repaired=0)
 
 Only LF, CRLF and (where there is no LF at all) CR end a line: people paste U+2028, form
-feeds and the like into messages. The bytes never become one Python string, which would
-take four bytes per character as soon as there is an emoji.
+feeds and the like into messages. Valid text never becomes one Python string, which would take
+four bytes per character as soon as there is an emoji.
 """
 
 from __future__ import annotations
 
-import array
 import codecs
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import polars as pl
-import pyarrow as pa
 
 from realtalk.formats.json_input import decode
 from realtalk.formats.source import utf16
 
-_BLOCK = 1 << 22
-
 
 @dataclass(frozen=True, slots=True)
 class ExportLines:
-    """Lines in blocks (so that blocks can be worked on side by side), and repaired blocks."""
+    """The lines of a file, and what was wrong with its encoding."""
 
-    blocks: tuple[pl.Series, ...]
+    lines: pl.Series
     repaired: int  # bytes that were no valid text and became U+FFFD
     guessed: bool = False  # no UTF-8 at all: read as Windows-1252
-
-    @property
-    def count(self) -> int:
-        return sum(len(block) for block in self.blocks)
 
 
 def head(data: bytes) -> str:
@@ -47,6 +37,7 @@ def head(data: bytes) -> str:
 def lines(data: bytes) -> ExportLines:
     """Every line of the file, without its end."""
     repaired = 0
+    guessed = False
     if wide := utf16(data):
         text = data.decode(wide, "replace")
         repaired = text.count("\ufffd")
@@ -59,40 +50,13 @@ def lines(data: bytes) -> ExportLines:
             data = data.replace(b"\r", b"\n")
     data = data.removesuffix(b"\n")
     if not data:
-        return ExportLines((), repaired)
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        split = list(pool.map(_split, _blocks(data)))
-    repaired += (broken := sum(count for _, count in split))
-    if broken and data.decode("utf-8", "ignore").isascii():
-        # Not one character of it is UTF-8, so an editor has saved it in the old way.
-        repaired_lines = lines(data.decode("cp1252", "replace").encode())
-        return ExportLines(repaired_lines.blocks, 0, guessed=True)
-    return ExportLines(tuple(block for block, _ in split), repaired)
-
-
-def _split(block: pl.Series) -> tuple[pl.Series, int]:
-    """A block's lines, and how many bytes of it were no text."""
-    repaired = 0
+        return ExportLines(pl.Series(dtype=pl.String), repaired)
     try:
-        text = block.cast(pl.String)
+        column = pl.Series([data]).cast(pl.String)
     except pl.exceptions.PolarsError:  # not UTF-8
-        whole = block[0].decode("utf-8", "replace")
-        repaired = whole.count("\ufffd") - block[0].count("\ufffd".encode())
-        text = pl.Series([whole], dtype=pl.String)
-    return text.str.split("\n").explode(), repaired
-
-
-def _blocks(data: bytes) -> list[pl.Series]:
-    # Cut after line ends; a block leaves out its own last line end. The columns share the
-    # bytes instead of copying them.
-    shared = pa.py_buffer(data)
-    blocks: list[pl.Series] = []
-    start = 0
-    while start <= len(data):
-        end = data.find(b"\n", start + _BLOCK) if start + _BLOCK < len(data) else -1
-        end = len(data) if end < 0 else end
-        offsets = pa.py_buffer(array.array("q", (start, end)))
-        column = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, shared])
-        blocks.append(pl.Series(column))
-        start = end + 1
-    return blocks
+        # Where not one character of it is, an editor has saved it in the old way.
+        guessed = data.decode("utf-8", "ignore").isascii()
+        text = data.decode("cp1252" if guessed else "utf-8", "replace")
+        repaired += 0 if guessed else text.count("\ufffd") - data.count("\ufffd".encode())
+        column = pl.Series([text])
+    return ExportLines(column.str.split("\n").explode(), repaired, guessed)
