@@ -43,7 +43,7 @@ from realtalk.redaction.words import (
     UNITS,
     WORDS,
 )
-from realtalk.text.folding import TOKEN, fold_word, graphemes, parts
+from realtalk.text.folding import TOKEN, fold_word, graphemes, is_run, parts
 
 _DOUBTED = 0.45  # a guess of which the tagger sees nothing: listed, not replaced
 _SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
@@ -192,7 +192,7 @@ def _can_be(form: str, span: TaggedSpan) -> bool:
         return False
     if len(words) > 1:
         return True
-    if graphemes(words[0]) < 2 and TOKEN.match(words[0]).lastgroup != "run":
+    if graphemes(words[0]) < 2 and not is_run(words[0]):
         return False
     if span.kind == "person":
         return keys[0] not in NOT_PEOPLE or span.score >= _SURELY
