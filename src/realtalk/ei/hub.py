@@ -67,17 +67,15 @@ def outputs(measure: str, id2label: Mapping[int, str], model: str) -> tuple[str,
         return names
     synonyms = {synonym: name for name, others in _SYNONYMS[measure].items() for synonym in others}
     synonyms |= {name: name for name in names}
-    mapped = tuple(synonyms[name] for name in plain if name in synonyms)
-    if len(mapped) < len(stated):
-        strange = [
-            theirs for theirs, name in zip(stated, plain, strict=True) if name not in synonyms
-        ]
+    strange = [theirs for theirs, name in zip(stated, plain, strict=True) if name not in synonyms]
+    if strange:
         raise RealtalkError(
             f"the labels {', '.join(strange)} of its {len(stated)} ({', '.join(stated)}) "
             f"are not among {', '.join(names)}",
             where=f"{measure} model {model}",
             fix="give another model, or name its labels so in its config.json (id2label)",
         )
+    mapped = tuple(synonyms[name] for name in plain)
     if len(set(mapped)) < 2:
         raise RealtalkError(
             f"it can only answer {', '.join(stated)}",
