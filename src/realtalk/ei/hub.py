@@ -381,8 +381,10 @@ class HubLabeller:
             return None
         if measure == "intimacy":
             return row[0], None
+        from scipy.special import expit, softmax
+
         several = self._found[measure].config.problem_type == "multi_label_classification"
-        chances = [_sigmoid(value) for value in row] if several else _softmax(row)
+        chances = (expit(row) if several else softmax(row)).tolist()
         by_name: dict[str, float] = {}
         for name, chance in zip(self._names[measure], chances, strict=True):
             before = by_name.get(name, 0.0)
@@ -422,17 +424,8 @@ def _check_regressor(classifier: HubClassifier) -> None:
 def _level(raw: float, scale: Scale) -> float | None:
     """A regressor's output as 0-1, or None where it cannot be on that scale."""
     if scale == "sigmoid":
-        return _sigmoid(raw)
+        from scipy.special import expit
+
+        return float(expit(raw))
     level = raw if scale == "0-1" else (raw - 1) / 4
     return None if not -_OVERSHOOT <= level <= 1 + _OVERSHOOT else min(max(level, 0.0), 1.0)
-
-
-def _sigmoid(value: float) -> float:
-    # Both forms are the same function; each is safe from overflow on its side of zero.
-    return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
-
-
-def _softmax(row: Sequence[float]) -> list[float]:
-    top = max(row)
-    powers = [math.exp(value - top) for value in row]
-    return [power / sum(powers) for power in powers]

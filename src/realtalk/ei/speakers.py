@@ -89,26 +89,23 @@ def measure_speakers(
         )
         for who, name in enumerate(names):
             own = turns.speaker == who
-            estimates = [
+            measured = (
                 _facet(facet, turns, who, rules, _generator(str(chat), name, facet.name))
                 for facet in FACETS.values()
-            ]
-            sessions = len(np.unique(turns.session[own]))
-            facets = tuple(estimate for estimate, _ in estimates)
-            yield ResampledFacets(
-                SpeakerFacets(
-                    chat=str(chat),
-                    speaker=name,
-                    turns=int(own.sum()),
-                    sessions=sessions,
-                    protocol=rules.name,
-                    measure=measure,
-                    version=version,
-                    facets=facets,
-                    by_language=dict(Counter(filter(None, spoken[own]))),
-                ),
-                tuple(draws for _, draws in estimates),
             )
+            facets, draws = zip(*measured, strict=True)
+            speaker = SpeakerFacets(
+                chat=str(chat),
+                speaker=name,
+                turns=int(own.sum()),
+                sessions=len(np.unique(turns.session[own])),
+                protocol=rules.name,
+                measure=measure,
+                version=version,
+                facets=facets,
+                by_language=dict(Counter(filter(None, spoken[own]))),
+            )
+            yield ResampledFacets(speaker, draws)
 
 
 def _turns(part: pl.DataFrame, names: Sequence[str]) -> _Turns:

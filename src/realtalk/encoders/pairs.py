@@ -87,10 +87,10 @@ def answer_columns(outputs: Rows, settings: Mapping[str, Any]) -> dict[str, Colu
 
     # Divided so that a probability is how often such an answer is right; no answer changes.
     heat = {name: np.float32(by) for name, by in answers["temperature"].items()}
-    sentiment, emotion = (_softmax(mix(n) / heat[n]) for n in ("sentiment", "emotion"))
+    sentiment, emotion = (softmax(mix(n) / heat[n]) for n in ("sentiment", "emotion"))
     shares = np.float32(sum(answers["intimacy"]))
     intimacy = np.clip(mix("intimacy")[:, 0] / shares, 0, 1)
-    levels = {name: _softmax(head(name)) for name in _COMPONENTS}
+    levels = {name: softmax(head(name)) for name in _COMPONENTS}
     steps = np.arange(3, dtype=np.float32)
     # In float32, as they are stored: the components add up to empathy to the last bit.
     expected = {name: p @ steps for name, p in levels.items()}
@@ -110,7 +110,8 @@ def answer_columns(outputs: Rows, settings: Mapping[str, Any]) -> dict[str, Colu
     }
 
 
-def _softmax(logits: Rows) -> Rows:
+def softmax(logits: Rows) -> Rows:
+    """Chances of the last axis."""
     raised = np.exp(logits - logits.max(-1, keepdims=True))
     return np.asarray(raised / raised.sum(-1, keepdims=True), np.float32)
 
