@@ -122,10 +122,9 @@ def test_components_add_up_to_empathy(labeller: EmbeddedLabeller) -> None:
     known = frame.drop_nulls("empathy")
     one, two, three = (known[name] for name in COMPONENTS)
     assert known.height > 50 and (one + two + three == known["empathy"]).all()
-    levels = [known[f"{name}_level"] for name in COMPONENTS]  # which have names of their own
-    assert (
-        sum(levels[1:], levels[0]) != known["empathy"]
-    ).any()  # which is why they have names of their own
+    levels = [known[f"{name}_level"] for name in COMPONENTS]
+    # These do not add up, which is why they have names of their own.
+    assert (sum(levels[1:], levels[0]) != known["empathy"]).any()
     for name, level in zip(COMPONENTS, levels, strict=True):
         assert known[name].is_between(0, 2).all() and level.is_in([0, 1, 2]).all()
 

@@ -132,25 +132,6 @@ def test_the_classifiers_agree_with_the_library_itself(make: Maker) -> None:
 
 
 @needs_torch
-def test_a_text_alone_is_labelled_as_in_a_batch(make: Maker) -> None:
-    labeller = HubLabeller(
-        {
-            "sentiment": make("feeling", SENTIMENTS),
-            "emotion": make("eleven", EMOTIONS, "multi_label_classification"),
-            "intimacy": make("x-intimacy-latest", ["LABEL_0"], "regression"),
-        },
-        device="cpu",
-    )
-    together = labeller.label(turns(TEXTS))
-    for text, label in zip(TEXTS, together, strict=True):
-        [alone] = labeller.label([turn(text)])
-        assert (alone.sentiment, alone.emotion) == (label.sentiment, label.emotion)
-        for name in ("sentiment_p", "emotion_p", "intimacy"):
-            assert getattr(alone, name) == pytest.approx(getattr(label, name), abs=1e-5)
-    assert labeller.label(turns(TEXTS)) == together
-
-
-@needs_torch
 def test_intimacy_is_brought_to_its_scale(make: Maker) -> None:
     def score(name: str, raw: float, **more: Any) -> Label:
         return only("intimacy", make(name, ["LABEL_0"], "regression", [raw]), **more)

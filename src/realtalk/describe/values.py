@@ -18,7 +18,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -41,7 +41,6 @@ _SEEN_OR_HEARD = ("image", "video", "audio", "sticker", "media")
 UNTOLD = "media"  # the kind of what an export calls no more than that
 
 Interval = tuple[float, float] | None
-Parts = Sequence[tuple[float, int] | None]  # a chat's sum and number, None where it has neither
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +209,10 @@ class CorpusStats:
     @cached_property
     def intervals(self) -> dict[str, Interval]:
         """95 % intervals of the means, from drawing chats; None below two chats."""
-        parts: dict[str, Parts] = {
+        parts = {
             f"{figure}_per_chat": [
-                None if value is None else (float(value), 1)
-                for value in (getattr(chat, figure) for chat in self.per_chat)
+                (float(getattr(chat, figure) or 0), int(getattr(chat, figure) is not None))
+                for chat in self.per_chat
             ]
             for figure in PER_CHAT
         }
@@ -221,12 +220,9 @@ class CorpusStats:
             ("response_gap_minutes", "response_gaps"),
             ("consecutive_messages", "runs"),
         ):
-            summaries: list[Distribution] = [getattr(chat, field) for chat in self.per_chat]
-            parts[key] = [
-                None if summary.mean is None else (summary.mean * summary.n, summary.n)
-                for summary in summaries
-            ]
-        return _bootstrap(parts)
+            every: list[Distribution] = [getattr(chat, field) for chat in self.per_chat]
+            parts[key] = [((summary.mean or 0.0) * summary.n, summary.n) for summary in every]
+        return {name: _bootstrap(pairs) for name, pairs in parts.items()}
 
     def to_json(self) -> dict[str, Any]:
         hours = [sum(day[hour] for day in self.week) for hour in range(24)]
@@ -280,26 +276,16 @@ def _add_counts(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str
     return tuple(sums.items())
 
 
-def _bootstrap(parts: Mapping[str, Parts]) -> dict[str, Interval]:
-    """Intervals of sum / number, each over the same draws of chats.
+def _bootstrap(pairs: Sequence[tuple[float, int]]) -> Interval:
+    """The interval of sum / number, of which each chat has one of either.
 
     The draws come from Python's generator, which gives the same bytes everywhere; polars
     adds them up in pieces, so that ten thousand chats need seconds and little memory.
     """
-    known_parts = {
-        name: pairs for name, pairs in parts.items() if len(pairs) - pairs.count(None) > 1
-    }
-    if not known_parts:
-        return dict.fromkeys(parts)
-    n = max(map(len, known_parts.values()))
-    values = pl.DataFrame(
-        {
-            f"{name}/{side}": [float(pair[side]) if pair else 0.0 for pair in pairs]
-            for name, pairs in known_parts.items()
-            for side in (0, 1)
-        }
-    )
-    generator = random.Random(_SEED)
+    if sum(number > 0 for _, number in pairs) < 2:
+        return None
+    values = pl.DataFrame(pairs, schema={"sum": pl.Float64, "number": pl.Float64}, orient="row")
+    n, generator = len(pairs), random.Random(_SEED)
     resamples = _resamples(n)
     at_once = max(1, _AT_ONCE // n)
     rounds: list[pl.DataFrame] = []
@@ -311,15 +297,10 @@ def _bootstrap(parts: Mapping[str, Parts]) -> dict[str, Interval]:
             .group_by(pl.int_range(pl.len()).floordiv(n).alias("round"), maintain_order=True)
             .agg(pl.all().sum())
         )
-    sums = pl.concat(rounds)
-    intervals: dict[str, Interval] = dict.fromkeys(parts)
-    for name in known_parts:
-        draws = sums.filter(pl.col(f"{name}/1") > 0)
-        ratios = draws[f"{name}/0"] / draws[f"{name}/1"]
-        low = ratios.quantile((1 - _LEVEL) / 2, "linear")
-        high = ratios.quantile((1 + _LEVEL) / 2, "linear")
-        intervals[name] = (low, high) if low is not None and high is not None else None
-    return intervals
+    draws = pl.concat(rounds).filter(pl.col("number") > 0)
+    ratios = draws["sum"] / draws["number"]
+    low, high = (ratios.quantile((1 + side * _LEVEL) / 2, "linear") for side in (-1, 1))
+    return None if low is None or high is None else (low, high)
 
 
 def _resamples(chats: int) -> int:

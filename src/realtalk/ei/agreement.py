@@ -38,23 +38,16 @@ from realtalk.metrics.statistics import (
 )
 
 Step: TypeAlias = str | int
-_STEPPED: dict[str, tuple[int, int]] = {  # column: (steps in a whole, highest step)
-    name: steps
-    for measure in MEASURED
-    if measure.most is not None
-    for name, steps in (
-        *((f"{part}_level", (1, 2)) for part in measure.parts),
-        (measure.name, (measure.steps, round(measure.most * measure.steps))),
-    )
+# Of a score how many steps a whole has, and what the steps of every column are called.
+_PER_WHOLE = {measure.name: measure.steps for measure in MEASURED if measure.is_score}
+_STEPS: dict[str, tuple[Step, ...]] = {
+    measure.name: measure.words or ("false", "true") for measure in MEASURED if not measure.is_score
 }
-_STEPS: dict[str, tuple[Step, ...]] = {  # column: the labels that it may have
-    **{
-        measure.name: measure.words or ("false", "true")
-        for measure in MEASURED
-        if not measure.is_score
-    },
-    **{name: tuple(range(highest + 1)) for name, (_, highest) in _STEPPED.items()},
-}
+for _score in MEASURED:
+    if _score.most is not None:
+        _PER_WHOLE |= {f"{part}_level": 1 for part in _score.parts}
+        _STEPS |= {f"{part}_level": (0, 1, 2) for part in _score.parts}
+        _STEPS[_score.name] = tuple(range(round(_score.most * _score.steps) + 1))
 _KEY = ("chat", "message_ids")
 
 
@@ -192,7 +185,7 @@ def _measure_agreement(measure: str, first: list[Any], second: list[Any]) -> Mea
     counts = Counter(pairs)
     if not set(steps).issuperset(step for pair in counts for step in pair):
         raise RealtalkError(f"a label of '{measure}' is not one that the measure has")
-    is_stepped = measure in _STEPPED
+    is_stepped = measure in _PER_WHOLE
     return MeasureAgreement(
         measure,
         len(pairs),
@@ -211,9 +204,9 @@ def _step(measure: str, value: Any) -> Any:
     """The label that a value is compared as; None where there is none."""
     if is_nothing(value):
         return None
-    if measure not in _STEPPED:
+    if measure not in _PER_WHOLE:
         return str(value).lower()
-    return math.floor(float(value) * _STEPPED[measure][0] + 0.5)
+    return math.floor(float(value) * _PER_WHOLE[measure] + 0.5)
 
 
 def _same(pairs: Sequence[tuple[Step, Step]], left_out: int) -> Estimate:

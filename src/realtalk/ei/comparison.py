@@ -78,17 +78,14 @@ def t_test(a: Chats, b: Chats) -> float | None:
     """Of distances from the corpus median this is Brown and Forsythe's test: F is t squared."""
     from scipy import stats
 
-    first_means, second_means = chat_means(a), chat_means(b)
-    freedom = first_means.size + second_means.size - 2
-    around = float(
-        ((first_means - first_means.mean()) ** 2).sum()
-        + ((second_means - second_means.mean()) ** 2).sum()
-    )
+    sides = [chat_means(a), chat_means(b)]
+    freedom = len(a) + len(b) - 2
+    around = sum(float(((means - means.mean()) ** 2).sum()) for means in sides)
     # Equal values leave only what rounding makes of them, and no test.
-    if around <= 1e-12 * float((first_means**2).sum() + (second_means**2).sum()):
+    if around <= 1e-12 * sum(float((means**2).sum()) for means in sides):
         return None
-    error = math.sqrt(around / freedom * (1 / first_means.size + 1 / second_means.size))
-    return float(2 * stats.t.sf(abs(first_means.mean() - second_means.mean()) / error, freedom))
+    error = math.sqrt(around / freedom * (1 / len(a) + 1 / len(b)))
+    return float(2 * stats.t.sf(abs(sides[0].mean() - sides[1].mean()) / error, freedom))
 
 
 def drawn_interval(sides: Sequence[Chats], figure: Callable[..., Array]) -> Interval:
@@ -133,11 +130,11 @@ class Spread:
     n: int
     chats: int
     left_out: int
-    mean: float | None
-    median: float | None
-    variance: float | None
-    low: float | None  # the interval of the mean, which draws whole chats
-    high: float | None
+    mean: float | None = None
+    median: float | None = None
+    variance: float | None = None
+    low: float | None = None  # the interval of the mean, which draws whole chats
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +145,11 @@ class FacetComparison:
     first: Spread
     second: Spread
     delta: Estimate  # Cliff's delta of the chats, the rank-biserial correlation
-    p_shift: float | None  # Mann-Whitney U over chats
-    p_shift_holm: float | None
     ratio: Estimate  # of the variances
-    p_spread: float | None  # Brown-Forsythe over chats
-    p_spread_holm: float | None
+    p_shift: float | None = None  # Mann-Whitney U over chats
+    p_shift_holm: float | None = None
+    p_spread: float | None = None  # Brown-Forsythe over chats
+    p_spread_holm: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -228,21 +225,19 @@ def compare(
     )
     first_name, second_name = names
     more_diverse = f"{first_name} is more diverse in emotion and sentiment than {second_name}"
+    more_empathic = f"{second_name} is more empathic than {first_name}"
     unusable = _unusable(first, second)
     findings = (
-        _if_usable(_higher(more_diverse, diverse, sign=1), unusable.intersection(_CLAIMED[:2])),
-        _if_usable(
-            _higher(f"{second_name} is more empathic than {first_name}", [empathic], sign=-1),
-            unusable.intersection(_CLAIMED[2:]),
-        ),
-        _if_usable(_more_varied(facets, first, second, names), unusable),
+        (_higher(more_diverse, diverse, sign=1), _CLAIMED[:2]),
+        (_higher(more_empathic, [empathic], sign=-1), _CLAIMED[2:]),
+        (_more_varied(facets, first, second, names), FACETS),
     )
     spoken = (speaker_languages(first), speaker_languages(second))
     return CorpusComparison(
         names,
         (len(first), len(second)),
         facets,
-        findings,
+        tuple(_if_usable(finding, unusable.intersection(of)) for finding, of in findings),
         spoken,
         tuple(sorted({who.protocol for who in (*first, *second)})),
         (*_doubts(first, second), *other_languages(*zip(names, spoken, strict=True))),
@@ -290,22 +285,20 @@ def _facet(
     if min(len(a), len(b)) < _FEWEST:
         reason = f"fewer than {_FEWEST} chats on one side"
         nothing = Estimate(None, n=len(a) + len(b), left_out=left_out, unscored=reason)
-        return FacetComparison(name, *spreads, nothing, None, None, nothing, None, None)
+        return FacetComparison(name, *spreads, nothing, nothing)
     means = chat_means(a), chat_means(b)
-    away = []
-    for side in (a, b):
-        middle = float(np.median(np.concatenate(side)))
-        away.append([[abs(value - middle) for value in values] for values in side])
+    middles = (float(np.median(np.concatenate(side))) for side in (a, b))
+    away = (
+        [[abs(value - middle) for value in values] for values in side]
+        for side, middle in zip((a, b), middles, strict=True)
+    )
     return FacetComparison(
-        facet=name,
-        first=spreads[0],
-        second=spreads[1],
-        delta=replace(cliffs_delta(*means), left_out=left_out),
+        name,
+        *spreads,
+        replace(cliffs_delta(*means), left_out=left_out),
+        _ratio(a, b, left_out),
         p_shift=float(stats.mannwhitneyu(*means).pvalue),
-        p_shift_holm=None,
-        ratio=_ratio(a, b, left_out),
         p_spread=t_test(*away),
-        p_spread_holm=None,
     )
 
 
@@ -313,7 +306,7 @@ def _spread(chats: Chats, speakers: int) -> Spread:
     values = [value for chat in chats for value in chat]
     n, left_out = len(values), speakers - len(values)
     if not values:
-        return Spread(n, 0, left_out, None, None, None, None, None)
+        return Spread(n, 0, left_out)
     # Two chats drawn again say little of how far apart chats are.
     low, high = drawn_interval([chats], mean_of) if len(chats) >= _FEWEST else (None, None)
     variance = float(np.var(values, ddof=1)) if n > 1 else None
@@ -408,17 +401,17 @@ def _more_varied(
         reason = f"fewer than {_FEWEST} chats on one side, or no facet that varies"
         return PaperFinding(claim, "cannot be told", f"{numbers}; {reason}" if tested else reason)
     p = t_test(a, b)
-    sides = [_spread(chats, len(chats)) for chats in (a, b)]
-    mean_a, mean_b = ((side.mean or 0.0) for side in sides)
+    first_mean, second_mean = (float(np.mean(np.concatenate(side))) for side in (a, b))
+    first_n, second_n = (f"n = {sum(map(len, side))} in {len(side)} chats" for side in (a, b))
     interval = drawn_interval((a, b), lambda one, other: mean_of(one) - mean_of(other))
     numbers += (
-        f"; mean distance from the corpus median {mean_a:.2f} ({_count_text(sides[0])}) against "
-        f"{mean_b:.2f} ({_count_text(sides[1])}) standard deviations, difference "
-        f"{_text(Estimate(mean_a - mean_b, *interval))}, {shown_p(p)} (over chats)"
+        f"; mean distance from the corpus median {first_mean:.2f} ({first_n}) against "
+        f"{second_mean:.2f} ({second_n}) standard deviations, difference "
+        f"{_text(Estimate(first_mean - second_mean, *interval))}, {shown_p(p)} (over chats)"
     )
     verdict: FindingVerdict = "cannot be told"
     if p is not None and p < _ALPHA:
-        verdict = "holds" if mean_a > mean_b else "does not hold"
+        verdict = "holds" if first_mean > second_mean else "does not hold"
     return PaperFinding(claim, verdict, numbers)
 
 

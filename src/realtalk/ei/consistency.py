@@ -93,9 +93,8 @@ def _compare(
     scaled: list[float | None] = []
     gaps: list[Array] = []
     every = True
-    for place, width in enumerate(ranges):
-        a, b = first.speaker.facets[place], second.speaker.facets[place]
-        draws, others = first.draws[place], second.draws[place]
+    sides = (first.speaker.facets, second.speaker.facets, first.draws, second.draws)
+    for width, a, b, draws, others in zip(ranges, *sides, strict=True):
         n, left_out = a.n + b.n, a.left_out + b.left_out
         if a.value is None or b.value is None or draws is None or others is None:
             where = first if a.value is None else second

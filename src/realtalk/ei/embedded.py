@@ -59,13 +59,13 @@ class EmbeddedLabeller:
     ) -> None:
         self._choice = check_choice(encoder)
         self._folder, self._threads, self._device = folder, threads, device
+        self._open_encoder = cache(self._load)
         # The one that is there in any case; the multilingual one is loaded when a chat needs it.
         first: EncoderName = MULTILINGUAL if encoder == MULTILINGUAL else ENGLISH_ENCODER
-        self._encoders = {first: self._load(first)}
+        numbers = self._open_encoder(first).numbers
         self.settings: dict[str, str] = {} if folder is None else {"folder": str(folder)}
         self._where = ""
         if device != "cpu":
-            numbers = self._encoders[first].numbers
             self.at_once = _AT_ONCE
             self.settings |= {"device": device, "numbers": numbers}
             self._where = f" ({device}, {numbers})"
@@ -73,10 +73,8 @@ class EmbeddedLabeller:
 
     def version_of(self, encoder: EncoderName) -> str:
         """The version of whichever encoder labels turns of that one."""
-        if self._folder is not None:
-            return f"{self._encoders[ENGLISH_ENCODER].settings['version']}{self._where}"
         used = self._encoder_for(encoder)
-        number = _version(used)
+        number = _version(self._place(used))
         return f"{number if used == ENGLISH_ENCODER else f'{used} {number}'}{self._where}"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
@@ -102,51 +100,36 @@ class EmbeddedLabeller:
             return MULTILINGUAL
         return encoder if is_shipped(MULTILINGUAL) else ENGLISH_ENCODER
 
-    def _open_encoder(self, encoder: EncoderName) -> PairEncoder:
-        if encoder not in self._encoders:
-            self._encoders[encoder] = self._load(encoder)
-        return self._encoders[encoder]
+    def _place(self, encoder: EncoderName) -> Path:
+        return self._folder or realtalk_models.path(FOLDERS[encoder])
 
     def _load(self, encoder: EncoderName) -> PairEncoder:
-        return PairEncoder(self._folder or _place(encoder), self._threads, self._device)
+        return PairEncoder(self._place(encoder), self._threads, self._device)
 
     def _label(
         self, encoder: PairEncoder, inputs: Sequence[TurnInput], progress: Progress
     ) -> list[Label]:
-        strange = _strange(encoder, inputs)
-        spoken = [at for at, turn in enumerate(inputs) if turn.text.strip() and at not in strange]
+        spoken = dict.fromkeys(at for at, turn in enumerate(inputs) if turn.text.strip())
+        labels = [Label(unscored=dict.fromkeys(MEASURES, _WORDLESS))] * len(inputs)
+        # Turns of which it sees nothing (a flag alone, a script it lacks), it would label all the
+        # same, from what was said before alone.
+        doubted = [at for at in spoken if _SEEN.search(inputs[at].text) is None]
+        readable = encoder.reads([inputs[at].text for at in doubted])
+        for at, is_known in zip(doubted, readable, strict=True):
+            if not is_known:
+                labels[at] = Label(unscored=dict.fromkeys(MEASURES, _UNREADABLE))
+                del spoken[at]
         pairs = [(inputs[at].previous, inputs[at].text) for at in spoken]
         answers = _answers(encoder.outputs(pairs, progress), encoder.settings)
-        labels = [Label(unscored=dict.fromkeys(MEASURES, _WORDLESS))] * len(inputs)
         for at, label in zip(spoken, answers, strict=True):
             labels[at] = label
-        for at in strange:
-            labels[at] = Label(unscored=dict.fromkeys(MEASURES, _UNREADABLE))
         return labels
 
 
-def _place(encoder: EncoderName) -> Path:
-    return realtalk_models.path(FOLDERS[encoder])
-
-
 @cache
-def _version(encoder: EncoderName) -> str:
-    settings = json.loads((_place(encoder) / "settings.json").read_text("utf-8"))
+def _version(place: Path) -> str:
+    settings = json.loads((place / "settings.json").read_text("utf-8"))
     return str(settings["version"])
-
-
-def _strange(encoder: PairEncoder, inputs: Sequence[TurnInput]) -> set[int]:
-    """Turns of which the encoder sees nothing: a flag alone, a script it lacks.
-
-    It would answer all the same, from what was said before alone.
-    """
-    doubted = [
-        at
-        for at, turn in enumerate(inputs)
-        if turn.text.strip() and _SEEN.search(turn.text) is None
-    ]
-    readable = encoder.reads([inputs[at].text for at in doubted])
-    return {at for at, is_known in zip(doubted, readable, strict=True) if not is_known}
 
 
 def _answers(outputs: Rows, settings: Mapping[str, Any]) -> list[Label]:

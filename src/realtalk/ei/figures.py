@@ -264,30 +264,24 @@ def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, list[str], str]:
     Periods are sessions, or longer where those are too many.
     """
     turns = part.sort("turn", maintain_order=True)
-    place = pl.col("session").rle_id().cast(pl.Int32)
-    sessions = turns.with_columns(
-        place.alias("place"), pl.col("session").cast(pl.String).alias("period")
-    )
-    number = int(sessions["place"].n_unique())
-    numbers = turns["session"].to_list()
+    session = pl.col("session")
+    numbers, place = turns["session"].unique().to_list(), turns["session"].rle_id()
+    by_session = turns.with_columns(session.cast(pl.String).alias("period"))
     if max(numbers) - min(numbers) < _MOST_PERIODS:
-        return sessions, [str(at) for at in range(min(numbers), max(numbers) + 1)], "session"
+        return by_session, [str(at) for at in range(min(numbers), max(numbers) + 1)], "session"
     if turns["time"].null_count() == 0:
         for name, length, form in _PERIODS:
             begins = turns["time"].dt.truncate(length)
-            every = pl.select(
-                pl.datetime_range(pl.lit(begins.min()), pl.lit(begins.max()), length)
-            ).to_series()
+            bounds = pl.lit(begins.min()), pl.lit(begins.max())
+            every = pl.select(pl.datetime_range(*bounds, length)).to_series()
             if len(every) <= _MOST_PERIODS:
                 timed = turns.with_columns(begins.dt.strftime(form).alias("period"))
                 return timed, every.dt.strftime(form).to_list(), name
-    width = -(-number // _MOST_PERIODS)
+    width = -(-place.n_unique() // _MOST_PERIODS)
     if width == 1:  # numbers far apart, and no times to say how far
-        return sessions, sessions["period"].unique(maintain_order=True).to_list(), "session"
-    grouped = sessions.with_columns(pl.col("place") // width)
-    first = pl.col("session").first().over("place").cast(pl.String)
-    last = pl.col("session").last().over("place").cast(pl.String)
-    frame = grouped.with_columns((first + "-" + last).alias("period"))
+        return by_session, by_session["period"].unique(maintain_order=True).to_list(), "session"
+    ends = (end.over(place // width).cast(pl.String) for end in (session.first(), session.last()))
+    frame = turns.with_columns(pl.concat_str(*ends, separator="-").alias("period"))
     return frame, frame["period"].unique(maintain_order=True).to_list(), f"{width} sessions"
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import Counter
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from realtalk.metrics.statistics import Array
@@ -154,13 +154,9 @@ def kth_of_others(
     session: NDArray[np.int64], speaker: NDArray[np.int64], who: int
 ) -> NDArray[np.int64]:
     """For each row, the k-th row of others where it is `who`'s k-th in the session; else -1."""
+    turns = pl.DataFrame({"session": session, "own": speaker == who}).with_row_index("row")
+    turns = turns.with_columns(pl.int_range(pl.len()).over("session", "own").alias("k"))
+    pairs = turns.filter("own").join(turns.filter(~pl.col("own")), on=("session", "k"))
     places = np.full(len(session), -1, dtype=np.int64)
-    rows: dict[tuple[int, int, bool], int] = {}
-    counts: Counter[tuple[int, bool]] = Counter()
-    for row, (number, name) in enumerate(zip(session.tolist(), speaker.tolist(), strict=True)):
-        counts[number, name == who] += 1
-        rows[number, counts[number, name == who], name == who] = row
-    for (number, k, is_own), row in rows.items():
-        if is_own:
-            places[row] = rows.get((number, k, False), -1)
+    places[pairs["row"]] = pairs["row_right"]
     return places

@@ -25,8 +25,7 @@ here is an error: leaving it out would hand its turns to another label.
 
     found = find("sentiment", "cardiffnlp/twitter-roberta-base-sentiment-latest", False)
     found.title                → "cardiffnlp/twitter-roberta-base-sentiment-latest@3216a57f2a0d"
-    with load(found, "cpu", "fp32") as classifier:
-        classifier.logits(["what a day"], advance)   → [[-1.2, 0.3, 2.2]]
+    logits(found, "cpu", "fp32", ["what a day"], advance)   → [[-1.2, 0.3, 2.2]]
 
 Only weights are ever fetched; texts stay in this process. Texts of similar length share a
 batch, so that little of it is padding.
@@ -40,7 +39,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -68,17 +67,15 @@ def outputs(measure: str, id2label: Mapping[int, str], model: str) -> tuple[str,
         return names
     synonyms = {synonym: name for name, others in _SYNONYMS[measure].items() for synonym in others}
     synonyms |= {name: name for name in names}
-    mapped = tuple(synonyms[name] for name in plain if name in synonyms)
-    if len(mapped) < len(stated):
-        strange = [
-            theirs for theirs, name in zip(stated, plain, strict=True) if name not in synonyms
-        ]
+    strange = [theirs for theirs, name in zip(stated, plain, strict=True) if name not in synonyms]
+    if strange:
         raise RealtalkError(
             f"the labels {', '.join(strange)} of its {len(stated)} ({', '.join(stated)}) "
             f"are not among {', '.join(names)}",
             where=f"{measure} model {model}",
             fix="give another model, or name its labels so in its config.json (id2label)",
         )
+    mapped = tuple(synonyms[name] for name in plain)
     if len(set(mapped)) < 2:
         raise RealtalkError(
             f"it can only answer {', '.join(stated)}",
@@ -134,49 +131,46 @@ class HubClassifier:
     """A classifier whose settings were read but whose weights were not loaded yet."""
 
     measure: str
-    place: str  # what `from_pretrained` is given
-    revision: str | None
+    place: str  # what `from_pretrained` is given ...
+    where: Mapping[str, Any]  # ... and what beside it
     title: str  # name@revision, without the folders of this machine
-    offline: bool
     config: Any
-
-    @property
-    def where(self) -> dict[str, Any]:
-        """What `from_pretrained` is given beside the place."""
-        return {
-            "revision": self.revision,
-            "local_files_only": self.offline,
-            "trust_remote_code": False,
-        }
 
     def reach(self) -> AbstractContextManager[None]:
         """What is loaded within may reach the hub only where the user allowed it."""
-        return no_hub() if self.offline else nullcontext()
+        return _reach(self.where)
+
+
+def _reach(where: Mapping[str, Any]) -> AbstractContextManager[None]:
+    return no_hub() if where["local_files_only"] else nullcontext()
 
 
 def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
     """A classifier's settings from a folder, the cache or the hub: quick, and fails early."""
     transformers = _library("transformers")
     folder = Path(name).expanduser()
-    if folder.is_dir():
-        place, revision, offline = str(folder), None, True
-    elif folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+    is_folder = folder.is_dir()
+    if not is_folder and (
+        folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1
+    ):
         raise RealtalkError(
             "no such folder", where=f"{measure} model {name}", fix=_cure(measure, hub=False)
         )
-    else:
-        place, _, pinned = name.partition("@")
-        revision, offline = pinned or None, local_files_only
-    classifier = HubClassifier(measure, place, revision, name, offline, None)
-    with quiet(transformers), load_errors(measure, name), classifier.reach():
-        config = transformers.AutoConfig.from_pretrained(place, **classifier.where)
-    if folder.is_dir():
+    place, _, pinned = (str(folder), "", "") if is_folder else name.partition("@")
+    where = {
+        "revision": pinned or None,
+        "local_files_only": is_folder or local_files_only,
+        "trust_remote_code": False,
+    }
+    with quiet(transformers), load_errors(measure, name), _reach(where):
+        config = transformers.AutoConfig.from_pretrained(place, **where)
+    if is_folder:
         title = f"{folder.resolve().name}@{_hash(folder, measure)}"
     else:
         # What was read is what will be loaded, even if the hub moves on in between.
-        revision = getattr(config, "_commit_hash", None) or revision
+        where["revision"] = revision = getattr(config, "_commit_hash", None) or pinned or None
         title = f"{place}@{(revision or 'unknown')[:12]}"
-    return replace(classifier, revision=revision, title=title, config=config)
+    return HubClassifier(measure, place, where, title, config)
 
 
 def settle(device: Device, precision: WeightPrecision) -> tuple[str, str]:
@@ -189,42 +183,17 @@ def settle(device: Device, precision: WeightPrecision) -> tuple[str, str]:
     return where, precision if precision != "auto" else ("bf16" if where == "cuda" else "fp32")
 
 
-class Classifier:
-    """A loaded model and its tokenizer."""
+def logits(
+    classifier: HubClassifier,
+    device: str,
+    precision: str,
+    texts: Sequence[str],
+    advance: Callable[[int], None],
+) -> list[list[float]]:
+    """A model's outputs, one row per text; `advance` hears of every finished batch's size.
 
-    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
-        self._torch = _library("torch")
-        self._model = model
-        self._tokenizer = tokenizer
-        self._device = device
-        self._longest = longest(model.config, tokenizer)
-
-    def logits(self, texts: Sequence[str], advance: Callable[[int], None]) -> list[list[float]]:
-        """The model's outputs, one row per text; `advance` hears of every finished batch's size."""
-        if not texts:
-            return []
-        tokens = self._tokenizer(
-            list(texts), truncation=True, max_length=self._longest, padding=False
-        )
-        names = list(tokens)
-        lengths = [len(row) for row in tokens["input_ids"]]
-        rows: list[list[float]] = [[] for _ in texts]
-        for batch in batches(lengths, BATCH_TOKENS[self._device]):
-            padded = self._tokenizer.pad(
-                {name: [tokens[name][index] for index in batch] for name in names},
-                return_tensors="pt",
-            ).to(self._device)
-            with self._torch.inference_mode():
-                batch_outputs = self._model(**padded).logits.float().cpu().tolist()
-            for index, row in zip(batch, batch_outputs, strict=True):
-                rows[index] = row
-            advance(len(batch))
-        return rows
-
-
-@contextmanager
-def load(classifier: HubClassifier, device: str, precision: str) -> Iterator[Classifier]:
-    """A classifier with its weights, given back at the end: one at a time fits in memory."""
+    Its weights are given back at the end: one model at a time fits in memory.
+    """
     torch, transformers = _library("torch"), _library("transformers")
     with quiet(transformers), load_errors(classifier.measure, classifier.place), classifier.reach():
         tokenizer = transformers.AutoTokenizer.from_pretrained(classifier.place, **classifier.where)
@@ -241,12 +210,24 @@ def load(classifier: HubClassifier, device: str, precision: str) -> Iterator[Cla
             fix="give a model that was trained to classify text",
         )
     model = model.to(device).eval()
-    try:
-        yield Classifier(model, tokenizer, device)
-    finally:
-        del model
-        if device == "cuda":
-            torch.cuda.empty_cache()
+    rows: list[list[float]] = [[] for _ in texts]
+    most = longest(model.config, tokenizer)
+    tokens = tokenizer(list(texts), truncation=True, max_length=most) if texts else {}
+    lengths = [len(row) for row in tokens.get("input_ids", ())]
+    for batch in batches(lengths, BATCH_TOKENS[device]):
+        padded = tokenizer.pad(
+            {name: [every[at] for at in batch] for name, every in tokens.items()},
+            return_tensors="pt",
+        ).to(device)
+        with torch.inference_mode():
+            outputs_of_batch = model(**padded).logits.float().cpu().tolist()
+        for at, row in zip(batch, outputs_of_batch, strict=True):
+            rows[at] = row
+        advance(len(batch))
+    del model
+    if device == "cuda":
+        torch.cuda.empty_cache()
+    return rows
 
 
 def _library(name: str) -> Any:
@@ -389,8 +370,7 @@ class HubLabeller:
                 done += count
                 progress(done, total, f"measuring {what}")
 
-            with load(model, self._device, self._precision) as classifier:
-                rows = classifier.logits(unique, advance)
+            rows = logits(model, self._device, self._precision, unique, advance)
             answers[measure] = {
                 text: self._answer(measure, row) for text, row in zip(unique, rows, strict=True)
             }
@@ -401,8 +381,10 @@ class HubLabeller:
             return None
         if measure == "intimacy":
             return row[0], None
+        from scipy.special import expit, softmax
+
         several = self._found[measure].config.problem_type == "multi_label_classification"
-        chances = [_sigmoid(value) for value in row] if several else _softmax(row)
+        chances = (expit(row) if several else softmax(row)).tolist()
         by_name: dict[str, float] = {}
         for name, chance in zip(self._names[measure], chances, strict=True):
             before = by_name.get(name, 0.0)
@@ -442,17 +424,8 @@ def _check_regressor(classifier: HubClassifier) -> None:
 def _level(raw: float, scale: Scale) -> float | None:
     """A regressor's output as 0-1, or None where it cannot be on that scale."""
     if scale == "sigmoid":
-        return _sigmoid(raw)
+        from scipy.special import expit
+
+        return float(expit(raw))
     level = raw if scale == "0-1" else (raw - 1) / 4
     return None if not -_OVERSHOOT <= level <= 1 + _OVERSHOOT else min(max(level, 0.0), 1.0)
-
-
-def _sigmoid(value: float) -> float:
-    # Both forms are the same function; each is safe from overflow on its side of zero.
-    return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
-
-
-def _softmax(row: Sequence[float]) -> list[float]:
-    top = max(row)
-    powers = [math.exp(value - top) for value in row]
-    return [power / sum(powers) for power in powers]

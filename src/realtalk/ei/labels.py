@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeAlias
 
 import polars as pl
 
-from realtalk.chat import Chat, Corpus, Message
+from realtalk.chat import Chat, Corpus, Message, Turn
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_for
 from realtalk.files.progress import Progress, silent
 from realtalk.text.languages import turn_languages
@@ -217,42 +217,44 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
     inputs = []
     for chat in corpus.chats:
         encoder = chat_encoder(chat)
-        units = [(turn.session, turn.messages) for turn in chat.turns]
+        units: Sequence[Turn] = chat.turns
         if not joined:
             pairs = ((part.number, message) for part in chat.sessions for message in part.messages)
-            units = [(number, (message,)) for number, message in pairs if _message_text(message)]
+            said = ((number, message) for number, message in pairs if _message_text(message))
+            units = [Turn(number, message.speaker, (message,)) for number, message in said]
         session = -1
         history: list[tuple[str, str]] = []
-        for index, (number, messages) in enumerate(units):
-            if number != session:
-                session, history = number, []
-            speaker = messages[0].speaker
-            text = "\n".join(filter(None, map(_message_text, messages)))
-            others = (line for who, line in reversed(history) if who != speaker)
+        for index, turn in enumerate(units):
+            if turn.session != session:
+                session, history = turn.session, []
+            text = _turn_text(turn)
+            others = (line for who, line in reversed(history) if who != turn.speaker)
             inputs.append(
                 TurnInput(
                     chat=chat.id,
-                    session=number,
+                    session=session,
                     turn=index,
-                    speaker=speaker,
-                    ids=tuple(message.id for message in messages),
-                    time=messages[0].time,
+                    speaker=turn.speaker,
+                    ids=tuple(message.id for message in turn.messages),
+                    time=turn.time,
                     text=text,
                     previous=next(others, ""),
                     history=Past(history),
                     encoder=encoder,
                 )
             )
-            history.append((speaker, text))
+            history.append((turn.speaker, text))
     return inputs
 
 
 def chat_encoder(chat: Chat) -> EncoderName:
     """The shipped encoder for a chat, by its joined turns, whatever is labelled of it."""
-    spoken = turn_languages(
-        (chat.id, turn.speaker, "\n".join(map(_message_text, turn.messages))) for turn in chat.turns
-    )
+    spoken = turn_languages((chat.id, turn.speaker, _turn_text(turn)) for turn in chat.turns)
     return encoder_for(Counter(spoken))
+
+
+def _turn_text(turn: Turn) -> str:
+    return "\n".join(filter(None, map(_message_text, turn.messages)))
 
 
 def _message_text(message: Message) -> str:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, cast
 
 import realtalk_models
@@ -187,47 +188,38 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
 def language_remarks(languages: Iterable[Languages]) -> list[Remark]:
     """The same before it is said, so that it can be said in another language."""
     remarks: list[Remark] = []
-    by_measure: dict[str, list[Languages]] = {}
-    for language in languages:
-        by_measure.setdefault(language.measure, []).append(language)
-    for measure, every in by_measure.items():
+    every = list(languages)
+    for measure in dict.fromkeys(language.measure for language in every):
         if measure not in _DOUBTS:
             continue
-        chats = [language for language in every if language.encoder in (None, ENGLISH_ENCODER)]
-        remarks += _graded(
-            [language for language in every if language.encoder not in (None, ENGLISH_ENCODER)]
-        )
-        foreign = [
-            (language, 1 - language.english) for language in chats if language.english is not None
-        ]
-        hardly = [language for language, share in foreign if share > 1 - SOME]
-        partly = [language for language, share in foreign if SOME < share <= 1 - SOME]
-        if hardly:
-            turns = sum(sum(language.turns.values()) for language in hardly)
-            remarks.append(Remark("hardly", _chats(hardly), measure, {"turns": turns}))
-        if partly:
-            total = sum(language.total for language in partly)
-            others = total - sum(language.turns.get(ENGLISH, 0) for language in partly)
+        of_measure = [language for language in every if language.measure == measure]
+        chats = [each for each in of_measure if each.encoder in (None, ENGLISH_ENCODER)]
+        groups: dict[
+            tuple[str, ...], list[Languages]
+        ] = {}  # that the multilingual encoder labelled
+        for language in of_measure:
+            if language.encoder not in (None, ENGLISH_ENCODER):
+                groups.setdefault(language.mainly, []).append(language)
+        remarks += starmap(_graded, groups.items())
+        foreign = [(each, 1 - each.english) for each in chats if each.english is not None]
+        if hardly := [each for each, share in foreign if share > 1 - SOME]:
+            remarks.append(Remark("hardly", _chats(hardly), measure, {"turns": _turns(hardly)}))
+        if partly := [each for each, share in foreign if SOME < share <= 1 - SOME]:
+            total = sum(each.total for each in partly)
+            others = total - sum(each.turns.get(ENGLISH, 0) for each in partly)
             counts = {"others": others, "total": total}
             remarks.append(Remark("partly", _chats(partly), measure, counts))
-        if unseen := [language for language in chats if not language.turns]:
+        if unseen := [each for each in chats if not each.turns]:
             remarks.append(Remark("unseen", _chats(unseen), measure))
     return remarks
 
 
-def _graded(chats: Sequence[Languages]) -> list[Remark]:
-    """Chats that the multilingual encoder labelled: one for each language, with its grade."""
-    groups: dict[tuple[str, ...], list[Languages]] = {}
-    for language in chats:
-        groups.setdefault(language.mainly, []).append(language)
-    remarks = []
-    for codes, some in groups.items():
-        grade = some[0].grade()
-        turns = sum(sum(language.turns.values()) for language in some)
-        apart = {} if grade is None else _apart(some[0], grade)
-        kind = "untold" if grade is None else grade
-        remarks.append(Remark(kind, _chats(some), _EMBEDDED, {"turns": turns}, codes, apart))
-    return remarks
+def _graded(codes: tuple[str, ...], chats: Sequence[Languages]) -> Remark:
+    """Chats in one language that the multilingual encoder labelled, with its grade."""
+    grade = chats[0].grade()
+    apart = {} if grade is None else _apart(chats[0], grade)
+    counts = {"turns": _turns(chats)}
+    return Remark(grade or "untold", _chats(chats), _EMBEDDED, counts, codes, apart)
 
 
 def _apart(each: Languages, grade: Grade) -> dict[Grade, list[str]]:
@@ -242,6 +234,10 @@ def _apart(each: Languages, grade: Grade) -> dict[Grade, list[str]]:
 
 def _chats(chats: Sequence[Languages]) -> tuple[str, ...]:
     return tuple(language.chat for language in chats)
+
+
+def _turns(chats: Sequence[Languages]) -> int:
+    return sum(sum(language.turns.values()) for language in chats)
 
 
 def other_languages(

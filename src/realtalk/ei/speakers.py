@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -45,6 +46,7 @@ from realtalk.metrics.statistics import (
 )
 
 Codes = NDArray[np.int64]
+_Measured: TypeAlias = tuple[Estimate, Array | None]  # a figure and its resamples
 _NEEDED = ("chat", "session", "turn", "speaker", "measure", "version", *MEASURES)
 
 
@@ -87,26 +89,23 @@ def measure_speakers(
         )
         for who, name in enumerate(names):
             own = turns.speaker == who
-            estimates = [
+            measured = (
                 _facet(facet, turns, who, rules, _generator(str(chat), name, facet.name))
                 for facet in FACETS.values()
-            ]
-            sessions = len(np.unique(turns.session[own]))
-            facets = tuple(estimate for estimate, _ in estimates)
-            yield ResampledFacets(
-                SpeakerFacets(
-                    chat=str(chat),
-                    speaker=name,
-                    turns=int(own.sum()),
-                    sessions=sessions,
-                    protocol=rules.name,
-                    measure=measure,
-                    version=version,
-                    facets=facets,
-                    by_language=dict(Counter(filter(None, spoken[own]))),
-                ),
-                tuple(draws for _, draws in estimates),
             )
+            facets, draws = zip(*measured, strict=True)
+            speaker = SpeakerFacets(
+                chat=str(chat),
+                speaker=name,
+                turns=int(own.sum()),
+                sessions=len(np.unique(turns.session[own])),
+                protocol=rules.name,
+                measure=measure,
+                version=version,
+                facets=facets,
+                by_language=dict(Counter(filter(None, spoken[own]))),
+            )
+            yield ResampledFacets(speaker, draws)
 
 
 def _turns(part: pl.DataFrame, names: Sequence[str]) -> _Turns:
@@ -135,7 +134,7 @@ def _generator(*words: str) -> np.random.Generator:
 
 def _facet(
     facet: Facet, turns: _Turns, who: int, rules: Rules, rng: np.random.Generator
-) -> tuple[Estimate, Array | None]:
+) -> _Measured:
     own = np.flatnonzero(turns.speaker == who)
     if facet.way == "diversity":
         return _diversity(facet, turns.codes[facet.measure][own], rng)
@@ -170,7 +169,7 @@ def _estimate(
     left_out: int,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     varies: bool = True,
-) -> tuple[Estimate, Array]:
+) -> _Measured:
     """The first draw is the value, the others its resamples. One label has no interval.
 
     Resamples that never differ (every turn scored alike) have none either: an interval without
@@ -183,11 +182,11 @@ def _estimate(
     return Estimate(float(draws[0]), low, high, n, left_out), draws[1:]
 
 
-def _no_estimate(reason: str, n: int, left_out: int) -> tuple[Estimate, None]:
+def _no_estimate(reason: str, n: int, left_out: int) -> _Measured:
     return Estimate(None, n=n, left_out=left_out, unscored=reason), None
 
 
-def _mean(facet: Facet, scores: Array, rng: np.random.Generator) -> tuple[Estimate, Array | None]:
+def _mean(facet: Facet, scores: Array, rng: np.random.Generator) -> _Measured:
     finite = scores[np.isfinite(scores)]
     left_out = scores.size - finite.size
     if not finite.size:
@@ -197,9 +196,7 @@ def _mean(facet: Facet, scores: Array, rng: np.random.Generator) -> tuple[Estima
     return _estimate(draw_means(finite, RESAMPLES, rng), finite.size, left_out)
 
 
-def _share(
-    hits: int, n: int, left_out: int, rng: np.random.Generator
-) -> tuple[Estimate, Array | None]:
+def _share(hits: int, n: int, left_out: int, rng: np.random.Generator) -> _Measured:
     # Drawing yes and no with replacement is drawing from a binomial.
     draws: Array = np.r_[hits, rng.binomial(n, hits / n, RESAMPLES)] / n
     estimate, resamples = _estimate(draws, n, left_out)
@@ -210,9 +207,7 @@ def _share(
     return estimate, resamples
 
 
-def _diversity(
-    facet: Facet, codes: Codes, rng: np.random.Generator
-) -> tuple[Estimate, Array | None]:
+def _diversity(facet: Facet, codes: Codes, rng: np.random.Generator) -> _Measured:
     labels = codes[codes >= 0]
     left_out = codes.size - labels.size
     if not labels.size:
@@ -235,7 +230,7 @@ def _agreement(
     none: str,
     rng: np.random.Generator,
     alone: Codes | None = None,
-) -> tuple[Estimate, Array | None]:
+) -> _Measured:
     """The share of pairs with the same label; `alone` are labels that count without a pair."""
     if not first.size:
         return _no_estimate(none, 0, 0)
@@ -252,9 +247,7 @@ def _agreement(
     return _share(hits, n, left_out, rng)
 
 
-def _progression(
-    facet: Facet, turns: _Turns, own: Codes, rng: np.random.Generator
-) -> tuple[Estimate, Array | None]:
+def _progression(facet: Facet, turns: _Turns, own: Codes, rng: np.random.Generator) -> _Measured:
     x, groups = _by_session(turns.session[own], turns.scores[facet.measure][own])
     n = sum(group.size for group in groups)
     left_out = own.size - n

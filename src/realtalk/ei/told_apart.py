@@ -23,7 +23,7 @@ A person is one over both sides, as they write and as a model writes them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,12 +175,14 @@ def told_apart(
         reason = "" if turns.learned else _TOO_FEW
     if reason:
         return dict.fromkeys(WAYS, Apartness(Estimate(None, unscored=reason), sizes))
+    from threadpoolctl import threadpool_limits
+
     figures = {}
-    for way, features, learner in (
-        ("words", _words(turns, both), _linear),
-        ("facets", None if labels is None else _facets(turns, labels), _forest),
+    for way, table, classifier in (
+        ("words", _texts(turns, both), _linear),
+        ("facets", None if labels is None else _numbers(turns, labels), _forest),
     ):
-        if features is None:
+        if table is None:
             nothing = Estimate(None, n=len(turns.inputs), unscored="no EI labels are given")
             figures[way] = Apartness(nothing, sizes)
             continue
@@ -188,8 +190,10 @@ def told_apart(
         for fold, chats in enumerate(turns.learned):
             progress(fold, len(turns.learned), f"telling apart by {way}")
             learned, test = chats[turns.chats], (turns.folds == fold)[turns.chats]
-            learn, ask = features(learned, test)
-            scores[test] = learner(learn, turns.second[learned], ask)
+            # One thread: sums in one order on every machine, and no waiting for busy cores.
+            with threadpool_limits(1, user_api="openmp"):
+                model = classifier().fit(table[learned], turns.second[learned])
+                scores[test] = model.decision_function(table[test])
         figures[way] = _figure(turns, scores, sizes)
     return figures
 
@@ -208,9 +212,6 @@ def _turns(both: Sequence[Corpus], said: dict[tuple[int, str], list[TurnInput]])
     return _SplitTurns(inputs, np.array(chats), list(said), folds, learned, sides[chats])
 
 
-Features = Callable[[Any, Any], tuple[Any, Any]]  # which turns are learned from, which are asked
-
-
 def sparse_features() -> Any:
     """A new transformer of texts into how they are written: letters, words and signs.
 
@@ -226,32 +227,25 @@ def sparse_features() -> Any:
     )
 
 
-def _words(turns: _SplitTurns, both: Iterable[Corpus]) -> Features:
+def _texts(turns: _SplitTurns, both: Iterable[Corpus]) -> Any:
     speakers = (person_key(who) for corpus in both for who in corpus.speakers)
     parts = sorted({re.escape(part) for who in speakers for part in words_and_emoji(who)})
     names = re.compile(rf"\b({'|'.join(parts)})\b", re.IGNORECASE)
-    texts = np.array([names.sub("name", turn.text) for turn in turns.inputs], dtype=object)
-
-    def features(learned: Any, asked: Any) -> tuple[Any, Any]:
-        vectoriser = sparse_features()
-        return vectoriser.fit_transform(texts[learned]), vectoriser.transform(texts[asked])
-
-    return features
+    return np.array([names.sub("name", turn.text) for turn in turns.inputs], dtype=object)
 
 
-def _facets(turns: _SplitTurns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Features:
+def _numbers(turns: _SplitTurns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Any:
     rows = {
         (side, row["chat"], tuple(row["message_ids"])): row
         for side, frame in enumerate(labels)
         for row in frame.iter_rows(named=True)
     }
-    table = np.array(
+    return np.array(
         [
             _label_numbers(rows.get((side, turn.chat, turn.ids), {})) + _style_numbers(turn)
             for turn, side in zip(turns.inputs, turns.second.tolist(), strict=True)
         ]
     )
-    return lambda learned, asked: (table[learned], table[asked])
 
 
 def _label_numbers(row: dict[str, Any]) -> list[float]:
@@ -292,23 +286,20 @@ def _style_numbers(given: TurnInput) -> list[float]:
     ]
 
 
-def _linear(learn: Any, whose: Any, ask: Any) -> Any:
+def _linear() -> Any:
     from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
 
     model = LogisticRegression(class_weight="balanced", solver="liblinear", random_state=SEED)
-    return model.fit(learn, whose).decision_function(ask)
+    return make_pipeline(sparse_features(), model)
 
 
-def _forest(learn: Any, whose: Any, ask: Any) -> Any:
+def _forest() -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
 
-    model = HistGradientBoostingClassifier(
+    return HistGradientBoostingClassifier(
         max_iter=100, max_leaf_nodes=15, class_weight="balanced", random_state=SEED
     )
-    # One thread: sums in one order on every machine, and no waiting for busy cores.
-    with threadpool_limits(1, user_api="openmp"):
-        return model.fit(learn, whose).decision_function(ask)
 
 
 def _figure(turns: _SplitTurns, scores: Array, sizes: tuple[int, int]) -> Apartness:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from realtalk.encoders.weights import read_model, stored_file
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.registry import suggest
+from realtalk.text.emoji import in_words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -56,9 +57,14 @@ class LoadedModel:
         self._runs_together = device != "cpu"
         self.numbers, self._session = _load(folder / "model.onnx", device)
 
-    def _are_read(self, encoded: Sequence[Any]) -> list[bool]:
-        """Whether there is a token for anything of each text."""
-        return [any(token not in self._empty for token in encoding.ids) for encoding in encoded]
+    def _encode(self, texts: Sequence[str]) -> list[Any]:
+        # As it was trained: the vocabulary has hardly any emoji, but their names in words.
+        plain = map(in_words, texts) if self.settings.get("emoji_in_words") else texts
+        return list(self._tokenizer.encode_batch_fast(list(plain), add_special_tokens=False))
+
+    def reads(self, texts: Sequence[str]) -> list[bool]:
+        """Whether there is a token for anything of each text, beside the one for the unknown."""
+        return [not self._empty.issuperset(encoding.ids) for encoding in self._encode(texts)]
 
     def _run_rows(
         self,

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ import numpy as np
 
 import realtalk_models
 from realtalk.encoders.model import LoadedModel
+from realtalk.encoders.pairs import softmax
 from realtalk.encoders.tag_spans import (
     NAMES,
     REPLACED_FROM,
@@ -39,7 +39,7 @@ from realtalk.encoders.tag_spans import (
 from realtalk.encoders.weights import read_table
 from realtalk.text.languages import UNTOLD, languages_in, turn_languages
 
-_AT_ONCE = 512  # texts that run while those before are read
+_AT_ONCE = 512  # texts that are tokenised together
 _OVERLAP = 3  # of a long text's parts two neighbours share the third
 _BORROWED = 400  # words of the chats that weights were fitted on, beside those of a chat
 _ROUNDS = 3  # of counting names and reading again
@@ -128,7 +128,7 @@ class NameTagger(LoadedModel):
         ]
 
     def _run(self, texts: Sequence[str]) -> Iterator[tuple[str, Any, Chances]]:
-        """Texts with their pieces and chances; some are handed on while the next ones run."""
+        """Texts with their pieces and chances, which run while those before are handed on."""
 
         def run(text: str, encoding: Any) -> Chances:
             parts = [
@@ -137,15 +137,11 @@ class NameTagger(LoadedModel):
             ]
             return np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
 
-        def begin_all() -> Iterator[Iterator[tuple[str, Any, Chances]]]:
+        with ThreadPoolExecutor(self._threads) as pool:
             for start in range(0, len(texts), _AT_ONCE):
                 some = list(texts[start : start + _AT_ONCE])
                 encoded = self._tokenizer.encode_batch(some, add_special_tokens=False)
-                yield zip(some, encoded, pool.map(run, some, encoded), strict=True)
-
-        with ThreadPoolExecutor(self._threads) as pool:
-            for batch, _ in pairwise(chain(begin_all(), ((),))):
-                yield from batch
+                yield from zip(some, encoded, pool.map(run, some, encoded), strict=True)
 
     def _part(self, text: str, encoding: Any, first: int, last: int) -> Chances:
         """The chance of every tag at the pieces `first` to `last`."""
@@ -157,9 +153,7 @@ class NameTagger(LoadedModel):
             "case": np.array([[0, *case, 0]], np.int64),
         }
         ((logits,),) = self._session.run(None, inputs)
-        raised = np.exp(logits - logits.max(-1, keepdims=True))
-        chances: Chances = raised / raised.sum(-1, keepdims=True)
-        return chances[1:-1]
+        return softmax(logits)[1:-1]
 
     def _parts(self, size: int) -> Iterator[tuple[int, int, int, int]]:
         """All of a text where it fits, else parts of which each end is read with what follows.

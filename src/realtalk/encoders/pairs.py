@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from realtalk.encoders.model import LoadedModel, shorten
 from realtalk.files.progress import Progress, silent
-from realtalk.text.emoji import in_words
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 Column: TypeAlias = npt.NDArray[Any]
@@ -45,10 +44,6 @@ class PairEncoder(LoadedModel):
             return np.empty((0, int(self.settings["width"])), np.float32)
         return np.concatenate(parts)
 
-    def reads(self, texts: Sequence[str]) -> list[bool]:
-        """Whether there is a token for anything of each text, beside the one for the unknown."""
-        return self._are_read(self._encode(texts))
-
     def _chunk(
         self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress
     ) -> Rows:
@@ -65,21 +60,14 @@ class PairEncoder(LoadedModel):
         self._run_rows(lengths, run, lambda done: progress(before + done, total, ""))
         return vectors
 
-    def _encode(self, texts: Sequence[str]) -> list[Any]:
-        # As it was trained: the vocabulary has hardly any emoji, but their names in words.
-        in_emoji_words = bool(self.settings.get("emoji_in_words"))
-        plain = [in_words(text) for text in texts] if in_emoji_words else list(texts)
-        return list(self._tokenizer.encode_batch_fast(plain, add_special_tokens=False))
-
     def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], int]]:
         """Token ids of `[CLS] before [SEP] now [SEP]`, and where the second part begins."""
-        texts = [text for pair in pairs for text in pair]
-        encoded = self._encode(texts)
+        encoded = self._encode([text for pair in pairs for text in pair])
         first, last = int(self.settings["cls"]), int(self.settings["sep"])
         rows = []
-        for at in range(0, len(texts), 2):
-            before = encoded[at].ids[-int(self.settings["previous"]) :]
-            now = shorten(encoded[at + 1].ids, int(self.settings["turn"]))
+        for one, other in zip(encoded[::2], encoded[1::2], strict=True):
+            before = one.ids[-int(self.settings["previous"]) :]
+            now = shorten(other.ids, int(self.settings["turn"]))
             rows.append(([first, *before, last, *now, last], len(before) + 2))
         return rows
 
@@ -99,10 +87,10 @@ def answer_columns(outputs: Rows, settings: Mapping[str, Any]) -> dict[str, Colu
 
     # Divided so that a probability is how often such an answer is right; no answer changes.
     heat = {name: np.float32(by) for name, by in answers["temperature"].items()}
-    sentiment, emotion = (_softmax(mix(n) / heat[n]) for n in ("sentiment", "emotion"))
+    sentiment, emotion = (softmax(mix(n) / heat[n]) for n in ("sentiment", "emotion"))
     shares = np.float32(sum(answers["intimacy"]))
     intimacy = np.clip(mix("intimacy")[:, 0] / shares, 0, 1)
-    levels = {name: _softmax(head(name)) for name in _COMPONENTS}
+    levels = {name: softmax(head(name)) for name in _COMPONENTS}
     steps = np.arange(3, dtype=np.float32)
     # In float32, as they are stored: the components add up to empathy to the last bit.
     expected = {name: p @ steps for name, p in levels.items()}
@@ -122,7 +110,8 @@ def answer_columns(outputs: Rows, settings: Mapping[str, Any]) -> dict[str, Colu
     }
 
 
-def _softmax(logits: Rows) -> Rows:
+def softmax(logits: Rows) -> Rows:
+    """Chances of the last axis."""
     raised = np.exp(logits - logits.max(-1, keepdims=True))
     return np.asarray(raised / raised.sum(-1, keepdims=True), np.float32)
 

@@ -29,7 +29,6 @@ import realtalk_models
 from realtalk.encoders.model import LoadedModel, shorten
 from realtalk.encoders.weights import read_rows
 from realtalk.files.progress import Progress, silent
-from realtalk.text.emoji import in_words
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 Bytes: TypeAlias = npt.NDArray[np.int8]
@@ -210,26 +209,22 @@ class SentenceEncoder(LoadedModel):
         return rows
 
     def _pack(self, texts: Sequence[str], groups: Sequence[int] | None) -> PackedTexts:
-        if self.settings.get("emoji_in_words"):
-            texts = [in_words(text) for text in texts]
-        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        ids = [shorten(encoding.ids, int(self.settings["longest"])) for encoding in encoded]
+        longest = int(self.settings["longest"])
+        ids = [shorten(encoding.ids, longest) for encoding in self._encode(texts)]
         row = int(self.settings["row"])
         return pack(ids, groups, row, int(self.settings["cls"]), int(self.settings["sep"]))
-
-    def _inputs(self, tokens: Places) -> dict[str, npt.NDArray[Any]]:
-        """What the model reads: token ids, or their rows of a table that is not in its file."""
-        if self._table is None:
-            return {"tokens": tokens}
-        whole, scales = self._table
-        return {"words": whole[tokens] * scales[tokens][..., None]}
 
     def _run(self, rows: list[list[int]], keep: Keep, total: int, progress: Progress) -> None:
         """Runs each row and hands its outputs to `keep`."""
 
         def run(some: list[int]) -> None:
-            tokens = np.array([rows[at] for at in some], np.int64)
-            outputs = self._session.run(None, self._inputs(tokens))
+            inputs: dict[str, npt.NDArray[Any]] = {
+                "tokens": np.array([rows[at] for at in some], np.int64)
+            }
+            if self._table is not None:  # its rows, where they are not in the model's file
+                (whole, scales), tokens = self._table, inputs.pop("tokens")
+                inputs["words"] = whole[tokens] * scales[tokens][..., None]
+            outputs = self._session.run(None, inputs)
             for place, at in enumerate(some):
                 keep(at, *(output[place] for output in outputs))
 

@@ -215,7 +215,8 @@ def features(
     capital = np.array([case in (2, 3, 4) for case in cases], np.float64)
     starts = [start for start, _ in places]
     inside = np.array(
-        [has and not _begins(text, at) for has, at in zip(capital, starts, strict=True)], np.float64
+        [has and not begins_sentence(text, at) for has, at in zip(capital, starts, strict=True)],
+        np.float64,
     )
     small = np.array([case == 1 for case in cases], np.float64)
     of_case = [capital, small, capital * odds, small * odds, inside, inside * odds]
@@ -235,8 +236,8 @@ def word_places(offsets: Sequence[tuple[int, int]], firsts: Sequence[int]) -> li
     return [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(firsts, ends, strict=True)]
 
 
-def _begins(text: str, start: int) -> bool:
-    """Whether a sentence may begin here, where a capital tells nothing."""
+def begins_sentence(text: str, start: int) -> bool:
+    """Whether a sentence may begin there, so that a capital tells nothing."""
     before = text[:start].rstrip(_OPENING)
     return not before or before[-1] in _ENDING or "\n" in text[len(before) : start]
 

@@ -247,7 +247,7 @@ def _one_slip(word: str, name: str) -> bool:
 SURE_FROM = 0.8  # nine of ten are right (bench/names_review.py)
 _SMALL_FROM = 0.75  # what is a name in small letters, too, if it is one elsewhere
 SPEAKERS = "speakers"  # the source of what was taken for a speaker's name
-_SHOWN = 3  # places that a table names
+SHOWN = 3  # places that a table names
 _AROUND = 100  # signs of context on each side, at most
 _SENTENCE_ENDS = re.compile(r"[.!?…](?=\s)\s*|[。！？؟।]\s*|\n\s*")
 _Found = dict[tuple[str, str], list[Mention]]  # by form and kind
@@ -359,7 +359,7 @@ def _candidate(
         max(single, count),
         best.score,
         best.source,
-        places[:_SHOWN],
+        places[:SHOWN],
         sentence_around(text, at, at + len(form)),
         # "will" and "mark" in small letters are words; "mara" is a name if most of it was found,
         # and so is what is surely one elsewhere.
@@ -426,7 +426,7 @@ def _where(word: str, texts: Sequence[str], ids: Sequence[str]) -> tuple[tuple[s
         if word in text and (match := pattern.search(text)):
             context = context or sentence_around(text, match.start(), match.end())
             places += [place] if place else []
-            if len(places) == _SHOWN:
+            if len(places) == SHOWN:
                 break
     return tuple(dict.fromkeys(places)), context
 

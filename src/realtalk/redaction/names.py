@@ -9,7 +9,7 @@
     forms = SpeakerForms(kept={"rose"})
     forms.add("Person1", "Rose Marsh")
     forms.settle("I rose when Rose rang", [(2, 6, "Person1"), (12, 16, "Person1")])
-    → [(12, 16, "Person1")]                   forms.met → {("Person1", "rose"): MetForm(1, …)}
+    → [(12, 16, "Person1")]                   forms.met → {("Person1", "rose"): [(text, 2)]}
 
 A part of a name counts from two graphemes on, in any case and script; one grapheme is a name
 only where it is the whole name and the whole word. In scripts with spaces a name begins a word and
@@ -39,13 +39,14 @@ from realtalk.text.folding import (
     fold_with_places,
     fold_word,
     graphemes,
+    is_run,
     parts,
     pieces,
     spelled_out,
 )
 from realtalk.text.inflection import ends, is_listed, stems, without_prefix
 from realtalk.text.ordinary import OrdinaryWords
-from realtalk.text.unspaced import UNSPACED, bound_pattern, run_forms
+from realtalk.text.unspaced import UNSPACED, run_forms, stands_alone
 
 _SAME = re.compile(r"(.)\1+")
 _DRAWN_OUT = re.compile(r"(.)\1\1")
@@ -53,7 +54,6 @@ _USER_NAME = regex.compile(r"^\S*(?:[\d_.]|\p{Ll}\p{Lu})\S*$")
 _DIGITS_OF_A_NUMBER = 5
 _LONGEST_SHORT = 16  # signs of a short form, and
 _LONGEST_END = 16  # of what is glued to a name
-_PHONES = "phones"  # no pattern of signs is like that: they look at what stands around
 _SAME_PHONE = 8  # digits from the end: the country and the first nought are often left out
 _Lookup = tuple[dict[str, str], dict[str, dict[int, None]]]
 
@@ -123,7 +123,7 @@ class Names:
     _phones: dict[str, str] = field(default_factory=dict)
     nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
     _seen: dict[str, tuple[NameSpan, ...]] = field(default_factory=dict)
-    _patterns: dict[str, regex.Pattern[str]] = field(default_factory=dict)
+    _phone_pattern: regex.Pattern[str] | None = None
     _lookups: dict[str, _Lookup] = field(default_factory=dict)
 
     def add(self, name: str, person: str, *, own: bool = True) -> None:
@@ -149,16 +149,17 @@ class Names:
             if any(sign.isdigit() for sign in part):
                 self.squashed.setdefault(squash(part), person)
                 has_form = True
-            elif TOKEN.match(part).lastgroup == "run":
+            elif is_run(part):
                 has_form |= self._add_run(part, person, whole=len(words) == 1)
-            elif len(words) == 1:
-                has_form |= self.add_word(part, person, short=True)
-            elif graphemes(part) > 1 and not _is_no_name(part):
+            elif len(words) > 1 and graphemes(part) < 2:
+                continue
+            elif len(words) > 1 and _is_no_name(part):
+                self.titled.setdefault(person, []).append(name.casefold())
+            else:
                 # A part of "throw_away99" may be a word: only its capital makes it a name.
                 word = user and not (own and fold_word(part) not in NO_FORM)
-                has_form |= self.add_word(part, person, short=not user, everyday=word)
-            elif graphemes(part) > 1:
-                self.titled.setdefault(person, []).append(name.casefold())
+                self.add_word(part, person, short=not user, everyday=word)
+                has_form = True
         self._add_joined(words, person)
         if len(words) > 1 and " " not in name.strip() and UNSPACED.search(name):
             self._signs.setdefault(fold(name.strip()), person)  # "阿may", of two scripts
@@ -167,7 +168,7 @@ class Names:
 
     def add_word(
         self, part: str, person: str, *, short: bool = False, everyday: bool = False
-    ) -> bool:
+    ) -> None:
         """One word, and what is made of it; `everyday`: only as it is and with a capital."""
         for key in {fold_word(part), fold_word(spelled_out(part))}:
             is_sign = len(key) == 1 and is_listed(key)
@@ -183,13 +184,12 @@ class Names:
             first = 2 if _is_capital(part) else 4
             for end in range(first, min(len(key), _LONGEST_SHORT)) if short else ():
                 self._short.setdefault(key[:end], person)
-        return True
 
     def _forget(self) -> None:
         """What words were found to mean, before a name came in."""
         self.nobody.clear()
         self._seen.clear()
-        self._patterns.clear()
+        self._phone_pattern = None
         self._lookups.clear()
 
     @property
@@ -202,7 +202,7 @@ class Names:
         self._forget()
         words = parts(name)
         for part in words:
-            if TOKEN.match(part).lastgroup == "run":
+            if is_run(part):
                 self._add_run(part, person, whole=len(words) == 1)
             elif len(words) == 1 or (graphemes(part) > 1 and not _is_no_name(part)):
                 self.add_word(part, person)
@@ -216,17 +216,13 @@ class Names:
         """A place, an employer, a date: only as a whole, a single word with endings."""
         self._forget()
         words = parts(name)
-        if len(words) == 1 and squash(words[0]) == squash(name) and words[0].isalpha():
-            if TOKEN.match(words[0]).lastgroup == "run":
-                self.runs.setdefault(fold(name), stand_in)
-                return
+        is_word = len(words) == 1 and squash(words[0]) == squash(name) and words[0].isalpha()
+        if is_run(words[0] if is_word else name) and (is_word or TOKEN.fullmatch(name)):
+            self.runs.setdefault(fold(name), stand_in)
+        elif is_word:
             self.add_word(words[0], stand_in)
             if small:
                 self.small.add(fold_word(words[0]))
-            return
-        whole = TOKEN.fullmatch(name)
-        if whole is not None and whole.lastgroup == "run":
-            self.runs.setdefault(fold(name), stand_in)
         else:
             self._add_sign(name.strip(), stand_in)
 
@@ -245,20 +241,17 @@ class Names:
                 if len(key) > 3 and key not in NO_FORM:
                     self.words.setdefault(key, (person, False))
                     self._drawn_out.setdefault(_SAME.sub(r"\1", key), key)
-        if all(TOKEN.match(part).lastgroup == "run" for part in words):
+        if all(map(is_run, words)):
             self.runs.setdefault(fold("".join(words)), person)
             self.runs.setdefault(fold("".join(reversed(words))), person)
 
     def _add_run(self, part: str, person: str, *, whole: bool) -> bool:
-        if graphemes(part) > 1:
-            for form in run_forms(fold(part)):
-                self.runs.setdefault(form, person)
-            return True
-        for form in run_forms(fold(part), whole=False):
+        is_long = graphemes(part) > 1
+        for form in run_forms(fold(part), whole=is_long):
             self.runs.setdefault(form, person)
-        if whole:
+        if whole and not is_long:
             self._signs.setdefault(fold(part), person)
-        return whole
+        return whole or is_long
 
     def _add_sign(self, name: str, person: str) -> None:
         key = fold(name)
@@ -273,15 +266,13 @@ class Names:
         """Who is known by a phone number, with or without its country: "IMG_0170_1234567"."""
         if not self._phones:
             return
-        pattern = self._patterns.get(_PHONES)
-        if pattern is None:
+        if self._phone_pattern is None:
             ends = "|".join(r"[\W_]{0,3}".join(last) for last in self._phones)
             # Before the last digits there may be some more, and after them none.
-            pattern = regex.compile(
+            self._phone_pattern = regex.compile(
                 rf"(?<!\d)[+(]{{0,2}}(?:\d[\W_]{{0,3}}){{0,8}}?(?:{ends})(?!\d)"
             )
-            self._patterns[_PHONES] = pattern
-        for match in pattern.finditer(text.translate(DIGITS)):
+        for match in self._phone_pattern.finditer(text.translate(DIGITS)):
             person = self._phones[_digits(match[0])[-_SAME_PHONE:]]
             yield NameSpan(match.start(), match.end(), person)
 
@@ -295,8 +286,7 @@ class Names:
         return spans
 
     def _find(self, token: str) -> Iterator[NameSpan]:
-        match = None if token.isascii() else TOKEN.match(token)
-        if match is not None and match.lastgroup == "run":
+        if not token.isascii() and is_run(token):
             yield from self.matches("runs", token)
             return
         done = 0
@@ -319,10 +309,10 @@ class Names:
         for base in bases[1:]:
             if len(base) > 1 and (entry := self.words.get(base)):
                 return entry[0], True, base
+        if key in EVERYDAY:
+            return None
         if key in NO_FORM:
             # "Marks Hund": the whole name with its commonest ending is rather the name.
-            if key in EVERYDAY:
-                return None
             if key[-1] == "s" and len(key) > 3 and (entry := self.words.get(key[:-1])):
                 return entry[0], not entry[1], key[:-1]
             short = self._short.get(key) if len(key) > 2 else None
@@ -349,27 +339,23 @@ class Names:
         if not any(self._places(which, fold(text))):
             return
         folded, places = fold_with_places(text)
-        persons, _ = self._lookup(which)
-        for start, end in self._places(which, folded):
-            name = folded[start:end]
-            yield NameSpan(places[start][0], places[end - 1][1], persons[name], root=name)
+        for start, name, person in self._places(which, folded):
+            yield NameSpan(places[start][0], places[start + len(name) - 1][1], person, root=name)
 
-    def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
-        # A pattern of thousands of names would be compiled anew for every name that is added.
-        if which != "signs":
-            yield from self._find_places(which, folded)
-        elif pattern := self._signs_pattern(folded):
-            yield from (match.span() for match in pattern.finditer(folded))
-
-    def _find_places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
-        """Where names stand, the longest first."""
+    def _places(self, which: str, folded: str) -> Iterator[tuple[int, str, str]]:
+        """Where names stand, the longest first, and whose they are."""
         at, (persons, sizes) = 0, self._lookup(which)
+        if sizes.keys().isdisjoint(folded):
+            return
         while at < len(folded):
-            here = (folded[at : at + size] for size in sizes.get(folded[at], ()))
-            name = next((part for part in here if part in persons), "")
-            if name:
-                yield at, at + len(name)
-            at += len(name) or 1
+            size = 1
+            for longest in sizes.get(folded[at], ()):
+                name = folded[at : at + longest]
+                if name in persons and (which != "signs" or stands_alone(folded, at, name)):
+                    yield at, name, persons[name]
+                    size = longest
+                    break
+            at += size
 
     def _lookup(self, which: str) -> _Lookup:
         """Whose the names are that are looked for, and how long those are that begin so."""
@@ -384,41 +370,18 @@ class Names:
             self._lookups[which] = persons, sizes
         return self._lookups[which]
 
-    def _signs_pattern(self, folded: str) -> regex.Pattern[str] | None:
-        """Of the names that a text holds, the longest first: few of thousands."""
-        persons, sizes = self._lookup("signs")
-        if sizes.keys().isdisjoint(folded):
-            return None
-        ends = ((at, at + size) for at, sign in enumerate(folded) for size in sizes.get(sign, ()))
-        names = {part for start, end in ends if (part := folded[start:end]) in persons}
-        if not names:
-            return None
-        either = "|".join(map(bound_pattern, sorted(names, key=lambda part: (-len(part), part))))
-        if either not in self._patterns:
-            self._patterns[either] = regex.compile(either)
-        return self._patterns[either]
-
 
 def _is_capital(word: str) -> bool:
     """Whether a word begins with a capital; scripts without any have nothing but."""
     return not word[0].islower()
 
 
-_KEPT_PLACES = 3  # of a form: as many as a table names
 Replacement = tuple[int, int, str | None]
 
 
 def _capital_key(word: str) -> str:
     """A word as a key of its capitals; one without any cannot be, and stays another form."""
     return f"\0{word.casefold()}"
-
-
-@dataclass(slots=True)
-class MetForm:
-    """How often texts hold a form, and the first places."""
-
-    count: int = 0
-    places: list[tuple[str, int]] = field(default_factory=list)  # a text, and where in it
 
 
 class SpeakerForms:
@@ -428,7 +391,8 @@ class SpeakerForms:
         """`folds`: folded forms that stay."""
         self._kept = frozenset(folds)
         self._own: dict[str, set[str]] = {}
-        self.met: dict[tuple[str, str], MetForm] = {}
+        # Of a person and a form the places: a text, and where in it.
+        self.met: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
     def add(self, person: str, name: str) -> None:
         """A name as its owner writes it."""
@@ -447,10 +411,7 @@ class SpeakerForms:
         own = self._own.get(person, ())
         if form in own or (form != form.lower() and _capital_key(form) in own):
             return False
-        met = self.met.setdefault((person, form), MetForm())
-        met.count += 1
-        if len(met.places) < _KEPT_PLACES:
-            met.places.append((text, start))
+        self.met.setdefault((person, form), []).append((text, start))
         return fold(form) in self._kept
 
 
@@ -486,9 +447,5 @@ class SpeakersWords:
         return (
             any(key[:size] in self._beginnings for size in range(shortest, len(key) + 1))
             or any(rest in self._names for rest in without_prefix(key))
-            or (_is_run(key) and any(key in name for name in self._names))
+            or (len(key) > 1 and UNSPACED.match(key) and any(key in name for name in self._names))
         )
-
-
-def _is_run(key: str) -> bool:
-    return len(key) > 1 and UNSPACED.match(key) is not None

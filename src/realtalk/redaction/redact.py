@@ -33,6 +33,7 @@ from typing import Any
 from realtalk.chat import Chat, Corpus
 from realtalk.redaction.candidates import (
     MENTION_KINDS,
+    SHOWN,
     SPEAKERS,
     BirthdayRule,
     CapitalsRule,
@@ -145,7 +146,7 @@ def _notes(verdict: Verdict, first: SpeakerPass) -> tuple[str, ...]:
         notes.append(
             f"forms in a row to keep and in one to replace: {verdict.contradicted:,}, kept"
         )
-    if own := first.names_kept(verdict.kept):
+    if own := len(verdict.kept.intersection(map(fold, first.persons))):
         notes.append(f"speakers' own names to keep: {own:,}; these are always replaced")
     return tuple(notes)
 
@@ -179,23 +180,23 @@ class SpeakerPass:
         for text in (*texts, *speakers):
             self.stand_ins.reserve(text)
         self._corpus, self._keep = corpus, keep
-        self._persons = _persons(corpus, self.stand_ins)
+        self.persons = _persons(corpus, self.stand_ins)
         self._everyone = Names()
         self._forms = SpeakerForms(stay)
         own: dict[str, Names] = {}
         for chat in corpus.chats:
             own[chat.id] = Names()
-            for person, name in _names_of(chat, self._persons):
+            for person, name in _names_of(chat, self.persons):
                 own[chat.id].add(name, person)
                 self._forms.add(person, name)
                 if name and not STAND_IN.fullmatch(name):
                     self.stand_ins.note(person, name)
         # Across chats a speaker's own name is surer than another speaker's nickname.
-        for speaker, person in self._persons.items():
+        for speaker, person in self.persons.items():
             self._everyone.add(speaker, person, own=len(corpus.chats) == 1)
         for chat in corpus.chats:
             for alias in chat.aliases:
-                self._everyone.add(alias.name, self._persons[alias.speaker])
+                self._everyone.add(alias.name, self.persons[alias.speaker])
         for name in filter(None, map(str.strip, names)):
             person = self._find_known(name) or self.stand_ins.make("person", name)
             self._everyone.add(name, person)
@@ -206,7 +207,7 @@ class SpeakerPass:
         }
         scanner = Scanner(self.stand_ins, self._everyone, own, keep, ordinary, self._forms)
         bare = Scanner(self.stand_ins, self._everyone, own, ordinary=ordinary)
-        self.redacted = Rewriter(scanner, bare, self._persons, keep).corpus(corpus)
+        self.redacted = Rewriter(scanner, bare, self.persons, keep).corpus(corpus)
         self.left = scanner.left
         for person, form in self._forms.met if stay else ():
             if fold(form) in stay:
@@ -216,7 +217,7 @@ class SpeakerPass:
     def candidates(self, sources: Sequence[MentionSource]) -> list[NameCandidate]:
         """What the sources find in it, of the kinds that are not kept; speakers' forms before."""
         persons: dict[str, str] = {}
-        for speaker in self._persons:
+        for speaker in self.persons:
             for part in () if STAND_IN.fullmatch(speaker) else parts(speaker):
                 persons.setdefault(fold_word(part), speaker)
         originals = [text for text, _ in _texts_with_ids(self._corpus)]
@@ -233,14 +234,14 @@ class SpeakerPass:
     def _speakers_forms(self) -> Iterator[NameCandidate]:
         """What was taken for a speaker's name and is not written like it."""
         ids = dict(reversed(list(_texts_with_ids(self._corpus))))
-        names_of = {person: name for name, person in reversed(self._persons.items())}
+        names_of = {person: name for name, person in reversed(self.persons.items())}
         for (person, form), met in self._forms.met.items():
-            text, start = met.places[0]
-            places = (ids.get(text, "") for text, _ in met.places)
+            text, start = met[0]
+            places = (ids.get(text, "") for text, _ in met[:SHOWN])
             yield NameCandidate(
                 form,
                 "person",
-                met.count,
+                len(met),
                 1.0,
                 SPEAKERS,
                 tuple(filter(None, dict.fromkeys(places))),
@@ -249,10 +250,6 @@ class SpeakerPass:
                 small=True,
                 is_doubted=True,  # it may be a word
             )
-
-    def names_kept(self, stay: frozenset[str]) -> int:
-        """How many of these folded forms are speakers' names as such, which go all the same."""
-        return len(stay & set(map(fold, self._persons)))
 
     def without(
         self, replacements: Sequence[NameCandidate], stay: frozenset[str] = frozenset()
@@ -276,7 +273,7 @@ class SpeakerPass:
         if others.is_empty:
             return self.redacted
         scanner = Scanner(self.stand_ins, others, {}, forms=SpeakerForms(stay))
-        same = {person: person for person in self._persons.values()}
+        same = {person: person for person in self.persons.values()}
         return Rewriter(scanner, scanner, same, frozenset(KINDS)).corpus(self.redacted)
 
     def _person(self, candidate: NameCandidate, others: Names, whole: Mapping[str, str]) -> str:
@@ -289,7 +286,7 @@ class SpeakerPass:
         return self.stand_ins.make("person", same or whole.get(fold_word(form), form))
 
     def _find_known(self, name: str) -> str | None:
-        return self._persons.get(name) or _find_person(self._everyone, name)
+        return self.persons.get(name) or _find_person(self._everyone, name)
 
 
 def _find_person(names: Names, name: str) -> str | None:
@@ -343,11 +340,9 @@ def _chats_of(corpus: Corpus) -> dict[str, set[int]]:
 
 def _reactors(corpus: Corpus) -> list[str]:
     """Who only reacted: people whose names stand in `extra`, and who said nothing."""
-    marks = (
-        mark for chat in corpus.chats for message in chat.messages for mark in message.reactions
-    )
+    messages = (message for chat in corpus.chats for message in chat.messages)
+    people = dict.fromkeys(name for each in messages for mark in each.reactions for name in mark.by)
     speakers = _chats_of(corpus)
-    people = dict.fromkeys(name for mark in marks for name in mark.by)
     return [name for name in people if name not in speakers and not STAND_IN.fullmatch(name)]
 
 
@@ -360,15 +355,13 @@ def _persons(corpus: Corpus, stand_ins: StandIns) -> dict[str, str]:
             persons[name] = name  # nobody
             continue
         same = groups.setdefault(name.casefold(), [])
-        nobody: tuple[str, set[int]] = ("", set())
-        person, met = next((group for group in same if chats.isdisjoint(group[1])), nobody)
-        if person:
-            stand_ins.note(person, name)
-        else:
-            person = stand_ins.make("person", name, name)
-            same.append((person, met))
-        met |= chats
-        persons[name] = person
+        group = next((group for group in same if chats.isdisjoint(group[1])), None)
+        if group is None:
+            group = (stand_ins.make("person", name, name), set())
+            same.append(group)
+        stand_ins.note(group[0], name)
+        group[1].update(chats)
+        persons[name] = group[0]
     return persons
 
 

@@ -144,33 +144,24 @@ def _find_joins(by_fold: dict[str, _Bucket]) -> dict[str, str]:
             if (whose := fold(candidate.same_as)) in others and whose != key:
                 into[key] = whose
     names = Names()
-    owners: dict[str, str] = {}  # label → the word that has it
-    for label, key, word in _words_to_know(others):
-        if label not in owners:
-            names.add_other(word, label)
-            owners[label] = key
+    for key, word in _words_to_know(others):
+        names.add_other(word, key)
     # Short before long: what a word is with an ending is looked up among those before it.
     single = [key for key, bucket in others.items() if len(parts(bucket[0].form)) == 1]
     for key in sorted(single, key=lambda key: (not _any_goes(others[key]), len(key), key)):
         if key in into:
             continue
         word = max(others[key], key=lambda candidate: candidate.count).form
-        whose = owners.get(_find_owner(names, word) or "", "")
-        if (
-            whose
-            and whose != key
-            and _fit(others[whose], others[key])
-            and _root(whose, into) != key
-        ):
-            into[key] = whose
-        elif not whose:
+        owner = _find_owner(names, word)
+        if owner is None:
             names.add_other(word, key)
-            owners[key] = key
+        elif owner != key and _fit(others[owner], others[key]) and _root(owner, into) != key:
+            into[key] = owner
     return into
 
 
-def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str, str]]:
-    """Parts of full names that only one person has, labelled."""
+def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str]]:
+    """Parts of full names that only one person has, and whose they are."""
     whose: dict[str, set[str]] = defaultdict(set)
     spellings: dict[str, str] = {}
     for key, bucket in others.items():
@@ -185,7 +176,7 @@ def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str, str]]
     for part, keys in whose.items():
         if len(keys) == 1 and len(part) > 1:
             (key,) = keys
-            yield f"{key}\0{part}", key, spellings[part]
+            yield key, spellings[part]
 
 
 def _any_goes(bucket: Sequence[NameCandidate]) -> bool:

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
+from realtalk.chat import Alias, Chat, Corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.reading import Ledger, ReadCorpus
@@ -97,76 +98,50 @@ class Rewriter:
         def clean(text: str) -> str:
             return self._text(text, chat.id)
 
-        def extra(old: Chat | Message | Event | Question) -> str:
-            return self._extra(old.extra, chat.id)
+        def rules_for(names: str, rule: Callable[[str], str]) -> dict[str, Callable[[str], str]]:
+            return dict.fromkeys(names.split(), rule)
 
-        def message(old: Message) -> Message:
-            return replace(
-                old,
-                id=new_id(old.id),
-                speaker=self._persons[old.speaker],
-                text=clean(old.text),
-                attachments=tuple(self._attachment(file, chat.id) for file in old.attachments),
-                reply_to=None if old.reply_to is None else new_id(old.reply_to),
-                extra=extra(old),
-            )
+        rules: dict[str, Callable[[str], str]] = {
+            **rules_for("speaker speakers", self._persons.__getitem__),
+            **rules_for("id reply_to evidence", new_id),
+            **rules_for("text caption answer date unresolved stated", clean),
+            "category": partial(self._names_only, chat=chat.id),
+            "extra": partial(self._extra, chat=chat.id),
+            "name": partial(self._file, chat=chat.id),
+            "url": partial(self._link, chat=chat.id),
+        }
 
-        def event(old: Event) -> Event:
-            return replace(
-                old,
-                speaker=None if old.speaker is None else self._persons[old.speaker],
-                text=clean(old.text),
-                date=clean(old.date),
-                evidence=tuple(map(new_id, old.evidence)),
-                extra=extra(old),
-            )
+        def rewrite(value: Any, field: str) -> Any:
+            if isinstance(value, Alias):
+                person = self._persons[value.speaker]
+                return Alias(person, person, clean(new_id(value.source)))
+            if is_dataclass(value) and not isinstance(value, type):
+                return replace(value, **rewritten(value))
+            if isinstance(value, tuple):
+                return tuple(rewrite(inner, field) for inner in value)
+            return rules[field](value) if field in rules and isinstance(value, str) else value
 
-        def question(old: Question) -> Question:
-            return replace(
-                old,
-                id=self._id(old.id, chat.id),
-                text=clean(old.text),
-                answer=None if old.answer is None else clean(old.answer),
-                category=self._names_only(old.category, chat.id),
-                evidence=tuple(map(new_id, old.evidence)),
-                unresolved=tuple(map(clean, old.unresolved)),
-                stated=tuple(map(clean, old.stated)),
-                extra=extra(old),
-            )
+        def rewritten(value: Any, but: str = "") -> dict[str, Any]:
+            names = (each.name for each in fields(value) if each.name != but)
+            return {name: rewrite(getattr(value, name), name) for name in names}
 
-        def alias(old: Alias) -> Alias:
-            person = self._persons[old.speaker]
-            return Alias(person, person, clean(new_id(old.source)))
+        return replace(chat, id=name, **rewritten(chat, but="id"))
 
-        return Chat(
-            name,
-            tuple(self._persons[speaker] for speaker in chat.speakers),
-            tuple(
-                replace(session, messages=tuple(map(message, session.messages)))
-                for session in chat.sessions
-            ),
-            tuple(map(event, chat.events)),
-            tuple(map(question, chat.questions)),
-            tuple(map(alias, chat.aliases)),
-            extra(chat),
-        )
+    def _file(self, name: str, chat: str) -> str:
+        if not name or "files" in self._keep:
+            return self._names_only(name, chat, dense=True)
+        ending = PurePosixPath(name).suffix
+        is_extension = ending.isascii() and ending[1:].isalnum() and len(ending) < 6
+        if not is_extension or self._names_only(ending, chat, dense=True) != ending:
+            ending = ""
+        if STAND_IN.fullmatch(name.removesuffix(ending)):
+            return name
+        return self._stand_ins.make("file", name, name) + ending.lower()
 
-    def _attachment(self, old: Attachment, chat: str) -> Attachment:
-        name, url = old.name, old.url
-        if name and "files" in self._keep:
-            name = self._names_only(name, chat, dense=True)
-        elif name:
-            ending = PurePosixPath(name).suffix
-            is_extension = ending.isascii() and ending[1:].isalnum() and len(ending) < 6
-            if not is_extension or self._names_only(ending, chat, dense=True) != ending:
-                ending = ""
-            if not STAND_IN.fullmatch(name.removesuffix(ending)):
-                name = self._stand_ins.make("file", name, name) + ending.lower()
-        if url and "links" in self._keep:
-            url = self._names_only(url, chat, dense=True)
-        elif url:
-            url = self._stand_ins.make("link", url, url)
-        return replace(old, name=name, url=url, caption=self._text(old.caption, chat))
+    def _link(self, url: str, chat: str) -> str:
+        if not url or "links" in self._keep:
+            return self._names_only(url, chat, dense=True)
+        return self._stand_ins.make("link", url, url)
 
 
 _SPEAKER = "speaker"

@@ -23,7 +23,7 @@ from typing import Protocol
 import regex
 
 from realtalk.encoders.shipped import has_weights
-from realtalk.encoders.tag_spans import NAMES, TaggedSpan
+from realtalk.encoders.tag_spans import NAMES, TaggedSpan, begins_sentence
 from realtalk.redaction.candidates import (
     BirthdayRule,
     CapitalsRule,
@@ -43,7 +43,7 @@ from realtalk.redaction.words import (
     UNITS,
     WORDS,
 )
-from realtalk.text.folding import TOKEN, fold_word, graphemes, parts
+from realtalk.text.folding import TOKEN, fold_word, graphemes, is_run, parts
 
 _DOUBTED = 0.45  # a guess of which the tagger sees nothing: listed, not replaced
 _SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
@@ -56,8 +56,6 @@ _COUNTS = regex.compile(
     rf"{_AMOUNT}(?:[ ]?[/x×+\-–][ ]?{_AMOUNT})*(?<!\d{{4}})(?<!\d-\d{{3}})(?:[ ]\p{{L}}+)?", regex.I
 )
 _BETWEEN_SENTENCES = regex.compile(r"(?<=\p{Ll}{2})[.!?]\s+")
-_OPENING = " \t\"'“‘«(¿¡-–—*_"
-_ENDING = ".!?…:;"
 _ARTICLES = WORDS["articles"]
 _BEFORE_NAMES = TITLES | HONORIFICS | RELATIONS | GREETINGS
 _AROUND = " ,.;:-'’"
@@ -151,14 +149,8 @@ def _is_doubted(text: str, span: TaggedSpan) -> bool:
     if form.isupper() and span.kind == "person":
         return True
     return not span.is_listed and (
-        span.common >= _COMMON or (len(parts(form)) == 1 and _begins(text, span.start))
+        span.common >= _COMMON or (len(parts(form)) == 1 and begins_sentence(text, span.start))
     )
-
-
-def _begins(text: str, start: int) -> bool:
-    """Whether a sentence may begin there, so that a capital tells nothing."""
-    before = text[:start].rstrip(_OPENING)
-    return not before or before[-1] in _ENDING or "\n" in text[len(before) : start]
 
 
 def _bare(text: str, start: int, end: int) -> tuple[int, int]:
@@ -192,7 +184,7 @@ def _can_be(form: str, span: TaggedSpan) -> bool:
         return False
     if len(words) > 1:
         return True
-    if graphemes(words[0]) < 2 and TOKEN.match(words[0]).lastgroup != "run":
+    if graphemes(words[0]) < 2 and not is_run(words[0]):
         return False
     if span.kind == "person":
         return keys[0] not in NOT_PEOPLE or span.score >= _SURELY

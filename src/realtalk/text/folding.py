@@ -116,6 +116,12 @@ def fold_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(pieces), places
 
 
+def is_run(word: str) -> bool:
+    """Whether a word is of a script without spaces."""
+    token = TOKEN.match(word)
+    return token is not None and token.lastgroup == "run"
+
+
 def parts(name: str) -> list[str]:
     """The words of a name: letters with their marks, and in "MaraLund" two of them.
 

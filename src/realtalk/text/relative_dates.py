@@ -150,12 +150,10 @@ def _period(match: re.Match[str], today: date, past: bool) -> Days:
         return _months(date(today.year + step, 1, 1), 12, "year")
     first = date(today.year, _SEASONS[unit], 1)
     end = _shift(3, first)
-    if step < 0 and end > today:
+    if (step < 0 and end > today) or (step == 0 and past and first > today):
         first = _shift(-12, first)
     elif (step > 0 and first <= today) or (step == 0 and not past and end <= today):
         first = _shift(12, first)
-    elif step == 0 and past and first > today:
-        first = _shift(-12, first)
     return _months(first, 3, "season")
 
 

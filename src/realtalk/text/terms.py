@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 import regex
 
-from realtalk.text.folding import TOKEN, fold, fold_word, graphemes, parts
+from realtalk.text.folding import TOKEN, fold, fold_word, graphemes, is_run, parts
 from realtalk.text.inflection import ends, stems, without_prefix
 from realtalk.text.languages import ENGLISH, languages_in
 from realtalk.text.wordlists import language_lines
@@ -85,15 +85,16 @@ class Terms:
     def __init__(self, languages: Sequence[str] = ()) -> None:
         self._common = common_words(languages)
         # In a run without spaces a common word is a boundary; one sign may be part of any word.
-        within = sorted((term for term in self._common if _is_run(term)), key=len, reverse=True)
+        runs = (term for term in self._common if is_run(term) and graphemes(term) > 1)
+        within = sorted(runs, key=len, reverse=True)
         self._boundary = regex.compile("|".join(map(regex.escape, within)) or r"(?!)")
 
     def pieces(self, text: str) -> list[str]:
         """Every piece of four letters, a short word whole; in scripts without spaces, pairs."""
         pieces: list[str] = []
         tokens = [(token.lastgroup == "run", token[0]) for token in TOKEN.finditer(text)]
-        for is_run, token in (*tokens, *((False, number) for number in _NUMBER.findall(text))):
-            if is_run:
+        for touches, token in (*tokens, *((False, number) for number in _NUMBER.findall(text))):
+            if touches:
                 pieces += self._pairs(token)
             elif word := self._word(token):
                 padded = f"_{word}_"
@@ -134,8 +135,3 @@ def _is_form(key: str, word: str, few: bool) -> bool:
         word.startswith(stem) and ends(stem, kind, word[len(stem) :], few=few)
         for stem, kind in stems(key)
     )
-
-
-def _is_run(word: str) -> bool:
-    token = TOKEN.match(word)
-    return token is not None and token.lastgroup == "run" and graphemes(word) > 1

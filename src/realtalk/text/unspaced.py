@@ -29,7 +29,8 @@ _BEFORE_FAMILY = "小老阿"
 _MOST_WITHOUT_SPACE = 6  # signs of a family and a given name
 _TITLE = regex.compile("^(?:นางสาว|นาย|นาง|เด็กชาย|เด็กหญิง|คุณ|ດຣ|ທ້າວ|ນາງ|ဒေါ်|ဦး|ကို|မောင်|លោក|អ្នក)")
 UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]")
-_WORDLIKE = r"[\p{Alphabetic}\p{M}\p{Nd}]"
+_POINTS = regex.compile(r"\p{P}+")
+_WORDLIKE = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}]{2}")
 _SCRIPTS = regex.compile(
     r"(?P<han>[\p{Han}]+)|(?P<kana>[\p{Hiragana}\p{Katakana}ー\uff70\uff9e\uff9f\p{M}]+)"
     r"|(?P<hangul>\p{Hangul}+)|(?P<other>.[^\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]*)"
@@ -84,13 +85,11 @@ def _hangul(name: str) -> Iterator[str]:
         yield from (name[:2], name[2:])
 
 
-def bound_pattern(key: str) -> str:
-    """A name that is no word, where it stands by itself: "A.J.", "42"; an emoji anywhere."""
-    whole: str = regex.escape(key)
-    if regex.fullmatch(r"\p{P}+", key):
-        return rf"(?<!\S){whole}(?!\S)"
-    if len(key) > 2 and UNSPACED.search(key):  # words touch there; a longer number is another
-        return rf"(?<!\p{{Nd}}){whole}(?!\p{{Nd}})"
-    before = rf"(?<!{_WORDLIKE})" if regex.match(_WORDLIKE, key) else ""
-    after = rf"(?!{_WORDLIKE})" if regex.match(_WORDLIKE, key[-1]) else ""
-    return before + whole + after
+def stands_alone(text: str, at: int, name: str) -> bool:
+    """Whether a name that is no word stands there by itself: "A.J.", "42"; an emoji anywhere."""
+    before, after = text[at - 1 : at] if at else "", text[at + len(name) :][:1]
+    if _POINTS.fullmatch(name):
+        return not (before + after).strip()
+    if len(name) > 2 and UNSPACED.search(name):  # words touch there; a longer number is another
+        return not any(map(str.isdecimal, before + after))
+    return not any(map(_WORDLIKE.fullmatch, (before + name[0], name[-1] + after)))

@@ -64,7 +64,6 @@ _NUMERIC = re.compile(
 _OPENS_WITH_YEAR = re.compile(r"\W*\d{4}")
 _DASHES = re.compile(r"-{3,}\s(.{6,60})\s-{3,}")
 _ERA = re.compile(r"R(\d{1,2})(?=/)")  # Japanese years since 2019
-_OPEN_ORDERS: tuple[DateOrder, DateOrder] = ("dmy", "mdy")
 _Stated = tuple[tuple[str, str, str], int | None]  # the numbers of a day, and its weekday
 _LONGEST = 100  # letters of such a line, its dashes among them
 
@@ -76,17 +75,12 @@ def is_parted(line: str) -> bool:
 
 def day_of(line: str, order: DateOrder = "dmy") -> date | None:
     """The day that a line states, and nothing else; None for any other line."""
-    return _stated_day(line, order) if len(line) <= _LONGEST and _DIGIT.search(line) else None
-
-
-@lru_cache(1 << 10)
-def _stated_day(line: str, order: DateOrder) -> date | None:
     plain = _plain(line)
     for pattern in _LINES:
         if match := pattern.fullmatch(plain):
             return month_day(*match.group("y", "m", "d")) if _is_weekday(match["w"]) else None
-    numbers = _numeric(plain)
-    return _day_in_order(numbers[0], order) if numbers else None
+    stated = _numeric(plain)
+    return _day_in_order(stated[0], order) if stated else None
 
 
 def shares_order(lines: Iterable[str]) -> tuple[DateOrder, bool]:
@@ -95,22 +89,17 @@ def shares_order(lines: Iterable[str]) -> tuple[DateOrder, bool]:
     Days that do not exist speak against an order, weekdays for or against it, and so do steps
     back in time: days follow each other.
     """
-    stated = [numbers for line in lines if (numbers := _numeric(_plain(line)))]
-    stated = [numbers for numbers in stated if len(numbers[0][0]) < 4]
-    against = {order: _against(stated, order) for order in _OPEN_ORDERS}
-    if len(set(against.values())) == 1:
-        return "dmy", False
-    return min(_OPEN_ORDERS, key=against.__getitem__), True
+    every = filter(None, (_numeric(_plain(line)) for line in lines))
+    stated = [(numbers, weekday) for numbers, weekday in every if len(numbers[0]) < 4]
+    by_day, by_month = (_against(stated, order) for order in ("dmy", "mdy"))
+    return "mdy" if by_month < by_day else "dmy", by_day != by_month
 
 
 def _against(stated: Sequence[_Stated], order: DateOrder) -> int:
     """How many days of a file speak against an order."""
-    days = [_day_in_order(numbers, order) for numbers, _ in stated]
-    wrong = sum(
-        day is None or (weekday is not None and day.weekday() != weekday)
-        for day, (_, weekday) in zip(days, stated, strict=True)
-    )
-    dated = [day for day in days if day is not None]
+    days = [(_day_in_order(numbers, order), weekday) for numbers, weekday in stated]
+    wrong = sum(day is None or weekday not in (None, day.weekday()) for day, weekday in days)
+    dated = [day for day, _ in days if day is not None]
     return wrong + sum(after < before for before, after in pairwise(dated))
 
 
@@ -140,12 +129,11 @@ def _numeric(plain: str) -> _Stated | None:
     match = _NUMERIC.fullmatch(plain)
     if match is None or len(match[2]) == len(match[5]) == 4:
         return None
-    before, in_brackets, behind = match[1], match[6], match[7]
+    before, in_brackets, behind = match.group(1, 6, 7)
     # What stands in brackets behind a date is a weekday in whatever language.
-    if not _is_weekday(before) or not _is_weekday(behind):
+    if not (_is_weekday(before) and _is_weekday(behind)):
         return None
-    word = before or in_brackets or behind
-    return (match[2], match[4], match[5]), _weekday(word) if word else None
+    return (match[2], match[4], match[5]), _weekday(before or in_brackets or behind or "")
 
 
 def _day_in_order(numbers: tuple[str, str, str], order: DateOrder) -> date | None:
@@ -344,11 +332,10 @@ def _by_order(text: str, order: DateOrder | None) -> datetime | None:
     day, month, year = (parts[order.index(part)] for part in "dmy")
     if year < 100:
         year += 2000 if year < 70 else 1900
-    hour = int(match[4] or 0)
-    if half := (match[7] or "").lower():
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + (12 if half == "p" else 0)
+    hour, half = int(match[4] or 0), match[7]
+    if half and not 1 <= hour <= 12:
+        return None
+    hour = hour_of_day(hour, f"{half}m" if half else "")
     try:
         return datetime(year, month, day, hour, int(match[5] or 0), int(match[6] or 0))
     except ValueError:
