@@ -86,7 +86,8 @@ def scored(corpus: Corpus, ranked: dict[tuple[str, str], tuple[str, ...]]) -> di
             spent = list(accumulate(words[id_] for id_ in order))
             for budget in BUDGETS if found else ():
                 fitting = sum(cost <= budget for cost in spent)
-                found |= found_among(fitting, f"{budget}w", places, len(set(question.evidence)))
+                hits = sum(place < fitting for place in places)
+                found |= found_among(f"{budget}w", hits, len(set(question.evidence)))
             rows.append((chat.id, question.category, found))
     names = next(scores for *_, scores in rows if scores)
     measures = [Score(name, name, proportion=True) for name in names]

@@ -20,7 +20,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -204,7 +204,7 @@ class Table:
         return stream
 
     @property
-    def rows(self) -> Iterable[Row]:
+    def rows(self) -> Collection[Row]:
         """Every row, the latest of each key."""
         return self._rows.values()
 

@@ -186,10 +186,10 @@ class GuessRoom:
                 return
             folder, rows, judges = self._stored
             self._stored = None
-            if len(rows):
+            if rows.rows:
                 keys = [tuple(row[name] for name in KEY) for row in rows.rows]
                 rows.finish(keys, run_schema(GUESS_COLUMNS))
-            if len(judges):
+            if judges.rows:
                 judges.finish([])
             folder.close()
 
