@@ -18,6 +18,8 @@ from cyclopts import App, CycloptsError, Group
 from realtalk import __version__
 from realtalk.cli.building import PIPE, Command
 from realtalk.cli.commands import COMMANDS, GROUPS
+from realtalk.cli.printing import as_command_text, interruption, printable
+from realtalk.errors import OwnCodeError, RealtalkError
 
 _CUT_OFF = 141  # what a shell says of a program whose reader went away
 _INTERRUPTED = 130
@@ -78,9 +80,6 @@ def run_commands(
     commands: tuple[Command, ...], groups: Mapping[str, str], words: Sequence[str]
 ) -> int:
     """Runs one of these commands; its exit status."""
-    from realtalk.cli.printing import as_command_text, interruption, printable
-    from realtalk.errors import OwnCodeError, RealtalkError
-
     try:
         first = words[0] if words else "--help"
         first_words = {command.words.partition(" ")[0] for command in commands}
@@ -89,13 +88,11 @@ def run_commands(
         arguments = [PIPE if word == "-" else word for word in words]
         status = app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        sys.stderr.write(f"error: {printable(_parser_error(error))}\n")
-        return 2
+        return _refuse(_parser_error(error))
     except RealtalkError as error:
         if isinstance(error, OwnCodeError):
             sys.stderr.write(_own_traceback(error))
-        sys.stderr.write(f"error: {printable(as_command_text(str(error)))}\n")
-        return 2
+        return _refuse(as_command_text(str(error)))
     except KeyboardInterrupt:
         sys.stderr.write(f"{printable(interruption())}\n")
         return _INTERRUPTED
@@ -111,8 +108,7 @@ def run_commands(
         if error.filename is not None:
             raise
         # A full disk behind standard output.
-        sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
-        return 2
+        return _refuse(f"the output cannot be written ({error.strerror})")
     return status if isinstance(status, int) else 0
 
 
@@ -121,47 +117,21 @@ def main() -> None:
     sys.exit(run_commands(COMMANDS, GROUPS, sys.argv[1:]))
 
 
+def _refuse(line: str) -> int:
+    sys.stderr.write(f"error: {printable(line)}\n")
+    return 2
+
+
 def _parser_error(error: CycloptsError) -> str:
-    """What is wrong with the words of a command, said as errors of ours are."""
-    from difflib import get_close_matches
-
-    from cyclopts import exceptions
-
+    """What the library says of the words of a command, and where to look them up."""
+    line = str(error)
     command = " ".join(("realtalk", *(error.command_chain or ())))
-    name = error.argument.name if error.argument is not None else ""
-    if isinstance(error, exceptions.UnknownCommandError):
-        word = (error.unused_tokens or [""])[0]
-        names = [] if error.app is None else list(error.app)
-    elif isinstance(error, exceptions.UnknownOptionError):
-        word = (error.token.keyword or error.token.value).partition("=")[0]
-        names = [option for known in error.argument_collection for option in known.names]
-    elif isinstance(error, exceptions.UnusedCliTokensError):
-        return f"'{(error.unused_tokens or [''])[0]}' is one word too many; see {command} --help"
-    elif isinstance(error, exceptions.CoercionError) and error.token is not None:
-        kinds = {int: "a whole number", float: "a number", bool: "no value"}
-        wanted = kinds.get(getattr(error, "target_type", None) or str, "another value")
-        return f"{error.token.keyword or name} takes {wanted}, not '{error.token.value}'"
-    elif isinstance(error, exceptions.RepeatArgumentError):
-        return f"{error.token.keyword or name} is given twice; say it once"
-    elif isinstance(error, exceptions.MissingArgumentError):
-        if error.keyword is not None or (error.argument and error.argument.tokens):
-            return f"{error.keyword or name} needs a value; see {command} --help"
-        return f"{name} is missing; see {command} --help"
-    else:
-        line = str(error)
-        return line[:1].lower() + line[1:].rstrip(".")
-    is_option = word.startswith("-")
-    likely = {known.strip("-"): known for known in names if known.startswith("-") == is_option}
-    near = get_close_matches(word.strip("-"), likely, n=1)
-    hint = f"did you mean '{likely[near[0]]}'? " if near else ""
-    return f"unknown {'option' if is_option else 'command'} '{word}'; {hint}see {command} --help"
+    return f"{line[:1].lower()}{line[1:].rstrip(' .,')}; see {command} --help"
 
 
 def _own_traceback(error: Exception) -> str:
     """What the user's code raised, from its first line on: our own frames tell them nothing."""
     import traceback
-
-    from realtalk.cli.printing import printable
 
     cause = error.__cause__
     if cause is None:
