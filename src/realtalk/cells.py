@@ -66,10 +66,9 @@ def size(count: int) -> str:
 def duration(minutes: float) -> str:
     """ "45 s", "2.2 min", "27.9 h" or "3.1 d": the unit that a person would use."""
     seconds = minutes * 60
-    for size, unit in ((86400 * 2, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            whole = {"d": 86400, "h": 3600, "min": 60}[unit]
-            return f"{seconds / whole:.1f} {unit}"
+    for least, size, unit in ((2 * 86400, 86400, "d"), (3600, 3600, "h"), (60, 60, "min")):
+        if seconds >= least:
+            return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
 
 

@@ -114,13 +114,7 @@ class Message:
     @property
     def reactions(self) -> tuple[Reaction, ...]:
         """The reactions that a reader kept in `extra`; none where it holds anything else."""
-        if '"reactions"' not in self.extra:  # of a million messages few have one
-            return ()
-        try:
-            fields = json.loads(self.extra)
-        except (ValueError, RecursionError):
-            return ()
-        return reactions_in(fields.get("reactions")) if isinstance(fields, dict) else ()
+        return reactions_in(_stored(self.extra, "reactions"))
 
     def __repr__(self) -> str:
         length = counted(len(self.text), "character")
@@ -314,6 +308,17 @@ def _at(time: datetime | None) -> str:
     return "" if time is None else f" at {time:%Y-%m-%d %H:%M}"
 
 
+def _stored(extra: str, name: str) -> Any:
+    """What a reader kept in `extra` under a name; None where it holds anything else."""
+    if f'"{name}"' not in extra:  # of a million messages few have one
+        return None
+    try:
+        fields = json.loads(extra)
+    except (ValueError, RecursionError):
+        return None
+    return fields.get(name) if isinstance(fields, dict) else None
+
+
 def reactions_in(value: Any) -> tuple[Reaction, ...]:
     """The reactions of a JSON list of {"emoji", "by", "count"}; what is none is passed over.
 
@@ -334,13 +339,7 @@ def reactions_in(value: Any) -> tuple[Reaction, ...]:
 
 def calls_in(extra: str) -> tuple[Call, ...]:
     """The calls in the JSON of a chat's `extra`; what is none is passed over."""
-    if '"calls"' not in extra:
-        return ()
-    try:
-        fields = json.loads(extra)
-    except (ValueError, RecursionError):
-        return ()
-    calls_by_speaker = fields.get("calls") if isinstance(fields, dict) else None
+    calls_by_speaker = _stored(extra, "calls")
     calls: list[Call] = []
     for speaker, times in (calls_by_speaker if isinstance(calls_by_speaker, dict) else {}).items():
         for text in times if isinstance(times, list) else ():

@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NOTHING = frozenset({"", "none"})
+_KINDS: Mapping[str, type] = {"bool": bool, "int": int, "float": float}
 
 
 def suggest(kind: str, wrong: str, names: list[str]) -> RealtalkError:
@@ -108,6 +109,12 @@ def read_value(text: str, kind: Any, where: str) -> Any:
                 f"'{text}' is no {'whole number' if kind is int else 'number'}", where=where
             ) from None
     return Path(text) if kind is Path else text
+
+
+def kind_in(annotation: str) -> type:
+    """What text is read as where an annotation says so: a number or a truth, else text."""
+    kinds = [part.strip() for part in annotation.split("|")]
+    return str if "str" in kinds else next((_KINDS[k] for k in kinds if k in _KINDS), str)
 
 
 def within(module: str, names: Mapping[str, str]) -> dict[str, str]:

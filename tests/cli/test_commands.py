@@ -151,7 +151,7 @@ def test_words_become_values() -> None:
         "settings": "Mapping[str, Any] | None",
     }
     shown: list[str] = []
-    command = Command("work", work, shown.append)
+    command = Command("work", work, shown.append, has_json=False)
     assert list(command.examples()) == [
         'realtalk work a "b c" --names x,y --rate 5/s --model m --deep',
         "realtalk work a --set around=3 --format whatsapp",

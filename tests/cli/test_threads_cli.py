@@ -69,19 +69,10 @@ def test_a_run_is_printed_and_kept(run: Any, tmp_path: Path) -> None:
     ("words", "said"),
     [
         ("--task sentimant", "did you mean 'sentiment'"),
-        ("--setting p-con", "did you mean 'p-conv'"),
         ("--setting ,", "no setting is named"),
-        ("-p regresion", "did you mean 'regression'"),
-        ("-p parent", "--with-scores"),
-        ("-p mean -t next_text", "does not do next_text"),
         ("-p llm", "needs a model"),
         ("-p mean --model a/b", "asks no model"),
         ("-p mean --base-url http://x", "leave --base-url or --predictor out"),
-        ("--protocol cleen", "did you mean 'clean'"),
-        ("--leak sign-show", "did you mean 'sign-shown'"),
-        ("--split users", "did you mean 'user'"),
-        ("--history newest", "known: recent, near"),
-        ("--limit 0", "must be 1 or more"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(run: Any, words: str, said: str) -> None:
@@ -90,11 +81,6 @@ def test_what_is_wrong_is_said_in_one_line(run: Any, words: str, said: str) -> N
     assert said in err
     assert err.startswith("error: ") and err.count("\n") == 1
     assert not out
-
-
-def test_a_chat_of_two_is_no_forum_but_gives_a_result_or_one_line(run: Any) -> None:
-    err = run("threads run sample -p majority").wrong
-    assert err.splitlines()[-1].startswith("error: ")
 
 
 def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:

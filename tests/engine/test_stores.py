@@ -50,7 +50,7 @@ def bucket() -> Iterator[str]:
 def under(address: str) -> dict[str, bytes]:
     """Every file below an address."""
     found: dict[str, bytes] = {}
-    for place in children(address):
+    for place in map(str, children(address)):
         name = place.removeprefix(f"{address}/")
         if kind_of(place) == "file":
             found[name] = read_bytes(place)

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import glob
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,79 +23,91 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 
+from realtalk.api.chats import FINDING_COLUMNS, check
+from realtalk.api.options import Reading
 from realtalk.engine.homes import home_of, record_of
 from realtalk.engine.jobs import Backend, Job, JobReport
 from realtalk.engine.running import PARTS, PARTS_KEY, run_job
 from realtalk.errors import RealtalkError
-from realtalk.files.progress import Progress, silent
+from realtalk.files.progress import Progress
 from realtalk.files.stores import Place, child, children, kind_of, name_of, place_of, read_bytes
-from realtalk.files.writing import private_folder
+from realtalk.files.writing import private_folder, write_json, write_parquet
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from realtalk.formats.opening import OpenedSource
-    from realtalk.formats.reading import ReadOptions
     from realtalk.pages.chat_page import PortraitOptions
 
 _FINDINGS = "findings.parquet"
-_COLUMNS = ("severity", "rule", "chat", "where", "detail")
+
+
+class BatchResult(JobReport):
+    """What became of every input. `folder` holds the parts, and parts.parquet about them."""
+
+    @property
+    def folder(self) -> Place:
+        """Where the parts are."""
+        return self.out
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per input, in their order: part, input, bytes, sha256, figures, problem."""
+        import polars as pl
+
+        return pl.DataFrame(list(self.rows), infer_schema_length=None)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The parts that are there."""
+        return tuple(Path(self.out, row["part"]) for row in self.rows if not row["problem"])
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __repr__(self) -> str:
+        return f"<BatchResult in {self.out}: {len(self):,} of {len(self.rows):,} inputs>"
+
+    def to_json(self) -> dict[str, Any]:
+        """One row per input, and how many were done, now and before."""
+        counts = {"done": len(self), "failed": len(self.problems), "worked": self.worked}
+        return {"folder": str(self.out), **counts, "parts": list(self.rows)}
 
 
 def work_each(
     name: str,
     paths: Sequence[str],
-    out: Place,
-    way: InputReading,
+    out: str,
+    way: Reading,
     engine: Backend,
     *,
-    fresh: bool = False,
-    progress: Progress = silent,
+    fresh: bool,
+    progress: Progress,
     **options: Any,
-) -> JobReport:
+) -> BatchResult:
     """The work of that name on every input that the paths name, one part each in `out`."""
-    work = _WORKS[name](way, out, options)
-    settings = {**way.settings, **work.settings}
-    inputs = gather_inputs(paths, out)
-    job = Job(work.kind, inputs, lambda: work, out, settings, work.suffix, work.numbered)
+    place, given = place_of(out), way.read_options()
+    work = _work_of(name, way, place, **options)
+    settings = {
+        "format": way.format,
+        "gap": given.gap.total_seconds() if isinstance(given.gap, timedelta) else given.gap,
+        "dates": way.dates,
+        "timezone": way.timezone,
+        "columns": dict(way.columns),
+        **work.settings,
+    }
+    inputs = gather_inputs(paths, place)
+    job = Job(work.kind, inputs, lambda: work, place, settings, work.suffix, work.numbered)
     report = run_job(job, engine, fresh=fresh, progress=progress)
     work.finish(report)
-    return report
-
-
-@dataclass(frozen=True)
-class InputReading:
-    """How inputs are opened: the format, where it is given, and the readers' options."""
-
-    format_name: str | None
-    options: ReadOptions
-
-    def __post_init__(self) -> None:
-        """A bar of the driver's terminal is not for workers."""
-        object.__setattr__(self, "options", replace(self.options, progress=silent))
-
-    def open(self, source: Path) -> OpenedSource:
-        """A stored corpus, or whatever a reader knows."""
-        from realtalk.formats.opening import open_reading
-
-        return open_reading(source, self.format_name, self.options)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What the parts depend on, for the job's record."""
-        gap = self.options.gap
-        return {
-            "format": self.format_name,
-            "gap": gap.total_seconds() if isinstance(gap, timedelta) else gap,
-            "dates": self.options.dates,
-            "timezone": self.options.timezone,
-            "columns": dict(self.options.columns),
-        }
+    return BatchResult(report.out, report.rows, report.worked)
 
 
 @dataclass(frozen=True)
 class InputWork(ABC):
     """What is done to every input; it travels to the workers as it is."""
 
-    way: InputReading
+    way: Reading
     kind: ClassVar[str]
     suffix: ClassVar[str] = ""
     numbered: ClassVar[str] = ""
@@ -104,6 +116,12 @@ class InputWork(ABC):
     def settings(self) -> Mapping[str, Any]:
         """What the parts depend on, beside how inputs are read."""
         return {}
+
+    def open(self, source: Path) -> OpenedSource:
+        """A stored corpus, or whatever a reader knows."""
+        from realtalk.formats.opening import open_reading
+
+        return open_reading(source, self.way.format, self.way.read_options())
 
     @abstractmethod
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
@@ -133,8 +151,8 @@ class ExportReader(InputWork):
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from realtalk.formats.store import store
 
-        opened = self.way.open(source)
-        store(opened.reading, place, opened.source, self.way.options)
+        opened = self.open(source)
+        store(opened.reading, place, opened.source, self.way.read_options())
         figures = figures_of(opened)
         notes = figures.pop("notes")
         return {**figures, "left_over": len(opened.reading.ledger.leftovers), "notes": notes}
@@ -148,10 +166,7 @@ class CorpusChecker(InputWork):
     suffix: ClassVar[str] = ".json"
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.api.chats import check
-        from realtalk.files.writing import write_json
-
-        opened = self.way.open(source)
+        opened = self.open(source)
         findings = check(opened.reading).to_json()
         write_json(place, findings)
         levels = {name: findings[name] for name in ("severity", "errors", "warnings")}
@@ -162,9 +177,7 @@ class CorpusChecker(InputWork):
         """All findings in the order of the inputs: the same by every engine."""
         import polars as pl
 
-        from realtalk.files.writing import write_parquet
-
-        schema = pl.Schema(dict.fromkeys(("part", "input", *_COLUMNS), pl.String))
+        schema = pl.Schema(dict.fromkeys(("part", "input", *FINDING_COLUMNS), pl.String))
         home = home_of(report.out)
         frame = pl.DataFrame(list(_findings(report)), schema)
         if frame.is_empty():
@@ -178,11 +191,10 @@ def _findings(report: JobReport) -> Iterator[dict[str, Any]]:
     for row in report.rows:
         if row["problem"]:
             continue
-        part = child(report.out, row["part"])
-        data = read_bytes(part) if isinstance(part, str) else part.read_bytes()
-        for finding in orjson.loads(data)["findings"]:
+        part = read_bytes(child(report.out, row["part"]))
+        for finding in orjson.loads(part)["findings"]:
             place = {"part": row["part"], "input": row["input"]}
-            yield place | {name: finding[name] for name in _COLUMNS}
+            yield place | {name: finding[name] for name in FINDING_COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -204,13 +216,12 @@ class CorpusRedactor(InputWork):
         }
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.files.writing import write_json
         from realtalk.redaction.redact import redact
         from realtalk.redaction.rewriting import store_redacted
         from realtalk.redaction.sources import name_sources
         from realtalk.redaction.standins import SORTS
 
-        opened = self.way.open(source)
+        opened = self.open(source)
         corpus, key = redact(
             opened.reading.corpus, names=self.names, keep=self.keep, sources=name_sources()
         )
@@ -250,39 +261,41 @@ class PageWriter(InputWork):
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from realtalk.pages.chat_page import make_portrait, write_portrait
 
-        opened = self.way.open(source)
+        opened = self.open(source)
         portrait = make_portrait(opened.reading, self.options)
         write_portrait(portrait, place)
         figures = figures_of(opened)
         return {**figures, "notes": [*figures["notes"], *portrait.notes]}
 
 
-_Options = Mapping[str, Any]
+def _work_of(
+    name: str,
+    way: Reading,
+    out: Place,
+    names: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    key: str | None = None,
+    **page: Any,
+) -> InputWork:
+    """The work of that name; what is wrong with its options is refused now, not input by input."""
+    if name == "read":
+        return ExportReader(way)
+    if name == "check":
+        return CorpusChecker(way)
+    if name == "report":
+        from realtalk.pages.chat_page import PortraitOptions
+        from realtalk.pages.wording import page_language
 
-
-def _redact(way: InputReading, out: Place, options: _Options) -> InputWork:
+        page_language((), page.get("language"))
+        return PageWriter(way, PortraitOptions(**page))
     from realtalk.redaction.redact import refuse_unknown_kinds
 
-    keep = frozenset(_list_option(options, "keep"))
-    refuse_unknown_kinds(keep)
-    keys = options.get("key")
-    folder = None if keys is None else _key_folder(Path(keys), out)
-    return CorpusRedactor(way, tuple(_list_option(options, "names")), keep, folder)
-
-
-def _report(way: InputReading, _: Place, options: _Options) -> InputWork:
-    from realtalk.pages.chat_page import PortraitOptions
-    from realtalk.pages.wording import page_language
-
-    page_language((), options.get("language"))  # an unknown one is refused now, not page by page
-    return PageWriter(way, PortraitOptions(**options))
-
-
-def _list_option(options: _Options, name: str) -> Sequence[str]:
-    value = options.get(name, ())
-    if isinstance(value, str):
-        raise RealtalkError(f"{name} is one text", fix=f"give a list: {name}=[…]")
-    return list(value)
+    for option, value in (("names", names), ("keep", keep)):
+        if isinstance(value, str):
+            raise RealtalkError(f"{option} is one text", fix=f"give a list: {option}=[…]")
+    refuse_unknown_kinds(frozenset(keep))
+    keys = None if key is None else _key_folder(Path(key), out)
+    return CorpusRedactor(way, tuple(names), frozenset(keep), keys)
 
 
 def _key_folder(keys: Path, out: Place) -> Path:
@@ -300,14 +313,6 @@ def _key_folder(keys: Path, out: Place) -> Path:
         raise RealtalkError(
             f"cannot be a folder of keys ({error.strerror})", where=str(keys)
         ) from error
-
-
-_WORKS: Mapping[str, Callable[[InputReading, Place, _Options], InputWork]] = {
-    "read": lambda way, _, __: ExportReader(way),
-    "check": lambda way, _, __: CorpusChecker(way),
-    "redact": _redact,
-    "report": _report,
-}
 
 
 def gather_inputs(paths: Sequence[str], out: Place) -> tuple[Place, ...]:
@@ -336,39 +341,28 @@ def _resolve(place: Place) -> Place:
 def _match_names(path: str) -> Sequence[Place]:
     place = place_of(path)
     try:
-        if _is_folder(place):
+        kind = kind_of(place)
+        if kind == "directory":
             return _inside(place)
-        if place.exists() if isinstance(place, Path) else kind_of(place):
-            return [place]
     except OSError as error:
         raise RealtalkError(f"cannot be opened ({error.strerror})", where=path) from error
-    # A file of that very name wins: exports have brackets in theirs.
-    matches: Sequence[Place] = []
-    if isinstance(place, str):
+    if kind:  # a file of that very name wins: exports have brackets in theirs
+        return [place]
+    matches: Sequence[Place]
+    if isinstance(place, Path):
+        matches = sorted(map(Path, glob.glob(path, recursive=True)))  # noqa: PTH207  (absolute patterns)
+    else:
         folder, _, pattern = place.rpartition("/")
         matches = [entry for entry in children(folder) if fnmatchcase(name_of(entry), pattern)]
-    elif glob.has_magic(path):
-        matches = sorted(map(Path, glob.glob(path, recursive=True)))  # noqa: PTH207  (absolute patterns)
     if not matches:
         what, fix = "no such file or folder", "check the path"
         raise RealtalkError(what, where=path, fix=fix, code="missing-file")
     return matches
 
 
-def _is_folder(place: Place) -> bool:
-    return place.is_dir() if isinstance(place, Path) else kind_of(place) == "directory"
-
-
 def _inside(folder: Place) -> Sequence[Place]:
-    from realtalk.formats.store import is_stored
-
-    if isinstance(folder, str):
-        places: Sequence[Place] = children(folder)
-        is_corpus = f"{folder}/corpus.json" in places
-    else:
-        places = sorted(folder.iterdir())
-        is_corpus = is_stored(folder)
-    if is_corpus or _parts(folder) is not None:
+    places = children(folder)
+    if child(folder, "corpus.json") in places or _parts(folder) is not None:
         return [folder]
     return [place for place in places if not name_of(place).startswith(".")]
 
@@ -377,7 +371,7 @@ def _parts(folder: Place) -> list[Place] | None:
     """The parts of a job that wrote into the folder, in their order; None where no job did."""
     from realtalk.evals.folder import RunFolder
 
-    if not _is_folder(folder):
+    if kind_of(folder) != "directory":
         return None
     record = record_of(folder)
     if not (record / "run.json").is_file() or not (record / f"{PARTS}.jsonl").is_file():

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Engine, Model, Reading, as_path, value_object
+from realtalk.api.options import Engine, Model, Reading, as_path, is_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from realtalk.evals.tables import ResultTable
     from realtalk.memory.values import Memory
     from realtalk.persona.choosing import Choice
+    from realtalk.persona.values import PersonaTask
 
 
 def probe(
@@ -180,7 +181,6 @@ def simulate(
     from realtalk.evals.running import run
     from realtalk.persona.benchmark import PersonaBenchmark
     from realtalk.persona.scoring import TurnScorer
-    from realtalk.persona.turns import tasks_of
     from realtalk.persona.values import make_simulator
 
     place = as_path(out)
@@ -193,9 +193,8 @@ def simulate(
     )
     writer = make_simulator(name, simulator_settings)
     semantics = semantics_of(bertscore, bertscore_layer)
-    chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
-    tasks = tasks_of(chats, choices, **context)
+    chats, _, tasks = chosen_tasks(corpus, labels, choice, speaker, context, reading, progress)
     scorer = TurnScorer(chats, bertscore=semantics)
     benchmark = PersonaBenchmark(chats, tasks, scorer, limit)
     return run(benchmark, chats, writer, place, fresh=fresh, progress=progress)
@@ -261,7 +260,7 @@ def predict(
         rt.predict("sample-threads", setting="all", out="settings")
         rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100)
     """
-    from realtalk.api.choices import predictor_of, settings_named
+    from realtalk.api.choices import settings_named, solver_of
     from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.predictors import make_predictor
     from realtalk.threads.sampling import Draw
@@ -272,7 +271,8 @@ def predict(
     folder = as_path(prompts)
     model_settings = value_object(Model, model).overrides()
     llm_settings = {**model_settings, "budget": budget, "prompts": folder, "seed": seed}
-    solver = make_predictor(*predictor_of(predictor, settings, llm_settings))
+    named = solver_of("predictor", predictor, "majority", settings, llm_settings)
+    solver = make_predictor(*named)
     spread = value_object(Engine, engine)
     rules = protocol_named(
         protocol,
@@ -342,7 +342,7 @@ def _load(source: Labels | Run | str | PathLike[str]) -> Labels | Run:
 
     if isinstance(source, Labels | Run):
         return source
-    if not isinstance(source, str) and not hasattr(source, "__fspath__"):
+    if not is_path(source):
         raise RealtalkError(
             f"{type(source).__name__} cannot be compared", fix="compare labels, runs or folders"
         )
@@ -353,18 +353,19 @@ def _load(source: Labels | Run | str | PathLike[str]) -> Labels | Run:
     return labels_of(source)
 
 
-def chosen_chats(
+def chosen_tasks(
     corpus: Readable,
     labels: Labels | str | PathLike[str] | None,
     choice: str,
     speaker: str | None,
+    context: Mapping[str, int],
     reading: Reading | str | None = None,
     progress: Progress = silent,
-) -> tuple[Corpus, list[Choice]]:
-    """The corpus, and of each speaker which chat is learned from and which is tested."""
+) -> tuple[Corpus, list[Choice], list[PersonaTask]]:
+    """The corpus, and of each speaker which chat is learned from and what is tested."""
     from realtalk.ei.results import Labels
     from realtalk.evals.run import Run
-    from realtalk.persona.turns import choices_of
+    from realtalk.persona.turns import choices_of, tasks_of
 
     chats = as_corpus(corpus, reading, progress)
     if isinstance(labels, Run):
@@ -373,4 +374,5 @@ def chosen_chats(
         )
     ei_labels = labels if labels is None or isinstance(labels, Labels) else Labels.load(labels)
     frame = None if ei_labels is None else ei_labels.frame
-    return chats, choices_of(chats, labels=frame, choice=choice, speaker=speaker, progress=progress)
+    choices = choices_of(chats, labels=frame, choice=choice, speaker=speaker, progress=progress)
+    return chats, choices, tasks_of(chats, choices, **context)

@@ -9,6 +9,7 @@ shared, key = redact("sample", names=["Aunt Ida"])
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,8 @@ from realtalk.api.options import Engine, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus, as_reading, as_stream, log_notes
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
+from realtalk.notebook import counted, table_html
+from realtalk.registry import suggest
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -27,12 +30,13 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.describe.values import CorpusStats
-    from realtalk.formats.check import CheckFinding, CheckReport
-    from realtalk.formats.reading import Ledger
+    from realtalk.formats.check import CheckReport
+    from realtalk.formats.reading import ReadCorpus
     from realtalk.redaction.redact import Key
 
 _LOG = logging.getLogger("realtalk")
 _LEVELS = ("error", "warning", "note")
+FINDING_COLUMNS = ("severity", "rule", "chat", "where", "detail")
 
 
 def stats(
@@ -101,28 +105,21 @@ class Findings:
     of a Corpus that was read before, neither is known.
     """
 
-    def __init__(
-        self,
-        name: str,
-        format_name: str,
-        findings: Sequence[CheckFinding],
-        ledger: Ledger,
-        notes: Sequence[str],
-    ) -> None:
-        self.name = name
-        self.format = format_name
-        self.findings = tuple(findings)
-        self.ledger = ledger
-        self.notes = tuple(notes)
+    def __init__(self, report: CheckReport, source: ReadCorpus) -> None:
+        self.name = source.corpus.name
+        self.format = source.corpus.format
+        self.findings = report.findings
+        self.ledger = source.ledger
+        self.notes = tuple(source.notes)
+        self._report = report
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """One row per finding: severity, rule, chat, where, detail."""
         import polars as pl
 
-        names = ("severity", "rule", "chat", "where", "detail")
-        columns = {name: [getattr(finding, name) for finding in self.findings] for name in names}
-        return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
+        rows = self._report.to_json()["findings"]
+        return pl.DataFrame(rows, schema=dict.fromkeys(FINDING_COLUMNS, pl.String))
 
     def counts(self) -> dict[str, int]:
         """Findings by rule, without zeros."""
@@ -139,37 +136,21 @@ class Findings:
             return False
         return _LEVELS.index(self.severity) <= _LEVELS.index(level)
 
-    @cached_property
-    def _report(self) -> CheckReport:
-        from realtalk.formats.check import CheckReport
-
-        return CheckReport(self.findings)
-
     def to_json(self) -> dict[str, Any]:
         """Every finding with the ledger, as `realtalk check --json` prints them."""
-        report: dict[str, Any] = self._report.to_json()
-        return report | {
-            "name": self.name,
-            "format": self.format,
-            "ledger": self.ledger.to_json(),
-        }
+        corpus = {"name": self.name, "format": self.format, "ledger": self.ledger.to_json()}
+        return self._report.to_json() | corpus
 
     def __len__(self) -> int:
         return len(self.findings)
 
     def __repr__(self) -> str:
-        from realtalk.notebook import counted
-
-        levels = [
-            counted(number, level)
-            for level in _LEVELS
-            if (number := sum(finding.severity == level for finding in self.findings))
-        ]
+        numbers = Counter[str](finding.severity for finding in self.findings)
+        levels = [counted(numbers[level], level) for level in _LEVELS if numbers[level]]
         return f"<Findings of {self.name}: {', '.join(levels) or 'nothing odd'}; {self.ledger}>"
 
     def _repr_html_(self) -> str:
         from realtalk.formats.check import RULES
-        from realtalk.notebook import table_html
 
         rows = [
             (rule, RULES[rule][0], count, RULES[rule][1]) for rule, count in self.counts().items()
@@ -199,11 +180,7 @@ def check(
     from realtalk.formats.check import check as examine
 
     source = as_reading(corpus, reading, progress)
-    report = examine(source.corpus, source.ledger)
-    corpus_read = source.corpus
-    return Findings(
-        corpus_read.name, corpus_read.format, report.findings, source.ledger, source.notes
-    )
+    return Findings(examine(source.corpus, source.ledger), source)
 
 
 @dataclass(frozen=True)
@@ -217,13 +194,8 @@ class ExportResult:
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON."""
-        files = [str(path) for path in self.files]
-        return {
-            "folder": str(self.folder),
-            "format": self.format,
-            "files": files,
-            "lost": dict(self.lost),
-        }
+        folder, files = str(self.folder), [*map(str, self.files)]
+        return {"folder": folder, "format": self.format, "files": files, "lost": dict(self.lost)}
 
 
 def export(
@@ -253,7 +225,6 @@ def export(
     from realtalk.files.writing import check_holder
     from realtalk.formats.losses import not_kept
     from realtalk.formats.registry import FORMATS, writable
-    from realtalk.registry import suggest
 
     write = FORMATS[to].write if to in writable() else None
     if write is None:
@@ -344,20 +315,16 @@ def redact(
         total = store_restored(chats, Path(restore), folder)
         _LOG.info("%s messages with their names again: %s (keep it private)", f"{total:,}", folder)
         return Redaction(as_corpus(folder))
+    sought: dict[str, Any] = {"names": [*names], "keep": keep_names, "sources": name_sources()}
     table = as_path(review)
     if table is not None and not table.exists():
-        candidates = find_candidates(
-            chats, names=list(names), keep=keep_names, sources=name_sources()
-        )
+        candidates = find_candidates(chats, **sought)
         write_review(table, candidates)
-        doubtful = sum(bool(row[DOUBTFUL]) for row in review_rows(candidates))
-        return Redaction(
-            table=table, sure=len(review_rows(candidates)) - doubtful, doubtful=doubtful
-        )
+        rows = review_rows(candidates)
+        doubtful = sum(bool(row[DOUBTFUL]) for row in rows)
+        return Redaction(table=table, sure=len(rows) - doubtful, doubtful=doubtful)
     decisions = () if table is None else read_review(table)
-    shared, mapping = rewrite(
-        chats, names=list(names), keep=keep_names, sources=name_sources(), decisions=decisions
-    )
+    shared, mapping = rewrite(chats, **sought, decisions=decisions)
     log_notes([f"{review}: {note}" for note in mapping.notes])
     if folder is not None:
         store_redacted(shared, folder)

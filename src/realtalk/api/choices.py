@@ -7,8 +7,7 @@
     questions_of("swapped", corpus, "audited")                 → (Corpus, Golds)
     budgets_of("retrieved", "none", "1000,2000w")              → (Budget(…), Budget(…))
     simulator_of(None, model="openai/gpt-4o-mini", style=True)  → ("llm", {"model": …, …})
-    predictor_of(None, {}, {"model": None, "seed": 0})         → ("majority", {})
-    guesser_of(None, {}, {"model": None, "seed": 0})           → ("classifier", {})
+    solver_of("guesser", None, "classifier", {}, {"seed": 0})   → ("classifier", {})
     settings_named("p-conv,np-conv")                           → ("p-conv", "np-conv")
 
 The command and Python share these decisions; errors are those that the command prints.
@@ -16,9 +15,8 @@ The command and Python share these decisions; errors are those that the command 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +54,9 @@ def make_labeller(
     ask: Sequence[str] = ASKED,
     device: str = "cpu",
     encoder: str = "auto",
+    threads: int | None = None,
 ) -> Labeller:
-    """The way of measuring by its name, with what it needs."""
+    """The way of measuring by its name, with what it needs; `threads` are those of a worker."""
     for name, is_set, owner in (
         *((name, True, "judge") for name in model.overrides()),
         ("classifiers", classifiers, "hub"),
@@ -73,7 +72,7 @@ def make_labeller(
     if way == "embedded":
         from realtalk.ei.embedded import EmbeddedLabeller
 
-        return EmbeddedLabeller(device=device, encoder=encoder)
+        return EmbeddedLabeller(threads=threads, device=device, encoder=encoder)
     if way == "hub":
         from realtalk.ei.hub import HubLabeller, parse_models
 
@@ -92,28 +91,6 @@ def make_labeller(
             rate=model.rate,
         )
     raise suggest("way to measure", way, list(_WAYS))
-
-
-def labeller_recipe(
-    way: str,
-    classifiers: Sequence[str] = (),
-    *,
-    threads: int | None = None,
-    device: str = "cpu",
-    encoder: str = "auto",
-) -> Callable[[], Labeller]:
-    """How a worker makes its own: what travels to it is no model, but how to build one."""
-    if way == "judge":
-        raise RealtalkError(
-            "a judge is asked, not run: `engine=` is not for it", fix="see `connections=`"
-        )
-    if way == "hub":
-        from realtalk.ei.hub import HubLabeller, parse_models
-
-        return partial(HubLabeller, parse_models(list(classifiers)))
-    from realtalk.ei.embedded import EmbeddedLabeller
-
-    return partial(EmbeddedLabeller, threads=threads, device=device, encoder=encoder)
 
 
 def memory_of(
@@ -260,21 +237,17 @@ def simulator_of(
     return name, solver_settings
 
 
-def predictor_of(
-    predictor: str | None, settings: Mapping[str, Any] | None, options: Mapping[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """The predictor's name and its settings; `options` are those of a language model."""
-    return _solver_of("predictor", predictor, "majority", settings, options)
-
-
-def _solver_of(
+def solver_of(
     what: str,
     solver: str | None,
     plain: str,
     settings: Mapping[str, Any] | None,
     options: Mapping[str, Any],
 ) -> tuple[str, dict[str, Any]]:
-    """A solver's name and its settings; without a name the `plain` one, or llm with a model."""
+    """A solver's name and its settings; without a name the `plain` one, or llm with a model.
+
+    `options` are those of a language model.
+    """
     set_options = {key: value for key, value in options.items() if value is not None}
     name = solver or ("llm" if "model" in set_options else plain)
     solver_settings: dict[str, Any] = dict(settings or {})
@@ -288,13 +261,6 @@ def _solver_of(
     if name == "llm" and "model" not in solver_settings:
         raise RealtalkError(f"the {what} llm needs a model", fix=_NAME_IT)
     return name, solver_settings
-
-
-def guesser_of(
-    guesser: str | None, settings: Mapping[str, Any] | None, options: Mapping[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """The guesser's name and its settings; `options` are those of a language model."""
-    return _solver_of("guesser", guesser, "classifier", settings, options)
 
 
 def settings_named(text: str) -> tuple[Setting, ...]:

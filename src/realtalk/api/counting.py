@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -55,7 +55,8 @@ def describe_by(
 ) -> CorpusStats:
     """Every figure of the corpus; a part that cannot be read leaves none."""
     pieces = {piece.source: piece for piece in stream.pieces}
-    with _place(out) as folder:
+    place = TemporaryDirectory(prefix="realtalk-stats-") if out is None else nullcontext(str(out))
+    with place as folder:
         settings = {"name": stream.name, "format": stream.format, "corpus": _record(stream)}
         make = partial(ChatCounter, pieces)
         job = Job(KIND, tuple(pieces), make, folder, settings, suffix=".json")
@@ -76,12 +77,3 @@ def _record(stream: CorpusStream) -> str:
         digest.update(folder.name.encode() + b"\0")
         digest.update(hashlib.sha256((folder / "corpus.json").read_bytes()).digest())
     return digest.hexdigest()[:16]
-
-
-@contextmanager
-def _place(out: Path | None) -> Iterator[Path]:
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="realtalk-stats-") as folder:
-        yield Path(folder)

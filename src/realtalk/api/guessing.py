@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from realtalk.api.benchmarks import chosen_chats
-from realtalk.api.choices import guesser_of
-from realtalk.api.options import Model, Reading, as_path, value_object
+from realtalk.api.benchmarks import chosen_tasks
+from realtalk.api.choices import solver_of
+from realtalk.api.options import Model, Reading, as_path, is_path, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import named_run
@@ -82,7 +82,6 @@ def who_wrote_it(
     from realtalk.evals import refuse_other_folder
     from realtalk.evals.running import run
     from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
-    from realtalk.persona.turns import tasks_of
     from realtalk.persona.values import make_guesser
 
     place = as_path(out)
@@ -90,16 +89,14 @@ def who_wrote_it(
         refuse_other_folder(place)
     folder = as_path(prompts)
     llm_settings = {**value_object(Model, model).overrides(), "prompts": folder, "seed": seed}
-    solver = make_guesser(*guesser_of(guesser, settings, llm_settings))
+    solver = make_guesser(*solver_of("guesser", guesser, "classifier", settings, llm_settings))
     runs = named_runs(simulated)
     if runs:
         chats = as_corpus(corpus, reading, progress)
         tasks = run_tasks(chats, [run for several in runs.values() for run in several], speaker)
     else:
-        chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
-        tasks = tasks_of(
-            chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
-        )
+        context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+        chats, _, tasks = chosen_tasks(corpus, labels, choice, speaker, context, reading, progress)
     benchmark = GuessBenchmark(
         chats, tasks, simulated=simulated_texts(runs), seed=seed, limit=limit
     )
@@ -110,7 +107,7 @@ def named_runs(runs: Simulated | Sequence[Simulated]) -> dict[str, list[Run]]:
     """Persona runs by simulator: by the name that is given, else by their own."""
     from realtalk.evals.run import Run
 
-    single = isinstance(runs, str | Run) or hasattr(runs, "__fspath__")
+    single = is_path(runs) or isinstance(runs, Run)
     runs_by_name: dict[str, list[Run]] = {}
     for entry in [cast("Simulated", runs)] if single else cast("Sequence[Simulated]", runs):
         name = ""

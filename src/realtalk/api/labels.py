@@ -8,12 +8,13 @@ distinguishability("mychats", "simulated").frame   one row per classifier: an AU
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from realtalk.api.choices import ASKED, labeller_recipe, make_labeller
-from realtalk.api.options import Engine, Model, Reading, as_path, value_object
+from realtalk.api.choices import ASKED, make_labeller
+from realtalk.api.options import Engine, Model, Reading, as_path, is_path, value_object
 from realtalk.api.sources import Readable, as_corpus, as_stream
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
@@ -84,16 +85,18 @@ def label(
 
     rules_of(protocol)
     model_options, spread = value_object(Model, model), value_object(Engine, engine)
-    rubrics = as_path(prompts)
-    labeller = make_labeller(measures, model_options, classifiers, rubrics, ask, device, encoder)
+    way = (measures, model_options, classifiers, as_path(prompts), ask, device, encoder)
+    labeller = make_labeller(*way)
     folder = as_path(out)
     stream = as_stream(corpus)
     in_parts = stream is not None and len(stream.pieces) > 1 and measures != "judge"
     if spread or in_parts:
+        if measures == "judge":
+            raise RealtalkError(
+                "a judge is asked, not run: `engine=` is not for it", fix="see `connections=`"
+            )
         workers = spread.backend(device)
-        build = labeller_recipe(
-            measures, classifiers, threads=workers.threads, device=device, encoder=encoder
-        )
+        build = partial(make_labeller, *way, workers.threads)  # what travels is no model
         source = stream or as_corpus(corpus)
         labels = label_blocks(
             source, build, workers, protocol, folder, fresh=fresh, progress=progress
@@ -123,7 +126,7 @@ def labels_of(source: Labels | Readable, protocol: str | None = None) -> Labels:
         return source
     if isinstance(source, Run):
         raise RealtalkError("expected Labels, got a Run", fix="give labels or a corpus")
-    if (isinstance(source, str) or hasattr(source, "__fspath__")) and is_labels(Path(source)):
+    if is_path(source) and is_labels(Path(source)):
         return Labels.load(source, protocol)
     return label(source, protocol=protocol or "turns")
 

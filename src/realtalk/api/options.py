@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from realtalk.errors import RealtalkError
 
@@ -120,6 +120,11 @@ class Engine:
         from realtalk.engine.engines import choose
 
         return choose(self.name, self.workers, self.address, device)
+
+
+def is_path(value: object) -> TypeGuard[str | PathLike[str]]:
+    """Whether a value names a place: a text or a path."""
+    return isinstance(value, str) or hasattr(value, "__fspath__")
 
 
 def as_path(place: str | PathLike[str] | None) -> Path | None:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from realtalk.api.guessing import Simulated, named_runs
-from realtalk.api.options import Model, Reading, value_object
+from realtalk.api.options import Model, Reading, is_path, value_object
 from realtalk.api.persona import talk_room
-from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, path_of, stored_place
+from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, stored_place
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -187,9 +187,9 @@ def is_chats(part: Part) -> bool:
     """Whether a part is chats alone, and no run made from them."""
     from realtalk.formats.store import is_stored
 
-    if not isinstance(part, str) and not hasattr(part, "__fspath__"):
+    if not is_path(part):
         return not hasattr(part, "save")  # labels and runs have a folder of their own
-    place = Path(path_of(part))
+    place = Path(part)
     return is_stored(place) or not _holds_runs(place)
 
 
@@ -204,8 +204,8 @@ def _folder(part: Part, temporary: Path, names: UniqueNames) -> Path:
         return part.save(temporary / "labels" / names.free(file_stem(part.corpus)))
     if isinstance(part, Run):
         return part.save(temporary / "runs" / names.free(file_stem(part.name)))
-    if (isinstance(part, str) or hasattr(part, "__fspath__")) and _holds_runs(Path(path_of(part))):
-        return Path(path_of(part))
+    if is_path(part) and _holds_runs(Path(part)):
+        return Path(part)
     reading = as_reading(part)
     name = names.free(file_stem(reading.corpus.name))
     return store(reading, temporary / "corpora" / name)
@@ -287,10 +287,9 @@ def studio(
         "settings": settings,
         "style": style,
         "partner": partner,
+        "model": value_object(Model, model).overrides() and model,
     }
     talk_settings: dict[str, Any] = {name: value for name, value in talk_options.items() if value}
-    if value_object(Model, model).overrides():
-        talk_settings["model"] = model
     if talk is None and talk_settings:
         raise RealtalkError("nobody is named who is simulated", fix="name one: `talk=NAME`")
     place, desk = open_desk(

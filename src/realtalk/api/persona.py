@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.benchmarks import chosen_chats
+from realtalk.api.benchmarks import chosen_tasks
 from realtalk.api.choices import simulator_of
 from realtalk.api.options import Model, Reading, as_path, value_object
 from realtalk.api.sources import Readable, as_corpus
@@ -99,7 +99,7 @@ def tune(
     from realtalk.persona.tuned import training_set
     from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
-    from realtalk.persona.turns import own_learning, tasks_of
+    from realtalk.persona.turns import named_speaker, own_learning
 
     settings = TuneSettings(
         epochs=epochs,
@@ -115,11 +115,11 @@ def tune(
     loaded = load(base, device=device, cache=as_path(cache), progress=progress)
     chats = as_corpus(corpus, reading, progress)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
-    if (who := _alone(chats, speaker, whole)) is not None:
+    who = named_speaker(chats, speaker)
+    if whole or sum(who in chat.speakers for chat in chats.chats) == 1:  # nothing to test on
         learning = own_learning(chats, who, **context)
     else:
-        chats, choices = chosen_chats(chats, labels, choice, speaker, progress=progress)
-        (task,) = tasks_of(chats, choices, **context)
+        *_, (task,) = chosen_tasks(chats, labels, choice, speaker, context, progress=progress)
         learning = task.learning
     learned, about = training_set(base, loaded, learning, examples)
     if len(learned) < len(learning.turns):
@@ -194,7 +194,9 @@ def export_dataset(
         from realtalk.redaction.sources import name_sources
 
         clean, _ = redact(chats, names=list(names), sources=name_sources())
-        stand_in = _same_place(chats, clean, who)
+        pairs = zip(chats.chats, clean.chats, strict=True)
+        names_of = (pair for a, b in pairs for pair in zip(a.speakers, b.speakers, strict=True))
+        stand_in = dict(names_of)[who]
         _LOG.info("%s is written as %s", who, stand_in)
         chats, who = clean, stand_in
     tuning_set = build_tuning_set(chats, who, to, exchanges)
@@ -331,25 +333,6 @@ def learned_from(
     return own_learning(replace(corpus, chats=only) if only else corpus, speaker, **context)
 
 
-def _same_place(chats: Corpus, clean: Corpus, speaker: str) -> str:
-    """What a speaker is called in the same chats after they were redacted."""
-    pairs = zip(chats.chats, clean.chats, strict=True)
-    names = (pair for a, b in pairs for pair in zip(a.speakers, b.speakers, strict=True))
-    return next(new for old, new in names if old == speaker)
-
-
-def _alone(corpus: Corpus, speaker: str, whole: bool) -> str | None:
-    """The speaker, where all that they wrote is learned from: they have one chat, or it is asked.
-
-    None where one chat is kept to be tested on.
-    """
-    from realtalk.persona.turns import named_speaker
-
-    name = named_speaker(corpus, speaker)
-    chats = sum(name in chat.speakers for chat in corpus.chats)
-    return name if whole or chats == 1 else None
-
-
 def tested_turns(
     corpus: Readable,
     *,
@@ -385,12 +368,12 @@ def tested_turns(
     import polars as pl
 
     from realtalk.evals.tables import ResultTable
+    from realtalk.files.json_objects import write_objects
     from realtalk.persona.choosing import choice_rows, difference
-    from realtalk.persona.turns import tasks_of
+    from realtalk.persona.prompting import text_of
 
-    chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
-    tasks = tasks_of(chats, choices, **context)
+    _, choices, tasks = chosen_tasks(corpus, labels, choice, speaker, context, reading, progress)
     total = sum(len(task.turns) for task in tasks)
     first = sum(chosen_turns.turns[chosen_turns.test] for chosen_turns in choices) - total
     learning = sum(len(task.learning.turns) for task in tasks)
@@ -400,21 +383,10 @@ def tested_turns(
         *(line for chosen_turns in choices if (line := difference(chosen_turns))),
     ]
     if out is not None:
-        _write_prompts(Path(out), tasks)
+        prompts = ((task.speaker, prompt) for task in tasks for prompt in task.prompts)
+        rows = ({"speaker": who, "id": it.id, "prompt": text_of(it)} for who, it in prompts)
+        write_objects(Path(out), rows)
         notes.append(f"wrote {total:,} prompts to {out}")
     frame = pl.DataFrame(choice_rows(choices), infer_schema_length=None)
     details = {"turns": total, "learning_turns": learning, "left_out": first}
     return ResultTable("what is learned from and tested", frame, notes, details)
-
-
-def _write_prompts(out: Path, tasks: Sequence[Any]) -> None:
-    import orjson
-
-    from realtalk.files.writing import atomic_path, check_holder
-    from realtalk.persona.prompting import text_of
-
-    with atomic_path(check_holder(out)) as temporary, temporary.open("wb") as stream:
-        for task in tasks:
-            for prompt in task.prompts:
-                row = {"speaker": task.speaker, "id": prompt.id, "prompt": text_of(prompt)}
-                stream.write(orjson.dumps(row) + b"\n")

@@ -413,9 +413,7 @@ def contexts(
         rt.memory.contexts("sample", memory="recent", out="recent.jsonl")
         rt.memory.contexts("sample", budget="500,1000", out="budgets.jsonl")
     """
-    import orjson
-
-    from realtalk.files.writing import atomic_path, check_holder
+    from realtalk.files.json_objects import write_objects
     from realtalk.memory.asking import Plan
     from realtalk.memory.asking import contexts as recall
     from realtalk.memory.readers import NoReader
@@ -433,10 +431,7 @@ def contexts(
     )
     if file.is_dir():
         raise RealtalkError("is a folder", where=str(file), fix="name a file: contexts.jsonl")
-    with atomic_path(check_holder(file)) as temporary, temporary.open("wb") as stream:
-        for row in recall(plan, progress):
-            stream.write(orjson.dumps(row) + b"\n")
-    return file
+    return write_objects(file, recall(plan, progress))
 
 
 def score(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from realtalk.api.options import Reading, value_object
+from realtalk.api.options import Reading, is_path, value_object
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -126,8 +126,8 @@ def log_notes(notes: Sequence[str]) -> None:
 def _open(path: Readable, format_name: str | None, options: ReadOptions) -> OpenedSource:
     from realtalk.formats.opening import OpenedSource, open_reading
 
-    if isinstance(path, str) or hasattr(path, "__fspath__"):
-        return open_reading(path_of(path), format_name, options)
+    if is_path(path):
+        return open_reading(str(path), format_name, options)
     reading = as_reading(path)
     return OpenedSource(reading, None, reading.tables.format)
 
@@ -180,16 +180,15 @@ def stored_place(source: Readable) -> Path | None:
     """The folder of a stored corpus; None of anything else."""
     from realtalk.formats.store import is_stored
 
-    named = isinstance(source, str) or hasattr(source, "__fspath__")
-    return Path(path_of(source)) if named and is_stored(Path(path_of(source))) else None
+    return Path(source) if is_path(source) and is_stored(Path(source)) else None
 
 
 def as_stream(source: Readable, option: str | None = None) -> CorpusStream | None:
     """A stored corpus in pieces; None of anything else, unless a parameter needs it."""
     from realtalk.formats.store import open_stream, opened_stream
 
-    if isinstance(source, str) or hasattr(source, "__fspath__"):
-        path = path_of(source)
+    if is_path(source):
+        path = str(source)
         return open_stream(path) if option is None else opened_stream(path, f"`{option}=`")
     if option is None:
         return None
@@ -201,7 +200,7 @@ def as_stream(source: Readable, option: str | None = None) -> CorpusStream | Non
 
 def path_of(source: object) -> str:
     """A path or a sample's name as text; anything else is refused by its type."""
-    if not isinstance(source, str | Path) and not hasattr(source, "__fspath__"):
+    if not is_path(source):
         raise RealtalkError(
             f"{type(source).__name__} holds no chats",
             fix="give a path, a sample's name, a Corpus or a stored folder",

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 from realtalk.api.options import Reading, as_path
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
+from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, Trouble, silent
-from realtalk.registry import read_value
+from realtalk.registry import kind_in, read_value, suggest
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from realtalk.evals.run import Run
     from realtalk.evals.tables import ResultTable
 
-_KINDS = {"bool": bool, "int": int, "float": float}
 _OWN = frozenset({"corpus", "out", "fresh", "progress", "settings"})  # what a sweep decides itself
 _ALIASES = {"leak": "leaks"}  # options whose parameter is called otherwise
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -140,11 +140,12 @@ def sweep(
         for values in itertools.product(*axes.values())
     ]
     chats = as_corpus(corpus, reading, progress)
+    names = UniqueNames("{}-{}")  # of values that differ only in what no folder can be called
     runs: dict[str, Run] = {}
     values: dict[str, Mapping[str, Any]] = {}
     for number, combination in enumerate(combinations):
         differences = {key: combination[key] for key in differing}
-        name = _apart(folder_name(differences), runs)
+        name = names.free(folder_name(differences))
 
         def advance(done: int, total: int, what: str, head: str = f"{number + 1}: {name}") -> None:
             progress(done, total, what if isinstance(what, Trouble) else f"{head}: {what}")
@@ -160,11 +161,12 @@ def sweep(
 
 def _benchmark(name: str) -> Callable[..., Run]:
     from realtalk.api import benchmarks, guessing
-    from realtalk.registry import suggest
 
-    functions = (benchmarks.probe, benchmarks.simulate, benchmarks.predict, guessing.who_wrote_it)
     by_name: dict[str, Callable[..., Run]] = {
-        benchmark.__name__: benchmark for benchmark in functions
+        "probe": benchmarks.probe,
+        "simulate": benchmarks.simulate,
+        "predict": benchmarks.predict,
+        "who_wrote_it": guessing.who_wrote_it,
     }
     if name not in by_name:
         raise suggest("benchmark", name, list(by_name))
@@ -185,14 +187,6 @@ def folder_name(combination: Mapping[str, Any]) -> str:
     )
 
 
-def _apart(name: str, names: Mapping[str, Any]) -> str:
-    """Values that differ only in what a folder cannot be called are numbered."""
-    numbered = (f"{name}-{number}" for number in itertools.count(2))
-    return next(
-        candidate for candidate in itertools.chain([name], numbered) if candidate not in names
-    )
-
-
 def _convert(parameters: Mapping[str, inspect.Parameter], key: str, value: Any) -> Any:
     """A value as its parameter takes it; what is no parameter is a setting, which is read later."""
     name = _ALIASES.get(key, key)
@@ -200,15 +194,10 @@ def _convert(parameters: Mapping[str, inspect.Parameter], key: str, value: Any) 
         raise RealtalkError(f"'{key}' is not to be swept", fix="give it as an option")
     if name not in parameters or not isinstance(value, str):
         return value
-    kinds = [part.strip() for part in str(parameters[name].annotation).split("|")]
-    if kinds[0].startswith("Sequence"):
+    annotation = str(parameters[name].annotation)
+    if annotation.startswith("Sequence"):
         return (value,)
-    kind = (
-        str
-        if "str" in kinds
-        else next((_KINDS[kind_name] for kind_name in kinds if kind_name in _KINDS), str)
-    )
-    return read_value(value, kind, f"setting {key}")
+    return read_value(value, kind_in(annotation), f"setting {key}")
 
 
 def _arguments(

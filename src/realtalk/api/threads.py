@@ -27,6 +27,10 @@ class ReplyPrompt(str):
     key: str
     setting: str
 
+    def to_json(self) -> dict[str, str]:
+        """The text with what it is the prompt of."""
+        return {"key": self.key, "setting": self.setting, "prompt": self}
+
 
 class SampleCounts:
     """How many replies there are to learn from and to predict."""

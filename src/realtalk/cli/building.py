@@ -14,7 +14,8 @@
 Parameters before the `*` are arguments, the others options. Value objects (`Reading`,
 `Model`, `Engine`) become one option per field, in a panel of their own. Sequences are written with
 commas, mappings as KEY=VALUE, and calls among the examples are shown as commands. What only the
-command has (`--json`, `--fail-on`) are keyword parameters of `show`, which prints the result.
+command has (`--fail-on`) are documented keyword parameters of `show`, which prints the result; what
+returns something has `--json`, too.
 """
 
 from __future__ import annotations
@@ -22,15 +23,17 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from realtalk.api.options import Engine, Model, Reading
+from realtalk.cli import printing
 from realtalk.errors import RealtalkError
+from realtalk.registry import kind_in
 
 Show = Callable[..., int | None]
 PIPE = "<stdin>"  # stands for a lone "-", which the command-line library takes for an option
@@ -54,14 +57,13 @@ _OPTIONS = {
     "to": ("--to", "-t"),
     "yes": ("--yes", "-y"),
 }
-_PANELS: Mapping[type, Group] = {
+_OBJECTS: Mapping[type, Group] = {
     Reading: Group("Reading", sort_key=2),
     Model: Group("Model", sort_key=3),
     Engine: Group("Many machines", sort_key=4),
 }
 _USUAL = Group("Options", sort_key=1)
 _FEWEST_EXAMPLES = 3
-_KINDS: Mapping[str, type] = {"bool": bool, "int": int, "float": float}
 
 
 @dataclass(frozen=True)
@@ -72,147 +74,136 @@ class Option:
     annotation: str
     default: Any
     help: str
-    group: Group
-    keywords: tuple[str, ...]  # empty: an argument
+    group: Group = _USUAL
+    is_argument: bool = False
+    owner: str = ""  # the parameter whose value has it as a field
+    field: str = ""
 
-    @cached_property
-    def kinds(self) -> list[str]:
-        return [part.strip().strip('"') for part in self.annotation.split("|")]
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """How it is spelled; an argument is not."""
+        if self.is_argument:
+            return ()
+        return _OPTIONS.get(self.name, (f"--{self.name.replace('_', '-')}",))
 
     @property
     def is_mapping(self) -> bool:
-        return any(kind.startswith("Mapping") for kind in self.kinds)
+        return "Mapping[" in self.annotation
 
     @property
-    def is_sequence(self) -> bool:
-        return any(kind.startswith("Sequence") for kind in self.kinds)
-
-    @property
-    def kind(self) -> type:
-        """What the words of the command line are read as."""
-        kinds = [] if "str" in self.kinds else self.kinds
-        return next((_KINDS[kind] for kind in kinds if kind in _KINDS), str)
+    def is_several(self) -> bool:
+        return self.is_mapping or "Sequence[" in self.annotation
 
     def parameter(self) -> inspect.Parameter:
         """The same as the command-line library takes it."""
-        several = self.is_mapping or self.is_sequence
-        kind: Any = (tuple[str, ...] if several else self.kind) if self.keywords else self.kind
-        required = self.default is inspect.Parameter.empty
-        shows_default = not (required or several or self.default in (None, "", False, ()))
+        places, default = inspect.Parameter, self.default
+        place: Any = places.POSITIONAL_ONLY
+        is_required = default is places.empty
+        kind: Any = kind_in(self.annotation)
+        if self.is_several:
+            place = places.VAR_POSITIONAL
+            kind = kind if self.is_argument else tuple[str, ...]
+            default = places.empty if self.is_argument or is_required else ()
+        else:
+            kind = kind if is_required else kind | None
         about = Parameter(
             name=self.keywords or None,
             help=self.help,
             group=self.group,
-            negative=None if self.default is True else (),
-            show_default=shows_default,
+            negative=None if default is True else (),
+            show_default=default not in (places.empty, None, "", False, ()),
         )
-        places = inspect.Parameter
-        argument = places.VAR_POSITIONAL if several else places.POSITIONAL_ONLY
-        return inspect.Parameter(
+        return places(
             self.name,
-            places.KEYWORD_ONLY if self.keywords else argument,
-            default=(
-                (() if self.keywords else inspect.Parameter.empty)
-                if several and not required
-                else self.default
-            ),
-            annotation=Annotated[kind if required or several else kind | None, about],
+            place if self.is_argument else places.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[kind, about],
         )
 
     def value(self, words: Any) -> Any:
         """What the function takes, of what was written."""
         if self.is_mapping:
-            return dict(self._pairs(words))
-        if self.is_sequence and self.keywords:
+            return self._mapping(words)
+        if self.is_several and not self.is_argument:
             return [part.strip() for text in words for part in text.split(",") if part.strip()]
         return words
 
-    def _pairs(self, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-        keys: set[str] = set()
+    def _mapping(self, texts: Iterable[str]) -> dict[str, str]:
+        values: dict[str, str] = {}
         for text in texts:
-            key, equals, value = (part.strip() for part in text.partition("="))
-            if not (key and equals and value):
+            key, _, value = (part.strip() for part in text.partition("="))
+            if not (key and value):
                 raise RealtalkError(
                     f"'{text}' is not KEY=VALUE", fix=f"write {self.keywords[0]} KEY=VALUE"
                 )
-            if key in keys:
+            if key in values:
                 raise RealtalkError(f"'{key}' is set twice", fix="say it once")
-            keys.add(key)
-            yield key, value
+            values[key] = value
+        return values
+
+    def words(self, value: Any) -> str:
+        """A value as it is typed."""
+        if isinstance(value, bool):
+            return self.keywords[0] if value else self.keywords[0].replace("--", "--no-")
+        if isinstance(value, dict):
+            texts = [f"{key}={entry}" for key, entry in value.items()]
+        else:
+            texts = [str(part) for part in value] if isinstance(value, list) else [str(value)]
+            texts = texts if self.is_argument else [",".join(texts)]
+        quoted = (f'"{text}"' if re.search(r"[\s*?&;]", text) else text for text in texts)
+        return " ".join(" ".join((*self.keywords[:1], text)) for text in quoted)
 
 
-@dataclass(frozen=True)
-class Docstring:
-    """A docstring in Google form, in parts."""
-
-    text: str  # summary and paragraphs
-    sections: Mapping[str, str]
-
-    @classmethod
-    def of(cls, source: Any) -> Docstring:
-        """The docstring of a function or class."""
-        parts = re.split(r"^(\w+):\n(?=    )", inspect.getdoc(source) or "", flags=re.MULTILINE)
-        return cls(parts[0].strip(), dict(zip(parts[1::2], parts[2::2], strict=True)))
-
-    def entries(self, *names: str) -> dict[str, str]:
-        """`name: help` lines of a section, continued where they are indented further."""
-        texts: dict[str, str] = {}
-        for section in names:
-            text = self.sections.get(section, "")
-            for entry in re.finditer(r"^    (\w+): (.*(?:\n     .*)*)", text, re.MULTILINE):
-                texts[entry[1]] = " ".join(entry[2].split())
-        return texts
+def sections(source: Any) -> dict[str, str]:
+    """A docstring in Google form, in parts; what stands above the sections is called ""."""
+    parts = re.split(r"^(\w+):\n(?=    )", inspect.getdoc(source) or "", flags=re.MULTILINE)
+    return {"": parts[0].strip(), **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
+def entries(source: Any, section: str = "Args") -> dict[str, str]:
+    """`name: help` lines of a section, continued where they are indented further."""
+    text = sections(source).get(section, "")
+    listed = re.finditer(r"^    (\w+): (.*(?:\n     .*)*)", text, re.MULTILINE)
+    return {entry[1]: " ".join(entry[2].split()) for entry in listed}
+
+
+@dataclass(frozen=True, eq=False)
 class Command:
     """A function with what prints its result, as one command."""
 
-    def __init__(
-        self,
-        words: str,
-        function: Callable[..., Any],
-        show: Show,
-        default_verb: str = "run",
-        retry: Callable[[RealtalkError], Mapping[str, Any] | None] | None = None,
-        **supply: Any,
-    ) -> None:
-        self.words = words  # "probe", "runs show"
-        self.retry = retry  # what is to be called with instead, once an error told what is missing
-        self.supply = supply  # what the command gives where nothing was written
-        self.default_verb = default_verb  # what the first command of a group is also called
-        self.function = function
-        self.show = show
+    words: str  # "probe", "runs show"
+    function: Callable[..., Any]
+    show: Show | None = None  # none: what was to be said was said while it ran
+    default_verb: str = "run"  # what the first command of a group is also called
+    has_json: bool = True
+    # What is to be called with as well, once an error told what is missing.
+    retry: Callable[[RealtalkError], Mapping[str, Any] | None] | None = None
+    supply: Mapping[str, Any] = field(default_factory=dict)  # for what was not written
 
     @cached_property
-    def _about(self) -> Docstring:
-        return Docstring.of(self.function)
+    def _sections(self) -> dict[str, str]:
+        return sections(self.function)
 
     @cached_property
     def _parameters(self) -> dict[str, inspect.Parameter]:
         return dict(inspect.signature(self.function).parameters)
 
     @cached_property
-    def _printing(self) -> dict[str, inspect.Parameter]:
-        """What only the command has: what `show` lists. It may take values of the function, too."""
-        own = inspect.signature(self.show).parameters
-        listed = Docstring.of(self.show).entries("Args")
-        return {name: own[name] for name in listed if name not in self._parameters}
-
-    @cached_property
     def options(self) -> tuple[Option, ...]:
-        """Every argument and option, in the order of the function."""
-        helps = self._about.entries("Args")
+        """Every argument and option: the function's in their order, then those of printing."""
+        helps = entries(self.function)
         options: list[Option] = []
         for name, parameter in self._parameters.items():
-            kind = _object_in(str(parameter.annotation))
+            kind = _object_in(parameter)
             if kind is not None:
-                options.extend(_fields(name, kind))
+                options += _fields(name, kind)
             elif not _is_hidden(parameter):
                 options.append(_option(parameter, helps.get(name, "")))
-        texts = Docstring.of(self.show).entries("Args")
-        options.extend(
-            _option(parameter, texts.get(name, "")) for name, parameter in self._printing.items()
-        )
+        if self.show is not None:
+            own = inspect.signature(self.show).parameters
+            options += [_option(own[name], text) for name, text in entries(self.show).items()]
+            if self.has_json:
+                options.append(Option("json", "bool", False, "Print JSON."))
         return tuple(options)
 
     @property
@@ -224,69 +215,62 @@ class Command:
 
     def __call__(self, *arguments: Any, **options: Any) -> int | None:
         """Calls the function with what was written, and prints what it returns."""
-        from realtalk.cli.printing import running
-
-        positional = [option for option in self.options if not option.keywords]
-        arguments = tuple("-" if argument == PIPE else argument for argument in arguments)
-        values = {
-            option.name: option.value(options[option.name])
-            for option in self.options
-            if option.name in options
-        }
-        if positional and positional[-1].is_sequence:
-            at = len(positional) - 1
-            arguments = (*arguments[:at], list(arguments[at:]))
-        values |= {
-            option.name: argument for option, argument in zip(positional, arguments, strict=False)
-        }
-        calls: dict[str, Any] = {}
-        with running(self, calls):
-            for name, parameter in self._parameters.items():
-                kind = _object_in(str(parameter.annotation))
-                if kind is not None:
-                    own = {option.name: field for field, option in _named_fields(name, kind)}
-                    field_values = {own[key]: values.pop(key) for key in [*values] if key in own}
-                    calls[name] = kind(**field_values)
-                elif name in values:
-                    calls[name] = values.pop(name)
-                if name in self.supply and not calls.get(name):
-                    calls[name] = self.supply[name]
+        words = ["-" if word == PIPE else word for word in arguments]
+        for option in (option for option in self.options if option.is_argument):
+            if option.is_several:
+                options[option.name] = words
+            elif words:
+                options[option.name] = words.pop(0)
+        calls = dict(self.supply)
+        objects: dict[str, dict[str, Any]] = {}
+        shown: dict[str, Any] = {}
+        for option in self.options:
+            if option.name not in options:
+                continue
+            value = option.value(options[option.name])
+            if option.owner:
+                objects.setdefault(option.owner, {})[option.field] = value
+            elif option.name in self._parameters:
+                calls[option.name] = value
+            else:
+                shown[option.name] = value
+        for name, values in objects.items():
+            kind = _object_in(self._parameters[name])
+            calls[name] = None if kind is None else kind(**values)
+        with printing.running(self, calls):
             result = self._call(calls)
-            keywords = inspect.signature(self.show).parameters
-            shown_options = {
-                name: value
-                for name, value in calls.items()
-                if name in keywords and keywords[name].kind is inspect.Parameter.KEYWORD_ONLY
-            }
-            return self.show(result, **values, **shown_options)
+            if self.show is None:
+                return None
+            printing.Output.is_json = shown.pop("json", False)
+            _, *others = inspect.signature(self.show).parameters
+            shown |= {name: value for name, value in calls.items() if name in others}
+            return self.show(result, **shown)
 
     def _call(self, calls: dict[str, Any]) -> Any:
         """The function's result, with a bar; called again where somebody answers a question."""
-        from realtalk.cli.printing import progress
-
-        while True:
-            try:
-                if "progress" not in self._parameters:
-                    return self.function(**calls)
-                with progress(self.words) as advance:
-                    return self.function(**calls, progress=advance)
-            except RealtalkError as error:
-                more = self.retry(error) if self.retry else None
-                if more is None:
-                    raise
-                for name, value in more.items():
-                    calls[name] = {**(calls.get(name) or {}), **value}
+        try:
+            if "progress" not in self._parameters:
+                return self.function(**calls)
+            with printing.progress(self.words) as advance:
+                return self.function(**calls, progress=advance)
+        except RealtalkError as error:
+            more = self.retry(error) if self.retry else None
+            if more is None:
+                raise
+        return self._call(
+            calls | {name: {**(calls.get(name) or {}), **value} for name, value in more.items()}
+        )
 
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
-        return self._about.text.partition("\n")[0]
+        return self._sections[""].partition("\n")[0]
 
     @property
     def help(self) -> str:
         """What the docstring says, with parameters spelled as options."""
         names = self.option_names
-        text = re.sub(r"`(\w+)`", lambda match: names.get(match[1], match[0]), self._about.text)
+        text = re.sub(r"`(\w+)`", lambda match: names.get(match[1], match[0]), self._sections[""])
         return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
     @property
@@ -302,57 +286,32 @@ class Command:
         """
         lines = list(self._example_calls())
         yield from lines
-        if 0 < len(lines) < _FEWEST_EXAMPLES and "json" in self._printing:
+        if 0 < len(lines) < _FEWEST_EXAMPLES and "json" in self.option_names:
             yield f"{lines[0]} --json"
 
     def _example_calls(self) -> Iterator[str]:
-        for line in self._about.sections.get("Example", "").splitlines():
-            code, _, comment = line.partition("  # ")
-            try:
-                call = ast.parse(code.strip().removeprefix(">>> ")).body[0]
-            except (SyntaxError, IndexError):
-                continue
-            value = getattr(call, "value", None)
-            if isinstance(value, ast.Call) and _last_name(value.func) == self.function.__name__:
-                yield self._line(value) + (f"    # {comment}" if comment else "")
+        for line in self._sections.get("Example", "").splitlines():
+            code, _, comment = line.strip().partition("  # ")
+            call = ast.parse(code, mode="eval").body if code.startswith("rt.") else None
+            if isinstance(call, ast.Call) and _last_name(call.func) == self.function.__name__:
+                pairs = sorted(self._pairs(call), key=lambda pair: not pair[0].is_argument)
+                words = (option.words(value) for option, value in pairs)
+                shell = " ".join(("realtalk", self.words, *words))
+                yield f"{shell}    # {comment}" if comment else shell
 
-    def _line(self, call: ast.Call) -> str:
-        positional = [option for option in self.options if not option.keywords]
-        words = ["realtalk", *self.words.split()]
+    def _pairs(self, call: ast.Call) -> Iterator[tuple[Option, Any]]:
+        """Options of a call with their values; of a value object its fields."""
         by_name = {option.name: option for option in self.options}
-        names = list(self._parameters)
-        arguments = [(names[at], node) for at, node in enumerate(call.args)]
-        arguments += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
-        for name, node in sorted(
-            arguments, key=lambda pair: by_name.get(pair[0]) not in positional
-        ):
-            words += self._words(by_name, name, node)
-        return " ".join(words)
-
-    def _words(self, by_name: Mapping[str, Option], name: str, node: ast.expr) -> Iterator[str]:
-        if isinstance(node, ast.Call):  # a value object
-            for keyword in node.keywords:
-                yield from self._words(by_name, keyword.arg or "", keyword.value)
-            if node.args:
-                yield from self._words(by_name, name, node.args[0])
-            return
-        value: Any = ast.literal_eval(node)
-        option = by_name.get(name) or by_name["format"]  # `reading="whatsapp"`
-        if isinstance(value, dict):
-            texts = [f"{key}={entry}" for key, entry in value.items()]
-        elif isinstance(value, list | tuple):
-            texts = list(map(str, value))
-            texts = [",".join(texts)] if option.keywords else texts
-        else:
-            texts = [str(value)]
-        for text in texts:
-            word = f'"{text}"' if re.search(r"[\s*?&;]", text) else text
-            if not option.keywords:
-                yield word
-            elif isinstance(value, bool):
-                yield option.keywords[0] if value else option.keywords[0].replace("--", "--no-")
-            else:
-                yield f"{option.keywords[0]} {word}"
+        nodes = [*zip(self._parameters, call.args, strict=False)]
+        nodes += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+        for name, node in nodes:
+            fields_or_node = [(name, node)]
+            if isinstance(node, ast.Call):
+                fields_or_node = [(keyword.arg or "", keyword.value) for keyword in node.keywords]
+                fields_or_node += [(name, value) for value in node.args]
+            for key, value in fields_or_node:
+                # `reading="whatsapp"` names the format
+                yield by_name.get(key) or by_name["format"], ast.literal_eval(value)
 
     def make_callable(self) -> Callable[..., Any]:
         """The function that the command-line library registers."""
@@ -371,49 +330,41 @@ class Command:
 
 def _is_hidden(parameter: inspect.Parameter) -> bool:
     """Whether a parameter is no option: what Python alone can give, such as a function."""
-    kinds = [part.strip() for part in str(parameter.annotation).split("|")]
-    is_code = kinds[0].startswith(("Callable", "tuple", "Progress")) and "str" not in kinds
-    return is_code or parameter.kind is parameter.VAR_KEYWORD
+    annotation = str(parameter.annotation)
+    is_code = annotation.startswith(("Callable", "tuple", "Progress"))
+    return (is_code and not annotation.endswith("| str")) or parameter.kind is parameter.VAR_KEYWORD
 
 
 def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def _object_in(annotation: str) -> type | None:
-    """The value object that an annotation names."""
-    words = {part.strip().strip('"') for part in annotation.split("|")}
-    return next((kind for kind in _PANELS if kind.__name__ in words), None)
+def _object_in(parameter: inspect.Parameter) -> type | None:
+    """The value object that a parameter takes."""
+    words = re.split(r'[\s|"]+', str(parameter.annotation))
+    return next((kind for kind in _OBJECTS if kind.__name__ in words), None)
 
 
-def _fields(parameter: str, kind: type) -> list[Option]:
-    return [option for _, option in _named_fields(parameter, kind)]
-
-
-def _named_fields(parameter: str, kind: type) -> list[tuple[str, Option]]:
+def _fields(parameter: str, kind: type) -> Iterator[Option]:
     """The fields of a value object as options; `name` is called like the parameter."""
-    helps = Docstring.of(kind).entries("Attributes")
-    options: list[tuple[str, Option]] = []
-    for field in fields(kind):
-        name = parameter if field.name == "name" else field.name
-        default = {} if field.default is MISSING else field.default
-        spelled = _option_names(name)
-        option = Option(name, str(field.type), default, helps[field.name], _PANELS[kind], spelled)
-        options.append((field.name, option))
-    return options
+    helps = entries(kind, "Attributes")
+    for own in fields(kind):
+        yield Option(
+            parameter if own.name == "name" else own.name,
+            str(own.type),
+            {} if own.default is MISSING else own.default,
+            helps[own.name],
+            _OBJECTS[kind],
+            owner=parameter,
+            field=own.name,
+        )
 
 
 def _option(parameter: inspect.Parameter, help_text: str) -> Option:
-    is_argument = parameter.kind is not parameter.KEYWORD_ONLY
     return Option(
         parameter.name,
         str(parameter.annotation),
         parameter.default,
         help_text,
-        _USUAL,
-        () if is_argument else _option_names(parameter.name),
+        is_argument=parameter.kind is not parameter.KEYWORD_ONLY,
     )
-
-
-def _option_names(name: str) -> tuple[str, ...]:
-    return _OPTIONS.get(name, (f"--{name.replace('_', '-')}",))

@@ -27,7 +27,7 @@ from realtalk.api import (
     threads,
 )
 from realtalk.cli import demo, showing, talking
-from realtalk.cli.building import Command, Docstring
+from realtalk.cli.building import Command, entries
 
 GROUPS = {
     "ei": "Label every turn with emotional intelligence (EI).",
@@ -46,17 +46,14 @@ def _batch(function: Callable[..., Any]) -> Command:
     """`realtalk batch check INPUTS --out DIR`: options of `batch`, and of the function."""
     name = function.__name__
     own = inspect.signature(function).parameters
-    shared = inspect.signature(batch.batch).parameters
-    more = [own[option] for option in batch.OPTIONS[name] if option in own]
+    _, *shared, _ = inspect.signature(batch.batch).parameters.values()
 
-    def call(**options: Any) -> batch.BatchResult:
+    def call(**options: Any) -> Any:
         return batch.batch(function, **options)
 
-    parameters = [
-        parameter for parameter in shared.values() if parameter.name not in ("function", "options")
-    ]
-    call.__signature__ = inspect.Signature([*parameters, *more])  # type: ignore[attr-defined]
-    helps = {**Docstring.of(function).entries("Args"), **Docstring.of(batch.batch).entries("Args")}
+    parameters = [*shared, *(own[option] for option in batch.OPTIONS[name])]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    helps = {**entries(function), **entries(batch.batch)}
     lines = [f"    {option}: {text}" for option, text in helps.items()]
     verb = {"report": "Write a page about"}.get(name, name.capitalize())
     text = f"{verb} every input by itself, into one folder."
@@ -70,6 +67,8 @@ def _batch(function: Callable[..., Any]) -> Command:
     return Command(f"batch {name}", call, showing.show_batch)
 
 
+_CONSENT = {"consent": talking.ask}
+
 COMMANDS = (
     Command("read", sources.read, showing.show_corpus, retry=talking.ask_people),
     Command("export", chats.export, showing.show_exported),
@@ -77,9 +76,9 @@ COMMANDS = (
     Command("redact", chats.redact, showing.show_redaction),
     Command("stats", chats.stats, showing.show_stats),
     Command("report", pages.report, showing.show_page),
-    Command("studio", pages.studio, showing.show_nothing, on_start=talking.show_link),
-    Command("mcp", pages.mcp, showing.show_nothing),
-    Command("demo", demo.demo, showing.show_nothing),
+    Command("studio", pages.studio, supply={"on_start": talking.show_link}),
+    Command("mcp", pages.mcp),
+    Command("demo", demo.demo),
     Command("ei", labels.label, showing.show_labels, "label"),
     Command("ei consistency", labels.speaker_consistency, showing.show_table),
     Command("ei distinguishability", labels.distinguishability, showing.show_table),
@@ -91,15 +90,13 @@ COMMANDS = (
     Command("persona", benchmarks.simulate, showing.show_run),
     Command("persona turns", persona.tested_turns, showing.show_table),
     Command("persona tune", persona.tune, showing.show_tuned),
-    Command("persona talk", persona.talk, talking.show_talk, consent=talking.ask),
-    Command(
-        "persona converse", conversing.converse, showing.show_conversations, consent=talking.ask
-    ),
+    Command("persona talk", persona.talk, talking.show_talk, has_json=False, supply=_CONSENT),
+    Command("persona converse", conversing.converse, showing.show_conversations, supply=_CONSENT),
     Command("persona who-wrote-it", guessing.who_wrote_it, showing.show_run),
     Command("persona export-dataset", persona.export_dataset, showing.show_dataset),
     Command("threads", benchmarks.predict, showing.show_run),
     Command("threads samples", threads.samples, showing.show_samples),
-    Command("threads prompt", threads.prompt, showing.show_prompt),
+    Command("threads prompt", threads.prompt, showing.show_value),
     Command("sweep", sweeping.sweep, showing.show_sweep),
     Command("runs show", runs.show, showing.show_stored),
     Command("runs table", runs.table, showing.show_runs),
@@ -119,5 +116,5 @@ COMMANDS = (
     Command("models get", data.get_model, showing.show_value),
     Command("models card", data.card, showing.show_value),
     Command("cache list", data.cache_contents, showing.show_table),
-    Command("cache clear", data.clear, showing.show_cleared, ask=talking.confirm),
+    Command("cache clear", data.clear, showing.show_cleared, supply={"ask": talking.confirm}),
 )

@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from realtalk.cells import Grid
+from realtalk.cli.printing import progress, say, show, warn
+from realtalk.cli.showing import show_page
+
 if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.evals.run import Run
-    from realtalk.files.progress import Progress
     from realtalk.formats.opening import OpenedSource
 
 _CHAT_PAGE, _RUNS_PAGE = "report.html", "runs.html"
@@ -45,8 +48,6 @@ class _Demo:
 
     def note(self, line: str) -> None:
         """A remark beside a table that only `all` shows."""
-        from realtalk.cli.printing import say
-
         if self.all:
             say(line)
 
@@ -54,8 +55,6 @@ class _Demo:
         self, name: str, title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]]
     ) -> None:
         """Prints the beginning of a table and writes it whole as CSV."""
-        from realtalk.cells import Grid
-        from realtalk.cli.printing import show
         from realtalk.files.writing import write_text
 
         if self.all:
@@ -71,20 +70,12 @@ class _Demo:
 
     def tables(self, name: str, runs: Sequence[Run]) -> None:
         """Runs side by side; a table's file is called by what it shows."""
-        from realtalk.cli.printing import say
-
         for number, table in enumerate(runs[0].table(*runs[1:], published=False)):
             self.table(f"{name}-{number + 1}" if number else name, table.title, *table.lines)
             for note in table.notes:
                 self.note(note)
         for caution in dict.fromkeys(line for run in runs for line in run.cautions):
             say(caution)
-
-
-@dataclass(frozen=True)
-class _Stage:
-    title: str
-    run: Callable[[_Demo], None]
 
 
 def demo(*, out: str | PathLike[str] = "demo", all: bool = False) -> None:
@@ -104,35 +95,28 @@ def demo(*, out: str | PathLike[str] = "demo", all: bool = False) -> None:
         rt.demo(all=True)
         rt.demo(out="tour")
     """
-    from realtalk.cli.printing import progress, say
-
-    began, show = time.perf_counter(), _Demo({}, Path(out), all)
-    with progress("demo", always=True) as advance:
-        _read(show, advance)
-    for stage in STAGES:
-        show.note("")
-        say(f"── {stage.title}")
-        stage.run(show)
-    show.note("")
-    say(f"done in {time.perf_counter() - began:.1f} s; everything is in {out}/")
-    if not all:
-        say(f"all that was measured: {show.out / _RUNS_PAGE}, or realtalk demo --all")
-    say("next: realtalk report YOUR_EXPORT.zip --open · realtalk stats YOUR_EXPORT.zip")
-
-
-def _read(demo: _Demo, advance: Progress) -> None:
     from realtalk.formats.opening import SAMPLES, open_reading
     from realtalk.formats.store import store
 
-    for done, name in enumerate(SAMPLES):
-        advance(done, len(SAMPLES), f"reading {name}")
-        demo.samples[name] = opened = open_reading(name)
-        store(opened.reading, demo.out / "corpora" / name, opened.source)
-    advance(len(SAMPLES), len(SAMPLES), "samples read and stored")
+    began, shown = time.perf_counter(), _Demo({}, Path(out), all)
+    with progress("demo", always=True) as advance:
+        for done, name in enumerate(SAMPLES):
+            advance(done, len(SAMPLES), f"reading {name}")
+            shown.samples[name] = opened = open_reading(name)
+            store(opened.reading, shown.out / "corpora" / name, opened.source)
+        advance(len(SAMPLES), len(SAMPLES), "samples read and stored")
+    for title, run in STAGES.items():
+        shown.note("")
+        say(f"── {title}")
+        run(shown)
+    shown.note("")
+    say(f"done in {time.perf_counter() - began:.1f} s; everything is in {out}/")
+    if not all:
+        say(f"all that was measured: {shown.out / _RUNS_PAGE}, or realtalk demo --all")
+    say("next: realtalk report YOUR_EXPORT.zip --open · realtalk stats YOUR_EXPORT.zip")
 
 
 def _check(demo: _Demo) -> None:
-    from realtalk.cli.printing import say
     from realtalk.formats.check import RULES, check
     from realtalk.formats.reading import Ledger
 
@@ -166,7 +150,6 @@ def _describe(demo: _Demo) -> None:
 
 def _feel(demo: _Demo) -> None:
     from realtalk.api.labels import label
-    from realtalk.cli.printing import progress, warn
     from realtalk.describe.figures import save_figures
     from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows
     from realtalk.ei.figures import draw_comparison, draw_timelines
@@ -192,7 +175,6 @@ def _feel(demo: _Demo) -> None:
 
 def _remember(demo: _Demo) -> None:
     from realtalk.api.benchmarks import probe
-    from realtalk.cli.printing import progress
 
     with progress("asking about the sample") as advance:
         run = probe(
@@ -203,7 +185,6 @@ def _remember(demo: _Demo) -> None:
 
 def _continue(demo: _Demo) -> None:
     from realtalk.api.benchmarks import simulate
-    from realtalk.cli.printing import progress
 
     with progress("continuing as Mara") as advance:
         runs = [
@@ -224,7 +205,6 @@ def _continue(demo: _Demo) -> None:
 
 def _discuss(demo: _Demo) -> None:
     from realtalk.api.benchmarks import predict
-    from realtalk.cli.printing import progress
 
     predictors: dict[str, dict[str, Any]] = {
         "majority": {},
@@ -253,8 +233,6 @@ def _discuss(demo: _Demo) -> None:
 
 def _report(demo: _Demo) -> None:
     from realtalk.api.pages import report
-    from realtalk.cli.printing import progress
-    from realtalk.cli.showing import show_page
 
     page = demo.out / _CHAT_PAGE
     with progress("report") as advance:
@@ -266,12 +244,12 @@ def _report(demo: _Demo) -> None:
     show_page(shown)
 
 
-STAGES = (
-    _Stage("Are the corpora sound?", _check),
-    _Stage("What do they look like?", _describe),
-    _Stage("How do people feel, and how do they treat each other?", _feel),
-    _Stage("What can be found again in a long chat?", _remember),
-    _Stage("Who could have written the next turn?", _continue),
-    _Stage("What becomes of a reply in a thread?", _discuss),
-    _Stage("All of it on a page", _report),  # last: it shows what the others left
-)
+STAGES: Mapping[str, Callable[[_Demo], None]] = {
+    "Are the corpora sound?": _check,
+    "What do they look like?": _describe,
+    "How do people feel, and how do they treat each other?": _feel,
+    "What can be found again in a long chat?": _remember,
+    "Who could have written the next turn?": _continue,
+    "What becomes of a reply in a thread?": _discuss,
+    "All of it on a page": _report,  # last: it shows what the others left
+}

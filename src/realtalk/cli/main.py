@@ -18,6 +18,8 @@ from cyclopts import App, CycloptsError, Group
 from realtalk import __version__
 from realtalk.cli.building import PIPE, Command
 from realtalk.cli.commands import COMMANDS, GROUPS
+from realtalk.cli.printing import as_command_text, interruption, printable
+from realtalk.errors import OwnCodeError, RealtalkError
 
 _CUT_OFF = 141  # what a shell says of a program whose reader went away
 _INTERRUPTED = 130
@@ -78,9 +80,6 @@ def run_commands(
     commands: tuple[Command, ...], groups: Mapping[str, str], words: Sequence[str]
 ) -> int:
     """Runs one of these commands; its exit status."""
-    from realtalk.cli.printing import as_command_text, interruption, printable
-    from realtalk.errors import OwnCodeError, RealtalkError
-
     try:
         first = words[0] if words else "--help"
         first_words = {command.words.partition(" ")[0] for command in commands}
@@ -89,13 +88,11 @@ def run_commands(
         arguments = [PIPE if word == "-" else word for word in words]
         status = app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        sys.stderr.write(f"error: {printable(_parser_error(error))}\n")
-        return 2
+        return _refuse(_parser_error(error))
     except RealtalkError as error:
         if isinstance(error, OwnCodeError):
             sys.stderr.write(_own_traceback(error))
-        sys.stderr.write(f"error: {printable(as_command_text(str(error)))}\n")
-        return 2
+        return _refuse(as_command_text(str(error)))
     except KeyboardInterrupt:
         sys.stderr.write(f"{printable(interruption())}\n")
         return _INTERRUPTED
@@ -111,14 +108,18 @@ def run_commands(
         if error.filename is not None:
             raise
         # A full disk behind standard output.
-        sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
-        return 2
+        return _refuse(f"the output cannot be written ({error.strerror})")
     return status if isinstance(status, int) else 0
 
 
 def main() -> None:
     """Runs the command; a RealtalkError is one line, anything else a traceback."""
     sys.exit(run_commands(COMMANDS, GROUPS, sys.argv[1:]))
+
+
+def _refuse(line: str) -> int:
+    sys.stderr.write(f"error: {printable(line)}\n")
+    return 2
 
 
 def _parser_error(error: CycloptsError) -> str:
@@ -160,8 +161,6 @@ def _parser_error(error: CycloptsError) -> str:
 def _own_traceback(error: Exception) -> str:
     """What the user's code raised, from its first line on: our own frames tell them nothing."""
     import traceback
-
-    from realtalk.cli.printing import printable
 
     cause = error.__cause__
     if cause is None:

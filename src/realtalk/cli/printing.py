@@ -51,6 +51,12 @@ _running: list[tuple[Command, Mapping[str, Any]]] = []
 notes: list[str] = []  # what that command warned of, for its JSON
 
 
+class Output:
+    """Whether the result is wanted as JSON: then its tables and texts are not printed."""
+
+    is_json = False
+
+
 @contextmanager
 def running(command: Command, calls: Mapping[str, Any]) -> Iterator[None]:
     """From now on messages are those of this command, and remarks that functions log are shown."""
@@ -75,6 +81,7 @@ def running(command: Command, calls: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     finally:
+        Output.is_json = False
         logger.removeHandler(handler)
         logger.level, logger.propagate = before
 
@@ -160,6 +167,8 @@ def show(
 
     Of more than `most` rows the first are shown, and where the rest is.
     """
+    if Output.is_json:
+        return
     screen = console()
     first_rows = rows[:most]
     if title:
@@ -270,6 +279,13 @@ def _widths(columns: Sequence[_Column], group: Sequence[int], screen: int) -> tu
     return tuple(widths[at] for at in group)
 
 
+def as_json(value: Any) -> bool:
+    """Prints a value, or what a method of it makes, where the result is wanted as JSON."""
+    if Output.is_json:
+        print_json(value() if callable(value) else value)
+    return Output.is_json
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     import json
@@ -287,7 +303,8 @@ def print_json(value: Any) -> None:
 
 def print_text(text: str) -> None:
     """Text of several lines on standard output."""
-    sys.stdout.write(f"{printable(text, lines=True)}\n")
+    if not Output.is_json:
+        sys.stdout.write(f"{printable(text, lines=True)}\n")
 
 
 def say(line: str) -> None:

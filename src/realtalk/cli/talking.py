@@ -6,30 +6,29 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
+from realtalk.cli.printing import printable, say, warn, warn_of_trouble
+from realtalk.errors import RealtalkError
+from realtalk.notebook import counted
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from realtalk.errors import RealtalkError
     from realtalk.persona.talking import Talk
 
 
 def show_talk(talking: Talk, *, out: Any = None) -> None:
     """Goes on with the chat until the person leaves: Ctrl-D or Ctrl-C."""
-    from realtalk.cli.printing import say
-
     say(talking.consent.meaning)
     say(f"you are {talking.partner}; {talking.speaker} is simulated. Ctrl-D ends it.")
     if talking.quotes:
         say(f"the answers are sentences that {talking.speaker} wrote; `model=NAME` writes new ones")
     count = _converse(talking)
     place = f"; kept in {out}" if count and out is not None else ""
-    say(f"{count:,} message{'s' if count != 1 else ''} of yours{place}")
+    say(f"{counted(count, 'message')} of yours{place}")
 
 
 def show_link(url: str, annotations: Path) -> None:
     """The studio's link, on a line that a script waits for."""
-    from realtalk.cli.printing import say
-
     say(f"annotations are kept in {annotations}; Ctrl-C ends the studio")
     sys.stdout.write(f"studio: {url}\n")
     sys.stdout.flush()
@@ -37,8 +36,6 @@ def show_link(url: str, annotations: Path) -> None:
 
 def confirm(question: str) -> bool:
     """A yes on the terminal; where nobody can be asked, an error."""
-    from realtalk.errors import RealtalkError
-
     if not sys.stdin.isatty():
         raise RealtalkError("nothing was removed, for there is nobody to ask", fix="add --yes")
     return _yes(question)
@@ -52,7 +49,6 @@ def _yes(question: str) -> bool:
 
 def ask_people(error: RealtalkError) -> dict[str, dict[str, str]] | None:
     """Which names are one person's, where they seem to be and somebody can be asked."""
-    from realtalk.cli.printing import printable
     from realtalk.formats.merging import SamePersonError
 
     if not isinstance(error, SamePersonError) or not error.proposed:
@@ -85,9 +81,6 @@ def _line(prompt: str) -> str:
 
 def _converse(talking: Talk) -> int:
     """Lines in, replies out, until the person leaves: how many lines there were."""
-    from realtalk.cli.printing import printable, warn, warn_of_trouble
-    from realtalk.errors import RealtalkError
-
     at_terminal = sys.stdin.isatty()
     count = 0
 

@@ -148,8 +148,7 @@ def _absolute(place: Place) -> Place:
 
 def _stem(source: Place) -> str:
     """The name without the ending of a file: "chat.v2" of chat.v2.zip, the whole of a folder."""
-    is_folder = source.is_dir() if isinstance(source, Path) else kind_of(source) == "directory"
-    return name_of(source) if is_folder else Path(source).stem
+    return name_of(source) if kind_of(source) == "directory" else Path(source).stem
 
 
 def fingerprint(source: Place) -> tuple[int, str]:

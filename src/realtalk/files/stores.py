@@ -66,24 +66,30 @@ def local_copy(path: str | Path) -> Path:
     return fetch(place, for_this_process("realtalk-store-") / "copy" / name_of(place))
 
 
-def kind_of(address: str) -> str | None:
+def kind_of(place: Place) -> str | None:
     """ "file" or "directory"; None where there is nothing."""
-    with suppress(FileNotFoundError), _connect(address) as (system, path):
+    if isinstance(place, Path):
+        return "directory" if place.is_dir() else "file" if place.exists() else None
+    with suppress(FileNotFoundError), _connect(place) as (system, path):
         return str(system.info(path)["type"])
     return None
 
 
-def children(address: str) -> list[str]:
-    """What lies in a folder, in order; nothing where there is none."""
-    with suppress(FileNotFoundError), _connect(address) as (system, path):
+def children(folder: Place) -> list[Place]:
+    """What lies in a folder, in order; nothing where a store has none."""
+    if isinstance(folder, Path):
+        return sorted(folder.iterdir())
+    with suppress(FileNotFoundError), _connect(folder) as (system, path):
         names = {Path(entry).name for entry in system.ls(path, detail=False)}
-        return [f"{address}/{name}" for name in sorted(names - {Path(path).name, ""})]
+        return [f"{folder}/{name}" for name in sorted(names - {Path(path).name, ""})]
     return []
 
 
-def read_bytes(address: str) -> bytes:
+def read_bytes(file: Place) -> bytes:
     """What a file holds."""
-    with _connect(address) as (system, path):
+    if isinstance(file, Path):
+        return file.read_bytes()
+    with _connect(file) as (system, path):
         data: bytes = system.cat_file(path)
         return data
 

@@ -23,12 +23,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import orjson
-
 from realtalk.chat import Chat, Corpus, Message, is_nobody
 from realtalk.ei.labels import turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.files.writing import atomic_path, check_holder
+from realtalk.files.json_objects import write_objects
 from realtalk.persona.turns import named_speaker
 from realtalk.registry import suggest
 
@@ -83,10 +81,7 @@ class TuningSet:
 
     def write(self, path: Path) -> Path:
         """One JSON object per line."""
-        with atomic_path(check_holder(path)) as temporary, temporary.open("wb") as stream:
-            for row in self.rows:
-                stream.write(orjson.dumps(row) + b"\n")
-        return path
+        return write_objects(path, self.rows)
 
 
 def build_tuning_set(
