@@ -113,7 +113,11 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
     partners = set(task.test.speakers) - {task.speaker}
     own = [turn.text for turn in task.learning.turns]
     # The chat to learn from may hold the same partner: their turns there are outside the test.
-    elsewhere = [chat for chat in corpus.chats if chat.id != task.test.id]
+    elsewhere = [
+        chat
+        for chat in corpus.chats
+        if chat.id != task.test.id and not partners.isdisjoint(chat.speakers)
+    ]
     others = [text for chat in elsewhere for text in _texts_of(chat, partners)]
     partner_texts = _texts_of(task.test, partners)
     source = "other chats"
