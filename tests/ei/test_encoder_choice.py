@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import realtalk as rt
+import realtalk_models
 from engine_work import tree
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
 from realtalk.chat import Corpus
@@ -55,6 +56,16 @@ def test_mostly_english_is_english(turns: dict[str, int], encoder: str) -> None:
 def test_a_version_says_which_encoder_labelled() -> None:
     assert encoder_by("2") == encoder_by("2 (cuda, fp16)") == "english"
     assert encoder_by("multilingual 1 (cuda, fp16)") == "multilingual"
+
+
+def test_a_folder_that_was_trained_again_has_its_new_version(tmp_path: Path) -> None:
+    shipped = realtalk_models.path("ei")
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).symlink_to(shipped / name)
+    settings = json.loads((shipped / "settings.json").read_text("utf-8"))
+    for version in ("7", "8"):
+        (tmp_path / "settings.json").write_text(json.dumps({**settings, "version": version}))
+        assert EmbeddedLabeller(tmp_path).version == version
 
 
 def test_every_turn_of_a_chat_has_its_encoder() -> None:

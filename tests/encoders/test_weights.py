@@ -55,7 +55,7 @@ def test_a_model_that_is_kept_beside_another_is_whole_again() -> None:
     assert np.abs(away).mean() < np.abs(table).mean() / 3  # which is why it packs better
 
 
-@pytest.mark.parametrize("broken", ["beside", "cut", "absent"])
+@pytest.mark.parametrize("broken", ["beside", "cut", "changed", "absent"])
 def test_a_model_beside_another_file_is_one_line(tmp_path: Path, broken: str) -> None:
     folder = tmp_path / "memory"
     folder.mkdir()
@@ -65,7 +65,9 @@ def test_a_model_beside_another_file_is_one_line(tmp_path: Path, broken: str) ->
     settings = json.loads((ours / "settings.json").read_text("utf-8"))
     (folder / "settings.json").write_text(json.dumps({**settings, "tokenizer": tokenizer}))
     stored = (ours / "model.npz").read_bytes()
-    (folder / "model.npz").write_bytes(stored[:5_000] if broken == "cut" else stored)
+    changed = stored[:120] + b"\xff" * 8 + stored[128:]  # what says which numbers follow
+    kept = {"cut": stored[:5_000], "changed": changed}.get(broken, stored)
+    (folder / "model.npz").write_bytes(kept)
     other = bytearray((realtalk_models.path("ei") / "model.onnx").read_bytes())
     with np.load(ours / "model.npz") as file:
         other[file["parts"][0, 1]] ^= 1

@@ -168,6 +168,12 @@ def test_a_model_is_asked_once_a_turn_and_failures_have_reasons(tmp_path: Path) 
     assert not [text for text in truths[2:] if text in "".join(asked)]
 
 
+def test_nobody_is_written_without_the_style_that_was_asked_for() -> None:
+    simulator = make_simulator("llm", {"model": "openai-api/test/rule", "style": True})
+    with pytest.raises(AssertionError, match="prepare comes first"):
+        simulator.guide(the_task().prompts[0])  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("given", "told", "count", "name"),
     [

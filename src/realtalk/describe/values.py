@@ -18,7 +18,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -222,7 +222,7 @@ class CorpusStats:
         ):
             every: list[Distribution] = [getattr(chat, field) for chat in self.per_chat]
             parts[key] = [((summary.mean or 0.0) * summary.n, summary.n) for summary in every]
-        return {name: _bootstrap(pairs) for name, pairs in parts.items()}
+        return _bootstrap(parts)
 
     def to_json(self) -> dict[str, Any]:
         hours = [sum(day[hour] for day in self.week) for hour in range(24)]
@@ -276,16 +276,23 @@ def _add_counts(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str
     return tuple(sums.items())
 
 
-def _bootstrap(pairs: Sequence[tuple[float, int]]) -> Interval:
-    """The interval of sum / number, of which each chat has one of either.
+def _bootstrap(parts: Mapping[str, Sequence[tuple[float, int]]]) -> dict[str, Interval]:
+    """Intervals of sum / number, of which each chat has one of either, over the same draws.
 
     The draws come from Python's generator, which gives the same bytes everywhere; polars
     adds them up in pieces, so that ten thousand chats need seconds and little memory.
     """
-    if sum(number > 0 for _, number in pairs) < 2:
-        return None
-    values = pl.DataFrame(pairs, schema={"sum": pl.Float64, "number": pl.Float64}, orient="row")
-    n, generator = len(pairs), random.Random(_SEED)
+    values = pl.DataFrame(
+        {
+            f"{name}/{side}": [float(pair[side]) for pair in pairs]
+            for name, pairs in parts.items()
+            for side in (0, 1)
+        }
+    )
+    intervals: dict[str, Interval] = dict.fromkeys(parts)
+    n, generator = values.height, random.Random(_SEED)
+    if n < 2:
+        return intervals
     resamples = _resamples(n)
     at_once = max(1, _AT_ONCE // n)
     rounds: list[pl.DataFrame] = []
@@ -297,10 +304,15 @@ def _bootstrap(pairs: Sequence[tuple[float, int]]) -> Interval:
             .group_by(pl.int_range(pl.len()).floordiv(n).alias("round"), maintain_order=True)
             .agg(pl.all().sum())
         )
-    draws = pl.concat(rounds).filter(pl.col("number") > 0)
-    ratios = draws["sum"] / draws["number"]
-    low, high = (ratios.quantile((1 + side * _LEVEL) / 2, "linear") for side in (-1, 1))
-    return None if low is None or high is None else (low, high)
+    sums = pl.concat(rounds)
+    for name, pairs in parts.items():
+        if sum(number > 0 for _, number in pairs) < 2:
+            continue
+        draws = sums.filter(pl.col(f"{name}/1") > 0)
+        ratios = draws[f"{name}/0"] / draws[f"{name}/1"]
+        low, high = (ratios.quantile((1 + side * _LEVEL) / 2, "linear") for side in (-1, 1))
+        intervals[name] = None if low is None or high is None else (low, high)
+    return intervals
 
 
 def _resamples(chats: int) -> int:

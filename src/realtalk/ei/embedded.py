@@ -74,7 +74,10 @@ class EmbeddedLabeller:
     def version_of(self, encoder: EncoderName) -> str:
         """The version of whichever encoder labels turns of that one."""
         used = self._encoder_for(encoder)
-        number = _version(self._place(used))
+        if self._folder is None:
+            number = _version(used)
+        else:  # which may be trained again while this runs
+            number = str(self._open_encoder(used).settings["version"])
         return f"{number if used == ENGLISH_ENCODER else f'{used} {number}'}{self._where}"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
@@ -127,8 +130,9 @@ class EmbeddedLabeller:
 
 
 @cache
-def _version(place: Path) -> str:
-    settings = json.loads((place / "settings.json").read_text("utf-8"))
+def _version(encoder: EncoderName) -> str:
+    folder = realtalk_models.path(FOLDERS[encoder])
+    settings = json.loads((folder / "settings.json").read_text("utf-8"))
     return str(settings["version"])
 
 

@@ -91,8 +91,11 @@ class _GuidedModel(LanguageModel[ShownT, ValueT]):
 
     def guide(self, prompt: TurnPrompt) -> str:
         """What the model is told of the speaker; "" where it is told nothing."""
-        guide = self._guides.get(prompt.speaker)
-        return "" if guide is None else guide.texts([prompt])[0]
+        if not (self._style or self._examples):
+            return ""
+        # Who was not prepared for would else be written as nobody in particular, unseen.
+        assert prompt.speaker in self._guides, "prepare comes first"
+        return self._guides[prompt.speaker].texts([prompt])[0]
 
 
 class LlmSimulator(_GuidedModel[TurnPrompt, str]):
