@@ -57,6 +57,10 @@ _ROLES = [
         chatlog__reaction-emoji      emoji
         chatlog__reactions           -
         chatlog__reaction            reaction
+        chatlog__attachment          -
+        chatlog__sticker             -
+        chatlog__embed               -
+        msg-attachment               -
         chatlog__content             text
         msg-edited                   edited
         msg-date                     stamp
@@ -151,6 +155,14 @@ def parse_date(text: str, order: DateOrder) -> datetime | None:
     return parse_spelled(text, order) if _NUMERIC.match(text) else None
 
 
+def _is_wanted(element: Element, around: list[Element]) -> bool:
+    """Whether it is a group, a message with a number, a heading, or a part that lost its group."""
+    begins = _GROUPS | _PREAMBLE
+    if not around or around[0].classes & _PREAMBLE:
+        begins |= _PARTS.keys() | set(_NAMES)
+    return not element.classes.isdisjoint(begins) or "data-message-id" in element.attributes
+
+
 class _Page:
     """The messages of one page."""
 
@@ -158,13 +170,18 @@ class _Page:
         self.messages: list[_Message] = []
         self.notices = 0
         heading: list[str] = []  # the server, the channel, its topic
-        for element in page_elements(
-            member, lambda element: not element.classes.isdisjoint(_GROUPS | _PREAMBLE)
-        ):
-            if element.classes.isdisjoint(_GROUPS):
+        groups = [(Element(""), list[Element]())]  # each with its messages that have numbers
+        for element in page_elements(member, _is_wanted):
+            if not element.classes.isdisjoint(_PREAMBLE):
                 heading.append(element.text())
-                continue
-            for message in _messages(element):
+            elif not element.classes.isdisjoint(_GROUPS):
+                groups.append((element, []))
+            elif "data-message-id" in element.attributes:
+                groups[-1][1].append(element)
+            else:
+                groups[-1][0].parts.append(element)
+        for group, numbered in groups:
+            for message in _messages(group, numbered):
                 if "notice" in message.parts:
                     self.notices += 1
                 else:
@@ -189,13 +206,13 @@ class _Message:
     def stamp(self) -> str:
         stamps = self.parts.get("stamp", [])
         titles = [stamp.attributes["title"] for stamp in stamps if "title" in stamp.attributes]
-        return "".join(titles[-1:]) or "".join(stamp.line() for stamp in stamps[:1])
+        return "".join(titles[-1:]) or " ".join(_said(stamps[:1]).split())
 
     def entry(self, order: DateOrder) -> Entry:
         number = self.element.attributes.get("data-message-id", "")
         sent = int(number) if _NUMBER.fullmatch(number) else 0
         time = from_number((sent >> 22) + _EPOCH, 1000) if sent > _SMALLEST else None
-        name, about = self.author.line(), self.author.attributes
+        name, about = " ".join(_said([self.author]).split()), self.author.attributes
         also = about.get("title", "")
         clicks = (
             part.attributes.get("onclick", "")
@@ -207,7 +224,7 @@ class _Message:
             about.get("data-user-id") or (also if self.is_old else ""),
             name,
             time or parse_date(self.stamp, order),
-            "".join(text.text(_in_text) for text in self.parts.get("text", ())).strip(),
+            _said(self.parts.get("text", ())).strip(),
             id=number,
             attachments=tuple(
                 _file(element, kind)
@@ -225,7 +242,7 @@ class _Message:
 def _role(element: Element) -> str:
     """What an element is; "" where its class does not tell."""
     roles = (role for begins, role in _ROLES for name in element.classes if name.startswith(begins))
-    return next(roles, "")
+    return next(roles, "") if element.classes else ""
 
 
 def _parts(elements: Iterable[Element]) -> Parts:
@@ -235,23 +252,26 @@ def _parts(elements: Iterable[Element]) -> Parts:
     return parts
 
 
-def _messages(group: Element) -> Iterator[_Message]:
+def _messages(group: Element, numbered: list[Element]) -> Iterator[_Message]:
     """The messages of a group. Those without numbers are parts that stand beside each other."""
-    every = list(group.inside())
-    numbered = [element for element in every if "data-message-id" in element.attributes]
-    within = {id(inner) for element in numbered for inner in element.inside()}
-    around = [element for element in every if id(element) not in within]
-    is_old = any(not element.classes.isdisjoint(_NAMES) for element in around)
-    author = next(iter(group.having(*_NAMES)), Element(""))
-    is_bot = "bot" in _parts(every)
+    around = list(group.inside())
+    is_old = bool(group.having(*_NAMES))
+    author = next((name for part in (group, *numbered) for name in _authors(part)), Element(""))
     above = _parts(around)
-    for message in numbered or (_bundles(around) if is_old else ()):
+    is_bot = "bot" in above
+    for message in (*numbered, *(_bundles(around) if is_old else ())):
         parts = _parts(message.inside())
         if "stamp" not in parts:
             parts["stamp"] = above.get("stamp", [])
         if numbered:  # the first of them answers what stands above
             parts.setdefault("reply", above.pop("reply", []))
+        author = next(_authors(message), author)
+        is_bot |= "bot" in parts
         yield _Message(message, parts, author, is_bot, is_old)
+
+
+def _authors(element: Element) -> Iterator[Element]:
+    return (name for name in element.having(*_NAMES) if _said([name]).strip())
 
 
 def _bundles(elements: list[Element]) -> list[Element]:
@@ -259,6 +279,12 @@ def _bundles(elements: list[Element]) -> list[Element]:
     bundles: list[Element] = []
     last = len(_PARTS)
     for element in elements:
+        # One whose end is lost holds those that follow it.
+        element.parts = [
+            each
+            for each in element.parts
+            if isinstance(each, str) or each.name == "img" or each.classes.isdisjoint(_PARTS)
+        ]
         part = next((_PARTS[name] for name in element.classes if name in _PARTS), None)
         if part is None or element.name == "img":
             continue
@@ -267,6 +293,11 @@ def _bundles(elements: list[Element]) -> list[Element]:
         bundles[-1].parts.append(element)
         last = part
     return bundles
+
+
+def _said(elements: Iterable[Element]) -> str:
+    """What stands in some elements, without what is something else."""
+    return "".join(element.text(_in_text) for element in elements)
 
 
 def _in_text(element: Element) -> str | None:
@@ -278,7 +309,7 @@ def _in_text(element: Element) -> str | None:
 
 def _mark(element: Element) -> tuple[str, tuple[()], str]:
     """An emoji, and how often it was given."""
-    counts = "".join(count.text() for count in element.having("chatlog__reaction-count"))
+    counts = _said(element.having("chatlog__reaction-count")[:1])
     emoji = (inner for inner in element.inside() if inner.name == "img" or _role(inner) == "emoji")
     drawn = (_in_text(inner) if inner.name == "img" else inner.text().strip() for inner in emoji)
     title = element.attributes.get("title", "")

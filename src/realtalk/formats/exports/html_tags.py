@@ -2,7 +2,7 @@
 
     list(walk('<p class="x">a &amp; b</p>'))
     → [Tag("p", ' class="x"'), "a &amp; b", Tag("p", closes=True)]
-    list(elements('<i>a</i><p class="x">b</p>', lambda element: "x" in element.classes))
+    list(elements('<i>a</i><p class="x">b</p>', lambda element, _: "x" in element.classes))
     → [Element("p", {"class": "x"}, frozenset({"x"}), ["b"])]
     flat('<p>see <a href="https://x.org">this</a></p><blockquote>old</blockquote>')
     → Flat(text="see this", quoted="old", links=[("https://x.org", "this")])
@@ -29,6 +29,7 @@ VOID = frozenset("area br col hr img input link meta source wbr".split())  # noq
 
 _DEEPEST = 200  # tags inside each other; real pages have a dozen
 _MOST_DEEPER = 2_000  # tags below that: a page of nothing else is refused, not walked to its end
+_MOST_INSIDE = 1_000_000  # elements in a wanted one, each of 200 bytes; whole pages have 200,000
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]{0,40})([^<>]*)>|<![^<>]*>")
 # Minified pages leave the quotes out where they can.
 _ATTRIBUTE = re.compile(
@@ -91,12 +92,15 @@ class Element:
     classes: frozenset[str] = frozenset()
     parts: list[Element | str] = field(default_factory=list)
 
-    def inside(self) -> Iterator[Element]:
-        """Every element in it, in the order of the page."""
-        for part in self.parts:
+    def inside(self, is_closed: Callable[[Element], bool] = lambda _: False) -> Iterator[Element]:
+        """Every element in it, in the order of the page, but nothing in those that are closed."""
+        waiting = self.parts[::-1]  # no recursion, which takes time for every level
+        while waiting:
+            part = waiting.pop()
             if not isinstance(part, str):
                 yield part
-                yield from part.inside()
+                if not is_closed(part):
+                    waiting += reversed(part.parts)
 
     def having(self, *classes: str) -> list[Element]:
         """The elements in it that are of one of these classes."""
@@ -118,39 +122,52 @@ class Element:
         return " ".join(self.text().split())
 
 
-def elements(
-    text: str, is_wanted: Callable[[Element], bool], where: str | None = None
-) -> Iterator[Element]:
-    """The elements of a page that are wanted, each when it ends, but none inside of another."""
+Wanted = Callable[[Element, list[Element]], bool]
+
+
+def elements(text: str, is_wanted: Wanted, where: str | None = None) -> Iterator[Element]:
+    """The elements of a page that are wanted, each when it ends.
+
+    One ends where another begins, too: in a damaged page its own end may be lost. `is_wanted` is
+    told what is open of the one before.
+    """
     opened: list[Element] = []
     names: Counter[str] = Counter()
     kept = -1  # the place of the wanted element that is open
     deeper = 0  # tags that are open where no more are kept
+    inside = 0  # elements in the wanted one
     for piece in walk(text):
         if isinstance(piece, str):
             if kept >= 0:
                 opened[-1].parts.append(unescape(piece))
         elif not piece.closes:
+            if deeper > scale(_MOST_DEEPER) or inside > scale(_MOST_INSIDE):
+                raise RealtalkError(
+                    f"holds more than {_DEEPEST:,} tags inside each other, or too many in one",
+                    where=where,
+                    fix="an exporter writes no such page; export the chat again",
+                )
             attributes = piece.attributes
             classes = frozenset(attributes.get("class", "").split())
             element = Element(piece.name, attributes, classes)
-            if kept >= 0:
+            is_alone = piece.name in VOID or piece.is_alone
+            if not is_alone and is_wanted(element, opened[kept:] if kept >= 0 else []):
+                if kept >= 0:
+                    yield opened[kept]
+                    names.subtract(ended.name for ended in opened[kept:])
+                    del opened[kept:]
+                    deeper = inside = 0
+                kept = len(opened) if len(opened) < _DEEPEST else -1
+            elif kept >= 0:
                 opened[-1].parts.append(element)
-            if piece.name in VOID or piece.is_alone:
+                inside += 1
+            if is_alone:
                 continue
             if len(opened) < _DEEPEST:
-                if kept < 0 and is_wanted(element):
-                    kept = len(opened)
                 opened.append(element)
                 names[piece.name] += 1
                 continue
             deeper += 1
-            if deeper > scale(_MOST_DEEPER):
-                raise RealtalkError(
-                    f"holds more than {_DEEPEST:,} tags inside each other",
-                    where=where,
-                    fix="an exporter writes no such page; export the chat again",
-                )
         elif deeper:
             deeper -= 1
         else:  # closes whatever was left open in it, too
@@ -158,7 +175,7 @@ def elements(
                 ended = opened.pop()
                 names[ended.name] -= 1
                 if len(opened) == kept:
-                    kept = -1
+                    kept, inside = -1, 0
                     yield ended
                 if ended.name == piece.name:
                     break
@@ -166,7 +183,7 @@ def elements(
         yield opened[kept]
 
 
-def page_elements(member: Member, is_wanted: Callable[[Element], bool]) -> Iterator[Element]:
+def page_elements(member: Member, is_wanted: Wanted) -> Iterator[Element]:
     """Those of a whole file."""
     return elements(decode(member.read()), is_wanted, member.where)
 

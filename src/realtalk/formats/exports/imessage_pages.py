@@ -277,7 +277,7 @@ _PARTS = frozenset(
     """
     timestamp sender bubble subject tapback reaction sticker_tapback unsent edited name caption
     subcaption transcription shareplay shared_location attachment_error app_error deleted expressive
-    reply_context reply_anchor app
+    reply_context reply_anchor app message
     """.split()  # noqa: SIM905 - words read better than quotes
 )
 _SILENT = frozenset(("message", "app", "name", "tapback", "reaction", "sticker_tapback", "bubble"))
@@ -297,13 +297,11 @@ def _is_message(element: Element) -> bool:
     return element.name == "div" and "message" in element.classes
 
 
-def _own(element: Element) -> Iterator[Element]:
-    """Every element in it, but nothing in the messages that answer it."""
-    for part in element.parts:
-        if not isinstance(part, str):
-            yield part
-            if not _is_message(part):
-                yield from _own(part)
+def _is_wanted(element: Element, around: list[Element]) -> bool:
+    """Whether it is a message or a notice; answers are read with what they answer."""
+    if any("replies" in outer.classes for outer in around):
+        return False
+    return _is_message(element) or (element.name == "div" and "announcement" in element.classes)
 
 
 def _say(element: Element) -> str:
@@ -330,7 +328,7 @@ def _files_in(element: Element, around: str = "") -> Iterator[tuple[str, str]]:
 
 def _page_entry(message: Element) -> Entry | None:
     """A message; None where it only says that a place or a film is shared."""
-    own = list(_own(message))
+    own = list(message.inside(_is_message))
 
     def having(*classes: str) -> list[Element]:
         return [element for element in own if not element.classes.isdisjoint(classes)]
@@ -339,8 +337,10 @@ def _page_entry(message: Element) -> Entry | None:
         lines = (" ".join(_say(element).split()) for element in having(*classes))
         return "\n".join(lines).strip()
 
-    stamp = next(iter(having("timestamp")), Element(""))
-    guids = (_GUID.search(link.attributes.get("href", "")) for link in stamp.inside())
+    stamps = having("timestamp")
+    guids = (
+        _GUID.search(link.attributes.get("href", "")) for stamp in stamps for link in stamp.inside()
+    )
     links = [
         link.attributes.get("href", "")
         for app in having("app")
@@ -370,8 +370,8 @@ def _page_entry(message: Element) -> Entry | None:
         files.append(Attachment("link" if link else "media", title, link, caption))
     return Entry(
         "",
-        line("sender"),
-        moment(_say(stamp).strip()),
+        " ".join("".join(map(_say, having("sender"))).split()),
+        moment("".join(map(_say, stamps))),
         text or link,
         id=next((guid[1] for guid in guids if guid), ""),
         attachments=tuple(files),
@@ -401,12 +401,10 @@ def read_page(member: Member, export: Export) -> None:
         else:
             entry.where = where
             copies.append((parent.id, entry))
-        for answer in filter(_is_message, _own(message)):
+        for answer in filter(_is_message, message.inside(_is_message)):
             take(answer, entry)
 
-    for element in page_elements(
-        member, lambda it: _is_message(it) or "announcement" in it.classes
-    ):
+    for element in page_elements(member, _is_wanted):
         if _is_message(element):
             take(element, None)
         else:

@@ -143,7 +143,7 @@ class _MetaPage:
     def __init__(self, text: str, where: str | None = None) -> None:
         self.messages: list[tuple[str, Entry]] = []
         title = ""
-        for root in elements(text, lambda _: True, where):
+        for root in elements(text, lambda _, around: not around, where):
             self.messages += _page_messages(root)
             named = (each for each in (root, *root.inside()) if each.name == "title")
             title += "".join(element.text() for element in named)
@@ -157,10 +157,17 @@ def _page_messages(element: Element) -> list[tuple[str, Entry]]:
         for part in element.parts
         if not isinstance(part, str) and part.name not in VOID and part.name not in _UNSEEN
     ]
-    messages = [message for part in inside for message in _page_messages(part)]
-    if not messages and len(inside) == 3:
-        messages += _page_message(*inside)
+    found = [_page_messages(part) for part in inside]
+    messages = [message for each in found for message in each]
+    # Where its end is lost, it holds the messages below it, too.
+    is_rest = all(map(_is_empty_or_found, inside[3:], found[3:]))
+    if len(inside) >= 3 and is_rest and not any(found[:3]):
+        messages[:0] = _page_message(*inside[:3])
     return messages
+
+
+def _is_empty_or_found(part: Element, messages: Sequence[object]) -> bool:
+    return bool(messages) or all(isinstance(it, str) and not it.strip() for it in part.parts)
 
 
 def _page_message(name: Element, body: Element, date: Element) -> Iterator[tuple[str, Entry]]:

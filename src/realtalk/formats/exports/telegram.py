@@ -59,7 +59,12 @@ _PAGES_NOTE = "Telegram's HTML export tells no ids of people and no edits; its J
 _STAMP = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?", re.ASCII)
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
 _SORTS = ("default", "service")
-_ASIDE = ("details", "initials")
+# What stands in an element of such a class is not of the one around it.
+_ASIDE = frozenset(
+    """
+    details initials from_name text emoji count question answer title status
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
 _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
 # What kind of file an element of such a class is; the first are the whole of it.
 _WRAPS = word_pairs("""
@@ -87,7 +92,7 @@ def _is_telegram_page(member: Member) -> bool:
     return "page_wrap" in text and ("from_name" in text or "message service" in text)
 
 
-def _is_part(element: Element) -> bool:
+def _is_part(element: Element, _: list[Element]) -> bool:
     """Whether it is a message, a notice or the title of a page."""
     classes = element.classes
     return "page_header" in classes or (
@@ -122,17 +127,20 @@ def _place(member: Member) -> tuple[str, int]:
 
 
 def _said(elements: Iterable[Element]) -> str:
-    """What stands in some elements, without times and the first letters of names."""
-    return "".join(
-        element.text(lambda inner: None if inner.classes.isdisjoint(_ASIDE) else "")
-        for element in elements
-    ).strip()
+    """What stands in some elements, without what is something else."""
+    return "".join(element.text(_in_text) for element in elements).strip()
+
+
+def _in_text(element: Element) -> str | None:
+    return None if element.classes.isdisjoint(_ASIDE) else ""
 
 
 def _page_entry(bubble: Element, number: str) -> Entry:
     texts = [element for element in bubble.having("text") if "bold" not in element.classes]
     text = _said(texts) or _said(bubble.having("question"))
-    forwarded = [name for part in bubble.having("forwarded") for name in part.having("from_name")]
+    forwarded = dict.fromkeys(
+        name for part in bubble.having("forwarded") for name in part.having("from_name")
+    )
     names = [name for name in bubble.having("from_name") if name not in forwarded]
     stamps = [
         element.attributes.get("title", "")
@@ -147,7 +155,7 @@ def _page_entry(bubble: Element, number: str) -> Entry:
         "poll": [answer.text().strip().removeprefix("- ") for answer in bubble.having("answer")],
     }
     marks = (
-        (_said(mark.having("emoji")), (), _said(mark.having("count")))
+        (_said(mark.having("emoji")[:1]), (), _said(mark.having("count")[:1]))
         for mark in bubble.having("reaction")
     )
     files = [
