@@ -74,7 +74,7 @@ def picture_report(browser: Browser, folder: Path) -> None:
     """The first screen of the page about one chat."""
     chat = ["--chat", "Chat_1_Mara_Theo", "--out", str(folder / "own.html")]
     subprocess.run([*COMMAND, "report", "sample", *chat], check=True)
-    page = browser.new_page(viewport={"width": SIZE[0], "height": 1180})  # all cards of the glance
+    page = browser.new_page(viewport={"width": SIZE[0], "height": 1260})  # all cards of the glance
     page.goto((folder / "own.html").as_uri())
     page.wait_for_timeout(500)
     keep(page, "report")

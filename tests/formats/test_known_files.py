@@ -18,6 +18,7 @@ from text_tables import rows, unescaped
 # Its name, what is said that it is and what to do, and the bytes that it begins with.
 KNOWN = r"""
     msgstore.db.crypt15 | WhatsApp's encrypted backup | export chat | \n&\x00\x81
+    msgstore.db | WhatsApp's database, encrypted or damaged | wa-crypt-tools | \x9c\x00\x81\xfe
     signal-2024-05-01.backup | Signal's encrypted | signal-export | \x00\x00\x006\n4
     key_datas | Telegram Desktop's own storage | export chat history | TDF$\x01\x02
     EnMicroMsg.db | WeChat's database | ChatLab | \x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13

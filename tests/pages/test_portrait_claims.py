@@ -147,6 +147,29 @@ def test_names_of_many_months_are_not_cut_off(shown: Callable[..., Any]) -> None
     assert inside
 
 
+def test_the_last_month_of_a_calendar_is_not_cut_off(shown: Callable[..., Any]) -> None:
+    page = shown(made([talk(datetime(2022, 3, 4), "Ann", "Bo"), talk(datetime(2023, 1, 2), "Bo")]))
+    name, drawing = page.evaluate(
+        """() => { const chart = document.querySelector("svg.plain");
+            return [[...chart.querySelectorAll("text")].find((each) => each.textContent === "Jan 2023"), chart]
+                .map((each) => each.getBoundingClientRect().right); }"""  # noqa: E501
+    )
+    assert name <= drawing
+
+
+def test_beside_a_long_name_there_is_room_for_figures_on_a_phone(
+    shown: Callable[..., Any],
+) -> None:
+    long = "Bartholomew Featherstonehaugh-Cholmondeley"
+    people = (long, "Ann", "Bo", "Cy", "Di", "Ed")
+    page = shown(made([talk(datetime(2023, 3, day), *people) for day in range(1, 9)]))
+    page.set_viewport_size({"width": 390, "height": 800})
+    widths = page.evaluate(
+        "() => [...document.querySelectorAll('.many tbody th')].map((name) => name.offsetWidth)"
+    )
+    assert widths and max(widths) < 195
+
+
 def test_a_bar_on_a_track_is_its_share_of_all(shown: Callable[..., Any]) -> None:
     corpus, labels = felt_in_months()
     text = "see https://example.org/walks"

@@ -273,7 +273,7 @@ class Store:
         # What was undone first is redone last: the oldest of the undone comes next.
         rows = self._rows(
             "SELECT step FROM edit WHERE chat = ? AND author = ? AND state = ?"
-            " ORDER BY iif(state = 'done', -number, number) LIMIT 1",
+            " ORDER BY CASE state WHEN 'done' THEN -number ELSE number END LIMIT 1",
             chat,
             author,
             state,
@@ -289,7 +289,7 @@ class Store:
             back = state == "done"
             rows = self._rows(
                 "SELECT item, before, after FROM edit WHERE step = ? AND state = ?"
-                " ORDER BY iif(state = 'done', -number, number)",
+                " ORDER BY CASE state WHEN 'done' THEN -number ELSE number END",
                 step,
                 state,
             )

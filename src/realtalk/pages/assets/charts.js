@@ -77,7 +77,7 @@ function calendar(days, first, last) {
     const begin = short ? first : dayOf(`${String(year).padStart(4, "0")}-01-01`), lead = (dateOf(begin).getUTCDay() + 6) % 7;
     const place = (day) => [Math.floor((day - begin + lead) / 7), (day - begin + lead) % 7];
     const [start] = place(block[0]), [end] = place(block[block.length - 1]);
-    const wide = Math.max(end - start + 1, 8) * size + 34;
+    let wide = Math.max(end - start + 1, 8) * size + 34;
     const cells = block.map((day) => {
       const [week, weekday] = place(day), count = days.get(day) || 0;
       return titled(svg("rect", { class: `heat-${tone(Math.sqrt(count / most))}`, x: 34 + (week - start) * size, y: 18 + weekday * size, width: size - 2, height: size - 2, rx: 2.5 }),
@@ -88,6 +88,7 @@ function calendar(days, first, last) {
       const x = 34 + (place(day)[0] - start) * size, month = shortMonth(dateOf(day)), name = short && dateOf(day).getUTCMonth() === 0 ? binName(byMonth(day), true) : month;
       if (x < free) return null;
       free = x + Math.max(26, 7 * [...(isEnglish() ? month : name)].length + 6);
+      wide = Math.max(wide, x + 8 * name.length);  // the last is not cut off
       return svg("text", { x, y: 11 }, name);
     }).filter(Boolean);
     const weekdays = [0, 2, 4].map((day, at) => svg("text", { x: 0, y: 15 + size / 2 + 5 + at * 2 * size }, weekdayShort(day)));
