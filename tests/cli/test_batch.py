@@ -121,6 +121,7 @@ def test_the_same_in_python(tmp_path: Path, exports: Path) -> None:
     corpora = rt.batch(rt.read, exports, out=tmp_path / "corpora", reading=rt.Reading(gap="day"))
     assert (len(corpora), [name for name, _ in corpora.problems]) == (3, ["broken.zip"])
     assert repr(corpora) == f"<BatchResult in {tmp_path / 'corpora'}: 3 of 4 inputs>"
+    assert corpora.report.worked == 4
     checks = rt.batch(
         rt.check,
         [corpora.folder],

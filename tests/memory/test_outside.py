@@ -196,7 +196,7 @@ def test_a_missing_extra_names_its_cure(
 
     monkeypatch.setattr("realtalk.memory.outside.find_spec", without)
     with pytest.raises(MissingExtraError, match=rf"pip install .*\[{extra}\]'"):
-        retriever_memory(factory=list) if extra == "langchain" else mem0_memory(config={})
+        retriever_memory(list) if extra == "langchain" else mem0_memory({})
 
 
 _with_langchain = pytest.mark.skipif(

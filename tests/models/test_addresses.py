@@ -13,6 +13,7 @@ from realtalk.models.addresses import address_of, bare_address
         ("openai/gpt-4o-mini", "OPENAI_BASE_URL"),
         ("anthropic/claude-sonnet-4-5", "ANTHROPIC_BASE_URL"),
         ("openai-api/my-box/tiny", "MY_BOX_BASE_URL"),
+        ("openai-api/my_box/tiny", "MY_BOX_BASE_URL"),
         ("openai-api/azure/tiny", "AZURE_BASE_URL"),
         ("openai/azure/gpt-4o", "AZUREAI_OPENAI_BASE_URL"),
         ("openai/azure/gpt-4o", "AZURE_OPENAI_ENDPOINT"),
@@ -34,9 +35,17 @@ def test_a_variable_of_the_provider_is_its_address(model: str, variable: str) ->
     assert address_of("realtalk/smollm2", None, told) is None
 
 
-def test_others_variables_are_not_its_address() -> None:
-    told = {"ANTHROPIC_BASE_URL": "http://a.test", "AZURE_OPENAI_ENDPOINT": "http://b.test"}
-    assert address_of("openai/gpt-4o-mini", None, told) is None
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai/gpt-4o-mini", "ANTHROPIC_BASE_URL"),
+        ("openai/gpt-4o-mini", "AZURE_OPENAI_ENDPOINT"),
+        ("openai-api/my-box/tiny", "BOX_BASE_URL"),  # of openai-api/box
+        ("litellm-proxy/x", "PROXY_BASE_URL"),
+    ],
+)
+def test_others_variables_are_not_its_address(model: str, variable: str) -> None:
+    assert address_of(model, None, {variable: "http://a.test"}) is None
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,8 @@ def test_what_was_kept_is_used_unless_it_is_bad(tmp_path: Path) -> None:
         server.rule = good
         found = replies(server, tmp_path, "good", "empty", "cut")
         assert [call.prompt for call in server.calls[3:]] == ["empty"]
+        again = replies(server, tmp_path, "empty")
+        assert (again["empty"].text, len(server.calls)) == (found["empty"].text, 4)  # is kept, too
     assert found["good"].text == "kept"
     assert found["cut"].text == "a \N{REPLACEMENT CHARACTER}"
     assert found["empty"].text == "an answer to empty"

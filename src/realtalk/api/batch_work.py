@@ -51,6 +51,11 @@ class BatchResult(JobReport):
         return self.out
 
     @property
+    def report(self) -> JobReport:
+        """What the engine said of every part."""
+        return self
+
+    @property
     def frame(self) -> pl.DataFrame:
         """One row per input, in their order: part, input, bytes, sha256, figures, problem."""
         import polars as pl

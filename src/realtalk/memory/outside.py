@@ -22,7 +22,7 @@ Any LangChain retriever as a memory.
     def build(documents):                       # list[Document], a message or a session each
         return BM25Retriever.from_documents(documents, k=50)
 
-    retriever_memory(factory=build).build(chat).recall(question, Budget(tokens=1000))
+    retriever_memory(build).build(chat).recall(question, Budget(tokens=1000))
 
 On the command line: `--memory langchain factory=my_module:build`. A document's content is
 what a reader would be shown; its metadata holds `message_ids`, `session`, `chat`, and for
@@ -31,8 +31,8 @@ a message counts as found only where its line stands in what came back.
 
 mem0 as a memory: its store and search, and its extraction of facts where a model is given.
 
-    mem0_memory(config={"embedder": {"provider": "openai", "config": {...}}})      # messages
-    mem0_memory(config={"embedder": {...}, "llm": {...}}, infer=True)              # facts
+    mem0_memory({"embedder": {"provider": "openai", "config": {...}}})             # messages
+    mem0_memory({"embedder": {...}, "llm": {...}}, infer=True)                     # facts
 
 On the command line: `--memory mem0 config=mem0.json infer=true`. The configuration is mem0's
 own. Where it names no vector store, one is kept in memory for the chat alone; its telemetry
@@ -271,7 +271,7 @@ Factory: TypeAlias = Callable[[list[Any]], Any]  # documents → a retriever
 Per = Literal["message", "session"]
 
 
-def retriever_memory(*, factory: str | Factory, per: Per = "message") -> Outside:
+def retriever_memory(factory: str | Factory, *, per: Per = "message") -> Outside:
     """A memory over the retriever that `factory` builds from a chat's documents.
 
     It is a function, or the place of one: `module:function`, `file.py:function`.
@@ -345,8 +345,8 @@ class RetrieverSystem:
 
 
 def mem0_memory(
-    *,
     config: Path | Mapping[str, Any],
+    *,
     infer: bool = False,
     limit: int = 50,
     threshold: float = 0.1,

@@ -18,31 +18,34 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit, urlunsplit
 
-_VARIABLE = re.compile(r"(\w+)_(?:BASE_URL|API_BASE|ENDPOINT)")
+_ENDINGS = ("BASE_URL", "API_BASE", "ENDPOINT")
 _ANY = "INSPECT_EVAL_MODEL_BASE_URL"  # what Inspect takes where a provider has none of its own
-_CLOUDS = frozenset({"azure", "bedrock", "vertex"})  # serve others' models: openai/azure/gpt-4o
-# Words of such a variable beside the name itself.
-_OTHER_WORDS = {"grok": ["XAI"], "azure": ["AZUREAI"], "bedrock": ["AWS"]}
+_OTHER_NAMES = {"grok": ("XAI",), "litellm-proxy": ("LITELLM",)}
 _HASHED = re.compile(r"sha256:[0-9a-f]{12}")
+# Clouds that serve others' models: openai/azure/gpt-4o.
+_CLOUDS = {"azure": ("AZURE", "AZUREAI"), "bedrock": ("BEDROCK",), "vertex": ("VERTEX",)}
 
 
 def address_of(
     model: str, base_url: str | None, environment: Mapping[str, str] = os.environ
 ) -> str | None:
     """Where the model will be asked; None at its provider's own address, or on this machine."""
-    provider, service = model.split("/")[:2]
+    provider, _, rest = model.partition("/")
     if provider == "realtalk":
         return None
     if base_url:
         return bare_address(base_url)
-    names = {service} if provider == "openai-api" else {provider, *_CLOUDS & {service}}
-    words = {word for name in names for word in name.upper().split("-")}
-    words |= {word for name in names for word in _OTHER_WORDS.get(name, ())}
-    found = (_VARIABLE.fullmatch(name) for name in sorted(environment) if environment[name])
+    service = rest.partition("/")[0]
+    name = service if provider == "openai-api" else provider
+    words = (name.upper().replace("-", "_"), *_OTHER_NAMES.get(name, ()))
+    heads = set(words)
+    if provider != "openai-api":
+        for cloud in _CLOUDS.get(service, ()):
+            heads |= {cloud, f"AWS_{cloud}"}
+            heads |= {f"{a}_{b}" for word in words for a, b in ((cloud, word), (word, cloud))}
+    names = sorted(f"{head}_{ending}" for head in heads for ending in _ENDINGS)
     addresses = dict.fromkeys(
-        bare_address(environment[variable[0]])
-        for variable in found
-        if variable and words.issuperset(variable[1].split("_"))
+        bare_address(environment[name]) for name in names if environment.get(name)
     )
     if not addresses and environment.get(_ANY):
         return bare_address(environment[_ANY])

@@ -45,29 +45,42 @@ class GuardedModel:
         from inspect_ai.model import CachePolicy
 
         # Inspect's key leaves the model's arguments out.
-        named = json.dumps(dict(arguments), sort_keys=True, default=str)
-        scopes = {"task": "realtalk", "arguments": named}
-        self._policy = CachePolicy(expiry=None, per_epoch=False, scopes=scopes)
+        scopes = {
+            "task": "realtalk",
+            "arguments": json.dumps(dict(arguments), sort_keys=True, default=str),
+        }
+        # The second is for what the first holds and nobody can use: an answer that was kept by
+        # somebody who did not look at it.
+        self._policies = [
+            CachePolicy(expiry=None, per_epoch=False, scopes={**scopes, **more})
+            for more in ({}, {"instead": "1"})
+        ]
         self._model = model
         self._provider = model.api.generate
         model.api.generate = self._guard  # type: ignore[method-assign]
 
     async def stored_answer(self, text: str, flaw: Flaw) -> ModelOutput | None:
         """The good answer of an earlier time."""
-        try:
-            output = await self._generate(text, None, self._policy)
-        except _NotKept:
-            return None
-        return None if flaw(output) else output
+        for policy in self._policies:
+            try:
+                output = await self._generate(text, None, policy)
+            except _NotKept:
+                return None
+            if not flaw(output):
+                return output
+        return None
 
     async def ask(self, text: str, flaw: Flaw) -> ModelOutput:
         """The answer, kept unless something is wrong with it."""
-        try:
-            output = await self._generate(text, flaw, self._policy)
-            # What is kept and cannot be used stays where it is; the new answer is not kept.
-            return await self._generate(text, flaw, False) if flaw(output) else output
-        except _FlawedAnswer as error:
-            return error.output
+        policies: tuple[CachePolicy | bool, ...] = (*self._policies, False)
+        for policy in policies:
+            try:
+                output = await self._generate(text, flaw, policy)
+            except _FlawedAnswer as error:
+                return error.output
+            if not flaw(output):
+                break
+        return output
 
     async def _generate(
         self, text: str, flaw: Flaw | None, policy: CachePolicy | bool
