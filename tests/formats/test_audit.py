@@ -70,6 +70,9 @@ def test_what_is_no_audit_is_refused_in_one_line(tmp_path: Path, line: str, said
         Audit.read(path)
     with refused("cannot be read"):
         Audit.read(tmp_path / "nowhere.jsonl")
+    (tmp_path / "errors_conv_1.json").write_text('{"errors": []}')
+    with refused("not a correction of LoCoMo"):
+        Audit("a", {}).with_fetched(tmp_path)
 
 
 def test_the_shipped_audit_knows_the_ten_chats_and_no_other() -> None:

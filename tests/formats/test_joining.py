@@ -197,6 +197,18 @@ def test_reactions_that_came_later() -> None:
     assert join(after, frame(later), GAP)[1].reacted == 0
 
 
+def test_reactions_of_an_older_export_bring_no_older_text_back() -> None:
+    reacted = pack_extra({"reactions": [{"emoji": "❤", "count": 1, "by": []}]})
+    said = [Bubble("Mara", 0, "a"), Bubble("Theo", 60, "helo"), Bubble("Mara", 120, "c")]
+    newest = [said[0], replace(said[1], text="hello", edited=True, extra=reacted), said[2]]
+    after, counts = join(frame(newest), frame(said), GAP, take_edits=True)
+    assert counts == JoinCounts(joined=3, reacted=1)
+    assert after.row(1, named=True)["text"] == "hello"
+    assert after["edited"].to_list() == [False, True, False]
+    damaged = [replace(one, extra='{"reactions":') for one in said]
+    assert join(frame(damaged), frame(said), GAP)[1].joined == 3
+
+
 def test_ids_of_a_file_stay_and_never_meet() -> None:
     def named(said: list[Bubble], *ids: str) -> pl.DataFrame:
         return frame(said).with_columns(pl.Series("id", ids))

@@ -305,6 +305,23 @@ def test_several_chats_find_their_own_and_new_ones_are_added() -> None:
     assert {len(chat.messages) for chat in chats[:-1]} == {30}
 
 
+def test_a_joined_chat_takes_its_common_name_from_no_other() -> None:
+    others = called(TALK, {"Anna": "Zoe", "Theo": "Kim"})
+    strangers = [replace(one, text=f"{one.text} elsewhere") for one in others]
+    known, later = tables(("Mara (1)", TALK[:20])), tables(("Mara (1)", TALK), ("Mara", strangers))
+    merged = merge(known, later, replace(WAY, fresh=True)).tables
+    assert [(chat.id, len(chat.messages)) for chat in to_corpus(merged).chats] == [
+        ("Mara", len(TALK)),
+        ("Mara (2)", len(TALK)),
+    ]
+
+
+def test_damaged_notes_of_a_chat_do_not_stop_the_next_export() -> None:
+    known = tables(("c", TALK[:20]))
+    known = replace(known, chats=(replace(known.chats[0], extra="{"),))
+    assert merge(known, tables(("c", TALK)), WAY).counts.joined == 20
+
+
 def test_a_chat_that_could_be_two_is_asked_for() -> None:
     known = tables(("a", TALK[:20]), ("b", TALK[:20]))
     new = tables(("z", TALK[10:]))

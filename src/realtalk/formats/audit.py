@@ -38,7 +38,7 @@ import orjson
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
 from realtalk.files.json_objects import parse_objects, read_whole
-from realtalk.formats.json_input import as_list, mapping
+from realtalk.formats.json_input import mapping
 from realtalk.formats.questions import resolve
 
 Verdict = Literal["ok", "wrong", "incomplete", "ambiguous", "unanswerable", "malformed"]
@@ -177,7 +177,7 @@ def _corrections(data: bytes, where: str) -> dict[str, dict[int, tuple[str, Audi
     except orjson.JSONDecodeError as error:
         raise RealtalkError("not valid JSON", where=where) from error
     chats: dict[str, dict[int, tuple[str, AuditedQuestion]]] = {}
-    for at, texts in enumerate(map(mapping, as_list(entries))):
+    for at, texts in enumerate(map(mapping, entries if isinstance(entries, list) else [entries])):
         place = _PLACE.fullmatch(str(texts.get("question_id")))
         evidence = texts.get("correct_evidence")
         if place is None or not isinstance(evidence, list) or "error_type" not in texts:

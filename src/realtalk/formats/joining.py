@@ -238,8 +238,16 @@ def _is_reacted(our: _Line, their: _Line) -> bool:
     extras = (our.extra, their.extra)
     if our.extra == their.extra or not any('"reactions"' in extra for extra in extras):
         return False
-    before, after = ({**unpack_extra(extra), "reactions": None} for extra in extras)
+    before, after = ({**readable_extra(extra), "reactions": None} for extra in extras)
     return before == after
+
+
+def readable_extra(extra: str) -> dict[str, Any]:
+    """What `extra` holds; nothing where somebody has damaged it."""
+    try:
+        return unpack_extra(extra)
+    except (ValueError, TypeError, RecursionError):
+        return {}
 
 
 class Alignment(NamedTuple):
@@ -388,10 +396,13 @@ def join(
     )
     both = pl.concat([old, new])
     if take_edits:
-        changed = {place: old.height + at for place, at, kind in pairs if kind != "same"}
-        places = [changed.get(place, place) for place in range(old.height)]
-        old = old.with_columns(both.select(_EDITABLE)[places].get_columns())
-        both = pl.concat([old, new])
+        # What has other reactions may be of an older export: its text is not taken with them.
+        taken = {"edited": _EDITABLE, "deleted": _EDITABLE, "reacted": ("extra",)}
+        for kind, columns in taken.items():
+            changed = {place: old.height + at for place, at, became in pairs if became == kind}
+            places = [changed.get(place, place) for place in range(old.height)]
+            old = old.with_columns(both.select(columns)[places].get_columns())
+            both = pl.concat([old, new])
     if not counts.new:
         return old, counts
     known_at = {at: place for place, at, _ in pairs}

@@ -30,6 +30,7 @@ from realtalk.notebook import counted
 Fields = dict[str, Any]  # a JSON object
 Events = Iterator[tuple[str, Any]]  # of a parser
 Zone = ZoneInfo | None  # the clock that was asked for
+_UTC_ZONE = ZoneInfo("UTC")
 
 _BOM = b"\xef\xbb\xbf"
 # In place of the value of a line that has none, or of one that is nested too deeply.
@@ -240,8 +241,9 @@ def zone(name: str | None) -> Zone:
 
 
 def from_utc(moment: datetime | None) -> datetime | None:
-    """A time of the UTC clock, where it states no other."""
-    return moment.replace(tzinfo=moment.tzinfo or UTC) if moment else None
+    """A time of an app that writes UTC, or states another clock beside it, as one of UTC."""
+    moment = on_clock(moment, _UTC_ZONE)
+    return moment.replace(tzinfo=UTC) if moment else None
 
 
 def on_clock(moment: datetime | None, tz: Zone) -> datetime | None:

@@ -32,7 +32,17 @@ import polars as pl
 from realtalk.chat import Alias, calls_in, pack_extra, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
-from realtalk.formats.joining import Alignment, JoinCounts, align, common, is_cut, join, recut, span
+from realtalk.formats.joining import (
+    Alignment,
+    JoinCounts,
+    align,
+    common,
+    is_cut,
+    join,
+    readable_extra,
+    recut,
+    span,
+)
 from realtalk.formats.json_input import mapping
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.sessions import Gap
@@ -146,7 +156,7 @@ def _known_names(old: ChatRow, new: ChatRow, same: Mapping[str, str]) -> dict[st
 
 def _authors(row: ChatRow) -> dict[str, str]:
     """Speakers and the app's ids of them, where the reader kept them."""
-    authors = mapping(unpack_extra(row.extra).get("authors"))
+    authors = mapping(readable_extra(row.extra).get("authors"))
     return {name: number for name, number in authors.items() if isinstance(number, str)}
 
 
@@ -327,11 +337,11 @@ class _Merger:
 
     def _tables(self, added: Sequence[ChatRow]) -> Tables:
         """All chats; one that was read of several files has their common name."""
-        names = UniqueNames(taken=self._rows)
         ids = {id_: id_ for id_ in self._rows}
         for id_ in self._joined_chats if self._way.fresh else ():
             if (name := _common_name(id_)) not in ids.values():
                 ids[id_] = name
+        names = UniqueNames(taken=ids.values())
         new_ids = {row.id: names.free(row.id) for row in added}
         known = replace(
             self._known,

@@ -238,9 +238,10 @@ def test_the_data_package(tmp_path: Path) -> None:
 
 
 def test_the_data_package_without_its_owner(tmp_path: Path) -> None:
-    row = {"ID": 41, "Timestamp": "2024-05-01 09:30:00", "Contents": "hi", "Attachments": ""}
+    row = {"ID": 41, "Timestamp": "2024-05-01T11:30:00+02:00", "Contents": "hi", "Attachments": ""}
     reading = read(tmp_path, {"messages.json": json.dumps([row])})
     assert reading.corpus.speakers == ("me",)
+    assert messages(reading)[0].time == datetime(2024, 5, 1, 9, 30)
 
 
 def test_sample(data: Path) -> None:

@@ -105,6 +105,13 @@ def test_conversations(kept: Path) -> None:
     assert [left.where for left in reading.ledger.leftovers] == ["chat.db, message 10"]
 
 
+def test_an_older_copy_beside_it_undoes_no_reaction(kept: Path) -> None:
+    older = [row | {"associated_message_emoji": "🙂"} for row in TABLES["message"]]
+    (kept.parent / "older.db").write_bytes(database(TABLES | {"message": older}))
+    extras = [m.extra for chat in read(kept.parent).corpus.chats for m in chat.messages]
+    assert any("🎉" in extra for extra in extras)
+
+
 def test_packed_renamed_or_in_a_folder(kept: Path, tmp_path: Path) -> None:
     expected = read(kept).corpus.chats
     with closing(sqlite3.connect(kept)) as made:

@@ -2,7 +2,7 @@
 
     with open_database(member, {"jid": "_id:int raw_string", "chat": "_id:int"}) as database:
         database.columns          → {"jid": ["_id", "raw_string"]}   what is there of what we want
-            database.frame("jid")     → polars, a column per name: text, or int, float, bytes
+        database.frame("jid")     → polars, a column per name: text, or int, float, bytes
 
 The file is opened as one that nobody changes, so nothing is ever written beside it; what the app
 has not yet moved into it from its log is not seen, and a note says so. No more is read than a file
@@ -99,8 +99,17 @@ class Database:
 
     def frame(self, table: str) -> pl.DataFrame:
         """A table as columns; those that are not there are null."""
+        return pl.concat(self._batches(table))
+
+    def rows(self, table: str) -> Iterator[Fields]:
+        """The same as objects, of which only some are in memory."""
+        for batch in self._batches(table):
+            yield from batch.iter_rows(named=True)
+
+    def _batches(self, table: str) -> Iterator[pl.DataFrame]:
         kinds, there = self._kinds[table], self.columns.get(table)
-        batches = [pl.DataFrame(schema={name: kind for name, (_, kind) in kinds.items()})]
+        empty = pl.DataFrame(schema={name: kind for name, (_, kind) in kinds.items()})
+        yield empty
         if there:
             cells = ", ".join(kinds[name][0].format(name) for name in there)
             schema = {name: kinds[name][1] for name in there}
@@ -109,12 +118,7 @@ class Database:
                 batch = pl.DataFrame(rows, schema=schema, orient="row")
                 texts = batch.select(cs.string() | cs.binary()).cast(pl.Binary)
                 self._count(len(rows), sum(int(text.bin.size().sum()) for text in texts))
-                batches.append(batch)
-        return pl.concat(batches, how="diagonal")
-
-    def rows(self, table: str) -> Iterator[Fields]:
-        """The same as objects."""
-        return self.frame(table).iter_rows(named=True)
+                yield pl.concat([empty, batch], how="diagonal")
 
     def _count(self, rows: int, size: int) -> None:
         self._row_limit -= rows

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from realtalk.chat import Attachment
@@ -121,6 +122,7 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
         if file in listed:
             files[message].append(listed[file])
     marks: dict[str, dict[tuple[str, str], Reaction]] = defaultdict(dict)
+    before = len(export.drafts)  # of other files: an older copy must not undo their reactions
     for row in database.rows("message"):
         number = chat_of.get(row["ROWID"])
         # In a chat of two it may not be said who sent a message.
@@ -141,7 +143,7 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
         else:
             entry = _entry(row, sender, files[row["ROWID"]])
             draft.take(entry, f"{member.name}, message {row['ROWID']}")
-    for draft in export.drafts.values():
+    for draft in islice(export.drafts.values(), before, None):
         for entry in draft.entries:
             if entry.id in marks:
                 entry.extra |= reactions(marks[entry.id].values())

@@ -4,19 +4,24 @@
     → ExportLines(["12/07/2017, 22:35 - Mara: hi", "there"], repaired=0)
 
 Only LF, CRLF and (where there is no LF at all) CR end a line: people paste U+2028, form
-feeds and the like into messages. Valid text never becomes one Python string, which would take
+feeds and the like into messages. Text in UTF-8 never becomes one Python string, which would take
 four bytes per character as soon as there is an emoji.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from realtalk.formats.json_input import decode
 from realtalk.formats.source import utf16
+
+_PIECE = 1 << 20  # letters that are a Python string at a time
+_REPLACED = "\ufffd".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,13 @@ def lines(data: bytes) -> ExportLines:
     except pl.exceptions.PolarsError:  # not UTF-8
         # Where not one character of it is, an editor has saved it in the old way.
         guessed = data.decode("utf-8", "ignore").isascii()
-        text = data.decode("cp1252" if guessed else "utf-8", "replace")
-        repaired += 0 if guessed else text.count("\ufffd") - data.count("\ufffd".encode())
-        column = pl.Series([text])
+        valid = _repair(data, "cp1252" if guessed else "utf-8")
+        repaired += 0 if guessed else valid.count(_REPLACED) - data.count(_REPLACED)
+        column = pl.Series([valid]).cast(pl.String)
     return ExportLines(column.str.split("\n").explode(), repaired, guessed)
+
+
+def _repair(data: bytes, encoding: str) -> bytes:
+    """The same as valid UTF-8, piece by piece."""
+    stream = io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline="")
+    return b"".join(piece.encode() for piece in iter(partial(stream.read, _PIECE), ""))
