@@ -242,8 +242,7 @@ EXPORT_AGAIN = "export, download or copy it again"
 class _BoundedStream(io.RawIOBase):
     """A stream that refuses to yield more than `limit` bytes and reports decoding trouble."""
 
-    def __init__(self, member: Member, packed: bool) -> None:
-        raw = member.opener()
+    def __init__(self, member: Member, raw: IO[bytes], packed: bool) -> None:
         self._opened = raw  # unpacking a .gz does not close what it unpacks
         self._raw = cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb")) if packed else raw
         self._left = scale(MAX_MEMBER_BYTES)
@@ -322,7 +321,7 @@ class Member:
 
     def _stream(self, *, as_it_lies: bool = False) -> io.BufferedReader:
         packed = self.name.lower().endswith(".gz") and not as_it_lies
-        return io.BufferedReader(_BoundedStream(self, packed), _BUFFER)
+        return io.BufferedReader(_BoundedStream(self, self.opener(), packed), _BUFFER)
 
     def read(self) -> bytes:
         with self.open() as stream:
