@@ -180,7 +180,7 @@ def _rouge(latin: bool) -> Any:
     return RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=words_and_emoji))
 
 
-class _Piece(NamedTuple):
+class _AnswerPiece(NamedTuple):
     """An answer, or one between commas: its stems, and what its dates are."""
 
     words: list[str]
@@ -206,7 +206,7 @@ def around_dates(text: str) -> tuple[list[str], list[PartialDate]]:
     return [*around, text[end:]], [date.value for date in dates]
 
 
-def _dated(text: str, category: str) -> list[_Piece]:
+def _dated(text: str, category: str) -> list[_AnswerPiece]:
     """An answer's pieces. Commas inside a date are gone: "January 19, 2024" stays one piece."""
     around, dates = around_dates(text.replace(_MARK, " "))
     found = iter(dates)
@@ -214,11 +214,11 @@ def _dated(text: str, category: str) -> list[_Piece]:
     for piece in _split(f" {_MARK} ".join(around), category):
         words = stems(piece)
         own = [next(found) for word in words if word == _MARK]
-        pieces.append(_Piece([word for word in words if word != _MARK], own))
+        pieces.append(_AnswerPiece([word for word in words if word != _MARK], own))
     return pieces
 
 
-def _dated_f1(prediction: _Piece, gold: _Piece) -> float:
+def _dated_f1(prediction: _AnswerPiece, gold: _AnswerPiece) -> float:
     """F1 of words as ever, and of dates in pairs, the best agreeing pair first."""
     shared = _shared_words(prediction.words, gold.words)
     pairs = sorted(
