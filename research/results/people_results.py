@@ -81,9 +81,9 @@ def findings(runs: Mapping[str, Run], pairs: Mapping[str, Changes], p: Corrected
     near, taken = retrieve["semantic"], retrieve["taken_for"]
     copied = figure(runs["copy"].variants[""].overall["semantic"], 3)
     return (
-        f"A turn of one's own, taken from a like place, is nearer to what {near.groups} people wrote than another's by "
-        f"{told(near.difference)} in content (token matching F1 {digits(near.second or 0)} against {digits(near.first or 0)}) and is "
-        f"taken for the person {digits(taken.second or 0)} of the time against {digits(taken.first or 0)}. "
+        f"A turn of one's own from a like place has a token matching F1 of {digits(near.second or 0)}, another person's "
+        f"{digits(near.first or 0)} (difference {told(near.difference)}, {near.groups} people); the one is taken for the person "
+        f"{digits(taken.second or 0)} of the time, the other {digits(taken.first or 0)}. "
         f"Own turns beat another's beyond chance in {len(own['retrieve'])} of {len(SHOWN)} scores where the nearest turn is taken "
         f"({', '.join(map(title_of, own['retrieve'])) or 'none'}) and in {len(own['common'])} where one turn is always written. "
         f"Repeating what was just said has a token matching F1 of {copied}."
