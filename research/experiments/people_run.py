@@ -78,7 +78,7 @@ class Turn:
 
     def ids(self, time_seen: int) -> tuple[list[int], int]:
         """Prompt and reply, and where the reply begins, at the nth time (from 0)."""
-        head = self.shown if self.shown and time_seen % SHOWN_EVERY == 2 else self.plain  # noqa: PLR2004
+        head = self.shown if self.shown and time_seen % SHOWN_EVERY == 2 else self.plain
         return head + self.reply, len(head)
 
 
@@ -112,8 +112,7 @@ class Prompts:
 def encode(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
     """User messages in the model's chat form, as token ids."""
     asked = [
-        f"<|im_start|>system\n{SYSTEM}{END}\n<|im_start|>user\n{text}{END}\n"
-        "<|im_start|>assistant\n"
+        f"<|im_start|>system\n{SYSTEM}{END}\n<|im_start|>user\n{text}{END}\n<|im_start|>assistant\n"
         for text in texts
     ]
     return [list(one.ids) for one in tokenizer.encode_batch(asked)]
@@ -384,14 +383,10 @@ class Run:
         )
         return Adapters(a, b, ALPHA / RANK)
 
-    def write(
-        self, name: str, ways: Mapping[str, tuple[str, str]], people: Sequence[str]
-    ) -> None:
+    def write(self, name: str, ways: Mapping[str, tuple[str, str]], people: Sequence[str]) -> None:
         bank: Adapters | None = None
         for how, (field, whose) in ways.items():
-            files = {
-                way: self.out / "rows" / f"{name}-{how}-{way}.jsonl" for way in SAMPLINGS
-            }
+            files = {way: self.out / "rows" / f"{name}-{how}-{way}.jsonl" for way in SAMPLINGS}
             if self.late() or all(file.is_file() for file in files.values()):
                 continue
             if whose and bank is None and (bank := self.bank(name, people)) is None:

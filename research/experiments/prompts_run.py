@@ -1,12 +1,14 @@
 """A file of prompts → a model's likeliest replies, many at once, on an accelerator.
 
-    python -m research.experiments.prompts_run who.jsonl.xz --base qwen.gguf --index qwen.json \\
-        --tokenizer tokenizer.json --out answers.jsonl
-    {"id": "3f9c", "text": "Below is a chat …", "max_tokens": 64}    → {"id": "3f9c", "answer": "…"}
+    python -m research.experiments.prompts_run build/who/prompts.jsonl.xz --base qwen.gguf \\
+        --index qwen.json --tokenizer tokenizer.json --out answers.jsonl
+    {"set": "questions", "chat": "", "id": "3f9c", "context": 0, "before": "", "after": ""}
+    → {"set": "questions", "chat": "", "id": "3f9c", "answer": "…", "ended": true, …}
 
-Each is one user message in Qwen's chat form. What thousands of tokens long prompts begin with
-alike, a whole chat say, is read once (qwen.py). Answers are added to the file as they come, and a
-prompt that is answered there is not asked again.
+Prompts and answers are as answers_run.py has them, which runs any model and reads every prompt
+whole. Here each is one user message in Qwen's chat form, and what thousands of tokens long prompts
+begin with alike, a whole chat say, is read once (qwen.py). Answers are added to the file as they
+come, and a prompt that is answered there is not asked again.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -27,6 +30,7 @@ from research.experiments.people_run import END, encode
 from research.experiments.qwen import Base, Row, Sampling
 
 LEAST_SHARED = 4096  # tokens: below that reading them again costs less than a batch of its own
+MOST = 32_000  # tokens of a prompt that leave room for a reply
 
 
 def main() -> None:
@@ -41,29 +45,53 @@ def main() -> None:
     began = time.perf_counter()
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     stops = [tokenizer.token_to_id(END), tokenizer.token_to_id("<|endoftext|>")]
-    with lzma.open(given.prompts, "rt", encoding="utf-8") as stream:
-        prompts = [json.loads(line) for line in stream]
     known = set()
     if given.out.is_file():
-        known = {json.loads(line)["id"] for line in given.out.open(encoding="utf-8")}
-    prompts = [prompt for prompt in prompts if prompt["id"] not in known]
+        known = {key(json.loads(line)) for line in given.out.open(encoding="utf-8")}
+    prompts = [row for row in read(given.prompts) if key(row) not in known]
     by_length = defaultdict(list)
     ids = encode(tokenizer, [prompt["text"] for prompt in prompts])
-    for prompt, tokens in zip(prompts, ids, strict=True):
-        by_length[prompt["max_tokens"]].append(Row(prompt["id"], tokens))
+    for at, (prompt, tokens) in enumerate(zip(prompts, ids, strict=True)):
+        if len(tokens) <= MOST:
+            by_length[prompt["max_tokens"]].append(Row(str(at), tokens))
     base = Base.read(given.base, given.index, given.device)
     count = new = 0
+    given.out.parent.mkdir(parents=True, exist_ok=True)
     with given.out.open("a", encoding="utf-8") as stream:
         for longest, rows in by_length.items():
             for row, tokens, ended in answers(base, rows, stops, longest):
-                text = tokenizer.decode(tokens, skip_special_tokens=True).strip()
-                line = {"id": row.id, "answer": text, "ended": ended}
+                prompt = prompts[int(row.id)]
+                line = {
+                    **{name: prompt[name] for name in ("set", "chat", "id")},
+                    "answer": tokenizer.decode(tokens, skip_special_tokens=True).strip(),
+                    **{"ended": ended, "tokens_in": len(row.ids), "tokens_out": len(tokens)},
+                }
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 count, new = count + 1, new + len(tokens)
             stream.flush()
-    read = sum(map(len, ids))
     seconds = time.perf_counter() - began
-    sys.stdout.write(f"{count:,} answers, {read:,} tokens read, {new:,} new, {seconds:.0f} s\n")
+    sys.stdout.write(
+        f"{count:,} answers, {len(prompts) - count:,} too long, {sum(map(len, ids)):,} tokens read, "
+        f"{new:,} new, {seconds:.0f} s\n"
+    )
+
+
+def key(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["set"], row["chat"], row["id"]
+
+
+def read(path: Path) -> Iterator[dict[str, Any]]:
+    """Prompts with their whole text, and how many tokens their replies may have."""
+    contexts: dict[int, str] = {}
+    with lzma.open(path, "rt", encoding="utf-8") as stream:
+        head = json.loads(next(stream))
+        for row in map(json.loads, stream):
+            if "text" in row:
+                contexts[row["context"]] = row["text"]
+                continue
+            longest = head["sets"].get(row["set"], {}).get("max_tokens", head["max_tokens"])
+            text = row["before"] + contexts[row["context"]] + row["after"]
+            yield {**row, "text": text, "max_tokens": longest}
 
 
 def answers(

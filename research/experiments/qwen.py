@@ -242,13 +242,9 @@ class Base:
         x = x + self._linear(seen, at, "o", adapters)
         near = self._norm(x, f"blk.{at}.ffn_norm.weight")
         gate = F.silu(self._linear(near, at, "gate", adapters))
-        return x + self._linear(
-            gate * self._linear(near, at, "up", adapters), at, "down", adapters
-        )
+        return x + self._linear(gate * self._linear(near, at, "up", adapters), at, "down", adapters)
 
-    def _whole(
-        self, ids: Tensor, adapters: Adapters | None, cache: Cache | None = None
-    ) -> Tensor:
+    def _whole(self, ids: Tensor, adapters: Adapters | None, cache: Cache | None = None) -> Tensor:
         """ids [people, rows, tokens], padded on the right → hidden values of the last layer."""
         people, count, tokens = ids.shape
         x = F.embedding(ids.view(people, -1), self.w["token_embd.weight"])
@@ -261,7 +257,9 @@ class Base:
     def _logits(self, hidden: Tensor) -> Tensor:
         return F.linear(hidden, self.w["output.weight"])
 
-    def losses(self, ids: Tensor, labels: Tensor, adapters: Adapters | None) -> tuple[Tensor, Tensor]:
+    def losses(
+        self, ids: Tensor, labels: Tensor, adapters: Adapters | None
+    ) -> tuple[Tensor, Tensor]:
         """Of each person the sum over tokens of their replies, and how many these are.
 
         `labels` [people, rows, tokens] say what comes next, and IGNORED where nobody asks.

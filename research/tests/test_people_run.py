@@ -42,7 +42,9 @@ def test_a_person_learns_the_same_beside_others_as_alone(base: Base) -> None:
     assert facts[0]["kept"] > 0
     for name, value in alone.b.items():
         side = both.b[name][1].float()
-        assert torch.nn.functional.cosine_similarity(side.flatten(), value.float().flatten(), 0) > 0.9
+        assert (
+            torch.nn.functional.cosine_similarity(side.flatten(), value.float().flatten(), 0) > 0.9
+        )
 
 
 def test_an_adapter_in_a_bank_writes_what_merged_weights_write(base: Base) -> None:
@@ -91,7 +93,9 @@ def test_blocks_hold_rows_of_one_person() -> None:
     rows = [Row(str(at), [1] * (at + 1), at % 3) for at in range(20)]
     blocks = [block for batch in batches(rows, 16) for block in batch]
     assert all(len({row.person for row in block}) == 1 for block in blocks)
-    assert sorted(row.id for block in blocks for row in block if row.id) == sorted(map(str, range(20)))
+    assert sorted(row.id for block in blocks for row in block if row.id) == sorted(
+        map(str, range(20))
+    )
 
 
 @pytest.mark.parametrize(("kind", "size"), [("Q4_K", 144), ("Q6_K", 210)])
@@ -174,6 +178,7 @@ def test_a_run_goes_on_where_it_stopped(
     call()
     assert adapter.is_file()
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    lines = [json.loads(line) for line in (tmp_path / "run/rows/k1-swapped-sampled.jsonl").open()]
+    text_of = (tmp_path / "run/rows/k1-swapped-sampled.jsonl").read_text("utf-8")
+    lines = [json.loads(line) for line in text_of.splitlines()]
     assert lines[0]["simulator"] == "tuned on another sampled"
     assert len(lines) == 1 + 9 and {line["speaker"] for line in lines[1:]} == {"Ann", "Bo", "Cy"}
