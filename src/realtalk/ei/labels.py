@@ -227,7 +227,7 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
         for index, turn in enumerate(units):
             if turn.session != session:
                 session, history = turn.session, []
-            text = _turn_text(turn)
+            text = turn_text(turn)
             others = (line for who, line in reversed(history) if who != turn.speaker)
             inputs.append(
                 TurnInput(
@@ -249,11 +249,11 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
 
 def chat_encoder(chat: Chat) -> EncoderName:
     """The shipped encoder for a chat, by its joined turns, whatever is labelled of it."""
-    spoken = turn_languages((chat.id, turn.speaker, _turn_text(turn)) for turn in chat.turns)
+    spoken = turn_languages((chat.id, turn.speaker, turn_text(turn)) for turn in chat.turns)
     return encoder_for(Counter(spoken))
 
 
-def _turn_text(turn: Turn) -> str:
+def turn_text(turn: Turn) -> str:
     return "\n".join(filter(None, map(_message_text, turn.messages)))
 
 

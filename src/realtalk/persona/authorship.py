@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from realtalk.chat import Chat, Corpus
-from realtalk.ei.labels import turn_inputs
+from realtalk.ei.labels import turn_text
 from realtalk.ei.told_apart import sparse_features
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
@@ -144,11 +144,11 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
 
 def _texts_of(chat: Chat, who: set[str], sessions: set[int] | None = None) -> list[str]:
     return [
-        turn.text
-        for turn in turn_inputs(Corpus(chat.id, "", (chat,)))
+        text
+        for turn in chat.turns
         if turn.speaker in who
-        and turn.text.strip()
         and (sessions is None or turn.session in sessions)
+        and (text := turn_text(turn)).strip()
     ]
 
 
