@@ -1,0 +1,122 @@
+"""What a reader answers to own and to swapped questions → docs/results/who-said-it.md and its picture.
+
+    python -m research.results.who_results [--rows research/experiments/build/who/rows.jsonl]
+
+With `--rows`, what experiments/who_said_it.py wrote becomes the committed rows, which hold no text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from itertools import combinations, product
+from pathlib import Path
+from statistics import fmean
+
+import polars as pl
+from scipy.stats import binomtest
+
+from realtalk.files.writing import write_parquet
+from realtalk.metrics.statistics import Estimate, holm, wilson
+from research.papers.markdown import table as markdown
+from research.results import PAGES, ROWS
+from research.results.page_pictures import draw_estimates
+from research.results.page_words import told
+
+STORED = ROWS / "who-said-it.parquet"
+MEMORIES = {
+    "none": "nothing",
+    "recent": "last sessions",
+    "whole": "the whole chat",
+    "retrieved": "`retrieved`",
+    "langchain": "LangChain, in-memory vectors",
+    "mem0": "mem0, messages as they are",
+    "oracle": "the evidence alone",
+    "random": "any answer of the chat, drawn",
+}
+OWN = {"declines": "declines", "accepted": "right", "person@budget": "by or about the person"}
+SWAPPED = {"declined": "declines (right)", "misattributed": "puts it into their mouth"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--rows", type=Path)
+    given, _ = parser.parse_known_args()
+    if given.rows is not None:
+        rows = [json.loads(line) for line in given.rows.read_text("utf-8").splitlines()]
+        write_parquet(STORED, pl.DataFrame(rows, infer_schema_length=None), level=19)
+    found = pl.read_parquet(STORED)
+    own, swapped = (found.filter(pl.col("questions") == kind) for kind in ("own", "swapped"))
+    text = (Path(__file__).parent / "who_page.md").read_text("utf-8")
+    figures = {
+        f"{memory}_{score.partition('@')[0]}": told(share(side, memory, score))
+        for side, scores in ((own, OWN), (swapped, SWAPPED))
+        for score in scores
+        for memory in MEMORIES
+    }
+    page = text.format(
+        table=table(own, swapped),
+        chats=own["chat"].n_unique(),
+        own=own.filter(pl.col("memory") == "whole").height,
+        swapped=swapped.filter(pl.col("memory") == "whole").height,
+        tests=tests(swapped),
+        **figures,
+    )
+    (PAGES / "who-said-it.md").write_text(page, "utf-8")
+    points = [
+        (title.strip("`"), name, share(swapped, memory, score))
+        for memory, title in MEMORIES.items()
+        for score, name in SWAPPED.items()
+    ]
+    notes = ["questions asked of the wrong person; 95 % intervals draw questions"]
+    draw_estimates(PAGES / "who-said-it.svg", "What a 1.5B reader does", points, notes)
+    sys.stdout.write(f"wrote {PAGES / 'who-said-it.md'}\n")
+
+
+def share(rows: pl.DataFrame, memory: str, score: str) -> Estimate:
+    values = rows.filter(pl.col("memory") == memory)[score].drop_nulls().to_list()
+    if not values:
+        return Estimate(None, unscored="nothing to count")
+    return Estimate(sum(values) / len(values), *wilson(values), n=len(values))
+
+
+def tests(swapped: pl.DataFrame) -> str:
+    """Every two memories that search or show all, question by question: what is beyond chance."""
+    compared = ("whole", "retrieved", "langchain", "mem0", "oracle")
+    pairs = list(product(SWAPPED, combinations(compared, 2)))
+    found: list[tuple[int, int, float]] = []
+    for score, memories in pairs:
+        first, second = (
+            swapped.filter(pl.col("memory") == memory).sort("chat", "id")[score].to_list()
+            for memory in memories
+        )
+        both = list(zip(first, second, strict=True))
+        more, less = sum(a > b for a, b in both), sum(a < b for a, b in both)
+        found.append((more, less, binomtest(more, more + less).pvalue if more + less else 1.0))
+    p = holm([pvalue for _, _, pvalue in found])
+    at = min(range(len(found)), key=lambda place: found[place][2])
+    (nearest, sides), (more, less, pvalue) = pairs[at], found[at]
+    beyond = sum(value is not None and value < 0.05 for value in p)
+    one, other = (MEMORIES[side] for side in sides)
+    return (
+        f"Of {len(pairs)} paired tests between two memories {beyond or 'none'} is beyond chance after Holm's "
+        f"correction; the nearest is *{SWAPPED[nearest]}*, {one} and not {other} in {more} questions, the other way in {less} "
+        f"(p {pvalue:.3f}, corrected {p[at]:.3f})."
+    )
+
+
+def table(own: pl.DataFrame, swapped: pl.DataFrame) -> str:
+    rows = []
+    for memory, title in MEMORIES.items():
+        words = own.filter(pl.col("memory") == memory)["words"].to_list()
+        cells = [told(share(own, memory, score)) for score in OWN]
+        cells += [told(share(swapped, memory, score)) for score in SWAPPED]
+        rows.append((title, f"{fmean(words):,.0f}" if words else "–", *cells))
+    headings = [f"own: {name}" for name in OWN.values()]
+    headings += [f"swapped: {name}" for name in SWAPPED.values()]
+    return markdown(("shown", "words", *headings), rows)
+
+
+if __name__ == "__main__":
+    main()
