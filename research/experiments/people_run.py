@@ -302,7 +302,9 @@ class Run:
         self.pilot = Prompts(given.pilot, tokenizer)
         self.tokenizer = tokenizer
         if given.people:
-            self.prompts.people = self.prompts.people[: given.people]
+            own = self.prompts.learned
+            by_turns = sorted(self.prompts.people, key=lambda who: (len(own[who]), who))
+            self.prompts.people = by_turns[: given.people]
         say(f"{len(self.prompts.people)} people")
         self.base = Base.read(given.base, given.index, given.device)
         say("base is read")
@@ -521,7 +523,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing after")
-    parser.add_argument("--people", type=int, help="only the first, to try it out")
+    parser.add_argument("--people", type=int, help="only so many, with the fewest turns")
     parser.add_argument("--limit", type=int, help="tested turns of each, to try it out")
     parser.add_argument("--measure", action="store_true", help="only how fast this card is")
     given = parser.parse_args()

@@ -6,8 +6,8 @@ import sys
 from importlib import import_module
 
 NAMES = (
-    *("persona", "threads", "memory", "languages", "simulated", "which", "side", "drawn"),
-    "reproduced",
+    *("persona", "people", "threads", "memory", "languages", "simulated", "which", "side", "who"),
+    *("drawn", "reproduced"),
 )
 
 for name in sys.argv[1:] or NAMES:

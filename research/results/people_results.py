@@ -2,127 +2,323 @@
 
     python -m research.results.people_results
 
-Rules that need no model, for many people (people_rows.py): what they reach, how much of it is the
-person's own, and what differences so many people can show (`smallest_seen`).
+A language model that was tuned on each of many people (people_run.py, scored by persona_rows.py):
+whether its own adapter matters, what of the paper holds, for whom, and what its turns lack.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import fmean, median, variance
+from typing import Any
 
-from scipy.stats import norm
+import polars as pl
+from scipy.spatial.distance import jensenshannon
+from scipy.stats import norm, rankdata
 
+from realtalk.evals.comparing import RunComparison
+from realtalk.evals.estimating import average
 from realtalk.evals.run import Run
-from realtalk.evals.tables import figure
 from realtalk.evals.values import Score
 from realtalk.metrics.grouped import Change
-from realtalk.metrics.statistics import holm
+from realtalk.metrics.statistics import Estimate, holm, pearson
+from realtalk.persona.choosing import TABLE_2
 from realtalk.persona.scoring import SCORES, WHOLE
 from research.papers.markdown import table as markdown
-from research.results import PAGES, ROWS
+from research.results import PAGES
 from research.results.page_pictures import draw_estimates
 from research.results.page_words import digits, holm_p, told
-from research.results.people_rows import OF_ANOTHER, OUT
+from research.results.people_rows import OUT, REAL
 from research.results.persona_claims import CONTENT, ENOUGH, SIX
-from research.results.persona_round import CLAIMED
-from research.results.persona_tables import compare, title_of
+from research.results.persona_tables import compare, fact_average, speaker_score, title_of
 
-TEN = ROWS / "persona" / "qwen2.5-1.5b"
-BEFORE, AFTER = "untuned-greedy", "tuned+retrieved-greedy"
+FOLDER = OUT / "qwen2.5-1.5b"
 SHOWN = (*CONTENT, *SIX, "js_emotion", "js_sentiment", "taken_for")
+WAYS = ("greedy", "sampled")
+HOWS = ("untuned", "styled", "retrieved", "swapped", "tuned", "tuned+retrieved")
+CALLED = {
+    "constant": '"ok"',
+    "copy": "repeats the last turn",
+    "common": "one own turn, always the same",
+    "retrieve": "nearest own turn",
+    "untuned": "untuned",
+    "styled": "untuned, told their style",
+    "retrieved": "untuned, shown own turns",
+    "swapped": "tuned on another person",
+    "tuned": "tuned on the person",
+    "tuned+retrieved": "tuned, shown own turns",
+}
+LENGTHS = (0, 5, 10, 20, 40, 80)  # a turn of six to ten words stands between 5 and 10
+SHAPES = ("words", "question", "opening", "objects", "emoji")
+SHAPED = {
+    **{"words": "length", "question": "questions", "opening": "openings"},
+    **{"objects": "disagreement", "emoji": "emoji"},
+}
+BEYOND = (
+    *("kappa_reflective", "kappa_grounding", "kappa_sentiment", "kappa_emotion"),
+    *("js_emotion", "js_sentiment", "taken_for", "length_ratio"),
+)
 SIZES = (10, 50, 100, 200)
 POWER = 0.8
-CALLED = {
-    **{"constant": "ok", "common-other": "common, another's", "common": "common, own"},
-    **{"retrieve-other": "retrieve, another's", "retrieve": "retrieve, own", "copy": "copy"},
-}
-Changes = Mapping[str, Change]
+Runs = Mapping[str, Run]
+Tests = Mapping[str, RunComparison]  # by way of writing
 Corrected = Mapping[tuple[str, str], float | None]
 
 
 def main() -> None:
-    runs = {path.name: Run.load(path) for path in sorted(OUT.iterdir()) if path.is_dir()}
-    pairs = {name: compare(runs[f"{name}-other"], runs[name]).changes for name in OF_ANOTHER}
-    places = [(name, score) for name in pairs for score in SHOWN]
-    values = holm([pairs[name][score].p for name, score in places])
-    corrected = dict(zip(places, values, strict=True))
-    tested = Counter(row["group"] for row in runs["retrieve"].rows)
-    learned = [fact["learned_turns"] for fact in runs["retrieve"].facts]
-    turns = round(median(tested.values()))
+    runs = {path.name: Run.load(path) for path in sorted(FOLDER.iterdir()) if path.is_dir()}
+    shapes = pl.read_parquet(FOLDER / "shapes.parquet")
+    pairs = {
+        "own": against(runs, "swapped", "tuned"),
+        "alike": against(runs, "swapped-matched", "tuned-matched"),
+        "paper": against(runs, "untuned", "tuned"),
+        "shown": against(runs, "tuned", "tuned+retrieved"),
+        "rules": {way: compare(runs["copy"], runs[f"tuned+retrieved-{way}"]) for way in WAYS},
+        "matched": against(runs, "untuned-matched", "tuned+retrieved-matched"),
+    }
+    p = {name: corrected(tests) for name, tests in pairs.items()}
+    facts = runs["copy"].facts
+    learned = [fact["learned_turns"] for fact in facts]
+    tested = Counter(row["group"] for row in runs["copy"].rows)
     page = (Path(__file__).parent / "people_page.md").read_text("utf-8")
     text = page.format(
-        people=len(tested),
-        findings=findings(runs, pairs, corrected),
-        own=own_table(pairs, corrected),
-        rules=rules_table(runs),
-        tests=len(CLAIMED) + 1,
-        power=power_table(turns),
-        turns=turns,
+        **{f"{name}_table": changes(tests, p[name]) for name, tests in pairs.items()},
+        **{f"{name}_count": counted(tests, p[name]) for name, tests in pairs.items()},
+        **sentences(runs, pairs),
+        all=written(runs, (*CONTENT, *SIX)),
+        beyond=written(runs, BEYOND),
+        six=six(pairs["paper"], p["paper"]),
+        dummies=ok_is_better(runs),
+        shapes=shapes_table(shapes, runs),
+        means=means_table(shapes),
+        whom=whom(runs),
+        power=power(runs, round(median(tested.values()))),
+        people=len(facts),
+        turns=round(median(tested.values())),
         tested=f"{tested.total():,}",
+        least=min(learned),
+        most=max(learned),
         learned=f"{sum(learned):,}",
-        learned_median=round(median(learned)),
+        tests=len(WAYS) * len(SHOWN),
+        **settings(FOLDER),
     )
     (PAGES / "people.md").write_text(text, "utf-8")
     draw(runs)
     sys.stdout.write(f"wrote {PAGES / 'people.md'}\n")
 
 
-def findings(runs: Mapping[str, Run], pairs: Mapping[str, Changes], p: Corrected) -> str:
-    """Three sentences, each of them read off the tables below."""
-    own = {
-        name: [score for score in SHOWN if is_better(pairs[name][score], score, p[name, score])]
-        for name in pairs
-    }
-    retrieve = pairs["retrieve"]
-    near, taken = retrieve["semantic"], retrieve["taken_for"]
-    copied = figure(runs["copy"].variants[""].overall["semantic"], 3)
-    return (
-        f"A turn of one's own from a like place has a token matching F1 of {digits(near.second or 0)}, another person's "
-        f"{digits(near.first or 0)} (difference {told(near.difference)}, {near.groups} people); the one is taken for the person "
-        f"{digits(taken.second or 0)} of the time, the other {digits(taken.first or 0)}. "
-        f"Own turns beat another's beyond chance in {len(own['retrieve'])} of {len(SHOWN)} scores where the nearest turn is taken "
-        f"({', '.join(map(title_of, own['retrieve'])) or 'none'}) and in {len(own['common'])} where one turn is always written. "
-        f"Repeating what was just said has a token matching F1 of {copied}."
-    )
+def against(runs: Runs, first: str, second: str) -> Tests:
+    return {way: compare(runs[f"{first}-{way}"], runs[f"{second}-{way}"]) for way in WAYS}
 
 
-def is_better(change: Change, score: str, p: float | None) -> bool:
-    gain = (change.second or 0.0) - (change.first or 0.0)
-    return p is not None and p < ENOUGH and gain * every_score(score).better > 0
+def corrected(tests: Tests) -> Corrected:
+    """By Holm, over all scores of both ways of writing."""
+    places = list(product(tests, SHOWN))
+    values = holm([tests[way].changes[score].p for way, score in places])
+    return dict(zip(places, values, strict=True))
 
 
-def every_score(name: str) -> Score:
+def score_of(name: str) -> Score:
     return SCORES.get(name) or WHOLE[name]
 
 
-def own_table(pairs: Mapping[str, Changes], p: Corrected) -> str:
+def direction(change: Change, score: str, p: float | None) -> int:
+    """1 where the second side is better beyond chance, -1 where it is worse."""
+    if p is None or p >= ENOUGH:
+        return 0
+    gain = (change.second or 0.0) - (change.first or 0.0)
+    return 1 if gain * score_of(score).better > 0 else -1
+
+
+def changes(tests: Tests, p: Corrected) -> str:
+    """One line per score: the paper's change where it has one, and ours in both ways."""
+    before, after = TABLE_2["without fine-tuning"].mean, TABLE_2["with fine-tuning"].mean
     rows = []
-    for name, changes in pairs.items():
-        for score in SHOWN:
-            change = changes[score]
-            sides = (digits(value or 0.0) for value in (change.first, change.second))
-            tests = (holm_p(change.p), holm_p(p[name, score]))
-            rows.append((name, title_of(score), *sides, told(change.difference), *tests))
-    headings = ("rule", "score", "another's", "own", "difference", "p", "p (Holm)")
+    for score in SHOWN:
+        kind = score_of(score)
+        paper = "–"
+        if kind.published:
+            paper = f"{after[kind.published] - before[kind.published]:+.2f}"
+        cells = []
+        for way, found in tests.items():
+            change = found.changes[score]
+            sides = " → ".join(digits(value or 0.0) for value in (change.first, change.second))
+            verdict = {1: "better", 0: "–", -1: "worse"}[direction(change, score, p[way, score])]
+            cells += [f"{sides}, {told(change.difference)}", f"{holm_p(p[way, score])} {verdict}"]
+        rows.append((title_of(score), paper, *cells))
+    headings = [cell for way in tests for cell in (f"{way}: change [95 %]", "p (Holm)")]
+    return markdown(("score", "paper", *headings), rows)
+
+
+def counted(tests: Tests, p: Corrected) -> str:
+    """How many scores are better and worse beyond chance, by way of writing."""
+    parts = []
+    for way, found in tests.items():
+        found_by = Counter(direction(found.changes[score], score, p[way, score]) for score in SHOWN)
+        parts.append(f"{way} {found_by[1]} better, {found_by[-1]} worse")
+    return f"{'; '.join(parts)} (of {len(SHOWN)})"
+
+
+def sentences(runs: Runs, pairs: Mapping[str, Tests]) -> dict[str, str]:
+    """The figures of the page's first sentences."""
+    found: dict[str, str] = {}
+    for name, tests in pairs.items():
+        for score in ("semantic", "taken_for", "js_emotion", "emotion"):
+            change = tests["greedy"].changes[score]
+            better, worse = tests["greedy"].further["better"][score]
+            found |= {
+                f"{name}_{score}": told(change.difference),
+                f"{name}_{score}_first": digits(change.first or 0.0),
+                f"{name}_{score}_second": digits(change.second or 0.0),
+                f"{name}_{score}_for": f"{better} of {change.groups}",
+                f"{name}_{score}_not": str(worse),
+            }
+    ceiling = fact_average(runs["copy"], "ceiling")
+    return found | {"ceiling": told(ceiling)}
+
+
+def six(tests: Tests, p: Corrected) -> str:
+    """The EI scores that are better, and those that are worse, by way of writing."""
+    parts = []
+    for way, found in tests.items():
+        by_direction: dict[int, list[str]] = defaultdict(list)
+        for score in SIX:
+            by_direction[direction(found.changes[score], score, p[way, score])].append(score)
+        better, worse = ([title_of(it) for it in by_direction[sign]] for sign in (1, -1))
+        parts.append(f"{way} {len(better)} better ({', '.join(better)}), {', '.join(worse)} worse")
+    return "; ".join(parts)
+
+
+def ok_is_better(runs: Runs) -> str:
+    """How many of the six EI scores "ok" wins against every way of writing with a model."""
+    won = 0
+    for score in SIX:
+        sign = score_of(score).better
+        values = [
+            sign * (runs[f"{how}-{way}"].variants[""].overall[score].value or 0.0)
+            for how, way in product(HOWS, WAYS)
+        ]
+        won += sign * (runs["constant"].variants[""].overall[score].value or 0.0) > max(values)
+    return f"{won} of the six"
+
+
+def written(runs: Runs, scores: Sequence[str]) -> str:
+    """Every way of writing, with and without a model."""
+    names = [name for name in CALLED if name in runs]
+    names += [f"{how}-{way}" for how in HOWS for way in WAYS]
+    rows = []
+    for name in names:
+        how, _, way = name.partition("-")
+        found = runs[name].variants[""].overall
+        title = CALLED[how] + (f", {way}" if way else "")
+        rows.append((title, *(told(found[score]) for score in scores)))
+    return markdown(("written by", *map(title_of, scores)), rows)
+
+
+def category(name: str) -> Callable[[Any], Any]:
+    if name != "words":
+        return str
+    return lambda words: sum(words > least for least in LENGTHS)
+
+
+def distance(first: Sequence[Any], second: Sequence[Any]) -> float:
+    """Jensen–Shannon divergence in bits of two samples of categories."""
+    one, two = Counter(first), Counter(second)
+    order = [*dict.fromkeys((*one, *two))]
+    return float(jensenshannon([one[it] for it in order], [two[it] for it in order], base=2) ** 2)
+
+
+def shapes_table(shapes: pl.DataFrame, runs: Runs) -> str:
+    """How far the turns written are from the person's, by what they are like."""
+    by_run: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in shapes.iter_rows(named=True):
+        by_run[row["run"]][row["group"]].append(row)
+    names = [*(rule for rule in CALLED if rule in runs), *(f"{how}-sampled" for how in HOWS)]
+    rows = []
+    for name in names:
+        cells = []
+        for shape in SHAPES:
+            kind = category(shape)
+            cells.append(
+                told(
+                    average(
+                        distance(
+                            [kind(row[shape]) for row in real],
+                            [kind(row[shape]) for row in by_run[name][who]],
+                        )
+                        for who, real in by_run[REAL].items()
+                        if by_run[name][who]
+                    )
+                )
+            )
+        scores = runs[name].variants[""].overall
+        cells += [told(scores[score]) for score in ("js_sentiment", "js_emotion")]
+        rows.append((CALLED[name.removesuffix("-sampled")], *cells))
+    headings = ("written by", *SHAPED.values(), "sentiment", "emotion")
     return markdown(headings, rows)
 
 
-def rules_table(runs: Mapping[str, Run]) -> str:
-    rows = [
-        (CALLED[name], *(told(runs[name].variants[""].overall[score]) for score in SHOWN))
-        for name in CALLED
-    ]
-    return markdown(("rule", *map(title_of, SHOWN)), rows)
+def means_table(shapes: pl.DataFrame) -> str:
+    """What the people's turns hold, and those written for them: means over people."""
+    rows = []
+    names = [REAL, *(f"{how}-{way}" for how in HOWS for way in WAYS)]
+    kinds = ("question", "objects", "emoji")
+    of_people = shapes.group_by("run", "group").agg(
+        pl.col("words").median(), *(pl.col(kind).mean() for kind in kinds)
+    )
+    for name in names:
+        own = of_people.filter(pl.col("run") == name)
+        how, _, way = name.partition("-")
+        title = "the people" if name == REAL else f"{CALLED[how]}, {way}"
+        shares = [told(average(own[kind].to_list())) for kind in kinds]
+        rows.append((title, told(average(own["words"].to_list())), *shares))
+    headings = ("written by", "words (median)", "with a question", "disagrees", "with emoji")
+    return markdown(headings, rows)
 
 
-def power_table(turns: int) -> str:
+def whom(runs: Runs) -> str:
+    """Whether who gains has more turns, or is easier to tell from others: rank correlations."""
+    facts = {fact["group"]: fact for fact in runs["copy"].facts}
+    rows = []
+    for first, second in (("untuned", "tuned"), ("swapped", "tuned")):
+        for score, way in product(("semantic", "taken_for"), WAYS):
+            before, after = runs[f"{first}-{way}"], runs[f"{second}-{way}"]
+            gains = {who: gain(before, after, who, score) for who in facts}
+            known = [who for who, value in gains.items() if value is not None]
+            ranks = rankdata([gains[who] for who in known])
+            cells = []
+            for fact in ("learned_turns", "ceiling"):
+                values = [of(facts[who][fact]) for who in known]
+                cells.append(told(pearson(list(ranks), list(rankdata(values)))))
+            lost = sum((gains[who] or 0.0) <= 0 for who in known)
+            called = f"{CALLED[first]} → {CALLED[second]}, {way}"
+            rows.append((called, title_of(score), f"{lost} of {len(known)}", *cells))
+    headings = ("from → to", "score", "gain nothing", "with more turns", "with being told apart")
+    return markdown(headings, rows)
+
+
+def of(fact: Any) -> float:
+    value = fact["value"] if isinstance(fact, Mapping) else fact
+    return float(value or 0.0)
+
+
+def gain(before: Run, after: Run, who: str, score: str) -> float | None:
+    sides: list[Estimate] = [speaker_score(run, who, score) for run in (before, after)]
+    if sides[0].value is None or sides[1].value is None:
+        return None
+    return sides[1].value - sides[0].value
+
+
+def power(runs: Runs, turns: int) -> str:
+    """What a test of so many people finds four times in five: own against another's adapter."""
     before, after = (
-        {(row["group"], row["sample"]): row for row in Run.load(TEN / name).rows}
-        for name in (BEFORE, AFTER)
+        {(row["group"], row["sample"]): row for row in runs[name].rows}
+        for name in ("swapped-greedy", "tuned-greedy")
     )
     rows = []
     for score in (*CONTENT, *SIX, "taken_for"):
@@ -130,7 +326,7 @@ def power_table(turns: int) -> str:
         for key, row in after.items():
             if key in before and before[key][score] is not None and row[score] is not None:
                 by_person[key[0]].append(row[score] - before[key][score])
-        differences = list(by_person.values())
+        differences = [own for own in by_person.values() if len(own) > 1]
         seen = fmean(map(fmean, differences))
         least = (digits(smallest_seen(differences, people, turns)) for people in SIZES)
         rows.append((title_of(score), f"{seen:+.3f}", *least))
@@ -148,14 +344,35 @@ def smallest_seen(differences: Sequence[Sequence[float]], people: int, turns: in
     chance = fmean(variance(own) / len(own) for own in differences)
     between = max(0.0, variance(means) - chance)
     spread = ((between + within / turns) / people) ** 0.5
-    alpha = ENOUGH / (len(CLAIMED) + 1)
+    alpha = ENOUGH / (len(WAYS) * len(SHOWN))
     return float((norm.ppf(1 - alpha / 2) + norm.ppf(POWER)) * spread)
 
 
-def draw(runs: Mapping[str, Run]) -> None:
-    points = [
-        (title, "", runs[name].variants[""].overall["semantic"]) for name, title in CALLED.items()
-    ]
+def settings(folder: Path) -> dict[str, str]:
+    """What was chosen, and what the accelerator was busy with."""
+    chosen = json.loads((folder / "chosen.json").read_text("utf-8"))
+    report = json.loads((folder / "report.json").read_text("utf-8"))
+    trained = report["trained"].values()
+    losses = ", ".join(f"{rate}: {loss:.4f}" for rate, loss in chosen["held_out"].items())
+    return {
+        "rate": str(chosen["chosen"]),
+        "losses": losses,
+        "before": f"{fmean(one['held_out'][0] for one in trained):.3f}",
+        "after": f"{fmean(min(one['held_out'][1:]) for one in trained):.3f}",
+        "seconds": f"{sum(one.get('group_seconds', 0) for one in trained):.0f}",
+        "writing": f"{sum(one['seconds'] for one in report['written'].values()):.0f}",
+    }
+
+
+def draw(runs: Runs) -> None:
+    points = []
+    for name, title in CALLED.items():
+        if name in runs:
+            points.append((title, "no model", runs[name].variants[""].overall["semantic"]))
+        else:
+            points += [
+                (title, way, runs[f"{name}-{way}"].variants[""].overall["semantic"]) for way in WAYS
+            ]
     notes = [f"mean over {len(runs['copy'].groups)} people; 95 % intervals draw people"]
     draw_estimates(PAGES / "people.svg", "Nearness in content (token matching F1)", points, notes)
 

@@ -1,90 +1,80 @@
-"""Threads of Reddit → what needs no model, written for many people: scored rows without texts.
+"""Scored runs of many people → how every turn is shaped, without a word of it.
 
-    python -m research.results.people_rows ../shared/data/reddit/persona_like.json.gz
-    → research/results/rows/people/constant, copy, common, retrieve, common-other, retrieve-other
+    python -m research.results.people_rows research/experiments/build/persona/scored/qwen2.5-1.5b
+    → research/results/rows/people/qwen2.5-1.5b/shapes.parquet
 
-Who is in, and what is learned from and tested, says research/experiments/people.py. The last two
-write what somebody else wrote: whatever they reach is not the person's own. That other person is
-the next one in the order of the hashed names. Scored runs with their texts stay in a build folder;
-a call that was stopped goes on. What a language model writes for these people is scored by
-persona_rows.py (`--choice earlier`).
+    run            group        sample                  words  question  opening  objects  emoji
+    real           p3fa9c1b2    p3fa9c1b2 later#14      17     true      i        false    false
+    tuned-greedy   p3fa9c1b2    p3fa9c1b2 later#14      9      false     other    false    false
+
+The folder is what persona_rows.py writes beside its rows: it holds texts and stays where it is.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from realtalk.evals import running
-from realtalk.evals.values import Answer, PlainSolver
-from realtalk.files.progress import Progress, silent
-from realtalk.metrics.similarity import Similarity
-from realtalk.persona.benchmark import PersonaBenchmark
-from realtalk.persona.scoring import TurnScorer
-from realtalk.persona.turns import tasks_of
-from realtalk.persona.values import Learning, Settings, Simulator, TurnPrompt, make_simulator
-from research.experiments.people import read_people
+import polars as pl
+
+from realtalk.evals.run import Run
+from realtalk.files.writing import write_parquet
+from realtalk.text.words import letter_words, words_and_emoji
 from research.results import ROWS
-from research.results.persona_rows import BUILD, Remembering
 
 OUT = ROWS / "people"
-OWN = ("constant", "copy", "common", "retrieve")
-OF_ANOTHER = ("common", "retrieve")
-CONTEXT = {"context_sessions": 1, "context_tokens": 700}  # a session is a branch, and all of it
+REAL = "real"
+# What a turn begins with; any other word is "other", which no text can be told from.
+OPENINGS = (
+    *("i", "you", "it", "he", "she", "they", "we", "this", "that", "there", "the", "a", "my"),
+    *("your", "if", "but", "and", "so", "or", "not", "no", "yes", "yeah", "well", "oh", "just"),
+    *("thanks", "thank", "what", "why", "how", "who", "when", "where", "is", "are", "do", "did"),
+)
+OBJECTS = re.compile(
+    r"\b(?:disagree|actually|wrong|incorrect|not true|isn't true|not really|nope|that's not)\b"
+    r"|^(?:no|but)\b",
+    re.I,
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("threads", type=Path)
-    parser.add_argument("--limit", type=int, help="each person's first turns, to try it out")
-    parser.add_argument("--scored", type=Path, default=BUILD / "people")
+    parser.add_argument("scored", type=Path)
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args()
-    people = read_people(given.threads)
-    tasks = tasks_of(people.corpus, people.choices, **CONTEXT)
-    truths = {turn.text for task in tasks for turn in task.turns}
-    scorer = TurnScorer(people.corpus, similarity=Similarity(Remembering(truths)))
-    learnings = {
-        task.speaker: following.learning
-        for task, following in zip(tasks, [*tasks[1:], tasks[0]], strict=True)
+    rows: list[dict[str, Any]] = []
+    for folder in sorted(path for path in given.scored.iterdir() if path.is_dir()):
+        run = Run.load(folder)
+        if not rows:
+            rows += shapes(run, REAL, "truth")
+        rows += shapes(run, folder.name, "answer")
+        sys.stdout.write(f"{folder.name}: {len(rows):,} turns\n")
+    out = given.out / given.scored.name / "shapes.parquet"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_parquet(out, pl.DataFrame(rows), level=19)
+
+
+def shapes(run: Run, name: str, side: str) -> Iterator[dict[str, Any]]:
+    for row in run.rows:
+        if row[side]:
+            about = {"run": name, "group": row["group"], "sample": row["sample"]}
+            yield about | shape(row[side])
+
+
+def shape(text: str) -> dict[str, Any]:
+    words = letter_words(text)
+    first = words[0].lower() if words else ""
+    return {
+        "words": len(words),
+        "question": "?" in text,
+        "opening": first if first in OPENINGS else "other",
+        "objects": OBJECTS.search(text.strip().replace("’", "'")) is not None,
+        "emoji": any(not re.match(r"\w", word) for word in words_and_emoji(text)),
     }
-    writers: dict[str, Callable[[], Simulator]] = {
-        **{name: lambda name=name: make_simulator(name) for name in OWN},  # type: ignore[misc]
-        **{
-            f"{name}-other": lambda name=name: Borrowed(make_simulator(name), learnings)  # type: ignore[misc]
-            for name in OF_ANOTHER
-        },
-    }
-    for name, make in writers.items():
-        benchmark = PersonaBenchmark(people.corpus, tasks, scorer, given.limit)
-        run = running.run(benchmark, people.corpus, make(), given.scored / name)
-        shutil.rmtree(given.out / name, ignore_errors=True)
-        run.share(given.out / name)
-        sys.stdout.write(f"{name}: {len(run.rows):,} turns of {len(run.groups)} people\n")
-        sys.stdout.flush()
-
-
-class Borrowed(PlainSolver):
-    """A simulator that learned from another person."""
-
-    version = "1"
-
-    def __init__(self, simulator: Simulator, learnings: Mapping[str, Learning]) -> None:
-        self._simulator, self._learnings = simulator, learnings
-        self.name = f"{simulator.name} of another"
-
-    @property
-    def settings(self) -> Settings:
-        return dict(self._simulator.settings)
-
-    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        self._simulator.prepare(self._learnings[learning.speaker], progress)
-
-    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
-        return list(self._simulator.solve(shown, progress))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
     → research/results/rows/persona/qwen2.5-1.5b/untuned-greedy, tuned+retrieved-sampled, n25-greedy, …
 
 Every file of rows is scored as `realtalk persona run --simulator written` does, the simulators that
-need no model beside it, and untuned and tuned + retrieved once more with as many words as both have.
+need no model beside it, and two pairs once more with as many words as both have: untuned and
+tuned + retrieved, tuned and tuned on another.
 Scored runs with their texts stay in a build folder: a call that was stopped goes on.
 """
 
@@ -34,6 +35,7 @@ BUILD = Path(__file__).parents[1] / "experiments" / "build" / "persona" / "score
 CONTROLS = ("constant", "copy", "common", "retrieve")
 CALLED = {"local": "untuned"}
 BEST, PLAIN = "tuned+retrieved", "local"
+OF_EQUAL_LENGTH = ((BEST, PLAIN), ("tuned", "swapped"))
 HELD = "held"
 
 
@@ -122,8 +124,9 @@ def runs(folder: Path) -> Iterator[tuple[str, Simulator, dict[str, int], set[str
     head = WrittenSimulator(rows=next(iter(main.values()))).head
     for control in CONTROLS:
         yield control, make_simulator(control), head["context"], set(head["chats"])
+    partner = dict(OF_EQUAL_LENGTH) | {other: how for how, other in OF_EQUAL_LENGTH}
     for (how, way), path in main.items():
-        other = main.get(({BEST: PLAIN, PLAIN: BEST}.get(how, ""), way))
+        other = main.get((partner.get(how, ""), way))
         if other is not None:
             name = f"{CALLED.get(how, how)}-matched-{way}"
             matched = make_simulator("matched", {"rows": path, "to": other})

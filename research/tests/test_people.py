@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from research.experiments.people import LEAST_LEARNED, LEAST_TESTED, People, read_people
-from research.results.people_results import smallest_seen
+from research.results.people_results import distance, smallest_seen
+from research.results.people_rows import shape
 
 BEGIN = datetime(2021, 10, 1, 12)
 
@@ -84,3 +85,20 @@ def test_more_people_show_smaller_differences() -> None:
     differences = [[0.0, 0.2, 0.1], [0.3, 0.1, 0.2], [-0.1, 0.1, 0.0]]
     ten, forty = (smallest_seen(differences, people, 20) for people in (10, 40))
     assert ten == pytest.approx(2 * forty)
+
+
+def test_a_turn_has_a_shape_and_no_word_of_it() -> None:
+    assert shape("No, that’s not it. Why? 😀") == {
+        **{"words": 6, "question": True, "opening": "no"},
+        **{"objects": True, "emoji": True},
+    }
+    assert shape("Quartz _is_ hard :)") == {
+        **{"words": 3, "question": False, "opening": "other"},
+        **{"objects": False, "emoji": False},
+    }
+
+
+def test_distance_of_shapes_is_in_bits() -> None:
+    assert distance("aabb", "ab") == pytest.approx(0)
+    assert distance("aa", "bbb") == pytest.approx(1)
+    assert 0 < distance("aab", "abb") < 0.2
