@@ -190,7 +190,10 @@ def six(tests: Tests, p: Corrected) -> str:
         for score in SIX:
             by_direction[direction(found.changes[score], score, p[way, score])].append(score)
         better, worse = ([title_of(it) for it in by_direction[sign]] for sign in (1, -1))
-        parts.append(f"{way} {len(better)} better ({', '.join(better)}), {', '.join(worse)} worse")
+        parts.append(
+            f"{way} {len(better)} better ({', '.join(better) or 'none'}) and "
+            f"{len(worse)} worse ({', '.join(worse) or 'none'})"
+        )
     return "; ".join(parts)
 
 
