@@ -33,6 +33,8 @@ from research.results import (
         "languages",
         "which",
         "side",
+        "who",
+        pytest.param("people", marks=pytest.mark.slow),
         pytest.param("simulated", marks=pytest.mark.slow),
         pytest.param("threads", marks=pytest.mark.slow),
         pytest.param("persona", marks=pytest.mark.slow),
@@ -44,7 +46,7 @@ def test_a_page_is_what_its_rows_make(
     pages = import_module(f"research.results.{name}_results")
     monkeypatch.setattr(pages, "PAGES", tmp_path)
     pages.main()
-    pages_named = {"which": "which-memory", "side": "side-by-side"}
+    pages_named = {"which": "which-memory", "side": "side-by-side", "who": "who-said-it"}
     page = f"{pages_named.get(name, name)}.md"
     assert (tmp_path / page).read_text("utf-8") == (PAGES / page).read_text("utf-8")
 
@@ -102,6 +104,17 @@ def test_the_rows_of_languages_hold_names_and_ranks_only() -> None:
     english = rows.filter(pl.col("language") == "en").sort("set", "question")
     before, now = (english.filter(pl.col("way") == way)["rank"] for way in ("english", "now"))
     assert before.to_list() == now.to_list()
+
+
+def test_the_rows_of_people_hold_hashed_names_and_numbers_only() -> None:
+    named = {"sample": r"p[0-9a-f]{8} later#\d+", "chat": r"p[0-9a-f]{8} later"}
+    named |= {"group": "p[0-9a-f]{8}", "run": r"[a-z+]+(-[a-z]+){0,2}", "opening": "[a-z]+"}
+    paths = sorted((ROWS / "people").glob("*/**/*.parquet"))
+    assert paths
+    for path in paths:
+        for name, said in pl.read_parquet(path).select(pl.col(pl.String)).to_dict().items():
+            wanted = named.get(name, r"[a-z]*|p[0-9a-f]{8} (earlier|later)|other chats|\d+")
+            assert said.drop_nulls().str.contains(f"^({wanted})$").all(), (path, name)
 
 
 def test_translations_of_a_question_make_no_interval_narrower() -> None:
