@@ -16,6 +16,7 @@ language; where none is found, the letters are looked for. Meaning is ranked by 
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,7 @@ from realtalk.text.terms import ReadWords, english_terms, reading
 
 _BY_CHANCE = 0.3  # of the best score: what has less shares a piece of a word, and not the word
 _WAIT = 1.0  # seconds until whoever asked is told how far it is
+_MOST_WAITED = 10.0  # seconds until the encoder has put down what it has in hand
 _MOST_ENCODED = 50_000  # messages of a chat: its vectors take memory, and some minutes
 _MOST_TOKENS, _MOST_WORDS = 5000, 4000
 _ROOM = 1500  # characters for what stands around the text
@@ -120,7 +122,11 @@ class MeaningSearch:
         self._done: dict[ListedChat, float] = {}  # the share of its messages that has vectors
         self._waiting: dict[ListedChat, None] = {}  # what was asked for last comes first
         self._changed = threading.Condition()
-        threading.Thread(target=self._work, daemon=True).start()
+        self._ends = False
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+        # A thread that Python leaves inside the encoder aborts the whole process.
+        atexit.register(self._end)
 
     def memories(
         self, chats: Sequence[ListedChat], seconds: float = _WAIT
@@ -152,7 +158,9 @@ class MeaningSearch:
         memory = Retrieved()
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting)
+                self._changed.wait_for(lambda: self._waiting or self._ends)
+                if self._ends:
+                    return
                 chat = next(iter(self._waiting))
                 del self._waiting[chat]
             future = self._memories[chat]
@@ -167,7 +175,18 @@ class MeaningSearch:
                 logging.getLogger("realtalk.assistant").warning("%s", reason)
 
     def _noting(self, chat: ListedChat) -> Progress:
-        return lambda done, total, _: self._done.update({chat: done / total if total else 0.0})
+        def note(done: int, total: int, what: str) -> None:  # noqa: ARG001
+            if self._ends:
+                raise InterruptedError
+            self._done[chat] = done / total if total else 0.0
+
+        return note
+
+    def _end(self) -> None:
+        with self._changed:
+            self._ends = True
+            self._changed.notify()
+        self._worker.join(_MOST_WAITED)
 
 
 def nearest(
