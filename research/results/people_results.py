@@ -274,6 +274,7 @@ def means_table(shapes: pl.DataFrame) -> str:
     of_people = shapes.group_by("run", "group").agg(
         pl.col("words").median(), *(pl.col(kind).mean() for kind in kinds)
     )
+    of_people = of_people.sort("run", "group")  # an interval depends on the order
     for name in names:
         own = of_people.filter(pl.col("run") == name)
         how, _, way = name.partition("-")
