@@ -10,21 +10,21 @@
 
 What is there already is not made again, so that a call that was stopped goes on, by person and by
 way. Twelve people learn at a time (qwen.py). A person's last tenth of turns is held out, and the
-adapter is kept that predicts them best after an epoch. Every third time a turn is learned from with
-the person's nearest own turns before it, so that one adapter serves both ways of asking.
+adapter is kept that predicts them best after an epoch; after two epochs without a better one the
+person is done. Every third time a turn is learned from with the person's nearest own turns before
+it, so that one adapter serves both ways of asking. Another person's adapter is that of the next one
+by number of turns.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import math
 import random
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,15 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from research.experiments.qwen import IGNORED, Adapters, Base, Row, Sampling, Shape
+from research.experiments.persona_prompts import SWAPPED, WAYS, Prompts, Way
+from research.experiments.qwen import IGNORED, Adapters, Base, Row, Sampling
 
 # Written down before anything was trained; the rate is chosen from these by the pilot.
 RATES = (2e-4, 4e-4, 8e-4)
 RANK, ALPHA, WARMUP, SEED = 16, 32, 0.1, 0
 PER_UPDATE, EPOCHS, LEAST_UPDATES, HELD_OUT = 4, 3, 60, 0.1
+# Added after 108 people: none of their adapters would be another one.
+PATIENCE = 2
 PILOT_TURNS = 60  # of each of the pilot's speakers: about as many as most people have
 CURVE, CURVE_FROM = (25, 50), 80  # numbers of turns, for those who have this many
 SHOWN_EVERY = 3
@@ -48,23 +51,6 @@ SAMPLINGS = {"greedy": Sampling(), "sampled": Sampling(0.8, 0.95, SEED)}
 SYSTEM = "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."
 END = "<|im_end|>"
 
-# How a model is asked: the prompt's field, and whose adapter. The names are persona_run.py's.
-WAYS = {
-    "tuned": ("text", "own"),
-    "local": ("text", ""),
-    "swapped": ("text", "another's"),
-    "tuned+retrieved": ("retrieved", "own"),
-    "retrieved": ("retrieved", ""),
-    "styled": ("styled", ""),
-}
-CALLED = {
-    "tuned": "tuned",
-    "local": "local",
-    "swapped": "tuned on another",
-    "tuned+retrieved": "tuned retrieved",
-    "retrieved": "local retrieved",
-    "styled": "local styled",
-}
 Facts = dict[str, Any]
 
 
@@ -82,31 +68,25 @@ class Turn:
         return head + self.reply, len(head)
 
 
-class Prompts:
-    """The file of persona_prepare.py, as token ids."""
+class People:
+    """The file of persona_prepare.py: what is learned from, as token ids, and what is asked."""
 
     def __init__(self, path: Path, tokenizer: Tokenizer) -> None:
-        with lzma.open(path, "rt", encoding="utf-8") as stream:
-            self.head: Facts = json.loads(next(stream))
-            rows = [json.loads(line) for line in stream]
+        prompts = Prompts(path)
+        self.head = prompts.head
         self.set = next(iter(self.head["sets"]))
-        self.people: list[str] = list(self.head["sets"][self.set]["chats"])
-        self._tokenizer = tokenizer
-        self.learned: dict[str, list[Turn]] = defaultdict(list)
-        self.tested: dict[str, list[Facts]] = defaultdict(list)
-        learned = [row for row in rows if row["part"] == "learn"]
-        parts = [self.encode(learned, field) for field in ("text", "retrieved")]
-        replies = tokenizer.encode_batch(
-            [row["reply"].strip() + END for row in learned], add_special_tokens=False
-        )
-        for row, plain, shown, reply in zip(learned, *parts, replies, strict=True):
-            self.learned[row["speaker"]].append(Turn(plain, shown, list(reply.ids)))
-        for row in rows:
-            if row["part"] == "test":
-                self.tested[row["speaker"]].append(row)
-
-    def encode(self, rows: Sequence[Facts], field: str) -> list[list[int]]:
-        return encode(self._tokenizer, [row[field] for row in rows])
+        names = prompts.speakers(self.set)
+        self.tested = {who: prompts.rows(self.set, "test", who) for who in names}
+        self.learned: dict[str, list[Turn]] = {}
+        for who in names:
+            rows = prompts.rows(self.set, "learn", who)
+            plain, shown = (
+                encode(tokenizer, [row[field] for row in rows]) for field in ("text", "retrieved")
+            )
+            said = [row["reply"].strip() + END for row in rows]
+            replies = [one.ids for one in tokenizer.encode_batch(said, add_special_tokens=False)]
+            self.learned[who] = list(map(Turn, plain, shown, replies))
+        self.names = sorted(names, key=lambda who: (len(self.learned[who]), who))
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
@@ -179,24 +159,28 @@ class Training:
         losses = [self.held_out()]
         lowest = torch.full_like(losses[0], torch.inf)  # an adapter is kept even if none helps
         kept = [0] * len(self.group)
-        for epoch in range(max(one.epochs for one in self.group)):
-            self.epoch(epoch)
+        done = [0] * len(self.group)  # epochs
+        while going := [
+            at
+            for at, one in enumerate(self.group)
+            if done[at] < one.epochs and done[at] - kept[at] < PATIENCE
+        ]:
+            self.epoch(len(losses) - 1, going)
             losses.append(self.held_out())
-            going = torch.tensor(
-                [epoch < one.epochs for one in self.group], device=self.base.device
-            )
-            better = (losses[-1] < lowest) & going
+            better = torch.zeros_like(lowest, dtype=torch.bool)
+            better[going] = losses[-1][going] < lowest[going]
             best.keep_better(self.adapters, better)
             lowest = torch.where(better, losses[-1], lowest)
-            for at in better.nonzero()[:, 0].tolist():
-                kept[at] = epoch + 1
+            for at in going:
+                done[at] += 1
+                kept[at] = done[at] if better[at] else kept[at]
         seconds = time.perf_counter() - began
         facts = [
             {
                 "turns": len(one.learned) + len(one.held),
                 "rate": one.rate,
                 "kept": kept[at],
-                "held_out": [round(float(loss[at]), 4) for loss in losses[: one.epochs + 1]],
+                "held_out": [round(float(loss[at]), 4) for loss in losses[: done[at] + 1]],
             }
             for at, one in enumerate(self.group)
         ]
@@ -208,17 +192,19 @@ class Training:
         facts[0] |= {"group_tokens": self.tokens, "group_seconds": round(seconds, 1)}
         return best, facts
 
-    def epoch(self, epoch: int) -> None:
-        plans = [one.updates(epoch) if epoch < one.epochs else [] for one in self.group]
+    def epoch(self, epoch: int, going: Collection[int]) -> None:
+        plans = [one.updates(epoch) if at in going else [] for at, one in enumerate(self.group)]
         for at in range(max(map(len, plans))):
             self.update([plan[at] if at < len(plan) else [] for plan in plans])
 
     def update(self, chunks: Sequence[Sequence[tuple[list[int], int]]]) -> None:
         """One step for everybody who has turns left; each by their own rate."""
-        sizes = [sum(len(ids) - start for ids, start in chunk) for chunk in chunks]
-        weight = torch.tensor([1 / max(1, size) for size in sizes], device=self.base.device)
-        for ids, labels in self.passes(chunks):
-            totals, _ = self.base.losses(ids, labels, self.adapters.rounded())
+        places = [at for at, chunk in enumerate(chunks) if chunk]
+        some = [chunks[at] for at in places]
+        sizes = [sum(len(ids) - start for ids, start in chunk) for chunk in some]
+        weight = torch.tensor([1 / size for size in sizes], device=self.base.device)
+        for ids, labels in self.passes(some):
+            totals, _ = self.base.losses(ids, labels, self.adapters.rounded().take(places))
             (totals * weight).sum().backward()
         self.step([bool(chunk) for chunk in chunks])
 
@@ -298,14 +284,11 @@ class Run:
         self.limit: int | None = given.limit
         tokenizer = Tokenizer.from_file(str(given.tokenizer))
         self.stops = [tokenizer.token_to_id(END), tokenizer.token_to_id("<|endoftext|>")]
-        self.prompts = Prompts(given.prompts, tokenizer)
-        self.pilot = Prompts(given.pilot, tokenizer)
+        self.prompts = People(given.prompts, tokenizer)
+        self.pilot = given.pilot
         self.tokenizer = tokenizer
-        if given.people:
-            own = self.prompts.learned
-            by_turns = sorted(self.prompts.people, key=lambda who: (len(own[who]), who))
-            self.prompts.people = by_turns[: given.people]
-        say(f"{len(self.prompts.people)} people")
+        self.people = self.prompts.names[given.skip :][: given.people]
+        say(f"{len(self.people)} people")
         self.base = Base.read(given.base, given.index, given.device)
         say("base is read")
         self.told = self.out / "report.json"
@@ -318,13 +301,14 @@ class Run:
 
     def work(self) -> None:
         rate = self.chosen_rate()
-        main = {name: self.prompts.learned[name] for name in self.prompts.people}
+        main = {name: self.prompts.learned[name] for name in self.people}
         self.train(self.prompts.set, main, rate)
         self.write(self.prompts.set, WAYS, list(main))
         for size in CURVE:
             able = {name: own[-size:] for name, own in main.items() if len(own) >= CURVE_FROM}
             self.train(f"n{size}", able, rate)
-            self.write(f"n{size}", {"tuned": WAYS["tuned"]}, list(able))
+            if able:
+                self.write(f"n{size}", {"tuned": WAYS["tuned"]}, list(able))
         say("done" if not self.late() else "no time to begin more")
 
     def chosen_rate(self) -> float:
@@ -333,11 +317,9 @@ class Run:
         if path.is_file():
             return float(json.loads(path.read_text("utf-8"))["chosen"])
         losses: dict[float, list[float]] = {}
+        pilot = People(self.pilot, self.tokenizer).learned
         for rate in RATES:
-            group = [
-                learner(name, self.pilot.learned[name][-PILOT_TURNS:], rate)
-                for name in self.pilot.people
-            ]
+            group = [learner(who, turns[-PILOT_TURNS:], rate) for who, turns in pilot.items()]
             _, facts = Training(self.base, group).run()
             losses[rate] = [min(fact["held_out"][1:]) for fact in facts]
             self.report.setdefault("pilot", {})[str(rate)] = facts
@@ -345,10 +327,10 @@ class Run:
         best = min(means, key=lambda rate: means[rate])
         settings = {
             **{"rank": RANK, "alpha": ALPHA, "per_update": PER_UPDATE, "least_epochs": EPOCHS},
-            **{"least_updates": LEAST_UPDATES, "held_out": HELD_OUT, "seed": SEED},
-            **{"shown_every": SHOWN_EVERY, "rate": best},
+            **{"least_updates": LEAST_UPDATES, "patience": PATIENCE, "held_out": HELD_OUT},
+            **{"seed": SEED, "shown_every": SHOWN_EVERY, "rate": best},
         }
-        told = {"chosen": best, "held_out": means, "speakers": self.pilot.people}
+        told = {"chosen": best, "held_out": means, "speakers": list(pilot)}
         save(path, json.dumps({**told, "settings": settings}, indent=1))
         self.save_report()
         say(f"rate {best}: {means}")
@@ -385,22 +367,21 @@ class Run:
         )
         return Adapters(a, b, ALPHA / RANK)
 
-    def write(self, name: str, ways: Mapping[str, tuple[str, str]], people: Sequence[str]) -> None:
+    def write(self, name: str, ways: Mapping[str, Way], people: Sequence[str]) -> None:
         bank: Adapters | None = None
-        for how, (field, whose) in ways.items():
+        for how, asked in ways.items():
             files = {way: self.out / "rows" / f"{name}-{how}-{way}.jsonl" for way in SAMPLINGS}
             if self.late() or all(file.is_file() for file in files.values()):
                 continue
-            if whose and bank is None and (bank := self.bank(name, people)) is None:
+            if asked.tuned and bank is None and (bank := self.bank(name, people)) is None:
                 continue
-            self.write_way(name, how, field, whose, bank if whose else None, people, files)
+            self.write_way(name, how, asked, bank if asked.tuned else None, people, files)
 
     def write_way(
         self,
         name: str,
         how: str,
-        field: str,
-        whose: str,
+        asked: Way,
         bank: Adapters | None,
         people: Sequence[str],
         files: Mapping[str, Path],
@@ -409,8 +390,9 @@ class Run:
         rows, speakers = [], {}
         for at, who in enumerate(people):
             tested = self.prompts.tested[who][: self.limit]
-            place = {"": -1, "own": at, "another's": (at + 1) % len(people)}[whose]
-            for row, ids in zip(tested, self.prompts.encode(tested, field), strict=True):
+            place = (at + (how == SWAPPED)) % len(people) if asked.tuned else -1
+            texts = [row[asked.field] for row in tested]
+            for row, ids in zip(tested, encode(self.tokenizer, texts), strict=True):
                 rows.append(Row(row["id"], ids, place))
                 speakers[row["id"]] = who
         lines: dict[str, list[Facts]] = {way: [] for way in files}
@@ -427,15 +409,19 @@ class Run:
         for way, file in files.items():
             sampling = SAMPLINGS[way]
             head = {
-                "simulator": CALLED[how] + (" sampled" if way == "sampled" else ""),
+                "simulator": asked.simulator + (" sampled" if way == "sampled" else ""),
                 "prompt_version": self.prompts.head["prompt_version"],
                 "context": about["context"],
                 "chats": {who: about["chats"][who] for who in people},
                 "settings": {
                     **{"base": "qwen2.5-coder-1.5b-instruct-q4_k_m", "set": name},
-                    **({"examples": self.prompts.head["examples"]} if field == "retrieved" else {}),
+                    **(
+                        {"examples": self.prompts.head["examples"]}
+                        if asked.field == "retrieved"
+                        else {}
+                    ),
                     **sampling.__dict__,
-                    **({"rate": self.chosen_rate()} if whose else {}),
+                    **({"rate": self.chosen_rate()} if asked.tuned else {}),
                 },
             }
             done = [head, *sorted(lines[way], key=lambda line: order[line["id"]])]
@@ -469,68 +455,20 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def measure(index: Path) -> None:
-    """How fast a base of this shape learns and writes on this card, with weights of no model."""
-    shape = Shape(**json.loads(index.read_text("utf-8"))["shape"])
-    base = Base.random(shape, "cuda")
-    dice = random.Random(0)
-
-    def tokens(count: int) -> list[int]:
-        return [dice.randrange(100_000) for _ in range(count)]
-
-    turns = [
-        Turn(tokens(size), tokens(size + 250), tokens(32))
-        for size in (dice.randint(180, 520) for _ in range(52))
-    ]
-    training = Training(base, [learner(str(at), turns, 2e-4) for at in range(PEOPLE)])
-    for epoch in range(3):
-        torch.cuda.synchronize()
-        began, before = time.perf_counter(), training.tokens
-        training.epoch(epoch)
-        torch.cuda.synchronize()
-        seconds = time.perf_counter() - began
-        rate = (training.tokens - before) / seconds
-        used = torch.cuda.max_memory_allocated() / 2**30
-        say(
-            f"epoch {epoch}: {rate:,.0f} tokens/s, {4 * base.inner_parameters * rate / 1e12:.0f} "
-            f"TFLOP/s, padding {training.padded / training.tokens:.2f}, {used:.0f} GiB"
-        )
-    say(f"held out {float(training.held_out().mean()):.2f}")
-    bank = training.adapters.copied()
-    rows = [
-        Row(str(at), tokens(dice.randint(200, 900)), person)
-        for person in range(PEOPLE)
-        for at in range(85 * person, 85 * person + 85)
-    ]
-    for adapters in (None, bank):
-        some = rows if adapters else [Row(row.id, row.ids) for row in rows]
-        torch.cuda.synchronize()
-        began = time.perf_counter()
-        written = list(base.write(some, adapters, SAMPLINGS, stops=[], longest=LONGEST))
-        new = sum(len(reply) for _, _, reply, _ in written)
-        seconds = time.perf_counter() - began
-        read = sum(len(row.ids) for row in some)
-        say(f"{len(some)} rows, {read:,} read, {new:,} written in {seconds:.1f} s")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--prompts", type=Path)
+    parser.add_argument("--prompts", type=Path, required=True)
     parser.add_argument("--pilot", type=Path, help="prompts of the speakers that choose the rate")
-    parser.add_argument("--base", type=Path, help="the GGUF")
+    parser.add_argument("--base", type=Path, required=True, help="the GGUF")
     parser.add_argument("--index", type=Path, required=True, help="what qwen.py says of it")
-    parser.add_argument("--tokenizer", type=Path)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing after")
     parser.add_argument("--people", type=int, help="only so many, with the fewest turns")
+    parser.add_argument("--skip", type=int, default=0, help="so many with the fewest turns")
     parser.add_argument("--limit", type=int, help="tested turns of each, to try it out")
-    parser.add_argument("--measure", action="store_true", help="only how fast this card is")
-    given = parser.parse_args()
-    if given.measure:
-        measure(given.index)
-    else:
-        Run(given).work()
+    Run(parser.parse_args()).work()
 
 
 if __name__ == "__main__":

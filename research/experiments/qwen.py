@@ -182,10 +182,6 @@ class Base:
                 weights[f"blk.{at}.{norm}.weight"] = make(shape.width) + 1
         return cls(shape, weights, device)
 
-    @property
-    def inner_parameters(self) -> int:
-        return sum(into * out for into, out in self.shape.sizes.values()) * self.shape.layers
-
     def _norm(self, x: Tensor, name: str) -> Tensor:
         return F.rms_norm(x, (self.shape.width,), self.w[name], self.shape.eps)
 
