@@ -23,6 +23,7 @@ from research.papers.markdown import table as markdown
 from research.results import PAGES, ROWS
 from research.results.page_pictures import draw_estimates
 from research.results.page_words import told
+from research.results.persona_claims import ENOUGH
 
 STORED = ROWS / "who-said-it.parquet"
 MEMORIES = {
@@ -46,8 +47,8 @@ def main() -> None:
     if given.rows is not None:
         rows = [json.loads(line) for line in given.rows.read_text("utf-8").splitlines()]
         write_parquet(STORED, pl.DataFrame(rows, infer_schema_length=None), level=19)
-    found = pl.read_parquet(STORED)
-    own, swapped = (found.filter(pl.col("questions") == kind) for kind in ("own", "swapped"))
+    answers = pl.read_parquet(STORED)
+    own, swapped = (answers.filter(pl.col("questions") == kind) for kind in ("own", "swapped"))
     text = (Path(__file__).parent / "who_page.md").read_text("utf-8")
     figures = {
         f"{memory}_{score.partition('@')[0]}": told(share(side, memory, score))
@@ -85,7 +86,7 @@ def tests(swapped: pl.DataFrame) -> str:
     """Every two memories that search or show all, question by question: what is beyond chance."""
     compared = ("whole", "retrieved", "langchain", "mem0", "oracle")
     pairs = list(product(SWAPPED, combinations(compared, 2)))
-    found: list[tuple[int, int, float]] = []
+    outcomes: list[tuple[int, int, float]] = []
     for score, memories in pairs:
         first, second = (
             swapped.filter(pl.col("memory") == memory).sort("chat", "id")[score].to_list()
@@ -93,11 +94,11 @@ def tests(swapped: pl.DataFrame) -> str:
         )
         both = list(zip(first, second, strict=True))
         more, less = sum(a > b for a, b in both), sum(a < b for a, b in both)
-        found.append((more, less, binomtest(more, more + less).pvalue if more + less else 1.0))
-    p = holm([pvalue for _, _, pvalue in found])
-    at = min(range(len(found)), key=lambda place: found[place][2])
-    (nearest, sides), (more, less, pvalue) = pairs[at], found[at]
-    beyond = sum(value is not None and value < 0.05 for value in p)
+        outcomes.append((more, less, binomtest(more, more + less).pvalue if more + less else 1.0))
+    p = holm([pvalue for _, _, pvalue in outcomes])
+    at = min(range(len(outcomes)), key=lambda place: outcomes[place][2])
+    (nearest, sides), (more, less, pvalue) = pairs[at], outcomes[at]
+    beyond = sum(value is not None and value < ENOUGH for value in p)
     one, other = (MEMORIES[side] for side in sides)
     return (
         f"Of {len(pairs)} paired tests between two memories {beyond or 'none'} is beyond chance after Holm's "
