@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import os
 import platform
 import sys
@@ -30,9 +29,8 @@ from typing import Any, TextIO
 
 from realtalk.persona.generation import EncodedPrompt, GeneratedReply, Sampling, Writer, generate
 from realtalk.persona.pretrained import PretrainedModel, library, load
+from research.experiments.prompt_files import Row, key, lines, named, prompt_text, read
 
-Row = dict[str, Any]
-Key = tuple[str, str, str]  # set, chat, question
 TOO_LONG = "too long for the model"
 
 
@@ -81,7 +79,6 @@ class Run:
         self.began = began
         self.stream = stream
         self.writer = Writer(base.tokenizer)
-        self.head = head
         torch, transformers = library("torch"), library("transformers")
         self.report: Row = {
             "base": base.title,
@@ -107,8 +104,7 @@ class Run:
 
     def one_set(self, title: str, rows: Sequence[Row]) -> int:
         """Answers a set; returns how many prompts there was no time for."""
-        about = self.head.get("sets", {}).get(title, {})
-        self.sampling = Sampling(int(about.get("max_tokens", self.head["max_tokens"])))
+        self.sampling = Sampling(int(rows[0]["max_tokens"]))
         start = time.perf_counter()
         encoded = self.encoded(rows)
         reading = time.perf_counter()
@@ -183,25 +179,6 @@ class Run:
         say(self.began, line)
 
 
-def read(path: Path) -> tuple[Row, list[Row]]:
-    """The head, and every prompt with its context's text."""
-    contexts: dict[int, str] = {}
-    rows: list[Row] = []
-    with lzma.open(path, "rt", encoding="utf-8") as stream:
-        head = json.loads(next(stream))
-        for line in stream:
-            row = json.loads(line)
-            if "text" in row:
-                contexts[row["context"]] = row["text"]
-            else:
-                rows.append({**row, "shown": contexts[row["context"]]})
-    return head, rows
-
-
-def lines(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-
-
 def wanted(given: argparse.Namespace, row: Row) -> bool:
     return (given.sets is None or row["set"] in given.sets.split(",")) and (
         given.chats is None or row["chat"] in given.chats.split(",")
@@ -217,18 +194,6 @@ def first(limit: int | None, rows: Iterable[Row]) -> list[Row]:
         if limit is None or counts[row["set"], row["chat"]] <= limit:
             chosen.append(row)
     return chosen
-
-
-def key(row: Row) -> Key:
-    return row["set"], row["chat"], row["id"]
-
-
-def named(row: Row) -> Row:
-    return {name: row[name] for name in ("set", "chat", "id")}
-
-
-def prompt_text(row: Row) -> str:
-    return f"{row['before']}{row['shown']}{row['after']}"
 
 
 def user(text: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ from realtalk.files.writing import atomic_path
 from realtalk.formats.audit import Audit
 from realtalk.memory.drafting import Drafts, flaw_of
 from realtalk.memory.showing import MessageCosts
-from research.experiments.answers_run import lines
+from research.experiments.prompt_files import lines
 
 RUBRIC = ("clear", "right", "only_one", "told_there", "worth_asking")
 COLUMNS = ("corpus", "chat", "id", "kind", "question", "answer", "evidence", *RUBRIC, "mended")

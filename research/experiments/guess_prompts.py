@@ -29,7 +29,7 @@ from realtalk.persona.asking import LlmGuesser
 from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
 from realtalk.persona.lineups import Lineup
 from research.experiments.answers_prepare import write
-from research.experiments.answers_run import lines
+from research.experiments.prompt_files import lines
 
 OUT = Path(__file__).parent / "build" / "guess" / "prompts.jsonl.xz"
 SET = "guess"

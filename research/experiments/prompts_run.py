@@ -15,18 +15,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from tokenizers import Tokenizer
 
 from research.experiments.people_run import END, encode
+from research.experiments.prompt_files import key, lines, named, prompt_text, read
 from research.experiments.qwen import Base, Row, Sampling
 
 LEAST_SHARED = 4096  # tokens: below that reading them again costs less than a batch of its own
@@ -45,12 +44,10 @@ def main() -> None:
     began = time.perf_counter()
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     stops = [tokenizer.token_to_id(END), tokenizer.token_to_id("<|endoftext|>")]
-    known = set()
-    if given.out.is_file():
-        known = {key(json.loads(line)) for line in given.out.open(encoding="utf-8")}
-    prompts = [row for row in read(given.prompts) if key(row) not in known]
+    known = {key(row) for row in lines(given.out)} if given.out.is_file() else set()
+    prompts = [row for row in read(given.prompts)[1] if key(row) not in known]
     by_length = defaultdict(list)
-    ids = encode(tokenizer, [prompt["text"] for prompt in prompts])
+    ids = encode(tokenizer, [prompt_text(prompt) for prompt in prompts])
     for at, (prompt, tokens) in enumerate(zip(prompts, ids, strict=True)):
         if len(tokens) <= MOST:
             by_length[prompt["max_tokens"]].append(Row(str(at), tokens))
@@ -62,7 +59,7 @@ def main() -> None:
             for row, tokens, ended in answers(base, rows, stops, longest):
                 prompt = prompts[int(row.id)]
                 line = {
-                    **{name: prompt[name] for name in ("set", "chat", "id")},
+                    **named(prompt),
                     "answer": tokenizer.decode(tokens, skip_special_tokens=True).strip(),
                     **{"ended": ended, "tokens_in": len(row.ids), "tokens_out": len(tokens)},
                 }
@@ -74,24 +71,6 @@ def main() -> None:
         f"{count:,} answers, {len(prompts) - count:,} too long, {sum(map(len, ids)):,} tokens read, "
         f"{new:,} new, {seconds:.0f} s\n"
     )
-
-
-def key(row: dict[str, Any]) -> tuple[str, str, str]:
-    return row["set"], row["chat"], row["id"]
-
-
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """Prompts with their whole text, and how many tokens their replies may have."""
-    contexts: dict[int, str] = {}
-    with lzma.open(path, "rt", encoding="utf-8") as stream:
-        head = json.loads(next(stream))
-        for row in map(json.loads, stream):
-            if "text" in row:
-                contexts[row["context"]] = row["text"]
-                continue
-            longest = head["sets"].get(row["set"], {}).get("max_tokens", head["max_tokens"])
-            text = row["before"] + contexts[row["context"]] + row["after"]
-            yield {**row, "text": text, "max_tokens": longest}
 
 
 def answers(

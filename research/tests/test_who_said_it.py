@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from research.experiments import who_said_it
-from research.experiments.answers_run import read
+from research.experiments.prompt_files import read
 
 needs_inspect = pytest.mark.skipif(
     find_spec("inspect_ai") is None, reason="inspect_ai is not installed (the extra 'llm')"
