@@ -27,6 +27,7 @@ from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask
 from realtalk.persona.written import WrittenSimulator
 from research.experiments.people import open_choices
+from research.results.persona_rows import RememberingLabeller
 
 COUNTED = (*AGREEMENTS, *DIFFERENCES, "rouge_1")
 HELD = "held-"
@@ -44,7 +45,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="chosen.json; beside the rows by default")
     given = parser.parse_args()
     corpus, choices = open_choices(given.corpus, given.choice, given.labels)
-    scorer = TurnScorer(corpus)
+    scorer = TurnScorer(corpus, RememberingLabeller())
     found: dict[str, dict[str, Means]] = {}
     for path in sorted(given.rows.glob(f"*{HELD}*.jsonl")):
         how, _, way = path.stem.partition(HELD)[2].rpartition("-")

@@ -20,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+from realtalk.ei.embedded import EmbeddedLabeller
+from realtalk.ei.labels import Label, TurnInput
 from realtalk.evals import running
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Rows, Similarity, shipped_encoder
@@ -54,7 +56,7 @@ def main() -> None:
     given = parser.parse_args()
     corpus, choices = open_choices(given.corpus, given.choice, given.labels)
     truths = {turn.text for task in tasks_of(corpus, choices) for turn in task.turns}
-    scorer = TurnScorer(corpus, similarity=Similarity(Remembering(truths)))
+    scorer = TurnScorer(corpus, RememberingLabeller(), Similarity(Remembering(truths)))
     for name, simulator, context, speakers in runs(given.run / "rows"):
         chosen = [each for each in choices if not speakers or each.speaker in speakers]
         tasks: list[PersonaTask] = tasks_of(corpus, chosen, **context)
@@ -104,6 +106,21 @@ class Remembering:
         found = dict(zip(new, read(new), strict=True)) if new else {}
         known |= {text: rows for text, rows in found.items() if text in self._kept}
         return [known[text] if text in known else found[text] for text in texts]
+
+
+class RememberingLabeller(EmbeddedLabeller):
+    """The shipped labeller, which labels each text after each other one once for all runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._labels: dict[tuple[str, str, str], Label] = {}
+
+    def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
+        keys = [(turn.previous, turn.text, turn.encoder) for turn in inputs]
+        pairs = zip(keys, inputs, strict=True)
+        new = {key: turn for key, turn in pairs if key not in self._labels}
+        self._labels |= zip(new, super().label([*new.values()], progress), strict=True)
+        return [self._labels[key] for key in keys]
 
 
 def runs(folder: Path) -> Iterator[tuple[str, Simulator, dict[str, int], set[str]]]:

@@ -191,7 +191,6 @@ class TurnScorer:
         self._similarity = similarity or Similarity()
         self._bertscore = bertscore
         self._trials: dict[tuple[str, str, str], Trial] = {}
-        self._truths: dict[tuple[TurnInput, Sequence[tuple[str, str]]], Label] = {}
 
     @property
     def settings(self) -> dict[str, str]:
@@ -220,8 +219,10 @@ class TurnScorer:
             if row["unscored"] is None is row["untold"]
         ]
         progress(0, len(scored), f"labelling {task.speaker}")
-        truths = self._label_truths([self._input(turn, turn.text) for turn, _ in scored])
-        answered = self._labeller.label([self._input(turn, row["answer"]) for turn, row in scored])
+        truths, answered = (
+            self._labeller.label([self._input(turn, row[side]) for turn, row in scored])
+            for side in ("truth", "answer")
+        )
         for (_, row), truth, said in zip(scored, truths, answered, strict=True):
             _agree(row, truth, said)
         progress(0, len(scored), f"comparing {task.speaker}")
@@ -264,13 +265,6 @@ class TurnScorer:
             "version": version_for(self._labeller, self._encoder(task.test.id)),
             "by_language": [{"language": name, "turns": n} for name, n in languages.items()],
         }
-
-    def _label_truths(self, turns: Sequence[TurnInput]) -> list[Label]:
-        """Once for all simulators."""
-        new = [turn for turn in turns if (turn, turn.history) not in self._truths]
-        labels = self._labeller.label(new)
-        self._truths |= {(turn, turn.history): one for turn, one in zip(new, labels, strict=True)}
-        return [self._truths[turn, turn.history] for turn in turns]
 
     def _input(self, turn: PersonaTurn, text: str) -> TurnInput:
         """A text in the turn's place: what was said before is the same for truth and simulation."""
