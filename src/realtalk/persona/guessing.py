@@ -229,8 +229,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
     @classmethod
     def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:  # noqa: ARG003
         """What picking blindly gets right."""
-        chances = [row["chance"] for row in rows]
-        return {"chance": float(np.mean(chances)) if chances else None}
+        return {"chance": _chance(rows) if rows else None}
 
     @classmethod
     def cautions(cls, run: Run) -> list[str]:
