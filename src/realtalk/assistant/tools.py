@@ -99,12 +99,7 @@ class Tools:
         return page({}, "chats", chats, _chat_row, offset, limit)
 
     def recall(
-        self,
-        question: str,
-        budget: str = "1500",
-        chat: str = "",
-        since: str = "",
-        until: str = "",
+        self, question: str, budget: str = "1500", chat: str = "", since: str = "", until: str = ""
     ) -> dict[str, Any]:
         """Find what was said about a question: the messages that tell most, in time order, as text.
 

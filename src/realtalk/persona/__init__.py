@@ -9,14 +9,7 @@ if TYPE_CHECKING:
     from realtalk.api.guessing import who_wrote_it
     from realtalk.api.persona import export_dataset, talk, tested_turns, tune
 
-__all__ = [
-    "converse",
-    "export_dataset",
-    "talk",
-    "tested_turns",
-    "tune",
-    "who_wrote_it",
-]
+__all__ = ["converse", "export_dataset", "talk", "tested_turns", "tune", "who_wrote_it"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = offer(

@@ -324,11 +324,7 @@ def _gain_line(r: Estimate) -> str:
 
 
 def rescore_persona(
-    folder: Path,
-    corpus: Corpus,
-    *,
-    scorer: TurnScorer | None = None,
-    progress: Progress = silent,
+    folder: Path, corpus: Corpus, *, scorer: TurnScorer | None = None, progress: Progress = silent
 ) -> RescoringReport:
     """Scores a stored run's turns by today's formulas; nobody is simulated again.
 

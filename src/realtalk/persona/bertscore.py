@@ -18,14 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from realtalk.ei.hub import (
-    BATCH_TOKENS,
-    batches,
-    find,
-    load_errors,
-    longest,
-    settle,
-)
+from realtalk.ei.hub import BATCH_TOKENS, batches, find, load_errors, longest, settle
 from realtalk.errors import RealtalkError
 from realtalk.files.offline import quiet
 from realtalk.files.progress import Progress, silent

@@ -87,11 +87,7 @@ def _accuracy_strictly(rows: Sequence[Row]) -> Array:
 
 GUESS_SCORES: tuple[Score, ...] = (
     Score(
-        "accuracy",
-        "accuracy",
-        parts=evenly("accuracy"),
-        strict=_accuracy_strictly,
-        proportion=True,
+        "accuracy", "accuracy", parts=evenly("accuracy"), strict=_accuracy_strictly, proportion=True
     ),
     *(
         Score(f"took_{name}", f"took {name}", 0, evenly(f"took_{name}"), proportion=True)

@@ -79,11 +79,7 @@ class LineupDraw:
     """Draws line-ups from the turns of a corpus and from what simulators wrote."""
 
     def __init__(
-        self,
-        corpus: Corpus,
-        *,
-        simulated: Mapping[str, SimulatedTexts],
-        seed: int = 0,
+        self, corpus: Corpus, *, simulated: Mapping[str, SimulatedTexts], seed: int = 0
     ) -> None:
         spoken = (
             replace(turn, text=turn.text.strip())

@@ -33,14 +33,7 @@ import numpy as np
 
 from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName
-from realtalk.ei.labels import (
-    Label,
-    Labeller,
-    TurnInput,
-    chat_encoder,
-    version_for,
-    versions_of,
-)
+from realtalk.ei.labels import Label, Labeller, TurnInput, chat_encoder, version_for, versions_of
 from realtalk.evals.values import Answer, Row, Score, evenly, of_groups
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity

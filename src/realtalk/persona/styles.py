@@ -181,9 +181,7 @@ class OwnTurns:
         ranked = self._index([gist(prompt) for prompt in prompts])
         texts = []
         for prompt, places in zip(prompts, ranked, strict=True):
-            sessions_shown = (
-                set()
-            )  # sessions that the prompt shows, where it is of the learned chat itself
+            sessions_shown = set()  # by a prompt that is of the learned chat itself
             if prompt.chat == self._learning.chat.id:
                 sessions_shown = {prompt.session, *(turn.session for turn in prompt.context)}
             turns = (self._learning.turns[at] for at in places)
