@@ -2,8 +2,11 @@
 
     python -m research.experiments.draft_questions OUT --data DATA/realtalk [--model NAME] [--count 60]
     → OUT/NAME-drafts.jsonl for each corpus, OUT/sheet.csv
+    python -m research.experiments.draft_questions OUT --data DATA/realtalk --draw
+    → OUT/sheet.csv of 60 that stay and 20 that rules discard, not told apart
     python -m research.experiments.draft_questions OUT --ticked
-    → {"drafted": …, "kept": …, "ticked": …, "survive": …, "mended": …, "fails": {"right": …}, …}
+    → {"sample": {"drafted": …, "kept": …, "dropped": {…}}, …, "stays": {"ticked": …, "survive": …,
+       "mended": …, "fails": {"right": …}, …}, "discarded": {…}}
 
     python -m research.experiments.draft_questions OUT --data DATA/realtalk --rules
     → {"ok": {"stays": 256, "can be guessed: yes or no": 68, …}, "wrong": {"stays": 14, …}, …}
@@ -17,7 +20,7 @@ same command takes OUT/answers.jsonl. Twice: for the drafts, then for what reads
     python -m research.experiments.answers_run --prompts OUT/prompts.jsonl.xz --base QWEN.gguf --out RUN
     cat RUN/answers.jsonl >> OUT/answers.jsonl     # then the first line again
 
-The rubric is that of docs/research/own-questions.md. In every column of it a person writes 1 or 0;
+The rubric is that of docs/research/own-questions.md. In every column of it one writes 1 or 0;
 `mended` is 1 where a changed word or answer would make it pass, which is counted apart. A question
 survives with five ones. A third of the questions are of the sample, the others of REALTALK. The
 sheet holds text of the chats: it stays where it was made.
@@ -31,25 +34,29 @@ import hashlib
 import json
 import lzma
 import os
+import random
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import realtalk as rt
-from realtalk.chat import Chat, Corpus
+from realtalk.chat import Chat, Corpus, Question
 from realtalk.files.writing import atomic_path
-from realtalk.formats.audit import Audit
-from realtalk.memory.drafting import Drafts, flaw_of
+from realtalk.formats.audit import Audit, chat_key
+from realtalk.memory.drafting import DraftedQuestion, Drafts, flaw_of
 from realtalk.memory.showing import MessageCosts
+from realtalk.metrics.statistics import wilson
 from research.experiments.prompt_files import lines
 
+Row = dict[str, str]
 RUBRIC = ("clear", "right", "only_one", "told_there", "worth_asking")
 COLUMNS = ("corpus", "chat", "id", "kind", "question", "answer", "evidence", *RUBRIC, "mended")
+DRAWN = {"sample": (20, 7), "realtalk": (40, 13)}  # that stay, that are discarded
 
 
 def main() -> None:
@@ -60,18 +67,19 @@ def main() -> None:
     parser.add_argument("--base-url")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--elsewhere", action="store_true", help="the model is on another machine")
+    parser.add_argument("--draw", action="store_true", help="a sheet of some, discarded ones too")
     parser.add_argument("--rules", action="store_true", help="the rules on published questions")
     parser.add_argument("--ticked", action="store_true", help="count the ticks of OUT/sheet.csv")
     given = parser.parse_args()
     sheet = given.out / "sheet.csv"
     if given.ticked:
         with sheet.open(encoding="utf-8", newline="") as stream:
-            survived = survival([*csv.DictReader(stream)])
-        drafts = [Drafts.read(path) for path in sorted(given.out.glob("*-drafts.jsonl"))]
-        counts = {"drafted": sum(len(each.all) for each in drafts)}
-        print(json.dumps(counts | {"kept": sum(len(each.kept) for each in drafts)} | survived))
+            print(json.dumps(counted(drafts_in(given.out), [*csv.DictReader(stream)])))
         return
-    if given.rules:
+    if given.draw:
+        corpora = {name: rt.read(source) for name, source in sources_of(given.data).items()}
+        write_sheet(sheet, drawn(corpora, drafts_in(given.out)))
+    elif given.rules:
         print(json.dumps(published_flaws(rt.read(given.data))))
     elif given.elsewhere:
         with replayed(given.out) as url:
@@ -84,8 +92,8 @@ def main() -> None:
 
 def draft_all(given: argparse.Namespace, model: rt.Model | None, *, fresh: bool = False) -> None:
     """Drafts about every corpus, and the sheet."""
-    rows: list[dict[str, str]] = []
-    sources = {"sample": "sample"} | ({"realtalk": str(given.data)} if given.data else {})
+    rows: list[Row] = []
+    sources = sources_of(given.data)
     for name, source in sources.items():
         share = given.count
         if len(sources) > 1:
@@ -95,8 +103,20 @@ def draft_all(given: argparse.Namespace, model: rt.Model | None, *, fresh: bool 
         drafts = rt.memory.draft(
             corpus, count=share, model=model, out=file, fresh=fresh, progress=_tell
         )
-        rows += sheet_rows(name, corpus, drafts)
-    sheet = given.out / "sheet.csv"
+        rows += sheet_rows(name, corpus, drafts.kept)
+    write_sheet(given.out / "sheet.csv", rows)
+
+
+def sources_of(data: Path | None) -> dict[str, str]:
+    return {"sample": "sample"} | ({"realtalk": str(data)} if data else {})
+
+
+def drafts_in(folder: Path) -> dict[str, Drafts]:
+    paths = sorted(folder.glob("*-drafts.jsonl"))
+    return {path.name.removesuffix("-drafts.jsonl"): Drafts.read(path) for path in paths}
+
+
+def write_sheet(sheet: Path, rows: Sequence[Row]) -> None:
     with atomic_path(sheet) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
         writer = csv.DictWriter(out, COLUMNS)
         writer.writeheader()
@@ -141,6 +161,7 @@ def replayed(folder: Path) -> Iterator[str]:
         os.environ["REALTALK_CACHE"] = cache
         yield f"http://127.0.0.1:{server.server_address[1]}/v1"
     server.shutdown()
+    server.server_close()
     waiting = folder / "prompts.jsonl.xz"
     with atomic_path(waiting) as temporary, lzma.open(temporary, "wt", encoding="utf-8") as out:
         rows: list[dict[str, Any]] = [{"head": True, "max_tokens": 200}, {"context": 0, "text": ""}]
@@ -156,8 +177,11 @@ def _tell(done: int, total: int, what: str) -> None:
     print(f"{done}/{total} {what}", flush=True)
 
 
-def sheet_rows(name: str, corpus: Corpus, drafts: Drafts) -> list[dict[str, str]]:
-    """One row per question that no rule discards, with its evidence as text."""
+def sheet_rows(name: str, corpus: Corpus, drafts: Sequence[DraftedQuestion]) -> list[Row]:
+    """One row per draft, with its evidence as text."""
+    of_chat: dict[str, list[Question]] = {}
+    for draft in drafts:
+        of_chat.setdefault(draft.chat, []).append(draft.question)
     return [
         {
             **{"corpus": name, "chat": chat.id, "id": question.id, "kind": question.category},
@@ -166,8 +190,21 @@ def sheet_rows(name: str, corpus: Corpus, drafts: Drafts) -> list[dict[str, str]
             **dict.fromkeys((*RUBRIC, "mended"), ""),
         }
         for chat in corpus.chats
-        for question in drafts.of(chat)
+        for question in of_chat.get(chat_key(chat), ())
     ]
+
+
+def drawn(corpora: Mapping[str, Corpus], drafts: Mapping[str, Drafts]) -> list[Row]:
+    """Some that stay and some that are discarded, in an order that does not tell which."""
+    draw = random.Random(0)
+    rows: list[Row] = []
+    for name, (stay, discarded) in DRAWN.items():
+        kept = drafts[name].kept
+        dropped = [draft for draft in drafts[name].all if draft.dropped]
+        for most, of in ((stay, kept), (discarded, dropped)):
+            rows += sheet_rows(name, corpora[name], draw.sample(of, min(most, len(of))))
+    draw.shuffle(rows)
+    return rows
 
 
 def _evidence(chat: Chat, ids: tuple[str, ...]) -> str:
@@ -186,7 +223,25 @@ def published_flaws(corpus: Corpus) -> dict[str, dict[str, int]]:
     return {verdict: dict(counts.most_common()) for verdict, counts in flaws.items()}
 
 
-def survival(rows: list[dict[str, str]]) -> dict[str, Any]:
+def counted(drafts: Mapping[str, Drafts], rows: Sequence[Row]) -> dict[str, Any]:
+    """What was drafted and kept of every corpus, and the ticks of what stays and of the others."""
+    found: dict[str, Any] = {}
+    for name, each in drafts.items():
+        kinds = Counter(draft.question.category for draft in each.all)
+        kept = Counter(draft.question.category for draft in each.kept)
+        by_kind = {kind: [kept[kind], kinds[kind]] for kind in kinds}
+        sums = {"drafted": len(each.all), "kept": len(each.kept), "by_kind": by_kind}
+        found[name] = {**sums, "dropped": each.reasons}
+    stays = {(name, draft.question.id) for name, each in drafts.items() for draft in each.kept}
+    for title, wanted in (("stays", True), ("discarded", False)):
+        those = [row for row in rows if ((row["corpus"], row["id"]) in stays) == wanted]
+        found[title] = survival(those)
+        for name in drafts if those else ():
+            found[title][name] = survival([row for row in those if row["corpus"] == name])
+    return found
+
+
+def survival(rows: Sequence[Row]) -> dict[str, Any]:
     """How many of the ticked rows pass every column; what fails is counted by column."""
     ticked = [row for row in rows if all(row[name].strip() in ("0", "1") for name in RUBRIC)]
     fails = Counter(name for row in ticked for name in RUBRIC if row[name].strip() == "0")
@@ -194,7 +249,10 @@ def survival(rows: list[dict[str, str]]) -> dict[str, Any]:
     mended = [row for row in ticked if row not in survive and row["mended"].strip() == "1"]
     kinds = Counter(row["kind"] for row in ticked)
     by_kind = {kind: [sum(r["kind"] == kind for r in survive), n] for kind, n in kinds.items()}
-    counts = {"ticked": len(ticked), "survive": len(survive), "mended": len(mended)}
+    counts: dict[str, Any] = {"ticked": len(ticked), "survive": len(survive), "mended": len(mended)}
+    if ticked:
+        passes = [float(row in survive) for row in ticked]
+        counts["interval"] = [round(bound, 3) for bound in wilson(passes)]
     return {**counts, "fails": dict(fails), "by_kind": by_kind}
 
 
