@@ -33,10 +33,16 @@ MEMORIES = {
     "retrieved": "`retrieved`",
     "langchain": "LangChain, in-memory vectors",
     "mem0": "mem0, messages as they are",
+    "notes": "notes of the same model",
     "oracle": "the evidence alone",
     "random": "any answer of the chat, drawn",
 }
-OWN = {"declines": "declines", "accepted": "right", "person@budget": "by or about the person"}
+OWN = {
+    "declines": "declines",
+    "accepted": "right",
+    "any@budget": "shown a message of the evidence",
+    "person@budget": "by or about the person",
+}
 SWAPPED = {"declined": "declines (right)", "misattributed": "puts it into their mouth"}
 
 
@@ -62,6 +68,7 @@ def main() -> None:
         own=own.filter(pl.col("memory") == "whole").height,
         swapped=swapped.filter(pl.col("memory") == "whole").height,
         tests=tests(swapped),
+        **tempted(swapped),
         **figures,
     )
     (PAGES / "who-said-it.md").write_text(page, "utf-8")
@@ -82,9 +89,22 @@ def share(rows: pl.DataFrame, memory: str, score: str) -> Estimate:
     return Estimate(sum(values) / len(values), *wilson(values), n=len(values))
 
 
+def tempted(swapped: pl.DataFrame) -> dict[str, str]:
+    """What the reader of notes does where the message with the other person's fact is shown."""
+    notes = swapped.filter(pl.col("memory") == "notes")
+    shown = notes.filter(pl.col("any@budget") > 0)
+    retrieved = swapped.filter(pl.col("memory") == "retrieved", pl.col("any@budget") > 0)
+    return {
+        "tempted": str(shown.height),
+        "tempted_misattributed": str(round(shown["misattributed"].sum())),
+        "tempted_declined": str(round(shown["declined"].sum())),
+        "tempted_retrieved": str(retrieved.height),
+    }
+
+
 def tests(swapped: pl.DataFrame) -> str:
     """Every two memories that search or show all, question by question: what is beyond chance."""
-    compared = ("whole", "retrieved", "langchain", "mem0", "oracle")
+    compared = ("whole", "retrieved", "langchain", "mem0", "notes", "oracle")
     pairs = list(product(SWAPPED, combinations(compared, 2)))
     outcomes: list[tuple[int, int, float]] = []
     for score, memories in pairs:
@@ -95,15 +115,22 @@ def tests(swapped: pl.DataFrame) -> str:
         both = list(zip(first, second, strict=True))
         more, less = sum(a > b for a, b in both), sum(a < b for a, b in both)
         outcomes.append((more, less, binomtest(more, more + less).pvalue if more + less else 1.0))
-    p = holm([pvalue for _, _, pvalue in outcomes])
-    at = min(range(len(outcomes)), key=lambda place: outcomes[place][2])
-    (nearest, sides), (more, less, pvalue) = pairs[at], outcomes[at]
-    beyond = sum(value is not None and value < ENOUGH for value in p)
-    one, other = (MEMORIES[side] for side in sides)
+    p = [value for value in holm([pvalue for _, _, pvalue in outcomes]) if value is not None]
+    order = sorted(range(len(pairs)), key=lambda at: outcomes[at][2])
+    sentences = []
+    for at in order:
+        (score, sides), (more, less, _) = pairs[at], outcomes[at]
+        one, other = (MEMORIES[side] for side in (sides if more >= less else sides[::-1]))
+        low, high = sorted((more, less))
+        corrected = f"{p[at]:.3f}" if p[at] >= 0.001 else "< 0.001"
+        sentences.append(f"*{SWAPPED[score]}*: {one} {high}, {other} {low} ({corrected})")
+    beyond = sum(value < ENOUGH for value in p)
+    nearest = "; ".join(sentences[: beyond or 1])
+    noted = sum("notes" in pairs[at][1] for at in order[:beyond])
     return (
-        f"Of {len(pairs)} paired tests between two memories {beyond or 'none'} is beyond chance after Holm's "
-        f"correction; the nearest is *{SWAPPED[nearest]}*, {one} and not {other} in {more} questions, the other way in {less} "
-        f"(p {pvalue:.3f}, corrected {p[at]:.3f})."
+        f"Of {len(pairs)} paired tests between two memories {beyond or 'none'} {'are' if beyond > 1 else 'is'} beyond "
+        f"chance after Holm's correction, {noted} of them of notes: who is shown little declines. The nearest, with "
+        f"the questions of which one is so and the other not, and the corrected p: {nearest}."
     )
 
 
