@@ -43,6 +43,8 @@ def test_good_drafts_stay(text: str, answer: str, category: str, evidence: tuple
         ("What is said in the message of Ines?", *COST[1:], "outside the chat"),
         ("What cost Ines 340 euros?", *COST[1:], "names its own answer"),
         ("What was on 8 March 2026?", "8.3.2026", "temporal", ("D2:1",), "names its own answer"),
+        ("When did Ines tell Marek of it?", "8.3.2026", "temporal", ("D2:1",), "was said"),
+        ("When were the crowns discussed?", "8.3.2026", "temporal", ("D2:1",), "was said"),
         ("Who mended and carried it?", "Marek", "multi_hop", ("D2:1", "D2:3"), "one session"),
         (COST[0], "a lot of crowns", *COST[2:], "its evidence does not say"),
         ("When did the storm come?", "9 May 2026", "temporal", ("D2:1",), "does not say"),

@@ -47,7 +47,7 @@ def draft(
     Single facts, dates, several sessions and inferences, as many of each. A draft is dropped where
     its own evidence does not answer it, or where it is answered without. Then `studio` shows them
     as cards to accept, correct or reject. Without a model named the local qwen2.5-1.5b drafts, and
-    nothing leaves this machine: of 60 it kept 30, of which few pass when read. Call it again to
+    nothing leaves this machine: of 60 it kept 25, of which few pass when read. Call it again to
     resume, or to draft more.
 
     Args:

@@ -367,6 +367,12 @@ _INSIDE = re.compile(
     r"|(?:this|that|the above) (?:message|chat|conversation|person))\b",
     re.IGNORECASE,
 )
+# A message's own day answers it, whatever the message says.
+_TELLING = re.compile(
+    r"\bwhen (?:did|was|were)\b.*\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|shared?|text(?:ed)?"
+    r"|discuss(?:ed)?|talk(?:ed)?|messaged?|replied|reply|suggest(?:ed)?|recommend(?:ed)?)\b",
+    re.IGNORECASE,
+)
 
 
 def flaw_of(question: Question, chat: Chat, others: Iterable[Question] = ()) -> str:
@@ -386,6 +392,8 @@ def flaw_of(question: Question, chat: Chat, others: Iterable[Question] = ()) -> 
         return "cannot be understood outside the chat"
     if _names_answer(question.text, answer):
         return "names its own answer"
+    if question.category == TEMPORAL and _TELLING.search(question.text):
+        return "asks when something was said"
     if question.category == SEVERAL and len(sessions_of(chat, question.evidence)) < 2:
         return "rests on one session alone"
     if not _is_said(question, answer, evidence, chat):
