@@ -6,6 +6,7 @@
     python bench/names.py --time [../shared/data/realtalk]
     python bench/names.py --guide        (the table of docs/redact/how-well.md)
     python bench/names.py --words        (people who are called like words: `names_words`)
+    python bench/names.py --counts FILE  (each chat's counts, for `names_beside`)
 
 Left is the share of marked mentions of which a letter or digit is still there; precision the share
 of what was replaced as a person that meets a mark of a person ("a name": or of a place or an
@@ -494,6 +495,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
     parser.add_argument("--time", nargs="?", const="", metavar="CORPUS", help="how long it takes")
+    parser.add_argument("--counts", type=Path, metavar="FILE", help="keep each chat's counts")
     parser.add_argument("--guide", action="store_true", help="print how-well.md's table")
     parser.add_argument("--words", action="store_true", help="people called like words")
     parser.add_argument("--part", default="[0-9]", help="which of those chats, as a pattern: 1")
@@ -520,6 +522,9 @@ def main() -> None:
                 print(f"{tool}: not installed ({error.name})")
                 continue
             parts = by_chat(run, some)
+            if options.counts:
+                kept = [[[*key, dict(count)] for key, count in part.items()] for part in parts]
+                options.counts.write_text(json.dumps(kept))
             counts = summed(parts)
             if options.guide:
                 guide(counts)
