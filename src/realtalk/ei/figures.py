@@ -254,8 +254,8 @@ def _free(stem: str, *taken: dict[str, Any]) -> str:
 
 def _most_active(part: pl.DataFrame) -> list[str]:
     sizes = part.group_by("speaker", maintain_order=True).len()
-    most = sizes.sort("len", descending=True, maintain_order=True)["speaker"]
-    return sizes["speaker"].filter(sizes["speaker"].is_in(most.head(_MOST_SPEAKERS).to_list())).to_list()
+    rank = pl.col("len").rank("ordinal", descending=True)
+    return sizes.filter(rank <= _MOST_SPEAKERS)["speaker"].to_list()
 
 
 def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, list[str], str]:

@@ -369,8 +369,8 @@ _INSIDE = re.compile(
 )
 # A message's own day answers it, whatever the message says.
 _TELLING = re.compile(
-    r"\bwhen (?:did|was|were)\b.*\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|shared?|text(?:ed)?"
-    r"|discuss(?:ed)?|talk(?:ed)?|messaged?|replied|reply|suggest(?:ed)?|recommend(?:ed)?)\b",
+    r"\bwhen (?:did|was|were)\b.*\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|shared?"
+    r"|text(?:ed)?|discuss(?:ed)?|talk(?:ed)?|messaged?|replied|reply|suggest(?:ed)?|recommend(?:ed)?)\b",
     re.IGNORECASE,
 )
 
