@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from research.experiments import people_run, qwen  # noqa: E402
 from research.experiments.people_run import Run, Training, Turn, learner  # noqa: E402
+from research.experiments.persona_prompts import WAYS  # noqa: E402
 from research.experiments.qwen import Base, Row, Sampling, Shape, batches, unpacked  # noqa: E402
 
 TINY = Shape(2, 64, 96, 4, 2, 16, 300, 1e-6, 1e4)
@@ -169,7 +170,7 @@ def test_a_run_goes_on_where_it_stopped(
     assert rate in people_run.RATES
     call()
     files = sorted((tmp_path / "run/rows").glob("*.jsonl"))
-    assert len(files) == 2 * (len(people_run.WAYS) + 1)
+    assert len(files) == 2 * (len(WAYS) + 1)
     adapter = tmp_path / "run/adapters/k1/Bo.pt"
     adapter.unlink()
     (tmp_path / "run/rows/k1-tuned-greedy.jsonl").unlink()
