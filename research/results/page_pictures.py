@@ -44,6 +44,44 @@ def draw_estimates(
     path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), "utf-8")
 
 
+def draw_columns(
+    path: Path,
+    title: str,
+    points: Sequence[tuple[str, str, str, str, Estimate]],
+    notes: Sequence[str] = (),
+) -> None:
+    """A grid of (row, column, place, group, estimate): places side by side, whiskers for 95 %."""
+    names = ("row", "column", "place", "group")
+    rows = [
+        {
+            **dict(zip(names, point, strict=False)),
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+        }
+        for *point, one in points
+    ]
+    order = {
+        name: list(dict.fromkeys(str(point[at]) for point in points))
+        for at, name in enumerate(names)
+    }
+    grid = []
+    for title_of_row in order["row"]:
+        own = pl.DataFrame([row for row in rows if row["row"] == title_of_row])
+        plain = alt.Chart(own).encode(
+            x=alt.X("place:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
+            color=alt.Color("group:N", title=None, sort=order["group"]),
+            xOffset=alt.XOffset("group:N", sort=order["group"]),
+        )
+        whisker = plain.mark_rule().encode(y=alt.Y("low:Q", title=title_of_row), y2="high:Q")
+        dot = plain.mark_point(filled=True, size=40).encode(y="value:Q")
+        columns = alt.Column("column:N", title=None, sort=order["column"])
+        cells = (whisker + dot).properties(width=210, height=110).facet(column=columns)
+        grid.append(cells.resolve_scale(x="independent", xOffset="independent"))
+    chart = style_chart(alt.vconcat(*grid), title, list(notes))
+    path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), "utf-8")
+
+
 def draw_budgets(
     path: Path, title: str, points: Sequence[tuple[str, str, float, Estimate]]
 ) -> None:

@@ -3,7 +3,9 @@
     python -m research.results.people_results
 
 A language model that was tuned on each of many people (people_run.py, scored by persona_rows.py):
-whether its own adapter matters, what of the paper holds, for whom, and what its turns lack.
+whether its own adapter matters, what of the paper holds, for whom, how many turns are enough, and
+what its turns lack. The people were run in two parts, those with the fewest turns first; their rows
+are read as one.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise, product
 from pathlib import Path
 from statistics import fmean, median, variance
 from typing import Any
@@ -22,20 +25,18 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import norm, rankdata
 
 from realtalk.evals.comparing import RunComparison
-from realtalk.evals.estimating import average
+from realtalk.evals.estimating import Average, average
 from realtalk.evals.run import Run
-from realtalk.evals.values import Score
 from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate, holm, pearson
 from realtalk.persona.choosing import TABLE_2
-from realtalk.persona.scoring import SCORES, WHOLE
 from research.papers.markdown import table as markdown
 from research.results import PAGES
-from research.results.page_pictures import draw_estimates
+from research.results.page_pictures import draw_columns, draw_estimates
 from research.results.page_words import digits, holm_p, told
 from research.results.people_rows import OUT, REAL
 from research.results.persona_claims import CONTENT, ENOUGH, SIX
-from research.results.persona_tables import compare, fact_average, speaker_score, title_of
+from research.results.persona_tables import compare, fact_average, score_of, speaker_score, title_of
 
 FOLDER = OUT / "qwen2.5-1.5b"
 SHOWN = (*CONTENT, *SIX, "js_emotion", "js_sentiment", "taken_for")
@@ -54,7 +55,6 @@ CALLED = {
     "tuned+retrieved": "tuned, shown own turns",
 }
 LENGTHS = (0, 5, 10, 20, 40, 80)  # a turn of six to ten words stands between 5 and 10
-SHAPES = ("words", "question", "opening", "objects", "emoji")
 SHAPED = {
     **{"words": "length", "question": "questions", "opening": "openings"},
     **{"objects": "disagreement", "emoji": "emoji"},
@@ -64,6 +64,8 @@ BEYOND = (
     *("js_emotion", "js_sentiment", "taken_for", "length_ratio"),
 )
 SIZES = (10, 50, 100, 200)
+GAINS = ("semantic", "taken_for", "emotion")  # wording, style, EI
+LEARNED = {"25": "n25", "50": "n50", "all": "tuned"}  # turns, and what the runs are called
 POWER = 0.8
 Runs = Mapping[str, Run]
 Tests = Mapping[str, RunComparison]  # by way of writing
@@ -71,8 +73,8 @@ Corrected = Mapping[tuple[str, str], float | None]
 
 
 def main() -> None:
-    runs = {path.name: Run.load(path) for path in sorted(FOLDER.iterdir()) if path.is_dir()}
-    shapes = pl.read_parquet(FOLDER / "shapes.parquet")
+    runs = read_runs(FOLDER)
+    shapes = pl.concat(map(pl.read_parquet, sorted(FOLDER.glob("*/shapes.parquet"))))
     pairs = {
         "own": against(runs, "swapped", "tuned"),
         "alike": against(runs, "swapped-matched", "tuned-matched"),
@@ -87,15 +89,18 @@ def main() -> None:
     tested = Counter(row["group"] for row in runs["copy"].rows)
     page = (Path(__file__).parent / "people_page.md").read_text("utf-8")
     text = page.format(
-        **{f"{name}_table": changes(tests, p[name]) for name, tests in pairs.items()},
+        **{f"{name}_table": changes(pairs[name], p[name]) for name in ("own", "paper")},
         **{f"{name}_count": counted(tests, p[name]) for name, tests in pairs.items()},
-        **sentences(runs, pairs),
+        **sentences(pairs),
+        ceiling=told(fact_average(runs["copy"], "ceiling")),
         all=written(runs, (*CONTENT, *SIX)),
         beyond=written(runs, BEYOND),
         six=six(pairs["paper"], p["paper"]),
         dummies=ok_is_better(runs),
         shapes=shapes_table(shapes, runs),
         means=means_table(shapes),
+        enough=enough(runs),
+        able=len(runs["n25-greedy"].groups),
         whom=whom(runs),
         power=power(runs, round(median(tested.values()))),
         people=len(facts),
@@ -109,7 +114,23 @@ def main() -> None:
     )
     (PAGES / "people.md").write_text(text, "utf-8")
     draw(runs)
+    draw_enough(runs)
     sys.stdout.write(f"wrote {PAGES / 'people.md'}\n")
+
+
+def read_runs(folder: Path) -> dict[str, Run]:
+    """Runs by name, each with the people of all parts that have it."""
+    parts: dict[str, list[Run]] = defaultdict(list)
+    for file in sorted(folder.glob("*/*/run.json")):
+        parts[file.parent.name].append(Run.load(file.parent))
+    return {
+        name: replace(
+            some[0],
+            rows=list(chain.from_iterable(run.rows for run in some)),
+            facts=list(chain.from_iterable(run.facts for run in some)),
+        )
+        for name, some in parts.items()
+    }
 
 
 def against(runs: Runs, first: str, second: str) -> Tests:
@@ -121,10 +142,6 @@ def corrected(tests: Tests) -> Corrected:
     places = list(product(tests, SHOWN))
     values = holm([tests[way].changes[score].p for way, score in places])
     return dict(zip(places, values, strict=True))
-
-
-def score_of(name: str) -> Score:
-    return SCORES.get(name) or WHOLE[name]
 
 
 def direction(change: Change, score: str, p: float | None) -> int:
@@ -145,8 +162,8 @@ def changes(tests: Tests, p: Corrected) -> str:
         if kind.published:
             paper = f"{after[kind.published] - before[kind.published]:+.2f}"
         cells = []
-        for way, found in tests.items():
-            change = found.changes[score]
+        for way, comparison in tests.items():
+            change = comparison.changes[score]
             sides = " → ".join(digits(value or 0.0) for value in (change.first, change.second))
             verdict = {1: "better", 0: "–", -1: "worse"}[direction(change, score, p[way, score])]
             cells += [f"{sides}, {told(change.difference)}", f"{holm_p(p[way, score])} {verdict}"]
@@ -158,38 +175,38 @@ def changes(tests: Tests, p: Corrected) -> str:
 def counted(tests: Tests, p: Corrected) -> str:
     """How many scores are better and worse beyond chance, by way of writing."""
     parts = []
-    for way, found in tests.items():
-        found_by = Counter(direction(found.changes[score], score, p[way, score]) for score in SHOWN)
-        parts.append(f"{way} {found_by[1]} better, {found_by[-1]} worse")
+    for way, comparison in tests.items():
+        verdicts = Counter(
+            direction(comparison.changes[score], score, p[way, score]) for score in SHOWN
+        )
+        parts.append(f"{way} {verdicts[1]} better, {verdicts[-1]} worse")
     return f"{'; '.join(parts)} (of {len(SHOWN)})"
 
 
-def sentences(runs: Runs, pairs: Mapping[str, Tests]) -> dict[str, str]:
-    """The figures of the page's first sentences."""
-    found: dict[str, str] = {}
-    for name, tests in pairs.items():
-        for score in ("semantic", "taken_for", "js_emotion", "emotion"):
-            change = tests["greedy"].changes[score]
-            better, worse = tests["greedy"].further["better"][score]
-            found |= {
-                f"{name}_{score}": told(change.difference),
-                f"{name}_{score}_first": digits(change.first or 0.0),
-                f"{name}_{score}_second": digits(change.second or 0.0),
-                f"{name}_{score}_for": f"{better} of {change.groups}",
-                f"{name}_{score}_not": str(worse),
-            }
-    ceiling = fact_average(runs["copy"], "ceiling")
-    return found | {"ceiling": told(ceiling)}
+def sentences(pairs: Mapping[str, Tests]) -> dict[str, str]:
+    """The figures of the page's first sentences: both sides, greedy, and for how many."""
+    figures: dict[str, str] = {}
+    wanted = product(("own", "alike", "rules"), ("semantic", "taken_for"))
+    for name, score in wanted:
+        change = pairs[name]["greedy"].changes[score]
+        better, _ = pairs[name]["greedy"].further["better"][score]
+        figures |= {
+            f"{name}_{score}_first": digits(change.first or 0.0),
+            f"{name}_{score}_second": digits(change.second or 0.0),
+            f"{name}_{score}_for": f"{better} of {change.groups}",
+        }
+    return figures
 
 
 def six(tests: Tests, p: Corrected) -> str:
     """The EI scores that are better, and those that are worse, by way of writing."""
     parts = []
-    for way, found in tests.items():
-        by_direction: dict[int, list[str]] = defaultdict(list)
+    for way, comparison in tests.items():
+        verdicts: dict[int, list[str]] = defaultdict(list)
         for score in SIX:
-            by_direction[direction(found.changes[score], score, p[way, score])].append(score)
-        better, worse = ([title_of(it) for it in by_direction[sign]] for sign in (1, -1))
+            verdict = direction(comparison.changes[score], score, p[way, score])
+            verdicts[verdict].append(title_of(score))
+        better, worse = verdicts[1], verdicts[-1]
         parts.append(
             f"{way} {len(better)} better ({', '.join(better) or 'none'}) and "
             f"{len(worse)} worse ({', '.join(worse) or 'none'})"
@@ -217,9 +234,9 @@ def written(runs: Runs, scores: Sequence[str]) -> str:
     rows = []
     for name in names:
         how, _, way = name.partition("-")
-        found = runs[name].variants[""].overall
+        overall = runs[name].variants[""].overall
         title = CALLED[how] + (f", {way}" if way else "")
-        rows.append((title, *(told(found[score]) for score in scores)))
+        rows.append((title, *(told(overall[score]) for score in scores)))
     return markdown(("written by", *map(title_of, scores)), rows)
 
 
@@ -245,7 +262,7 @@ def shapes_table(shapes: pl.DataFrame, runs: Runs) -> str:
     rows = []
     for name in names:
         cells = []
-        for shape in SHAPES:
+        for shape in SHAPED:
             kind = category(shape)
             cells.append(
                 told(
@@ -354,18 +371,77 @@ def smallest_seen(differences: Sequence[Sequence[float]], people: int, turns: in
 
 def settings(folder: Path) -> dict[str, str]:
     """What was chosen, and what the accelerator was busy with."""
-    chosen = json.loads((folder / "chosen.json").read_text("utf-8"))
-    report = json.loads((folder / "report.json").read_text("utf-8"))
-    trained = report["trained"].values()
+    chosen = json.loads((folder / "fewest" / "chosen.json").read_text("utf-8"))
+    reports = [json.loads(path.read_text("utf-8")) for path in folder.glob("*/report.json")]
+    trained = [
+        one
+        for report in reports
+        for name, one in report["trained"].items()
+        if name.startswith("k1 ")
+    ]
     losses = ", ".join(f"{rate}: {loss:.4f}" for rate, loss in chosen["held_out"].items())
+    busy = {
+        "training": [one.get("group_seconds", 0) for r in reports for one in r["trained"].values()],
+        "writing": [one["seconds"] for r in reports for one in r["written"].values()],
+    }
     return {
         "rate": str(chosen["chosen"]),
         "losses": losses,
         "before": f"{fmean(one['held_out'][0] for one in trained):.3f}",
         "after": f"{fmean(min(one['held_out'][1:]) for one in trained):.3f}",
-        "seconds": f"{sum(one.get('group_seconds', 0) for one in trained):.0f}",
-        "writing": f"{sum(one['seconds'] for one in report['written'].values()):.0f}",
+        **{what: f"{sum(seconds) / 60:.0f}" for what, seconds in busy.items()},
     }
+
+
+def enough(runs: Runs) -> str:
+    """What is gained over untuned with 25, 50 and all turns, by people who have all of these."""
+    people = runs["n25-greedy"].groups
+    rows = []
+    for (turns, name), way in product(LEARNED.items(), WAYS):
+        before, after = runs[f"untuned-{way}"], runs[f"{name}-{way}"]
+        rows.append((turns, way, *(told(gained(before, after, people, it)) for it in GAINS)))
+    return markdown(("turns learned", "written", *map(title_of, GAINS)), rows)
+
+
+def gained(before: Run, after: Run, people: Collection[str], score: str) -> Average:
+    """The mean over people of what each gains; a score of which less is better is turned round."""
+    sign = score_of(score).better
+    return average(
+        sign * value
+        for value in (gain(before, after, who, score) for who in people)
+        if value is not None
+    )
+
+
+def draw_enough(runs: Runs) -> None:
+    """Gains over untuned by turns learned, by turns there are, and by how plain it is who writes."""
+    facts = {fact["group"]: fact for fact in runs["copy"].facts}
+    amounts = {who: of(fact["learned_turns"]) for who, fact in facts.items()}
+    known = {who: 100 * of(fact["ceiling"]) for who, fact in facts.items()}
+    able = runs["n25-greedy"].groups
+    groups = [
+        *((f"turns learned ({len(able)} people)", *size, able) for size in LEARNED.items()),
+        *(("turns they have", part, "tuned", who) for part, who in quarters(amounts)),
+        *(("real turns known, %", part, "tuned", who) for part, who in quarters(known)),
+    ]
+    points = []
+    for score, (column, place, name, who), way in product(GAINS, groups, WAYS):
+        gains = gained(runs[f"untuned-{way}"], runs[f"{name}-{way}"], who, score)
+        points.append((title_of(score), column, place, way, gains))
+    notes = ["gain of tuned over untuned; bars are 95 % intervals that draw people"]
+    draw_columns(
+        PAGES / "people-enough.svg", "How many turns are enough, and for whom", points, notes
+    )
+
+
+def quarters(values: Mapping[str, float]) -> list[tuple[str, list[str]]]:
+    """People in four parts by a value, each called by its range."""
+    order = sorted(values, key=lambda who: (values[who], who))
+    cuts = [round(part * len(order) / 4) for part in range(5)]
+    return [
+        ("–".join(f"{values[who]:.0f}" for who in (own[0], own[-1])), own)
+        for own in (order[first:last] for first, last in pairwise(cuts))
+    ]
 
 
 def draw(runs: Runs) -> None:

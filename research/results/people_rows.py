@@ -1,7 +1,8 @@
 """Scored runs of many people → how every turn is shaped, without a word of it.
 
-    python -m research.results.people_rows research/experiments/build/persona/scored/qwen2.5-1.5b
-    → research/results/rows/people/qwen2.5-1.5b/shapes.parquet
+    python -m research.results.people_rows research/experiments/build/persona/scored/qwen2.5-1.5b/most \
+        research/results/rows/people/qwen2.5-1.5b/most
+    → …/most/shapes.parquet
 
     run            group        sample                  words  question  opening  objects  emoji
     real           p3fa9c1b2    p3fa9c1b2 later#14      17     true      i        false    false
@@ -44,7 +45,7 @@ OBJECTS = re.compile(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("scored", type=Path)
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("out", type=Path)
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for folder in sorted(path for path in given.scored.iterdir() if path.is_dir()):
@@ -53,9 +54,7 @@ def main() -> None:
             rows += shapes(run, REAL, "truth")
         rows += shapes(run, folder.name, "answer")
         sys.stdout.write(f"{folder.name}: {len(rows):,} turns\n")
-    out = given.out / given.scored.name / "shapes.parquet"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_parquet(out, pl.DataFrame(rows), level=19)
+    write_parquet(given.out / "shapes.parquet", pl.DataFrame(rows), level=19)
 
 
 def shapes(run: Run, name: str, side: str) -> Iterator[dict[str, Any]]:

@@ -69,7 +69,7 @@ TITLE = """# Persona simulation: can a small model write as you do?
 A 1.5B model that was tuned on a speaker's turns writes nearer to what ten people of REALTALK wrote than the same model untuned, in content and in the mix of
 emotions. Rules without a model do as well or better: repeating what was just said is nearer in content, and one own sentence, always the same, is always taken for
 the speaker. No agreement on EI improves beyond chance once all tests are corrected together, and showing own turns adds nothing to tuning beyond chance.
-Ten are too few to tell more; [108 people of Reddit](people.md) tell whether it matters whose turns were learned.
+Ten are too few to tell more; [189 people of Reddit](people.md) tell whether it matters whose turns were learned.
 
 ![Token matching F1 by simulator](persona-content.svg)
 

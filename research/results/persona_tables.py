@@ -16,7 +16,7 @@ from realtalk.evals.comparing import RunComparison
 from realtalk.evals.estimating import Average, average
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, figure
-from realtalk.evals.values import Lines, Row
+from realtalk.evals.values import Lines, Row, Score
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2
@@ -27,9 +27,13 @@ _PUBLISHED = {SCORES[name].published: name for name in SCORES if SCORES[name].pu
 _DIGITS = 2
 
 
+def score_of(name: str) -> Score:
+    return SCORES.get(name) or WHOLE[name]
+
+
 def title_of(name: str) -> str:
     """A score's name as it stands over a column."""
-    return (SCORES.get(name) or WHOLE[name]).title
+    return score_of(name).title
 
 
 def fact_average(run: Run, name: str) -> Average:
