@@ -108,6 +108,7 @@ def test_the_rows_of_languages_hold_names_and_ranks_only() -> None:
 
 def test_the_rows_of_people_hold_hashed_names_and_numbers_only() -> None:
     named = {"sample": r"p[0-9a-f]{8} later#\d+", "chat": r"p[0-9a-f]{8} later"}
+    named |= {"unscored": "empty answer|nothing to match"}
     named |= {"group": "p[0-9a-f]{8}", "run": r"[a-z+]+(25|50)?(-[a-z]+){0,2}", "opening": "[a-z]+"}
     paths = sorted((ROWS / "people").glob("*/**/*.parquet"))
     assert paths
