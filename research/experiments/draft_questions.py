@@ -9,7 +9,7 @@
        "mended": …, "fails": {"right": …}, …}, "discarded": {…}}
 
     python -m research.experiments.draft_questions OUT --data DATA/realtalk --rules
-    → {"ok": {"stays": 256, "can be guessed: yes or no": 68, …}, "wrong": {"stays": 14, …}, …}
+    → {"ok": {"stays": 247, "can be guessed: yes or no": 68, …}, "wrong": {"stays": 13, …}, …}
 
 The last holds the rules that need no model against questions that people wrote, by the audit's
 verdicts. With `--elsewhere` the model is on another machine, which needs nothing but torch: what

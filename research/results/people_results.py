@@ -31,14 +31,14 @@ from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate, holm, pearson
 from realtalk.persona.choosing import TABLE_2
 from research.papers.markdown import table as markdown
-from research.results import PAGES
+from research.results import PAGES, ROWS
 from research.results.page_pictures import draw_columns, draw_estimates
 from research.results.page_words import digits, holm_p, told
-from research.results.people_rows import OUT, REAL
+from research.results.people_rows import REAL
 from research.results.persona_claims import CONTENT, ENOUGH, SIX
 from research.results.persona_tables import compare, fact_average, score_of, speaker_score, title_of
 
-FOLDER = OUT / "qwen2.5-1.5b"
+FOLDER = ROWS / "people" / "qwen2.5-1.5b"
 SHOWN = (*CONTENT, *SIX, "js_emotion", "js_sentiment", "taken_for")
 WAYS = ("greedy", "sampled")
 HOWS = ("untuned", "styled", "retrieved", "swapped", "tuned", "tuned+retrieved")

@@ -25,9 +25,7 @@ import polars as pl
 from realtalk.evals.run import Run
 from realtalk.files.writing import write_parquet
 from realtalk.text.words import letter_words, words_and_emoji
-from research.results import ROWS
 
-OUT = ROWS / "people"
 REAL = "real"
 # What a turn begins with; any other word is "other", which no text can be told from.
 OPENINGS = (

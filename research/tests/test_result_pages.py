@@ -34,7 +34,7 @@ from research.results import (
         "which",
         "side",
         "who",
-        pytest.param("people", marks=[pytest.mark.slow, pytest.mark.timeout(1800)]),
+        pytest.param("people", marks=pytest.mark.slow),
         pytest.param("simulated", marks=pytest.mark.slow),
         pytest.param("threads", marks=pytest.mark.slow),
         pytest.param("persona", marks=pytest.mark.slow),

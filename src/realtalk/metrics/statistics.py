@@ -184,12 +184,14 @@ def _constant(values: Array) -> bool:
     return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
 
 
-def cohen_kappa(first: Sequence[T | None], second: Sequence[T | None]) -> Estimate:
+def cohen_kappa(
+    first: Sequence[T | None], second: Sequence[T | None], *, interval: bool = True
+) -> Estimate:
     """Agreement of two labellers beyond chance, all disagreements alike."""
     pairs, left_out = _pairs(first, second)
     order = list(dict.fromkeys(label for pair in pairs for label in pair))
     weights = 1.0 - np.eye(len(order))
-    return _kappa(pairs, left_out, order, weights)
+    return _kappa(pairs, left_out, order, weights, interval=interval)
 
 
 def weighted_kappa(first: Sequence[int | None], second: Sequence[int | None]) -> Estimate:
@@ -213,7 +215,12 @@ def _pairs(first: Sequence[T | None], second: Sequence[T | None]) -> tuple[list[
 
 
 def _kappa(
-    pairs: Sequence[tuple[T, T]], left_out: int, order: Sequence[T], weights: Array
+    pairs: Sequence[tuple[T, T]],
+    left_out: int,
+    order: Sequence[T],
+    weights: Array,
+    *,
+    interval: bool = True,
 ) -> Estimate:
     n, size = len(pairs), len(order)
     if not n:
@@ -226,7 +233,7 @@ def _kappa(
     if math.isnan(value):
         reason = "both sides give one and the same label"
         return Estimate(None, n=n, left_out=left_out, unscored=reason)
-    if n == 1:
+    if n == 1 or not interval:
         return Estimate(value, n=n, left_out=left_out)
     # Drawing pairs with replacement is drawing a confusion table.
     tables = np.random.default_rng(SEED).multinomial(n, table.ravel() / n, RESAMPLES)
@@ -256,7 +263,9 @@ def wilson(values: Sequence[float]) -> Interval:
     return float(interval.low), float(interval.high)
 
 
-def jensen_shannon(first: Sequence[str | None], second: Sequence[str | None]) -> Estimate:
+def jensen_shannon(
+    first: Sequence[str | None], second: Sequence[str | None], *, interval: bool = True
+) -> Estimate:
     """The divergence with a bootstrap interval; labels that are None are left out and counted."""
     sides = [[label for label in side if label is not None] for side in (first, second)]
     left_out = len(first) + len(second) - len(sides[0]) - len(sides[1])
@@ -268,6 +277,8 @@ def jensen_shannon(first: Sequence[str | None], second: Sequence[str | None]) ->
         np.array([side.count(label) for label in order], np.float64)[None, :] for side in sides
     ]
     value = float(_divergence(counts[0], counts[1])[0])
+    if not interval:
+        return Estimate(value, n=n, left_out=left_out)
     rng = np.random.default_rng(SEED)
     resamples = [
         rng.multinomial(len(side), count[0] / len(side), RESAMPLES).astype(np.float64)

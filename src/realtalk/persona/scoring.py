@@ -106,17 +106,19 @@ _OF_TURNS = (
 SCORES: Mapping[str, Score] = MappingProxyType({score.name: score for score in _OF_TURNS})
 
 
-def label_score(name: str, rows: Sequence[Row]) -> Estimate:
+def label_score(name: str, rows: Sequence[Row], *, interval: bool = True) -> Estimate:
     """A figure of WHOLE over the turns that have both labels; the others are counted."""
     measure = _KAPPAS.get(name) or _DISTANCES[name]
     truth, simulated = (
         [row[f"{measure}_{side}"] for row in rows] for side in ("truth", "simulated")
     )
     if name in _KAPPAS:
-        return cohen_kappa(truth, simulated)
+        return cohen_kappa(truth, simulated, interval=interval)
     # Only turns that have both: the two sides are to differ by the writer alone.
     both = [pair for pair in zip(truth, simulated, strict=True) if None not in pair]
-    distance = jensen_shannon([label for label, _ in both], [label for _, label in both])
+    distance = jensen_shannon(
+        *([pair[side] for pair in both] for side in (0, 1)), interval=interval
+    )
     return replace(distance, n=len(both), left_out=len(rows) - len(both))
 
 
@@ -127,7 +129,7 @@ def _whole(name: str, measure: str, title: str, better: Literal[-1, 1]) -> Score
         title,
         better,
         of_groups(
-            lambda rows: label_score(name, rows).value,
+            lambda rows: label_score(name, rows, interval=False).value,
             lambda row: all(row[side] is not None for side in sides),
         ),
         alone=partial(label_score, name),
