@@ -1,7 +1,7 @@
 """Everything that a shipped model learned from → hashes by which it is known again.
 
     python -m research.training.learned --data ../shared/data
-    → src/realtalk_models/memory/learned.npz   LoCoMo 7,012, DailyDialog 5,120 …
+    → src/realtalk_models/memory/learned.npz   XPersona 8,248, invented chats 23,720
     → src/realtalk_models/memory_multilingual/learned.npz what that learned in other languages
     → src/realtalk_models/ei/learned.npz       REALTALK (chats 2 and 6) 813, LoCoMo …
     → src/realtalk_models/ei_multilingual/learned.npz     what it learned beside the English sets
@@ -24,8 +24,6 @@ from pathlib import Path
 import numpy as np
 
 from realtalk.encoders.shipped import fingerprint
-from realtalk.formats.opening import open_reading
-from realtalk.memory.index import document_text
 from research.training.chats import every_chat, unmarked
 from research.training.ei_data import ALLOWED, Conversations, dialogues, unlabelled
 from research.training.languages_sources import lines
@@ -35,22 +33,11 @@ HERE = Path(__file__).parent
 TARGET = HERE.parents[1] / "src" / "realtalk_models"
 
 
-SETS = {
-    "dailydialog": "DailyDialog",
-    "esconv": "ESConv",
-    "fiction": "invented chats",
-    "reddit": "Reddit threads",
-    "wassa": "WASSA 2024",
-    "xpersona": "XPersona",
-}
+SETS = {"fiction": "invented chats", "xpersona": "XPersona"}
 
 
-def memory_texts(data: Path) -> dict[str, list[str]]:
+def memory_texts(_data: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
-    for name, path in (("LoCoMo", "locomo/locomo10.json"), ("LongMemEval", "longmemeval")):
-        for chat in open_reading(data / path).reading.corpus.chats:
-            found[name] += [document_text(message) for message in chat.messages]
-            found[name] += [question.text for question in chat.questions]
     for one in json.loads((HERE / "build" / "memory" / "chats.json").read_text("utf-8")):
         for message in one["messages"]:
             found[SETS[message["set"]]].append(message["text"])

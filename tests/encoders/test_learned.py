@@ -73,9 +73,9 @@ def test_published_sets_are_known(data: Path) -> None:
         known = LearnedTexts.of(model)
         return [known.chat(message.text for message in chat.messages) for chat in corpus.chats]
 
-    assert set(sets("memory", "locomo/locomo10.json")) == {"LoCoMo"}
-    assert sets("memory", "longmemeval").count("LongMemEval") >= 98
-    assert set(sets("memory", "realtalk")) == {None}
+    assert set(sets("ei", "locomo/locomo10.json")) == {"LoCoMo"}
+    for benchmark in ("locomo/locomo10.json", "longmemeval", "realtalk"):
+        assert set(sets("memory", benchmark)) == {None}  # a benchmark is a test
     # Two of REALTALK's chats are among the EI encoder's silver labels, eight are its test.
     assert sum(each is not None for each in sets("ei", "realtalk")) == 2
 

@@ -152,8 +152,8 @@ def test_figures_of_the_ten_chats(data: Path) -> None:
         return rt.probe(chats, memory="retrieved", reader="none", budget="2000w", golds=golds)
 
     published = run("published").variants
-    wanted = {"any@5": 0.870, "ndcg@10": 0.655, "recall@20": 0.826}
-    wanted |= {"recall@budget": 0.933, "all@budget": 0.842}
+    wanted = {"any@5": 0.867, "ndcg@10": 0.653, "recall@20": 0.820}
+    wanted |= {"recall@budget": 0.924, "all@budget": 0.831}
     audited = {**published["ranking"].overall, **published["2000w"].overall}
     assert audited["any@5, audited"].n == 721
     found = {name: audited[f"{name}, audited"].value for name in wanted}
@@ -161,6 +161,6 @@ def test_figures_of_the_ten_chats(data: Path) -> None:
     board = run("lmeb").variants["ranking"]
     assert board.overall["any@5"].n == 679
     found = {name: board.overall[name].value for name in ("ndcg@10", "any@5")}
-    assert found == pytest.approx({"ndcg@10": 0.623, "any@5": 0.819}, abs=ANOTHER_PROCESSOR)
+    assert found == pytest.approx({"ndcg@10": 0.626, "any@5": 0.822}, abs=ANOTHER_PROCESSOR)
     mean = board.slices["mean of categories"]["ndcg@10"].value
-    assert mean == pytest.approx(0.577, abs=ANOTHER_PROCESSOR)
+    assert mean == pytest.approx(0.573, abs=ANOTHER_PROCESSOR)

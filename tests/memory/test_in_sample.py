@@ -56,8 +56,8 @@ def knows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def test_which_parts_learned_from_what() -> None:
-    assert not {"LoCoMo", "LongMemEval"} & set(PARTS)  # a benchmark is a test
-    assert PARTS["DailyDialog"] == ("the retrieval encoder", "its ranking weights")
+    assert not {"LoCoMo", "LongMemEval", "DailyDialog"} & set(PARTS)  # a benchmark is a test
+    assert PARTS["XPersona"] == ("the retrieval encoder", "its ranking weights")
     assert set(PARTS) <= set(LearnedTexts.of("memory", "memory_multilingual").sets)
     assert learning_parts("retrieved", {"way": "bm25"}) == {}
     assert learning_parts("recent", {}) == {}
@@ -65,25 +65,25 @@ def test_which_parts_learned_from_what() -> None:
 
 def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
     (chat,) = corpus().chats
-    knows("ESConv", QUESTION.text)
-    assert InSample(PARTS).of(chat, QUESTION) == "ESConv"
-    knows("ESConv", *LONG)  # a question that nobody has seen, about a chat that was learned
-    assert InSample(PARTS).of(chat, QUESTION) == "ESConv"
+    knows("XPersona", QUESTION.text)
+    assert InSample(PARTS).of(chat, QUESTION) == "XPersona"
+    knows("XPersona", *LONG)  # a question that nobody has seen, about a chat that was learned
+    assert InSample(PARTS).of(chat, QUESTION) == "XPersona"
     assert InSample({}).of(chat, QUESTION) is None
-    knows("ESConv", "some other text that is nowhere in this chat")
+    knows("XPersona", "some other text that is nowhere in this chat")
     assert InSample(PARTS).of(chat, QUESTION) is None
 
 
 @pytest.mark.slow
 def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Path) -> None:
-    knows("ESConv", QUESTION.text)
+    knows("XPersona", QUESTION.text)
     kept(corpus(), tmp_path / "kept")
     _, out, err = run("probe kept --reader none --budget 500 --out seen").done
     assert "(in-sample)" in out
     assert "in-sample: 1 of 1 questions" in " ".join(err.split())
     told = run("probe kept --reader none --json").told
-    assert told["in_sample"]["ESConv"]["questions"] == 1
-    assert "the retrieval encoder" in told["in_sample"]["ESConv"]["learned_by"]
+    assert told["in_sample"]["XPersona"]["questions"] == 1
+    assert "the retrieval encoder" in told["in_sample"]["XPersona"]["learned_by"]
     axes = "--set memory=retrieved,recent --set budget=500 --set reader=none"
     swept = run(f"sweep probe kept {axes} --out sweep")
     assert "in-sample: 1 of 1 questions" in " ".join(swept[2].split())

@@ -220,7 +220,7 @@ def test_every_likeness_and_prior_has_its_say() -> None:
     for name in FEATURES:
         more = found | {name: np.array([1.0, 0.0])}
         assert weigh(more, FUSED).tolist() == pytest.approx([FUSED[name], 0.0])
-        assert FUSED["tokens"] >= FUSED[name] or name == "speaker"
+        assert FUSED["tokens"] >= FUSED[name] or name in ("speaker", "day")
     some = {"words": np.array([1.0, 0.0]), "length": np.array([0.0, 2.0])}
     assert weigh(some, {"words": 2, "length": 0.5, "vectors": 9}).tolist() == [2.0, 1.0]
 
@@ -248,8 +248,9 @@ def test_a_long_answer_is_found_by_what_its_last_lines_say(tmp_path: Path) -> No
     said = tuple(Message(f"D1:{n}", "Mara", None, text) for n, text in enumerate(texts, 1))
     plant = Chat("plant", ("Mara",), (Session(1, None, said),))
     encoder = SentenceEncoder()
+    encoder.passage, shipped = 0, encoder.passage
     assert len(ChatIndex.of(plant, encoder, cache=tmp_path).encoded or ()) == 3  # no setting: whole
-    encoder.passage = 450
+    encoder.passage = shipped
     index = ChatIndex.of(plant, encoder, cache=tmp_path)
     assert [len(cut) for cut in index.passages] == [3, 2, 1]
     assert " ".join(index.passages[0]) == long.replace("\n", " ")
@@ -259,3 +260,41 @@ def test_a_long_answer_is_found_by_what_its_last_lines_say(tmp_path: Path) -> No
     near = features(index, asked, encoder.encode([asked.text]))
     assert near["vectors"][0] > near["vectors"][1] + 1
     assert near["tokens"][0] > near["tokens"][1] + 1
+
+
+def with_assistant(person: str, assistant: str) -> ChatIndex:
+    """A chat of four messages in turn, of which two and two are the same."""
+    said = [Message(f"D1:{n}", who, None, text) for n, (who, text) in
+            enumerate([("Ines", person), ("Helper", assistant)] * 2, 1)]  # fmt: skip
+    session = Session(1, None, tuple(said))
+    return ChatIndex.around(Chat("help", ("Ines", "Helper"), (session,)), None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("What did I tell you about the oven?", ("Ines",)),
+        ("Which list did you give me?", ("Helper",)),
+        ("Can you remind me where my oven stands?", ("Ines",)),
+        ("Could you please tell me what you wrote on salt?", ("Helper",)),
+        ("Please show me our plan", ("Ines",)),
+        ("When was the oven bought?", ()),
+    ],
+)
+def test_i_is_the_person_and_you_the_assistant(asked: str, meant: tuple[str, ...]) -> None:
+    index = with_assistant("Where shall I put it?", "Put it in the corner. " * 30)
+    assert index.assistant == "Helper"
+    assert index.meant(asked) == meant
+    by_speaker = features(index, SearchedQuestion(asked, (), ()), None)["speaker"]
+    assert by_speaker.tolist() == [float(who in meant) for who in index.speakers]
+    # Who is named is meant, whatever else the question says.
+    named = features(index, SearchedQuestion(asked, ("Helper",), ()), None)["speaker"]
+    assert named.tolist() == [0, 1, 0, 1]
+
+
+def test_two_people_have_no_assistant() -> None:
+    long = "Put it in the corner. " * 30
+    assert with_assistant("Where shall I put it?", "In the corner.").assistant is None  # short
+    assert with_assistant(long, long + long[:200]).assistant is None  # both write at length
+    german = with_assistant("Wohin soll ich es stellen?", "Stell es bitte in die Ecke. " * 30)
+    assert german.meant("Where did I put it?") == ()

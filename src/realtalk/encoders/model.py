@@ -4,12 +4,12 @@
     LoadedModel(folder, device="cuda").numbers     → "fp16"
     shorten([1, 2, 3, 4, 5, 6, 7], most=3)       → [1, 2, 7]
 
-The folder holds model.onnx (or model.npz, which `encoders.weights` explains), settings.json, and
-tokenizer.json unless its settings name another. On the CPU a session works on one thread, whoever
-runs it may do so from several at once, and every row is run alone. On a GPU rows of one length are
-run together: the model knows no padding. There torch comes first: its labels were compared with the
-CPU's. onnxruntime's own CUDA, which was not compared, runs the file where torch has no GPU. A file
-that was loaded stays loaded: the next encoder of the same folder is there at once.
+The folder holds model.onnx, settings.json, and tokenizer.json unless its settings name another. On
+the CPU a session works on one thread, whoever runs it may do so from several at once, and every row
+is run alone. On a GPU rows of one length are run together: the model knows no padding. There torch
+comes first: its labels were compared with the CPU's. onnxruntime's own CUDA, which was not
+compared, runs the file where torch has no GPU. A file that was loaded stays loaded: the next
+encoder of the same folder is there at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from realtalk.encoders.weights import read_model, stored_file
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.registry import suggest
 from realtalk.text.emoji import in_words
@@ -161,8 +160,7 @@ def _has_onnx_cuda() -> bool:
 def _kept_file(path: Path) -> tuple[str, int]:
     """What a loaded file is remembered by: its place and when it was written."""
     path = path.resolve()  # two encoders name the tokenizer of another
-    stored = stored_file(path)
-    return str(path), stored.stat().st_mtime_ns if stored.exists() else 0
+    return str(path), path.stat().st_mtime_ns if path.exists() else 0
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
@@ -188,10 +186,8 @@ def _onnx_session(path: str, _written: int, provider: str) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    place = Path(path)
     try:
-        model = path if stored_file(place) == place else read_model(place)
-        return onnxruntime.InferenceSession(model, options, providers=[provider])
+        return onnxruntime.InferenceSession(path, options, providers=[provider])
     except Exception as error:  # onnxruntime raises classes of its own C++ side
         raise RealtalkError(
             f"the encoder cannot be loaded ({type(error).__name__})",

@@ -3,21 +3,14 @@
     weights = read_weights(folder / "model.onnx")
     weights["encoder.encoder.layer.0.attention.self.query.weight"]    → float32 [384, 384]
     weights["encoder.embeddings.word_embeddings.weight"]              → float32 [30522, 384]
-    read_model(folder / "model.onnx")            → the file's bytes, also of one kept in model.npz
 
 The file keeps products in 8 bits with one scale per block of weights, and tables in 8 bits with
 one scale per row: both are restored here. onnxruntime runs a file and shows no weights; the
 protobuf library that it comes with reads them, once it is told the few fields that hold them.
-
-Two encoders that began as one have tables of words that differ little, and their difference packs
-to two thirds of what a table packs to. So one may be kept beside the other, as a model.npz: its
-bytes, less those of the other in the places of the tables (a difference of 2 is a 2, one of -1 a
-255). Reading adds them again, and a checksum tells whether it is the right file beside.
 """
 
 from __future__ import annotations
 
-import zlib
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -44,33 +37,6 @@ _KINDS = {1: "<f4", 2: "u1", 3: "i1", 7: "<i8"}  # numbers of ONNX for its types
 _ZERO = 128  # an unsigned weight that stands for nothing
 _CHOICES = ("keep", "words.place")  # which heads ship, and what words add to each
 _PRODUCT = "/MatMul_Q8"  # how the compact form calls the product of a layer
-
-
-def stored_file(path: Path) -> Path:
-    """What there is of a model.onnx: the file itself, or the model.npz that it is made from."""
-    packed = path.with_suffix(".npz")
-    return packed if packed.exists() and not path.exists() else path
-
-
-def read_model(path: Path) -> bytes:
-    """A model.onnx as it was exported, also where it is kept beside another.
-
-    Then `differs` is the file with differences in it, `beside` the way to the other file, and a row
-    of `parts` says where a part with differences begins here, where there, and its length in bytes.
-    """
-    stored = stored_file(path)
-    if stored == path:
-        return path.read_bytes()
-    with stored.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-        whole: npt.NDArray[np.uint8] = file["differs"]
-        parts, check = file["parts"], int(file["crc32"])
-        other = np.fromfile(path.parent / str(file["beside"]), np.uint8)
-    for own, its, length in parts.tolist():
-        whole[own : own + length] += other[its : its + length]  # modulo 256
-    model = whole.tobytes()
-    if zlib.crc32(model) != check:
-        raise ValueError("the other file is not the one that it was kept beside")
-    return model
 
 
 def read_weights(path: Path) -> dict[str, Floats]:
@@ -121,8 +87,8 @@ def read_graph(path: Path) -> Any:
     """The parts of a model's file that are named above."""
     model = _model_class()()
     try:
-        model.ParseFromString(read_model(path))
-    except Exception as error:  # as above, or in protobuf
+        model.ParseFromString(path.read_bytes())
+    except Exception as error:  # no file, or protobuf's own class
         raise _unreadable(path, type(error).__name__) from error
     if not model.graph.initializer:
         raise _unreadable(path, "no weights")

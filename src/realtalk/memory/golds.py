@@ -15,8 +15,8 @@ message's id as published, without any normalising, and these messages alone.
 Questions that shipped parts of a probe learned from: such scores are in-sample, and are told so.
 
     parts = learning_parts("retrieved", {"way": "fused"})
-    → {"DailyDialog": ("the retrieval encoder", "its ranking weights"), …}
-    InSample(parts).of(chat, question)        → "DailyDialog", or None
+    → {"XPersona": ("the retrieval encoder", "its ranking weights"), …}
+    InSample(parts).of(chat, question)        → "XPersona", or None
     learned_lines(rows, settings)             → ["in-sample: 12 of 728 questions …"]
 
 Recognised by the content of chats and questions (`encoders.shipped`), whatever the file is called.
@@ -153,15 +153,7 @@ def names_in(chat: Chat, *texts: str) -> tuple[str, ...]:
 
 _ENCODER, _WEIGHTS = "the retrieval encoder", "its ranking weights"
 # What the retriever learned from: no text of a benchmark.
-_OWN = (
-    "BConTrasT",
-    "DailyDialog",
-    "ESConv",
-    "Reddit threads",
-    "WASSA 2024",
-    "XPersona",
-    "invented chats",
-)
+_OWN = ("BConTrasT", "XPersona", "invented chats")
 
 
 def learning_parts(memory: str, settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
