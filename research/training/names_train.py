@@ -32,7 +32,6 @@ from research.training.names_model import TAGS, NameTagger
 
 LOOKED = 3  # times that the dev part is looked at
 SMALL = 0.25  # of rows that are read in small letters
-UNSEEN = 0.04  # of pieces that are read as the unknown one
 KEPT = 0.999  # of the mean of weights in a step
 UNKNOWN = 1  # the piece for what has none
 
@@ -175,11 +174,11 @@ def score(model: NameTagger, data: Packed, rows: Any, budget: int) -> dict[str, 
     return {"mean": sum(langs) / max(1, len(langs)), **f1}
 
 
-def drawn(tokens: Tensor, case: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+def drawn(tokens: Tensor, case: Tensor, mask: Tensor, share: float) -> tuple[Tensor, Tensor]:
     """Some rows in small letters, some pieces unknown."""
     device = tokens.device
     small = (torch.rand(len(case), 1, device=device) < SMALL) & (case > 1) & (case < 5)
-    unseen = (torch.rand(tokens.shape, device=device) < UNSEEN) & mask
+    unseen = (torch.rand(tokens.shape, device=device) < share) & mask
     unseen[:, 0] = False
     return tokens.masked_fill(unseen, UNKNOWN), case.masked_fill(small, 1)
 
@@ -187,7 +186,7 @@ def drawn(tokens: Tensor, case: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 def train(model: NameTagger, data: Packed, options: argparse.Namespace) -> dict[str, Any]:
     device = data.tokens.device
     rng = np.random.default_rng(options.seed)
-    rows, dev = np.flatnonzero(~data.dev), np.flatnonzero(data.dev)
+    dev, of_chats = np.flatnonzero(data.dev), data.source == "chats"
     learned = [each for each in model.parameters() if each.requires_grad]
     optimizer = torch.optim.AdamW(
         learned, lr=options.lr, weight_decay=0.01, fused=device.type == "cuda"
@@ -211,14 +210,17 @@ def train(model: NameTagger, data: Packed, options: argparse.Namespace) -> dict[
 
     model.train()
     while share() < 1:
-        for part in data.batches(rng.permutation(rows), options.budget, rng):
+        # Messages of chats come many times, with other names: all of them would be learned by heart.
+        read = ~data.dev & (~of_chats | (rng.random(len(of_chats)) < options.chats))
+        rows = rng.permutation(np.flatnonzero(read))
+        for part in data.batches(rows, options.budget, rng):
             rate = min(1.0, (steps + 1) / 300) * max(0.0, 1 - share())
             for group in optimizer.param_groups:
                 group["lr"] = options.lr * rate
             tokens, case, mask, tags, opened = data.batch(part)
             on_gpu = device.type == "cuda"  # a CPU may have no fast 16 bits
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=on_gpu):
-                logits = model(*drawn(tokens, case, mask), mask)
+                logits = model(*drawn(tokens, case, mask, options.unseen), mask)
             loss = loss_of(logits, tags, opened)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -289,6 +291,8 @@ def main() -> None:
     add("--steps", type=int, default=0, help="at most so many")
     add("--budget", type=int, default=16_384, help="pieces of a batch")
     add("--lr", type=float, default=1e-3)
+    add("--chats", type=float, default=1.0, help="part of the chats' rows that an epoch reads")
+    add("--unseen", type=float, default=0.04, help="part of the pieces that is read as unknown")
     add("--seed", type=int, default=0)
     add("--limit", type=int, default=0, help="so many rows only")
     add("--save", type=Path, default=BUILD)
