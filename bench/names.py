@@ -2,7 +2,7 @@
 
     python bench/names.py --chats bench/names
     python bench/names.py --held         (the chats in training/ that the tagger did not learn from)
-    python bench/names.py --public ../shared/data/names --tools realtalk,rules,presidio,scrubadub
+    python bench/names.py --public ../shared/data/names/uner.test.jsonl.gz --tools realtalk,presidio
     python bench/names.py --time [../shared/data/realtalk]
     python bench/names.py --guide        (the table of docs/redact/how-well.md)
     python bench/names.py --words        (people who are called like words: `names_words`)
@@ -103,7 +103,7 @@ def unmarked(speaker: str, marked: str) -> Marked:
 
 
 def public_chats(folder: Path, most: int) -> Iterator[LabelledChat]:
-    for path in sorted(folder.glob("*test.jsonl.gz")):
+    for path in sorted(folder.glob("*test.jsonl.gz")) if folder.is_dir() else (folder,):
         by_lang: dict[str, list[Marked]] = defaultdict(list)
         with gzip.open(path, "rt", encoding="utf-8") as stream:
             for row in map(json.loads, stream):
@@ -491,7 +491,7 @@ def main() -> None:
     parser.add_argument("--chats", type=Path, default=Path(__file__).parent / "names")
     parser.add_argument("--held", action="store_true", help="those held out in training instead")
     parser.add_argument("--half", type=int, choices=(0, 1), help="with --held: every other one")
-    parser.add_argument("--public", type=Path, help="folder of public test files")
+    parser.add_argument("--public", type=Path, help="public test file, or a folder of them")
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
     parser.add_argument("--time", nargs="?", const="", metavar="CORPUS", help="how long it takes")
@@ -513,7 +513,7 @@ def main() -> None:
         return
     sets = {"our chats": chats}
     if options.public:
-        sets["public tests"] = list(public_chats(options.public, options.most))
+        sets = {"public tests": list(public_chats(options.public, options.most))}
     for title, some in sets.items():
         for tool in options.tools.split(","):
             try:
