@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from realtalk.chat import Message, unpack_extra
+import exported
+from exported import messages
+from realtalk.chat import unpack_extra
 from realtalk.formats.exports.discord import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
@@ -45,21 +47,12 @@ def export(*items: Any) -> dict[str, Any]:
     }
 
 
-def read(folder: Path, files: dict[str, str], options: ReadOptions | None = None) -> ReadCorpus:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-    source = Source.open(folder / next(iter(files)) if len(files) == 1 else folder)
-    assert FORMAT.sniff(source)
-    return FORMAT.read(source, options or ReadOptions())
+def read(folder: Path, files: dict[str, str], **options: Any) -> ReadCorpus:
+    return exported.read(folder, files, "discord", **options)
 
 
-def read_json(folder: Path, *items: Any, options: ReadOptions | None = None) -> ReadCorpus:
-    return read(folder, {"general.json": json.dumps(export(*items))}, options)
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+def read_json(folder: Path, *items: Any, **options: Any) -> ReadCorpus:
+    return read(folder, {"general.json": json.dumps(export(*items))}, **options)
 
 
 def test_messages_replies_and_what_nobody_wrote(tmp_path: Path) -> None:
@@ -169,7 +162,7 @@ def test_parts_of_a_channel_are_joined_and_overlaps_taken_once(tmp_path: Path) -
 def test_times_keep_their_written_clock_unless_a_zone_is_asked_for(tmp_path: Path) -> None:
     item = entry(1, timestamp="2024-05-01T09:30:00+02:00")
     assert messages(read_json(tmp_path, item))[0].time == datetime(2024, 5, 1, 9, 30)
-    [zoned] = messages(read_json(tmp_path, item, options=ReadOptions(timezone="UTC")))
+    [zoned] = messages(read_json(tmp_path, item, timezone="UTC"))
     assert zoned.time == datetime(2024, 5, 1, 7, 30)
 
 
@@ -230,6 +223,8 @@ def test_the_data_package(tmp_path: Path) -> None:
         4 entries = 3 in messages + 0 system + 1 left over
         Messages/c123/messages.json, [2]: not an object
         a Discord data package holds its owner's messages only
+        not read, though it could be a chat: Messages/c123/channel.json (not recognised); read
+            it alone to see why
         """,
     )
     tokyo = messages(FORMAT.read(Source.open(tmp_path), ReadOptions(timezone="Asia/Tokyo")))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.chat import Message
-from realtalk.formats.opening import open_reading
+import exported
+from exported import messages
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.source import ending
 from shown import check, renamed
@@ -78,15 +78,7 @@ MAC = """Date,User,Message
 
 
 def read(folder: Path, text: str, name: str = "KakaoTalkChats.txt") -> ReadCorpus:
-    path = folder / name
-    path.write_text(text, "utf-8")
-    opened = open_reading(path)
-    assert opened.format == "kakaotalk"
-    return opened.reading
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+    return exported.read(folder, {name: text}, "kakaotalk")
 
 
 def test_a_pc(tmp_path: Path) -> None:

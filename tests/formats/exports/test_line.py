@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from realtalk.chat import Attachment, Message
-from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadCorpus, ReadOptions
+import exported
+from exported import messages
+from realtalk.chat import Attachment
+from realtalk.formats.reading import ReadCorpus
 from realtalk.text.written_days import day_of, shares_order
 from refusals import refused
 from shown import check
@@ -45,18 +47,8 @@ sleep
 """
 
 
-def read(
-    folder: Path, text: str, name: str = "talk.txt", options: ReadOptions | None = None
-) -> ReadCorpus:
-    path = folder / name
-    path.write_text(text, "utf-8")
-    opened = open_reading(path, options=options)
-    assert opened.format == "line"
-    return opened.reading
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+def read(folder: Path, text: str, name: str = "talk.txt", **options: Any) -> ReadCorpus:
+    return exported.read(folder, {name: text}, "line", **options)
 
 
 def test_english(tmp_path: Path) -> None:
@@ -151,16 +143,14 @@ def test_dates_that_nothing_decides_are_noted(tmp_path: Path) -> None:
     reading = read(tmp_path, text)
     assert messages(reading)[0].time == datetime(2024, 5, 1, 15, 5)
     assert any("dmy or mdy" in note for note in reading.notes)
-    reading = read(tmp_path, text, options=ReadOptions(dates="mdy"))
+    reading = read(tmp_path, text, dates="mdy")
     assert messages(reading)[0].time == datetime(2024, 1, 5, 15, 5)
     assert not reading.notes
 
 
 def test_a_diary_is_no_chat(tmp_path: Path) -> None:
-    path = tmp_path / "diary.txt"
-    path.write_text("2024-05-01\n15:05 went for a walk\n16:00 came home again\n", "utf-8")
     with refused("unknown-format"):
-        open_reading(path)
+        read(tmp_path, "2024-05-01\n15:05 went for a walk\n16:00 came home again\n", "diary.txt")
 
 
 @pytest.mark.parametrize(("tab", "other"), [("\t", "Theo Lund"), ("", "Nobody")])

@@ -13,12 +13,13 @@ import pytest
 
 import exported
 from exported import messages, texts
-from realtalk.chat import Attachment, unpack_extra
+from realtalk.chat import Attachment
 from realtalk.formats.exports.meta import repair
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
+from shown import check
 
 START = 1714548600000
 
@@ -82,14 +83,17 @@ def test_names_title_and_reactions_are_put_right_too(tmp_path: Path) -> None:
     name = broken("Zoë")
     marks = [{"reaction": broken("❤"), "actor": broken("Łuk")}]
     item = entry(1, sender_name=name, content=broken("tschüß"), reactions=marks)
-    reading = read(tmp_path, thread(item, title=name, participants=[{"name": name}]))
-    [chat] = reading.corpus.chats
-    [message] = chat.messages
-    assert (chat.id, message.speaker, message.text) == ("Zoë", "Zoë", "tschüß")
-    assert unpack_extra(chat.extra)["participants"] == ["Zoë"]
-    expected = [{"emoji": "❤", "count": 1, "by": ["Łuk"]}]
-    assert unpack_extra(message.extra)["reactions"] == expected
-    assert reading.notes == ("messages whose characters were put right: 1",)
+    check(
+        read(tmp_path, thread(item, title=name, participants=[{"name": name}])),
+        """
+        Zoë (Zoë) {"participants":["Zoë"],"thread_path":"inbox/annberg_1"}
+        session 1, 2024-05-01 07:30:01
+        D1:1 2024-05-01 07:30:01 Zoë: tschüß
+            {"reactions":[{"by":["Łuk"],"count":1,"emoji":"❤"}]}
+        1 entries = 1 in messages + 0 system + 0 left over
+        messages whose characters were put right: 1
+        """,
+    )
 
 
 def test_parts_are_joined_across_a_download_in_the_right_order(tmp_path: Path) -> None:
@@ -221,16 +225,22 @@ ENCRYPTED = """{"participants": ["Zoë Ã©", "Bo Lund"], "threadName": "Zoë_7"
 
 
 def test_encrypted_conversations(tmp_path: Path) -> None:
-    reading = read(tmp_path, ENCRYPTED, timezone="Asia/Tokyo")
-    [chat] = reading.corpus.chats
-    first, second, third, fourth = chat.messages
-    assert (chat.id, chat.speakers) == ("Zoë_7", ("Zoë Ã©",))  # correct as it stands
-    assert first.time == datetime(2024, 5, 1, 16, 30, 1)
-    assert unpack_extra(first.extra)["reactions"][0]["by"] == ["Bo"]
-    assert second.attachments == (Attachment("image", "a.jpeg", "./media/a.jpeg"),)
-    assert third.attachments == (Attachment("media"),)
-    assert (fourth.deleted, fourth.text) == (True, "")
-    assert reading.ledger.system == 3
+    # Names are correct as they stand.
+    check(
+        read(tmp_path, ENCRYPTED, timezone="Asia/Tokyo"),
+        """
+        Zoë_7 (Zoë Ã©) {"participants":["Zoë Ã©","Bo Lund"]}
+        session 1, 2024-05-01 16:30:01
+        D1:1 2024-05-01 16:30:01 Zoë Ã©: one
+            {"reactions":[{"by":["Bo"],"count":1,"emoji":"❤"}]}
+        D1:2 2024-05-01 16:30:02 Zoë Ã©:
+            image a.jpeg ./media/a.jpeg
+        D1:3 2024-05-01 16:30:03 Zoë Ã©:
+            media
+        D1:4 2024-05-01 16:30:04 Zoë Ã©, deleted:
+        7 entries = 4 in messages + 3 system + 0 left over
+        """,
+    )
 
 
 def test_samples(data: Path) -> None:

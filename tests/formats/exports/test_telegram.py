@@ -14,6 +14,7 @@ from exported import messages, texts
 from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from shown import check
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
@@ -153,28 +154,42 @@ def test_replies_edits_forwards_and_reactions(tmp_path: Path) -> None:
         entry(3, reply_to_message_id=999, edited="1970-01-01T01:00:00"),
         entry(4, reply_to_message_id=1, reply_to_peer_id="channel5", forwarded_from="Ida"),
     )
-    found = messages(read(tmp_path, export))
-    assert [(m.reply_to, m.edited) for m in found] == [
-        *((None, False), (found[0].id, True), (None, False), (None, False))
-    ]
-    first, second, third, fourth = (unpack_extra(m.extra) for m in found)
-    assert first["reactions"] == [{"emoji": "❤", "count": 2, "by": ["Bo"]}]
-    assert (second["via_bot"], third["reply_to"]) == ("@pic", "999")
-    assert fourth["forwarded_from"] == "Ida"
+    check(
+        read(tmp_path, export),
+        """
+        Ann (Ann) {"authors":{"Ann":"user1"},"id":"7","type":"personal_chat"}
+        session 1, 2024-05-01 09:31:00
+        D1:1 2024-05-01 09:31:00 Ann: text 1
+            {"id":"1","reactions":[{"by":["Bo"],"count":2,"emoji":"❤"}]}
+        D1:2 2024-05-01 09:32:00 Ann, to D1:1, edited: text 2
+            {"edited":"2024-05-02T10:00:00","id":"2","via_bot":"@pic"}
+        D1:3 2024-05-01 09:33:00 Ann: text 3
+            {"edited":"1970-01-01T01:00:00","id":"3","reply_to":"999"}
+        D1:4 2024-05-01 09:34:00 Ann: text 4
+            {"forwarded_from":"Ida","id":"4"}
+        4 entries = 4 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_service_entries_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
     actions = ("pin_message", "phone_call", "group_call", "invite_members")
     told = [{"type": "service", "actor": "Ann", "action": action} for action in actions]
     rubbish = ["not an entry", entry(2, text=""), entry(3, **{"from": None, "from_id": None})]
-    reading = read(tmp_path, chat(*told, entry(1), *rubbish, entry(1)))
-    assert str(reading.ledger) == "9 entries = 1 in messages + 4 system + 4 left over"
-    assert [(left.where, left.reason) for left in reading.ledger.leftovers] == [
-        ("result.json, messages[5]", "not an object"),
-        ("result.json, messages[6]", "neither text nor attachment"),
-        ("result.json, messages[7]", "no sender"),
-        ("result.json, messages[8]", "repeats message 1"),
-    ]
+    check(
+        read(tmp_path, chat(*told, entry(1), *rubbish, entry(1))),
+        """
+        Ann (Ann) {"authors":{"Ann":"user1"},"id":"7","type":"personal_chat"}
+        session 1, 2024-05-01 09:31:00
+        D1:1 2024-05-01 09:31:00 Ann: text 1
+            {"id":"1"}
+        9 entries = 1 in messages + 4 system + 4 left over
+        result.json, messages[5]: not an object
+        result.json, messages[6]: neither text nor attachment
+        result.json, messages[7]: no sender
+        result.json, messages[8]: repeats message 1
+        """,
+    )
 
 
 def test_the_exporters_clock_is_used_until_a_zone_is_asked_for(tmp_path: Path) -> None:
