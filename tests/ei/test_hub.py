@@ -16,6 +16,7 @@ from realtalk.ei.hub import DEFAULTS, HubLabeller, find, outputs, parse_models, 
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
 from realtalk.errors import MissingExtraError
 from refusals import refused
+from text_tables import cases
 from tiny_models import roberta_tokenizer
 
 needs_torch = pytest.mark.skipif(
@@ -254,15 +255,13 @@ def test_label_names_are_found(measure: str, given: list[str], expected: tuple[s
     assert outputs(measure, dict(enumerate(given)), "some/model") == expected
 
 
-@pytest.mark.parametrize(
-    ("measure", "given", "told"),
-    [
-        ("sentiment", ["LABEL_0", "LABEL_1"], "LABEL_0, LABEL_1 of its 2"),
-        ("sentiment", ["LABEL_2", "LABEL_1", "LABEL_0"], "LABEL_2, LABEL_1, LABEL_0"),
-        ("emotion", ["joy", "boredom"], "boredom of its 2 .joy, boredom."),
-        ("emotion", ["joy", "happy"], "only answer joy, happy"),
-    ],
-)
+@cases("""
+    measure   | given                             | told
+    sentiment | ["LABEL_0", "LABEL_1"]            | LABEL_0, LABEL_1 of its 2
+    sentiment | ["LABEL_2", "LABEL_1", "LABEL_0"] | LABEL_2, LABEL_1, LABEL_0
+    emotion   | ["joy", "boredom"]                | boredom of its 2 .joy, boredom.
+    emotion   | ["joy", "happy"]                  | only answer joy, happy
+""")
 def test_labels_without_a_name_here_are_listed(measure: str, given: list[str], told: str) -> None:
     with refused(told):
         outputs(measure, dict(enumerate(given)), "some/model")

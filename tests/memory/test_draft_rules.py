@@ -6,6 +6,7 @@ import pytest
 
 from drafted_chats import garden
 from realtalk.memory.drafting import drafted, flaw_of, is_right, reading_flaw
+from text_tables import cases
 
 CHAT = garden()
 COST = ("What did the greenhouse of Ines cost?", "340 euros", "single_hop", ("D1:1",))
@@ -75,16 +76,14 @@ def test_nothing_is_asked_twice(
     assert (flaw_of(drafted(*COST), CHAT, [other]) == "was asked already") is twice
 
 
-@pytest.mark.parametrize(
-    ("read", "unread", "flaw"),
-    [
-        ("340 euros", "It is not mentioned.", ""),
-        ("It was 340 euros.", "perhaps 200 euros", ""),
-        ("It is not mentioned.", "It is not mentioned.", "not answered by its own evidence"),
-        ("a piano", "", "not answered by its own evidence"),
-        ("340 euros", "About 340 euros, I guess", "answered without the chat"),
-    ],
-)
+@cases("""
+    read                 | unread                   | flaw
+    340 euros            | It is not mentioned.     | ""
+    It was 340 euros.    | perhaps 200 euros        | ""
+    It is not mentioned. | It is not mentioned.     | not answered by its own evidence
+    a piano              | ""                       | not answered by its own evidence
+    340 euros            | About 340 euros, I guess | answered without the chat
+""")
 def test_a_model_reads_the_evidence_and_nothing(read: str, unread: str, flaw: str) -> None:
     assert flaw in reading_flaw(drafted(*COST), read, unread)
     assert bool(flaw) == bool(reading_flaw(drafted(*COST), read, unread))

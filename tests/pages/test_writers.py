@@ -25,16 +25,20 @@ from realtalk.pages.report import PageReport, make_report
 from realtalk.pages.values import Section
 from realtalk.pages.writers import AuthorOverrides, WriterKind, says_simulated, writer_of
 from refusals import refused
+from text_tables import cases
 
 
 def compare_labels(report: PageReport) -> list[Section]:
     return [each for each in report.sections if each.id.startswith("compared")]
 
 
-@pytest.mark.parametrize(
-    ("name", "is_simulated"),
-    [("sample-simulated", True), ("LoCoMo", True), ("realtalk", False), ("locomotive", False)],
-)
+@cases("""
+    name             | is_simulated
+    sample-simulated | true
+    LoCoMo           | true
+    realtalk         | false
+    locomotive       | false
+""")
 def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
     assert says_simulated(name) == is_simulated
 
@@ -163,14 +167,12 @@ def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     assert json.loads(record.read_text())["settings"]["corpus"]["format"] == "realtalk"
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("--simulated ona", "unknown corpus or run 'ona'; did you mean 'one'?"),
-        ("--human three", "unknown corpus or run 'three'"),
-        ("--simulated one --human one", "named as simulated and as human"),
-    ],
-)
+@cases("""
+    words                       | why
+    --simulated ona             | unknown corpus or run 'ona'; did you mean 'one'?
+    --human three               | unknown corpus or run 'three'
+    --simulated one --human one | named as simulated and as human
+""")
 def test_a_mistyped_name_is_one_line(run: Any, tmp_path: Path, words: str, why: str) -> None:
     labels(tmp_path / "runs" / "one", "one", wide=True)
     labels(tmp_path / "runs" / "two", "two", wide=False)

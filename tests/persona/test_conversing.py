@@ -38,6 +38,7 @@ from realtalk.persona.conversation import Side, SimulatedChat, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
 from refusals import refused
+from text_tables import cases
 
 MONDAY = date(2025, 1, 6)
 NOON = datetime(2025, 1, 6, 12)
@@ -236,18 +237,16 @@ def test_the_present_session_is_shown_as_far_as_words_reach(
 # What is written
 
 
-@pytest.mark.parametrize(
-    ("text", "count", "lines"),
-    [
-        ("one\ntwo", None, ["one", "two"]),
-        ("one\n\n two ", 2, ["one", "two"]),
-        ("a. b! c? d", 2, ["a. b!", "c? d"]),
-        ("a. b! c? d", 4, ["a.", "b!", "c?", "d"]),
-        ("nothing to cut here", 3, ["nothing to cut here"]),
-        ("one\ntwo\nthree is long", 2, ["one two", "three is long"]),
-        ("one\ntwo", 1, ["one two"]),
-    ],
-)
+@cases(r"""
+    text                      | count | lines
+    "one\ntwo"                | null  | ["one", "two"]
+    "one\n\n two "            | 2     | ["one", "two"]
+    a. b! c? d                | 2     | ["a. b!", "c? d"]
+    a. b! c? d                | 4     | ["a.", "b!", "c?", "d"]
+    nothing to cut here       | 3     | ["nothing to cut here"]
+    "one\ntwo\nthree is long" | 2     | ["one two", "three is long"]
+    "one\ntwo"                | 1     | ["one two"]
+""")
 def test_a_turn_becomes_messages(text: str, count: int | None, lines: list[str]) -> None:
     assert messages_of(text, count) == lines
 

@@ -26,6 +26,7 @@ from realtalk.redaction.redact import Key, redact
 from realtalk.redaction.standins import STAND_IN
 from realtalk.text.folding import TOKEN, is_plain
 from redacted_chats import NOON, corpus_of, texts_of
+from text_tables import cases
 from tries import tries
 
 OTHER = "Zzyx Qwv"
@@ -258,7 +259,16 @@ def test_everyday_words_that_stay_are_counted() -> None:
     assert redact(corpus)[1].left == 2
 
 
-@pytest.mark.parametrize("name", ["Person", "Link", "Son", "Handle", "Phone", "file", "mail"])
+@cases("""
+    name
+    Person
+    Link
+    Son
+    Handle
+    Phone
+    file
+    mail
+""")
 def test_no_stand_in_holds_a_name(name: str) -> None:
     text = f"{name}! a@b.example https://x.example +49 170 1234567 @zed 14 Willow Street"
     made, key = redact(planted(Written(name), text))

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from realtalk.chat import Chat, Message, Session
+from text_tables import cases
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 from realtalk.web.library import OpenChat
@@ -42,9 +43,14 @@ def test_every_hit_is_reached_not_only_those_that_are_listed() -> None:
     assert seen == list(range(600)) and found.total == 600
 
 
-@pytest.mark.parametrize(
-    "typed", ["2026-05-06", "6 May 2026", "06.05.2026", "Wed 6 May 2026", "6 May"]
-)
+@cases("""
+    typed
+    2026-05-06
+    6 May 2026
+    06.05.2026
+    Wed 6 May 2026
+    6 May
+""")
 def test_a_day(typed: str) -> None:
     open_chat = OpenChat(0, small_chat(), ())
     assert jump(open_chat, typed) == Jump(4, 1, 1, "Wed 6 May 2026")

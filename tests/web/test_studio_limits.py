@@ -20,6 +20,7 @@ from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
 from realtalk.web.turn_labels import TurnLabels
 from studio_server import entered, small_corpus
+from text_tables import cases
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
@@ -156,21 +157,19 @@ def test_a_slow_body_is_not_waited_for(server: Server, client: httpx.Client) -> 
 LARGE = 31 << 20
 
 
-@pytest.mark.parametrize(
-    ("first", "status"),
-    [
-        ("POST /chat/0", 405),
-        ("PUT /chat/0/items", 405),
-        ("DELETE /chat/0/panel", 405),
-        ("POST /nowhere", 404),
-        ("POST /static/studio.css", 405),
-        ("POST /chat/0/items", 413),
-        ("PATCH /items/q1", 413),
-        ("POST /annotator", 413),
-        ("GET /csrf", 200),
-        ("GET /static/studio.css", 200),
-    ],
-)
+@cases("""
+    first                   | status
+    POST /chat/0            | 405
+    PUT /chat/0/items       | 405
+    DELETE /chat/0/panel    | 405
+    POST /nowhere           | 404
+    POST /static/studio.css | 405
+    POST /chat/0/items      | 413
+    PATCH /items/q1         | 413
+    POST /annotator         | 413
+    GET /csrf               | 200
+    GET /static/studio.css  | 200
+""")
 def test_a_large_body_is_answered_before_it_is_sent(
     server: Server, client: httpx.Client, first: str, status: int
 ) -> None:

@@ -16,6 +16,7 @@ from realtalk.formats.exports.discord import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from shown import check
+from text_tables import cases
 
 ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
 BO = {"id": "2", "name": "bo", "nickname": "Bo", "isBot": False}
@@ -97,13 +98,15 @@ def test_notices_by_their_type(tmp_path: Path, kinds: str) -> None:
     assert (ledger.in_messages, ledger.system) == (1, len(notices))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *("Pinned a message.", "Joined the server.", "Started a call that lasted 1,204 minutes."),
-        *("Added Bo to the group.", "Changed the channel name: flowers", "Started a thread."),
-    ],
-)
+@cases("""
+    words
+    Pinned a message.
+    Joined the server.
+    Started a call that lasted 1,204 minutes.
+    Added Bo to the group.
+    Changed the channel name: flowers
+    Started a thread.
+""")
 def test_notices_in_a_table(tmp_path: Path, words: str) -> None:
     table = (
         "AuthorID,Author,Date,Content,Attachments,Reactions\n"

@@ -11,6 +11,7 @@ from exported import messages
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.source import ending
 from shown import check, renamed
+from text_tables import cases
 
 PC = """마라,테오 님과 카카오톡 대화
 저장한 날짜 : 2024-05-03 15:05:11
@@ -218,15 +219,13 @@ def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> No
     )
 
 
-@pytest.mark.parametrize(
-    ("title", "day", "clock"),
-    [
-        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 PM"),
-        ("Theo KakaoTalk Chats with Mara", "Wednesday, 1 May 2024", "15:06"),
-        ("Mara with KakaoTalk Chats", "2024년 5월 1일 수요일", "PM 3:06"),
-        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 p.m."),
-    ],
-)
+@cases("""
+    title                          | day                    | clock
+    Mara with KakaoTalk Chats      | Wednesday, May 1, 2024 | 3:06 PM
+    Theo KakaoTalk Chats with Mara | Wednesday, 1 May 2024  | 15:06
+    Mara with KakaoTalk Chats      | 2024년 5월 1일 수요일  | PM 3:06
+    Mara with KakaoTalk Chats      | Wednesday, May 1, 2024 | 3:06 p.m.
+""")
 def test_english_pcs(tmp_path: Path, title: str, day: str, clock: str) -> None:
     lines = [
         title,

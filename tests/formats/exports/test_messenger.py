@@ -20,6 +20,7 @@ from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
 from shown import check
+from text_tables import cases
 
 START = 1714548600000
 
@@ -52,18 +53,16 @@ def read(folder: Path, export: Any, **options: Any) -> ReadCorpus:
     return exported.read(folder, {"facebook-message_1.json": export}, "messenger", **options)
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "expected"),
-    [
-        ("message_1.json", {}, "instagram"),
-        ("message_1.json", {"joinable_mode": {"mode": 1}, "magic_words": []}, "instagram"),
-        ("message_1.json", {"thread_type": "Regular"}, "messenger"),
-        ("your_instagram_activity/messages/inbox/a_1/message_1.json", {"ip": "x"}, "instagram"),
-        ("your_facebook_activity/messages/inbox/a_1/message_1.json", {}, "messenger"),
-        # A link of Instagram's in a chat of Messenger's does not mislead.
-        ("message_1.json", {"ip": "https://www.instagram.com/p/1"}, "messenger"),
-    ],
-)
+@cases("""
+    name | values | expected
+    message_1.json | {} | instagram
+    message_1.json | {"joinable_mode": {"mode": 1}, "magic_words": []} | instagram
+    message_1.json | {"thread_type": "Regular"} | messenger
+    your_instagram_activity/messages/inbox/a_1/message_1.json | {"ip": "x"} | instagram
+    your_facebook_activity/messages/inbox/a_1/message_1.json | {} | messenger
+    # A link of Instagram's in a chat of Messenger's does not mislead.
+    message_1.json | {"ip": "https://www.instagram.com/p/1"} | messenger
+""")
 def test_which_of_the_two(tmp_path: Path, name: str, values: dict[str, Any], expected: str) -> None:
     path = exported.write(tmp_path / "x", {name: thread(entry(1), **values)})
     assert detect(Source.open(tmp_path / "x" if "/" in name else path)) == expected
@@ -169,15 +168,19 @@ def test_what_the_app_said_is_no_message(tmp_path: Path, values: dict[str, Any])
     assert (texts(reading), reading.ledger.system) == (["text 1"], 1)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("You missed the bus again.", "Bo left the group.", "You voted for that?"),
-        *("You left the group because of me", "Ann is late again.", "Ann Berg here, new number."),
-        *("Mum pinned a message.", "someone created a poll: where to eat", "You sent me a photo."),
-        "Bo started a fire",
-    ],
-)
+@cases("""
+    text
+    You missed the bus again.
+    Bo left the group.
+    You voted for that?
+    You left the group because of me
+    Ann is late again.
+    Ann Berg here, new number.
+    Mum pinned a message.
+    someone created a poll: where to eat
+    You sent me a photo.
+    Bo started a fire
+""")
 def test_what_people_say_about_each_other_is(tmp_path: Path, text: str) -> None:
     assert texts(read(tmp_path, thread(entry(1, content=text)))) == [text]
 

@@ -11,6 +11,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadOptions
 from refusals import refused
 from shown import check
+from text_tables import cases
 
 BOX = "pam _3-95 _2ph- _a6-g uiBoxWhite noborder"
 
@@ -66,10 +67,11 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("root", "expected"),
-    [("your_facebook_activity", "messenger"), ("your_instagram_activity", "instagram")],
-)
+@cases("""
+    root                    | expected
+    your_facebook_activity  | messenger
+    your_instagram_activity | instagram
+""")
 def test_a_download(tmp_path: Path, root: str, expected: str) -> None:
     inbox = f"{root}/messages/inbox/idaholm_7"
     write(tmp_path, f"all/part-1/{inbox}/message_1.html", page(*FIRST))

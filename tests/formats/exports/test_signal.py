@@ -16,6 +16,7 @@ from realtalk.formats.exports.signal import looks_like_signal_text
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from shown import check
+from text_tables import cases
 
 
 def read(folder: Path, name: str, text: str, **options: Any) -> ReadCorpus:
@@ -58,17 +59,15 @@ def test_what_nobody_said_is_left_over(tmp_path: Path) -> None:
     assert ledger.system == 1
 
 
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        ("[2024-05-01, 09:30] Ann: x", True),
-        ("\ufeff[2024-05-01, 09:30] Ann: x", True),
-        ("[2024-05-01, 09:30:12] Ann: x", False),  # WhatsApp in Sweden and Canada
-        ("[01/05/2024, 09:30] Ann: x", False),
-        ("2024-05-01, 09:30 - Ann: x", False),
-        ("[2024-05-01, 09:30] nobody said this", False),
-    ],
-)
+@cases(r"""
+    head                                 | expected
+    [2024-05-01, 09:30] Ann: x           | true
+    "\ufeff[2024-05-01, 09:30] Ann: x"   | true
+    [2024-05-01, 09:30:12] Ann: x        | false  # WhatsApp in Sweden and Canada
+    [01/05/2024, 09:30] Ann: x           | false
+    2024-05-01, 09:30 - Ann: x           | false
+    [2024-05-01, 09:30] nobody said this | false
+""")
 def test_telling_signal_from_whatsapp(head: str, expected: bool) -> None:
     assert looks_like_signal_text(head) is expected
 
@@ -109,13 +108,14 @@ def printed(*told: tuple[str, str, str]) -> str:
     return "".join(f"[2024-05-01 {time}] {who}: {body}  \n\n" for time, who, body in told)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        *("Incoming call", "Missed voice call", "Incoming video call (accepted, 3m 4s)"),
-        *("Outgoing voice call (declined by recipient)", "Outgoing group call (unanswered)"),
-    ],
-)
+@cases("""
+    call
+    Incoming call
+    Missed voice call
+    Incoming video call (accepted, 3m 4s)
+    Outgoing voice call (declined by recipient)
+    Outgoing group call (unanswered)
+""")
 def test_calls_are_no_messages(tmp_path: Path, call: str) -> None:
     text = printed(("09:30:12", "Ann", call), ("09:31:12", "Ann", f"{call}, again"))
     reading = read(tmp_path, "Ann/chat.md", text)
@@ -126,15 +126,13 @@ def test_calls_are_no_messages(tmp_path: Path, call: str) -> None:
     assert texts(read(tmp_path, "Bo/data.json", data)) == ["hi"]
 
 
-@pytest.mark.parametrize(
-    ("quote", "expected"),
-    [
-        ("> one line", "one line"),
-        ("> first\n> \n> third", "first\n\nthird"),
-        ("> first\n>\n> third", "first\n\nthird"),  # an editor took the space
-        ("> [2024-04-01 10:00:00] Cleo: hello", "[2024-04-01 10:00:00] Cleo: hello"),
-    ],
-)
+@cases(r"""
+    quote                               | expected
+    > one line                          | one line
+    "> first\n> \n> third"              | "first\n\nthird"
+    "> first\n>\n> third"               | "first\n\nthird"  # an editor took the space
+    > [2024-04-01 10:00:00] Cleo: hello | [2024-04-01 10:00:00] Cleo: hello
+""")
 def test_quotes_are_not_the_text(tmp_path: Path, quote: str, expected: str) -> None:
     text = printed(("09:30:12", "Ann", f"\n\n{quote}\n\nanswer"), ("09:31:12", "Bo", "> mine"))
     first, second = messages(read(tmp_path, "Ann/chat.md", text))

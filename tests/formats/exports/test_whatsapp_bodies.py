@@ -11,6 +11,7 @@ from exported import messages, texts
 from realtalk.chat import Attachment, Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from text_tables import cases
 
 L = "\u200e"
 
@@ -257,7 +258,14 @@ def test_unknown_words_for_media_of_two_people(tmp_path: Path, words: str) -> No
     assert [len(message.attachments) for message in found] == [1, 1, 0]
 
 
-@pytest.mark.parametrize("words", ["<grin>", "<br>", "</div>", "<3", '<a href="x y">'])
+@cases("""
+    words
+    <grin>
+    <br>
+    </div>
+    <3
+    <a href="x y">
+""")
 def test_what_people_put_in_angles(tmp_path: Path, words: str) -> None:
     found = chat(tmp_path, words, words, words, words)
     assert [message.text for message in found] == [words] * 4
