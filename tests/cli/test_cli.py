@@ -32,10 +32,10 @@ def test_version_and_no_arguments(run: Any) -> None:
 
 
 @cases(r"""
-    words | line
-    stats nowhere.zip | "error: nowhere.zip: no such file or folder; check the path\n"
-    stats '' | the path is empty
-    stats sample --gap soon | write --gap 6h
+    words                        | line
+    stats nowhere.zip            | "error: nowhere.zip: no such file or folder; check the path\n"
+    stats ''                     | the path is empty
+    stats sample --gap soon      | write --gap 6h
     stats sample --timezone Mars/Base | unknown time zone
     read sample --column speaker | write --column KEY=VALUE
 """)

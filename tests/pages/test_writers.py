@@ -43,36 +43,20 @@ def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
     assert says_simulated(name) == is_simulated
 
 
-@pytest.mark.parametrize(
-    ("names", "format_", "authors", "found"),
-    [
-        (
-            ("a", "b"),
-            "whatsapp",
-            AuthorOverrides(simulated=("b",)),
-            WriterKind(True, "as you said"),
-        ),
-        (
-            ("locomo",),
-            "locomo",
-            AuthorOverrides(human=("locomo",)),
-            WriterKind(False, "as you said"),
-        ),
-        (("bench",), "locomo", AuthorOverrides(), WriterKind(True, "by its format, locomo")),
-        (
-            ("llm-club",),
-            "whatsapp",
-            AuthorOverrides(),
-            WriterKind(False, "by its format, whatsapp"),
-        ),
-        (("x", "llm-run"), "realtalk", AuthorOverrides(), WriterKind(True, "by its name")),
-        (("x",), None, AuthorOverrides(human=("y",)), WriterKind(False, "nothing says otherwise")),
-    ],
-)
+@cases("""
+    names     | format_  | authors               | simulated | why
+    a b       | whatsapp | {"simulated": ["b"]}  | true      | as you said
+    locomo    | locomo   | {"human": ["locomo"]} | false     | as you said
+    bench     | locomo   | {}                    | true      | by its format, locomo
+    llm-club  | whatsapp | {}                    | false     | by its format, whatsapp
+    x llm-run | realtalk | {}                    | true      | by its name
+    x         | null     | {"human": ["y"]}      | false     | nothing says otherwise
+""")
 def test_what_is_surer_comes_first(
-    names: tuple[str, ...], format_: str | None, authors: AuthorOverrides, found: WriterKind
+    names: str, format_: str | None, authors: dict[str, Any], simulated: bool, why: str
 ) -> None:
-    assert writer_of(names, format_, authors) == found
+    found = writer_of(tuple(names.split()), format_, AuthorOverrides(**authors))
+    assert found == WriterKind(simulated, why)
 
 
 def labels(folder: Path, start: str, *, wide: bool) -> Path:

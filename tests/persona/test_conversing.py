@@ -409,25 +409,17 @@ def test_both_sides_can_be_different() -> None:
     assert by == {"Ines (simulated)": "retrieve", chat.speakers[1]: "constant"}
 
 
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        ({"simulator": "retrieve"}, "the simulator retrieve is learned from somebody"),
-        ({"model": "realtalk/smollm2", "style": True}, "a style is learned from somebody"),
-        ({"simulator": "constant", "speaker": "Mara"}, "no chats of Mara are given"),
-        ({"simulator": "constant", "days": 0}, "days must be 1 or more, not 0"),
-        ({"simulator": "constant", "budget": "300t"}, "'300t' is no budget of words"),
-        ({"simulator": "constant", "begins": "today"}, "'today' is no day"),
-        ({"simulator": "constant", "other": {"speeker": "x"}}, "did you mean 'speaker'"),
-        (
-            {
-                **{"simulator": "constant", "corpus": "sample", "speaker": "Mara"},
-                **{"other": {"speaker": "mara"}, "consent": "self"},
-            },
-            "Mara cannot talk to Mara",
-        ),
-    ],
-)
+@cases("""
+    given                                    | line
+    {"simulator": "retrieve"}                | the simulator retrieve is learned from somebody
+    {"model": "realtalk/smollm2", "style": true} | a style is learned from somebody
+    {"simulator": "constant", "speaker": "Mara"} | no chats of Mara are given
+    {"simulator": "constant", "days": 0}     | days must be 1 or more, not 0
+    {"simulator": "constant", "budget": "300t"} | '300t' is no budget of words
+    {"simulator": "constant", "begins": "today"} | 'today' is no day
+    {"simulator": "constant", "other": {"speeker": "x"}} | did you mean 'speaker'
+    {"simulator": "constant", "corpus": "sample", "speaker": "Mara", "other": {"speaker": "mara"}, "consent": "self"} | Mara cannot talk to Mara
+""")  # noqa: E501
 def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
     with refused(line) as caught:
         rt.persona.converse(**given)

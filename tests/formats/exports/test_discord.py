@@ -169,18 +169,16 @@ def test_times_keep_their_written_clock_unless_a_zone_is_asked_for(tmp_path: Pat
     assert zoned.time == datetime(2024, 5, 1, 7, 30)
 
 
-@pytest.mark.parametrize(
-    ("date", "expected"),
-    [
-        ("2024-05-13T09:30:00.0000000+00:00", datetime(2024, 5, 13, 9, 30)),
-        ("13-May-24 09:30 PM", datetime(2024, 5, 13, 21, 30)),
-        ("05/13/2024 12:05 AM", datetime(2024, 5, 13, 0, 5)),
-        ("13/05/2024 21:30", datetime(2024, 5, 13, 21, 30)),
-        ("13.05.2024 21:30:07", datetime(2024, 5, 13, 21, 30, 7)),
-        ("soon", None),
-    ],
-)
-def test_csv(tmp_path: Path, date: str, expected: datetime | None) -> None:
+@cases("""
+    date                              | expected
+    2024-05-13T09:30:00.0000000+00:00 | 2024-05-13 09:30:00
+    13-May-24 09:30 PM                | 2024-05-13 21:30:00
+    05/13/2024 12:05 AM               | 2024-05-13 00:05:00
+    13/05/2024 21:30                  | 2024-05-13 21:30:00
+    13.05.2024 21:30:07               | 2024-05-13 21:30:07
+    soon                              | None
+""")
+def test_csv(tmp_path: Path, date: str, expected: str) -> None:
     text = (
         "AuthorID,Author,Date,Content,Attachments,Reactions\r\n"
         f'"1","ann#0001","{date}","one, ""two""\nthree","https://cdn/a.png,https://cdn/b.zip",'
@@ -190,11 +188,11 @@ def test_csv(tmp_path: Path, date: str, expected: datetime | None) -> None:
     reading = read(tmp_path, {"general.csv": text})
     [message] = messages(reading)
     assert (message.speaker, message.text) == ("ann#0001", 'one, "two"\nthree')
-    assert message.time == expected
+    assert str(message.time) == expected
     assert [file.kind for file in message.attachments] == ["image", "file"]
     assert [r["count"] for r in unpack_extra(message.extra)["reactions"]] == [2, 1]
     assert len(reading.ledger.leftovers) == 1
-    assert bool(reading.notes) == (expected is None)
+    assert bool(reading.notes) == (expected == "None")
 
 
 def test_the_data_package(tmp_path: Path) -> None:

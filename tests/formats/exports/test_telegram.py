@@ -15,6 +15,7 @@ from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from shown import check
+from text_tables import cases
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
@@ -69,77 +70,36 @@ def test_a_hidden_link_is_kept_beside_the_text(tmp_path: Path) -> None:
     assert message.attachments == (Attachment("link", "here", "https://a.org/x"),)
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ('{"photo": "photos/a.jpg"}', Attachment("image", "a.jpg", "photos/a.jpg")),
-        ('{"photo": "(File not included.)"}', Attachment("image")),
-        (
-            '{"file": "v/a.ogg", "media_type": "voice_message", "mime_type": "audio/ogg"}',
-            Attachment("audio", "a.ogg", "v/a.ogg"),
-        ),
-        (
-            '{"file": "r/a.mp4", "media_type": "video_message"}',
-            Attachment("video", "a.mp4", "r/a.mp4"),
-        ),
-        (
-            '{"file": "(File exceeds size)", "media_type": "video_file", "file_name": "trip.mov"}',
-            Attachment("video", "trip.mov"),
-        ),
-        (
-            '{"file": "s/a.webp", "media_type": "sticker", "sticker_emoji": "🐝"}',
-            Attachment("sticker", "a.webp", "s/a.webp", "🐝"),
-        ),
-        (
-            '{"file": "f/a.pdf", "file_name": "plan.pdf", "mime_type": "application/pdf"}',
-            Attachment("file", "plan.pdf", "f/a.pdf"),
-        ),
-        (
-            '{"contact_information": {"first_name": "Ida", "last_name": "Berg",'
-            ' "phone_number": "+1"}}',
-            Attachment("contact", "Ida Berg", "", "+1"),
-        ),
-        (
-            '{"location_information": {"latitude": 1.5, "longitude": -2.25}, "place_name": "Pier"}',
-            Attachment("location", "Pier", "geo:1.5,-2.25"),
-        ),
-        (
-            '{"game_title": "Chess", "game_link": "https://t.example/x"}',
-            Attachment("link", "Chess", "https://t.example/x"),
-        ),
-        ('{"paid_media": [{"photo": "(File not included.)"}]}', Attachment("media")),
-    ],
-)
-def test_attachments(tmp_path: Path, values: str, expected: Attachment) -> None:
-    message = only(tmp_path, text="", **json.loads(values))
-    assert (message.text, message.attachments) == ("", (expected,))
+@cases("""
+    values                                   | expected
+    {"photo": "photos/a.jpg"}                | ["image", "a.jpg", "photos/a.jpg"]
+    {"photo": "(File not included.)"}        | ["image"]
+    {"file": "v/a.ogg", "media_type": "voice_message", "mime_type": "audio/ogg"} | ["audio", "a.ogg", "v/a.ogg"]
+    {"file": "r/a.mp4", "media_type": "video_message"} | ["video", "a.mp4", "r/a.mp4"]
+    {"file": "(File exceeds size)", "media_type": "video_file", "file_name": "t.mov"} | ["video", "t.mov"]
+    {"file": "s/a.webp", "media_type": "sticker", "sticker_emoji": "🐝"} | ["sticker", "a.webp", "s/a.webp", "🐝"]
+    {"file": "f/a.pdf", "file_name": "p.pdf", "mime_type": "application/pdf"} | ["file", "p.pdf", "f/a.pdf"]
+    {"contact_information": {"first_name": "Ida", "last_name": "B", "phone_number": "+1"}} | ["contact", "Ida B", "", "+1"]
+    {"location_information": {"latitude": 1.5, "longitude": -2.25}, "place_name": "Pier"} | ["location", "Pier", "geo:1.5,-2.25"]
+    {"game_title": "Chess", "game_link": "https://t.example/x"} | ["link", "Chess", "https://t.example/x"]
+    {"paid_media": [{"photo": "(File not included.)"}]} | ["media"]
+""")  # noqa: E501
+def test_attachments(tmp_path: Path, values: dict[str, Any], expected: list[str]) -> None:
+    message = only(tmp_path, text="", **values)
+    assert (message.text, message.attachments) == ("", (Attachment(*expected),))
 
 
-@pytest.mark.parametrize(
-    ("values", "text", "extra"),
-    [
-        (
-            '{"poll": {"question": "When?", "answers": [{"text": "now", "voters": 1}]}}',
-            "When?",
-            {"poll": ["now"]},
-        ),
-        (
-            '{"poll": {"question": {"text": "where?"}, "answers": [{"text": ["Os", "lo"]}]}}',
-            "where?",
-            {"poll": ["Oslo"]},
-        ),
-        (
-            '{"todo_list": {"title": "shopping", "answers": [{"id": 1, "text": "milk"}]}}',
-            "shopping",
-            {"tasks": ["milk"]},
-        ),
-        ('{"invoice_information": {"title": "Tea", "amount": 3}}', "Tea", {}),
-    ],
-)
+@cases("""
+    values                                   | text   | extra
+    {"poll": {"question": "When?", "answers": [{"text": "now", "voters": 1}]}} | When?  | {"poll": ["now"]}
+    {"poll": {"question": {"text": "where?"}, "answers": [{"text": ["Os", "lo"]}]}} | where? | {"poll": ["Oslo"]}
+    {"todo_list": {"title": "buy", "answers": [{"id": 1, "text": "milk"}]}} | buy    | {"tasks": ["milk"]}
+    {"invoice_information": {"title": "Tea", "amount": 3}} | Tea    | {}
+""")  # noqa: E501
 def test_what_a_poll_a_list_or_an_invoice_is_headed_with(
-    tmp_path: Path, values: str, text: str, extra: dict[str, Any]
+    tmp_path: Path, values: dict[str, Any], text: str, extra: dict[str, Any]
 ) -> None:
-    message = only(tmp_path, text="", **json.loads(values))
+    message = only(tmp_path, text="", **values)
     assert message.text == text
     assert unpack_extra(message.extra) == {"id": "1"} | extra
 
