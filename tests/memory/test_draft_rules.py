@@ -50,7 +50,7 @@ def test_good_drafts_stay(text: str, answer: str, category: str, evidence: str |
     ""                                   | a lot of crowns | "" | null | its evidence does not say
     When did the storm come?             | 9 May 2026 | temporal | D2:1 | does not say
     When did the storm come?             | at night | temporal | D2:1 | does not say
-""")  # noqa: E501
+""")
 def test_what_is_flawed_is_discarded(
     text: str, answer: str, category: str, evidence: str | None, flaw: str
 ) -> None:
