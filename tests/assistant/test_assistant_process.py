@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from text_tables import cases
+
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 from assistant_client import COMMAND, assistant
@@ -150,14 +152,12 @@ def test_a_long_message_is_cut_and_a_long_chat_has_pages(tmp_path: Path) -> None
         assert 0 < told["tokens"] <= 5000
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("nowhere", "no such file"),
-        ("-", "standard input is where the assistant asks"),
-        ("sample --labels nowhere", "no labels here"),
-    ],
-)
+@cases("""
+    words                   | why
+    nowhere                 | no such file
+    -                       | standard input is where the assistant asks
+    sample --labels nowhere | no labels here
+""")
 def test_mistakes_are_one_line(run: Any, words: str, why: str) -> None:
     status, out, err = run(f"mcp {words}")
     assert status == 2 and out == ""

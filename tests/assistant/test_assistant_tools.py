@@ -13,6 +13,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 import realtalk as rt
 from assistant_client import Assistant, assistant
+from text_tables import cases
 
 FIRST, SECOND = "Chat_1_Mara_Theo", "Chat_2_Mara_Juno"
 
@@ -245,65 +246,50 @@ def test_queries_count_and_reach_nothing_else(asked: Assistant, tmp_path: Path) 
     assert not target.exists()
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "why"),
-    [
-        ("list_chats", {"limit": 0}, "'limit' goes from 1 to 200"),
-        ("list_chats", {"limit": 201}, "'limit' goes from 1 to 200"),
-        ("list_chats", {"offset": -1}, "'offset' must be 0 or more"),
-        ("list_chats", {"person": "Zelda"}, "nobody has this name; people: Mara, Theo, Juno"),
-        ("search_messages", {"words": " "}, "'words' is empty"),
-        ("search_messages", {"words": "x" * 1001}, "longer than 1000"),
-        (
-            "search_messages",
-            {"words": "x", "chat": "Zelda"},
-            f"no chat has this id; chats: {FIRST}",
-        ),
-        (
-            "search_messages",
-            {"words": "x", "since": "Zelda"},
-            "'since' is no date; write 2026-03-02",
-        ),
-        (
-            "search_messages",
-            {"words": "x", "since": "2027", "until": "2026"},
-            "'until' lies before",
-        ),
-        ("recall", {"question": ""}, "'question' is empty"),
-        ("recall", {"question": "x", "budget": "all"}, "more than an answer holds"),
-        ("recall", {"question": "x", "budget": "5001"}, "more than an answer holds"),
-        ("recall", {"question": "x", "budget": "4001w"}, "more than an answer holds"),
-        ("recall", {"question": "x", "budget": "10,20"}, "more than an answer holds"),
-        ("recall", {"question": "x", "budget": "much"}, "is no budget"),
-        ("read_session", {"session": 1}, "there are several chats; name one"),
-        ("read_session", {"chat": FIRST}, "say which part to read"),
-        (
-            "read_session",
-            {"chat": FIRST, "session": 99},
-            "it has sessions 1 to 12, days 2026-03-02",
-        ),
-        ("read_session", {"chat": FIRST, "date": "1999"}, "no such part in this chat"),
-        ("read_session", {"chat": FIRST, "around": "Zelda"}, "no message of this chat has this id"),
-        ("chat_statistics", {"chat": "Zelda"}, "no chat has this id"),
-        ("feelings", {"most_turns": 1001}, "'most_turns' goes from 1 to 1000"),
-        ("feelings", {"by": "year"}, "Input should be 'whole', 'month', 'week' or 'day'"),
-        ("writes_first", {"by": "week"}, "Input should be 'month', 'quarter' or 'year'"),
-        ("streaks", {"person": "Zelda"}, "nobody has this name"),
-        ("on_this_day", {"date": "2026-03"}, "'date' is no single day; write 2026-03-02"),
-        ("lost_contacts", {"me": "Zelda"}, "nobody has this name"),
-        ("year", {"person": "Zelda"}, "nobody has this name"),
-        ("year", {"person": "Mara", "year": 1999}, "wrote nothing in this year; years: 2026 to"),
-        ("query", {"sql": " "}, "'sql' is empty"),
-        ("query", {"sql": "x" * 5001}, "longer than 5000"),
-        ("erase", {}, "erase"),
-    ],
-)
+@cases("""
+    tool            | given                                    | why
+    list_chats      | {"limit": 0}                             | 'limit' goes from 1 to 200
+    list_chats      | {"limit": 201}                           | 'limit' goes from 1 to 200
+    list_chats      | {"offset": -1}                           | 'offset' must be 0 or more
+    list_chats      | {"person": "Zelda"}                      | nobody has this name; people: Mara, Theo, Juno
+    search_messages | {"words": " "}                           | 'words' is empty
+    search_messages | {"words": "x", "chat": "Zelda"}          | no chat has this id; chats: Chat_1_Mara_Theo
+    search_messages | {"words": "x", "since": "Zelda"}         | 'since' is no date; write 2026-03-02
+    search_messages | {"words": "x", "since": "2027", "until": "2026"} | 'until' lies before
+    recall          | {"question": ""}                         | 'question' is empty
+    recall          | {"question": "x", "budget": "all"}       | more than an answer holds
+    recall          | {"question": "x", "budget": "5001"}      | more than an answer holds
+    recall          | {"question": "x", "budget": "4001w"}     | more than an answer holds
+    recall          | {"question": "x", "budget": "10,20"}     | more than an answer holds
+    recall          | {"question": "x", "budget": "much"}      | is no budget
+    read_session    | {"session": 1}                           | there are several chats; name one
+    read_session    | {"chat": "Chat_1_Mara_Theo"}             | say which part to read
+    read_session    | {"chat": "Chat_1_Mara_Theo", "session": 99} | it has sessions 1 to 12, days 2026-03-02
+    read_session    | {"chat": "Chat_1_Mara_Theo", "date": "1999"} | no such part in this chat
+    read_session    | {"chat": "Chat_1_Mara_Theo", "around": "Zelda"} | no message of this chat has this id
+    chat_statistics | {"chat": "Zelda"}                        | no chat has this id
+    feelings        | {"most_turns": 1001}                     | 'most_turns' goes from 1 to 1000
+    feelings        | {"by": "year"}                           | Input should be 'whole', 'month', 'week' or 'day'
+    writes_first    | {"by": "week"}                           | Input should be 'month', 'quarter' or 'year'
+    streaks         | {"person": "Zelda"}                      | nobody has this name
+    on_this_day     | {"date": "2026-03"}                      | 'date' is no single day; write 2026-03-02
+    lost_contacts   | {"me": "Zelda"}                          | nobody has this name
+    year            | {"person": "Zelda"}                      | nobody has this name
+    year            | {"person": "Mara", "year": 1999}         | wrote nothing in this year; years: 2026 to
+    query           | {"sql": " "}                             | 'sql' is empty
+    erase           | {}                                       | erase
+""")  # noqa: E501
 def test_what_is_wrong_is_told_to_the_assistant(
     asked: Assistant, tool: str, given: dict[str, Any], why: str
 ) -> None:
     told = asked.refused(tool, **given)
     assert why in told
     assert "Zelda" not in told  # what was asked for is not repeated
+
+
+def test_long_texts_are_refused(asked: Assistant) -> None:
+    assert "longer than 1000" in asked.refused("search_messages", words="x" * 1001)
+    assert "longer than 5000" in asked.refused("query", sql="x" * 5001)
 
 
 def test_nothing_of_it_is_logged(asked: Assistant) -> None:

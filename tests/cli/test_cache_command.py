@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from text_tables import cases
+
 DAY = 86_400
 ANSWER = "answers/generate/openai/gpt-4o-mini/" + "0a" * 16
 INDEX = "memory/" + "0b" * 16 + ".npz"
@@ -82,15 +84,13 @@ def test_what_must_stay_is_named_and_the_status_says_so(run: Any, cache: Path) -
     assert f"{INDEX} stays: being written" in err
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("clear indxes --yes", "unknown kind of cache 'indxes'; did you mean 'indexes'?"),
-        ("clear --older-than -1 --yes", "--older-than must be 0 days or more"),
-        ("clear", "nothing was removed, for there is nobody to ask; add --yes"),
-        ("clear --cache file --yes", "cannot be read"),
-    ],
-)
+@cases("""
+    words                       | line
+    clear indxes --yes          | unknown kind of cache 'indxes'; did you mean 'indexes'?
+    clear --older-than -1 --yes | --older-than must be 0 days or more
+    clear                       | nothing was removed, for there is nobody to ask; add --yes
+    clear --cache file --yes    | cannot be read
+""")
 def test_a_wrong_call_removes_nothing(
     run: Any, cache: Path, words: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from realtalk.cli.demo import _Demo
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
 from research.results.command_reference import reference
+from text_tables import cases
 
 REPO = Path(__file__).parents[2]
 
@@ -30,16 +31,14 @@ def test_version_and_no_arguments(run: Any) -> None:
     assert "realtalk demo" in run("--help")[1]
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("stats nowhere.zip", "error: nowhere.zip: no such file or folder; check the path\n"),
-        ("stats ''", "the path is empty"),
-        ("stats sample --gap soon", "write --gap 6h"),
-        ("stats sample --timezone Mars/Base", "unknown time zone"),
-        ("read sample --column speaker", "write --column KEY=VALUE"),
-    ],
-)
+@cases(r"""
+    words                        | line
+    stats nowhere.zip            | "error: nowhere.zip: no such file or folder; check the path\n"
+    stats ''                     | the path is empty
+    stats sample --gap soon      | write --gap 6h
+    stats sample --timezone Mars/Base | unknown time zone
+    read sample --column speaker | write --column KEY=VALUE
+""")
 def test_a_wrong_call_is_one_line(run: Any, words: str, line: str) -> None:
     status, out, err = run(words)
     assert status == 2

@@ -17,6 +17,7 @@ from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
+from text_tables import cases
 
 
 class ByLength:
@@ -98,15 +99,13 @@ def test_agree_consistency_compare(run: Any, labelled: Path, quick_charts: None)
     assert "what holds" in run("runs compare people models").done.err
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("sample --measures judge --out x", "the judge needs a model"),
-        ("sample --model openai/gpt-4o-mini", "--model is not for --measures embedded"),
-        ("sample --measures hub --prompts x", "--prompts is not for --measures hub"),
-        ("consistency other.parquet", "has other columns than labels"),
-    ],
-)
+@cases("""
+    words                             | line
+    sample --measures judge --out x   | the judge needs a model
+    sample --model openai/gpt-4o-mini | --model is not for --measures embedded
+    sample --measures hub --prompts x | --prompts is not for --measures hub
+    consistency other.parquet         | has other columns than labels
+""")
 def test_a_wrong_call_is_one_line(run: Any, tmp_path: Path, words: str, line: str) -> None:
     pl.DataFrame({"chat": [1]}).write_parquet(tmp_path / "other.parquet")
     assert line in run(f"ei {words}").wrong

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from judge_server import JudgeServer
+from text_tables import cases
 
 
 def test_retrieval_alone(run: Any, tmp_path: Path) -> None:
@@ -139,19 +140,17 @@ def test_a_model_answers_and_another_judges(run: Any, monkeypatch: pytest.Monkey
         assert (score["value"], score["n"]) == (1.0, 4)
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("sample --memory recent --reader llm", "needs a model"),
-        ("sample --reader none --model a/b", "asks no model"),
-        ("sample --memory whole --budget 1000", "the memory whole takes no budget"),
-        ("contexts sample -m recent -o .", "is a folder"),
-        ("score sample empty.jsonl", "holds no answer"),
-        ("sample --memory recent --prompts nowhere", "--prompts is for a language"),
-        ("sample --memory recent --max-tokens 9", "--max-tokens is for a language"),
-        ("sample --model a/b --max-tokens 0", "--max-tokens must be 1 or more"),
-    ],
-)
+@cases("""
+    words                                    | line
+    sample --memory recent --reader llm      | needs a model
+    sample --reader none --model a/b         | asks no model
+    sample --memory whole --budget 1000      | the memory whole takes no budget
+    contexts sample -m recent -o .           | is a folder
+    score sample empty.jsonl                 | holds no answer
+    sample --memory recent --prompts nowhere | --prompts is for a language
+    sample --memory recent --max-tokens 9    | --max-tokens is for a language
+    sample --model a/b --max-tokens 0        | --max-tokens must be 1 or more
+""")
 def test_a_wrong_call_is_one_line(run: Any, tmp_path: Path, words: str, line: str) -> None:
     (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
     assert line in run(f"probe {words}").wrong

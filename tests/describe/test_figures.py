@@ -15,6 +15,7 @@ from realtalk.describe import CorpusStats, describe
 from realtalk.describe.figures import draw, save_figures
 from realtalk.formats.tables import from_corpus
 from refusals import refused
+from text_tables import cases
 
 START = datetime(2026, 3, 2, 18, 0)
 
@@ -124,9 +125,13 @@ def test_a_folder_that_cannot_be_made_is_one_line(stats: CorpusStats, tmp_path: 
         save_figures(charts, tmp_path / "file" / "figures")
 
 
-@pytest.mark.parametrize(
-    ("minutes", "said"),
-    [(0, "0 s"), (0.75, "45 s"), (2.2167, "2.2 min"), (1674.2, "27.9 h"), (4464, "3.1 d")],
-)
+@cases("""
+    minutes | said
+    0       | 0 s
+    0.75    | 45 s
+    2.2167  | 2.2 min
+    1674.2  | 27.9 h
+    4464    | 3.1 d
+""")
 def test_durations_read_well(minutes: float, said: str) -> None:
     assert duration(minutes) == said

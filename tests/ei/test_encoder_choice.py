@@ -20,6 +20,7 @@ from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from refusals import refused
+from text_tables import cases
 
 MIXED = [line for pair in zip(CHATS["es"], ENGLISH, strict=True) for line in pair]
 QUOTED = [*ENGLISH, *ENGLISH, CHATS["es"][0]]
@@ -38,17 +39,15 @@ def several() -> Corpus:
     return corpus_of(lines, times=2)
 
 
-@pytest.mark.parametrize(
-    ("turns", "encoder"),
-    [
-        ({}, "english"),
-        ({"und": 9}, "english"),
-        ({"en": 80, "es": 20, "und": 50}, "english"),
-        ({"en": 79, "es": 21}, "multilingual"),
-        ({"hi-Latn": 10}, "multilingual"),
-        ({"other": 3}, "multilingual"),
-    ],
-)
+@cases("""
+    turns                           | encoder
+    {}                              | english
+    {"und": 9}                      | english
+    {"en": 80, "es": 20, "und": 50} | english
+    {"en": 79, "es": 21}            | multilingual
+    {"hi-Latn": 10}                 | multilingual
+    {"other": 3}                    | multilingual
+""")
 def test_mostly_english_is_english(turns: dict[str, int], encoder: str) -> None:
     assert encoder_for(turns) == encoder
 

@@ -16,6 +16,7 @@ from realtalk.ei.hub import DEFAULTS, HubLabeller, find, outputs, parse_models, 
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
 from realtalk.errors import MissingExtraError
 from refusals import refused
+from text_tables import cases
 from tiny_models import roberta_tokenizer
 
 needs_torch = pytest.mark.skipif(
@@ -238,31 +239,31 @@ def test_without_the_extra_the_message_is_its_cure(
         HubLabeller()
 
 
-@pytest.mark.parametrize(
-    ("measure", "given", "expected"),
-    [
-        ("sentiment", ["LABEL_0", "LABEL_1", "LABEL_2"], SENTIMENTS),
-        ("sentiment", ["Positive", "NEGATIVE", " neutral "], ("positive", "negative", "neutral")),
-        ("sentiment", ["NEG", "NEU", "POS"], SENTIMENTS),
-        ("sentiment", ["NEGATIVE", "POSITIVE"], ("negative", "positive")),
-        ("sentiment", ["very_negative", "pos"], ("negative", "positive")),
-        ("emotion", [f"LABEL_{number}" for number in range(11)], EMOTIONS),
-        ("emotion", ["Happy", "sad", "anger"], ("joy", "sadness", "anger")),
-    ],
-)
-def test_label_names_are_found(measure: str, given: list[str], expected: tuple[str, ...]) -> None:
-    assert outputs(measure, dict(enumerate(given)), "some/model") == expected
+@cases("""
+    measure   | given                                 | expected
+    sentiment | ["LABEL_0", "LABEL_1", "LABEL_2"]     | ["negative", "neutral", "positive"]
+    sentiment | ["Positive", "NEGATIVE", " neutral "] | ["positive", "negative", "neutral"]
+    sentiment | ["NEG", "NEU", "POS"]                 | ["negative", "neutral", "positive"]
+    sentiment | ["NEGATIVE", "POSITIVE"]              | ["negative", "positive"]
+    sentiment | ["very_negative", "pos"]              | ["negative", "positive"]
+    emotion   | ["Happy", "sad", "anger"]             | ["joy", "sadness", "anger"]
+""")
+def test_label_names_are_found(measure: str, given: list[str], expected: list[str]) -> None:
+    assert outputs(measure, dict(enumerate(given)), "some/model") == tuple(expected)
 
 
-@pytest.mark.parametrize(
-    ("measure", "given", "told"),
-    [
-        ("sentiment", ["LABEL_0", "LABEL_1"], "LABEL_0, LABEL_1 of its 2"),
-        ("sentiment", ["LABEL_2", "LABEL_1", "LABEL_0"], "LABEL_2, LABEL_1, LABEL_0"),
-        ("emotion", ["joy", "boredom"], "boredom of its 2 .joy, boredom."),
-        ("emotion", ["joy", "happy"], "only answer joy, happy"),
-    ],
-)
+def test_numbered_labels_are_the_papers_in_order() -> None:
+    given = {number: f"LABEL_{number}" for number in range(11)}
+    assert outputs("emotion", given, "some/model") == EMOTIONS
+
+
+@cases("""
+    measure   | given                             | told
+    sentiment | ["LABEL_0", "LABEL_1"]            | LABEL_0, LABEL_1 of its 2
+    sentiment | ["LABEL_2", "LABEL_1", "LABEL_0"] | LABEL_2, LABEL_1, LABEL_0
+    emotion   | ["joy", "boredom"]                | boredom of its 2 .joy, boredom.
+    emotion   | ["joy", "happy"]                  | only answer joy, happy
+""")
 def test_labels_without_a_name_here_are_listed(measure: str, given: list[str], told: str) -> None:
     with refused(told):
         outputs(measure, dict(enumerate(given)), "some/model")

@@ -24,6 +24,7 @@ from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
 from realtalk.engine.running import run_job
 from realtalk.files.stores import name_of
 from refusals import refused
+from text_tables import cases
 
 _DRIVER = """
 import sys
@@ -117,7 +118,11 @@ def test_an_input_that_kills_every_worker_is_named(tmp_path: Path, marks: Path) 
     assert not (tmp_path / "out" / ".unfinished").exists()
 
 
-@pytest.mark.parametrize(("engine", "order"), [("inline", "worker"), ("processes", "driver")])
+@cases("""
+    engine    | order
+    inline    | worker
+    processes | driver
+""")
 def test_a_killed_driver_goes_on(tmp_path: Path, marks: Path, engine: str, order: str) -> None:
     """In one process worker and driver are the same; else the worker kills its parent."""
     inputs = write_inputs(tmp_path / "in", "plain", "plain", order, "plain")
@@ -248,15 +253,13 @@ def test_a_folder_is_known_by_names_and_bytes(tmp_path: Path) -> None:
     assert before[0] == 5
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ({"name": "procceses"}, "did you mean 'processes'"),
-        ({"name": "inline", "workers": 2}, "has one worker"),
-        ({"name": "processes", "workers": 0}, "`workers=` is 0"),
-        ({"name": "processes", "address": "auto"}, "`address=` names a Ray cluster"),
-    ],
-)
+@cases("""
+    options                                  | line
+    {"name": "procceses"}                    | did you mean 'processes'
+    {"name": "inline", "workers": 2}         | has one worker
+    {"name": "processes", "workers": 0}      | `workers=` is 0
+    {"name": "processes", "address": "auto"} | `address=` names a Ray cluster
+""")
 def test_engines_that_do_not_exist_are_refused(options: dict[str, object], line: str) -> None:
     with refused(line):
         choose(**options)  # type: ignore[arg-type]

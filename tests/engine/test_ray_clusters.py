@@ -18,6 +18,7 @@ import pytest
 from engine_work import SECRET, shouting, tree, write_inputs
 from realtalk.engine.engines import Inline
 from realtalk.engine.running import run_job
+from text_tables import cases
 
 pytestmark = [
     pytest.mark.slow,
@@ -112,7 +113,13 @@ def on_cluster(script: str, case: str, folder: Path, nodes: int, *more: str) -> 
     return found
 
 
-@pytest.mark.parametrize(("case", "nodes"), [("plain", 1), ("plain", 4), ("lost", 2), ("full", 1)])
+@cases("""
+    case  | nodes
+    plain | 1
+    plain | 4
+    lost  | 2
+    full  | 1
+""")
 def test_every_cluster_gives_the_same_bytes(tmp_path: Path, case: str, nodes: int) -> None:
     orders = ["slow", "bug", "slow", "plain", "slow", "corrupt", "slow", "slow"]
     inputs = write_inputs(tmp_path / "in", *orders)

@@ -12,7 +12,7 @@ from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Se
 from realtalk.formats.audit import VERDICTS, Audit
 from realtalk.formats.check import RULES, check
 from realtalk.formats.reading import Ledger, Leftover
-from text_tables import rows
+from text_tables import cases, rows
 
 START = datetime(2026, 3, 2, 18)
 
@@ -109,7 +109,12 @@ def test_a_format_without_categories_knows_no_wrong_one() -> None:
     )
 
 
-@pytest.mark.parametrize(("near", "told"), [("D1:4", True), ("D1:2", True), ("D1:1", False)])
+@cases("""
+    near | told
+    D1:4 | true
+    D1:2 | true
+    D1:1 | false
+""")
 def test_lost_evidence_beside_a_photo_is_told_so(near: str, told: bool) -> None:
     photo = Message(near, "Theo", START, "look", (Attachment("image"),))
     question = asked(stated=("D1:3",), evidence=(near,), unresolved=("D1:3",))

@@ -12,6 +12,7 @@ import pytest
 from hostile_files import archive, packed, repeated
 from realtalk.formats.opening import open_reading
 from refusals import refused
+from text_tables import cases
 from work_done import lines_run
 
 PAGES = {
@@ -108,7 +109,14 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("ending", ["txt", "json", "html", "csv", "eml"])
+@cases("""
+    ending
+    txt
+    json
+    html
+    csv
+    eml
+""")
 def test_empty_files(ending: str, tmp_path: Path, opened: list[str]) -> None:
     path = archive(tmp_path / "a.zip", {f"{place}.{ending}": b"" for place in range(3_000)})
     opened.clear()

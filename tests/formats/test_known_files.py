@@ -13,7 +13,7 @@ import pytest
 
 from realtalk.formats.opening import open_reading
 from refusals import refused
-from text_tables import rows, unescaped
+from text_tables import cases, rows, unescaped
 
 # Its name, what is said that it is and what to do, and the bytes that it begins with.
 KNOWN = r"""
@@ -96,7 +96,11 @@ def test_a_folder_of_many_kinds(tmp_path: Path) -> None:
         open_reading(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "what"), [("msgstore.db", "WhatsApp's"), ("x.sqlite", "SQLite")])
+@cases("""
+    name        | what
+    msgstore.db | WhatsApp's
+    x.sqlite    | SQLite
+""")
 def test_databases(tmp_path: Path, name: str, what: str) -> None:
     with closing(sqlite3.connect(tmp_path / name)) as database, database:
         database.execute("create table message (text)")

@@ -18,6 +18,7 @@ from realtalk.memory.benchmark import rescore_run
 from realtalk.memory.golds import Gold, Golds
 from realtalk.memory.rows import WHO_COLUMNS, answered_columns, may_abstain
 from realtalk.memory.values import Context
+from text_tables import cases
 
 ADOPTED = Question("Q1", "What did Nessa adopt?", "a kitten", "multi_hop", ("D1:2",))
 HERS = Gold("a kitten", (), ("D1:2",))
@@ -78,16 +79,14 @@ def test_of_four_people_a_shared_surname_names_nobody() -> None:
     assert row["person@budget"] == 0.5  # of Dan's two messages the one that names her
 
 
-@pytest.mark.parametrize(
-    ("told", "named", "misnamed"),
-    [
-        ("- Ines adopted a kitten", 1.0, 0.0),
-        ("- Tobias adopted a kitten", 0.0, 1.0),
-        ("- the user adopted a kitten", 0.0, 0.0),
-        ("[the day of the kitten]\n- Tobias has a leaking boat", None, None),
-        ("- Nessa has a kitten\n- Tobias bought the kitten a bed", 0.5, 0.5),
-    ],
-)
+@cases(r"""
+    told                                                     | named | misnamed
+    - Ines adopted a kitten                                  | 1.0   | 0.0
+    - Tobias adopted a kitten                                | 0.0   | 1.0
+    - the user adopted a kitten                              | 0.0   | 0.0
+    "[the day of the kitten]\n- Tobias has a leaking boat"   | null  | null
+    "- Nessa has a kitten\n- Tobias bought the kitten a bed" | 0.5   | 0.5
+""")
 def test_names_in_what_is_told_are_held_against_the_speakers(
     told: str, named: float | None, misnamed: float | None
 ) -> None:
@@ -157,17 +156,15 @@ def test_a_question_that_might_have_an_answer_is_not_asked(
             swapped(corpus(chat), Golds())
 
 
-@pytest.mark.parametrize(
-    ("answer", "declined", "misattributed"),
-    [
-        ("a kitten", 0.0, 1.0),
-        ("Tobias adopted a small grey kitten from the shelter", 0.0, 1.0),
-        ("not mentioned", 1.0, 0.0),
-        ("The chat does not say; a kitten is mentioned", 1.0, 0.0),
-        ("It was Nessa who adopted a kitten", 0.0, 0.0),
-        ("a boat", 0.0, 0.0),
-    ],
-)
+@cases("""
+    answer                                              | declined | misattributed
+    a kitten                                            | 0.0      | 1.0
+    Tobias adopted a small grey kitten from the shelter | 0.0      | 1.0
+    not mentioned                                       | 1.0      | 0.0
+    The chat does not say; a kitten is mentioned        | 1.0      | 0.0
+    It was Nessa who adopted a kitten                   | 0.0      | 0.0
+    a boat                                              | 0.0      | 0.0
+""")
 def test_an_answer_declines_or_tells_the_other_persons_fact(
     answer: str, declined: float, misattributed: float, tmp_path: Path
 ) -> None:

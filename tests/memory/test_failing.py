@@ -6,25 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from audited_chats import audit, corpus, probed, write_audit
 from realtalk.memory.golds import Golds
 from realtalk.pages.runs import failures_page
 from refusals import refused
+from text_tables import cases
 
 
-@pytest.mark.parametrize(
-    ("row", "why"),
-    [
-        ({"unscored": "timeout"}, "no answer"),
-        ({"verdict": "wrong"}, "gold doubtful (wrong)"),
-        ({"verdict": "ok", "recall@budget": 0.0}, "not retrieved"),
-        ({"recall@budget": 0.5}, "partly retrieved"),
-        ({"recall@budget": 1.0}, "retrieved and not read"),
-        ({}, "shows no message"),
-    ],
-)
+@cases("""
+    row                                     | why
+    {"unscored": "timeout"}                 | no answer
+    {"verdict": "wrong"}                    | gold doubtful (wrong)
+    {"verdict": "ok", "recall@budget": 0.0} | not retrieved
+    {"recall@budget": 0.5}                  | partly retrieved
+    {"recall@budget": 1.0}                  | retrieved and not read
+    {}                                      | shows no message
+""")
 def test_the_first_reason_that_holds(row: dict[str, Any], why: str) -> None:
     run = probed(Golds())
     plain: dict[str, Any] = {"unscored": None, "verdict": None, "recall@budget": None}

@@ -25,6 +25,7 @@ from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
 from refusals import refused
+from text_tables import cases
 
 START = datetime(2026, 3, 2, 9)
 Row = dict[str, Any]
@@ -205,16 +206,14 @@ def test_one_id_for_two_questions_cannot_be_compared() -> None:
         run.compare(replace(run, rows=rows))
 
 
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        ({"message_ids": 5}, "line 1: message_ids is no list of ids"),
-        ({"message_ids": "D1:1"}, "line 1: message_ids is no list of ids"),
-        ({"message_ids": ["D1:1"], "tokens": "many"}, "line 1: tokens is no count"),
-        ({"message_ids": ["D1:1"], "tokens": True}, "line 1: tokens is no count"),
-        ({"message_ids": ["D7:7"]}, "line 1: no message 'D7:7' in Chat_1"),
-    ],
-)
+@cases("""
+    given                                       | line
+    {"message_ids": 5}                          | line 1: message_ids is no list of ids
+    {"message_ids": "D1:1"}                     | line 1: message_ids is no list of ids
+    {"message_ids": ["D1:1"], "tokens": "many"} | line 1: tokens is no count
+    {"message_ids": ["D1:1"], "tokens": true}   | line 1: tokens is no count
+    {"message_ids": ["D7:7"]}                   | line 1: no message 'D7:7' in Chat_1
+""")
 def test_answers_that_say_odd_things_are_refused_in_a_line(
     tmp_path: Path, given: Row, line: str
 ) -> None:

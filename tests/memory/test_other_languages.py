@@ -19,6 +19,7 @@ from realtalk.memory.restored import Restored
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.text.terms import english_terms
+from text_tables import cases
 
 STORIES = Path(__file__).parent / "stories"
 SESSIONS = (1, 7, 13, 19, 26, 33, 39, 45)  # the first message of each
@@ -92,7 +93,12 @@ def test_questions_find_their_messages(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize(("language", "asked"), [("de", "en"), ("zh", "es"), ("ru", "ko")])
+@cases("""
+    language | asked
+    de       | en
+    zh       | es
+    ru       | ko
+""")
 def test_a_question_finds_messages_of_another_language(
     multilingual: SentenceEncoder, language: str, asked: str, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ from realtalk.memory.registry import make_memory
 from realtalk.memory.showing import message_line
 from realtalk.memory.values import Budget
 from refusals import refused
+from text_tables import cases
 
 MATCHING = '''
 class Matching:
@@ -168,16 +169,14 @@ def test_a_failure_names_the_question_not_its_text() -> None:
         built(Recalled("x", ("D9:9",))).recall(ask("?"), Budget())
 
 
-@pytest.mark.parametrize(
-    ("reference", "said"),
-    [
-        ("start", "'start' names no object; write it as system=my_module:start"),
-        ("no_such_module_here:start", "no module 'no_such_module_here'; install it, or name"),
-        ("nowhere.py:start", "nowhere.py: no such file"),
-        ("{mine}:begin", "no 'begin' in it"),
-        ("{mine}:number", "'number' cannot be called"),
-    ],
-)
+@cases("""
+    reference                 | said
+    start                     | 'start' names no object; write it as system=my_module:start
+    no_such_module_here:start | no module 'no_such_module_here'; install it, or name
+    nowhere.py:start          | nowhere.py: no such file
+    {mine}:begin              | no 'begin' in it
+    {mine}:number             | 'number' cannot be called
+""")
 def test_a_reference_that_leads_nowhere(reference: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MATCHING)
     with refused() as raised:
@@ -185,7 +184,11 @@ def test_a_reference_that_leads_nowhere(reference: str, said: str, tmp_path: Pat
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize(("module", "extra"), [("langchain_core", "langchain"), ("mem0", "mem0")])
+@cases("""
+    module         | extra
+    langchain_core | langchain
+    mem0           | mem0
+""")
 def test_a_missing_extra_names_its_cure(
     module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from realtalk.memory.restored import Restored
 from realtalk.memory.showing import MessageCosts, message_line, session_text
 from realtalk.memory.values import Budget, Context, Memory
 from refusals import refused
+from text_tables import cases
 from tries import tries
 
 budgets = st.builds(Budget, st.none() | st.integers(0, 200), st.none() | st.integers(0, 150))
@@ -210,22 +211,20 @@ def test_settings_are_read_by_their_type() -> None:
     assert make_memory("restored", {"around": 4}).settings["around"] == 4
 
 
-@pytest.mark.parametrize(
-    ("name", "given_settings", "said"),
-    [
-        ("restord", {}, "unknown memory 'restord'; did you mean 'restored'?"),
-        ("restored", {"arround": "3"}, "unknown setting of the memory 'restored' 'arround'; did"),
-        ("restored", {"around": "many"}, "restored, setting around: 'many' is no whole number"),
-        ("restored", {"ranking": "Bm25"}, "unknown setting of the memory 'restored' 'ranking'"),
-        ("restored", {"others": "maybe"}, "'maybe' is neither true nor false"),
-        ("restored", {"around": "-2"}, "around must be -1 or more, not -2"),
-        ("restored", {"kinds": "events"}, "unknown kind of event 'events'; did you mean 'event'?"),
-        ("whole", {"protocol": "new"}, "unknown protocol 'new'; known: paper, released"),
-        ("recent", {"unit": "message"}, "unknown unit 'message'; did you mean 'messages'?"),
-        ("none", {"x": "1"}, "the memory 'none' has no setting 'x'; it has none"),
-        ("notes", {}, "the memory 'notes' needs the setting 'model'; give it as model=VALUE"),
-    ],
-)
+@cases("""
+    name     | given_settings | said
+    restord  | {} | unknown memory 'restord'; did you mean 'restored'?
+    restored | {"arround": "3"} | unknown setting of the memory 'restored' 'arround'; did
+    restored | {"around": "many"} | restored, setting around: 'many' is no whole number
+    restored | {"ranking": "Bm25"} | unknown setting of the memory 'restored' 'ranking'
+    restored | {"others": "maybe"} | 'maybe' is neither true nor false
+    restored | {"around": "-2"} | around must be -1 or more, not -2
+    restored | {"kinds": "events"} | unknown kind of event 'events'; did you mean 'event'?
+    whole    | {"protocol": "new"} | unknown protocol 'new'; known: paper, released
+    recent   | {"unit": "message"} | unknown unit 'message'; did you mean 'messages'?
+    none     | {"x": "1"} | the memory 'none' has no setting 'x'; it has none
+    notes    | {} | the memory 'notes' needs the setting 'model'; give it as model=VALUE
+""")
 def test_wrong_settings_are_refused_by_name(
     name: str, given_settings: dict[str, str], said: str
 ) -> None:

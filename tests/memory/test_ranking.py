@@ -22,6 +22,7 @@ from realtalk.memory.index import (
     scores,
     weigh,
 )
+from text_tables import cases
 
 LINES = (
     (
@@ -72,15 +73,13 @@ def index(encoder: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) ->
     return ChatIndex.of(chat(), encoder, cache=tmp_path_factory.mktemp("index"))
 
 
-@pytest.mark.parametrize(
-    ("asked", "best"),
-    [
-        ("Where did Teddy get his bike?", "D1:4"),
-        ("How old will Mara's grandmother be?", "D1:5"),
-        ("Which hobby did Theo take up in spring?", "D2:1"),
-        ("Why does Mara eat soup?", "D2:4"),
-    ],
-)
+@cases("""
+    asked                                   | best
+    Where did Teddy get his bike?           | D1:4
+    How old will Mara's grandmother be?     | D1:5
+    Which hobby did Theo take up in spring? | D2:1
+    Why does Mara eat soup?                 | D2:4
+""")
 def test_the_evidence_comes_first(
     index: ChatIndex, encoder: SentenceEncoder, asked: str, best: str
 ) -> None:

@@ -19,6 +19,7 @@ from realtalk.memory.readers import Item, LlmReader, load_wording, prompt_of
 from realtalk.memory.values import Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from refusals import refused
+from text_tables import cases
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 CHAT = Chat(
@@ -155,10 +156,13 @@ def test_a_rambling_judge_is_asked_again_and_then_unscored(tmp_path: Path) -> No
     assert kept[0]["unscored"] == "malformed answer"
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("CORRECT", 1.0), (" **Wrong**.\n", 0.0), ("incorrect", None), ("CORRECT, as…", None)],
-)
+@cases(r"""
+    text            | value
+    CORRECT         | 1.0
+    " **Wrong**.\n" | 0.0
+    incorrect       | null
+    CORRECT, as…    | null
+""")
 def test_a_verdict_is_one_word(text: str, value: float | None) -> None:
     assert read_verdict(text) == value
 

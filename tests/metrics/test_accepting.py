@@ -7,24 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from realtalk.metrics.accepting import is_polar, matches_gold, polarity
+from text_tables import cases
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "question"),
-    [
-        ("5 January 2024", "She moved on 05.01.2024", "When was it that she moved?"),
-        ("January 5th, 2024", "05.01.2024", "When?"),
-        ("8-10 January 2024", "from 08.01 to 10.01", "When?"),
-        ("camera, phone", "He used the phone and the camera.", "What did he use?"),
-        ("Twice", "2 times", "How many times did he call?"),
-        ("25 days (25 January to 18 February)", "25 days", "How long?"),
-        ("Yes, they often cook together", "Yes", "Do they get on well?"),
-        ("No, never", "No, they don't.", "Do they get on well?"),
-        ("Stir-fry; fries", "fries, stirfry", "What does she like?"),
-        ("Nessa", "Ines", "Who baked?"),
-        ("simple", "Simple", "Is it simple or complex?"),
-    ],
-)
+@cases("""
+    answer                              | gold | question
+    5 January 2024                      | She moved on 05.01.2024 | When was it that she moved?
+    January 5th, 2024                   | 05.01.2024 | When?
+    8-10 January 2024                   | from 08.01 to 10.01 | When?
+    camera, phone                       | He used the phone and the camera. | What did he use?
+    Twice                               | 2 times | How many times did he call?
+    25 days (25 January to 18 February) | 25 days | How long?
+    Yes, they often cook together       | Yes | Do they get on well?
+    No, never                           | No, they don't. | Do they get on well?
+    Stir-fry; fries                     | fries, stirfry | What does she like?
+    Nessa                               | Ines | Who baked?
+    simple                              | Simple | Is it simple or complex?
+""")
 def test_the_same_in_other_clothes_is_accepted(answer: str, gold: str, question: str) -> None:
     assert matches_gold(answer, gold, question=question, names=("Nessa=Ines",))
 

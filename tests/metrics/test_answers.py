@@ -24,6 +24,7 @@ from realtalk.metrics.answers import (
     stems,
     token_f1,
 )
+from text_tables import cases
 from tries import tries
 
 NUMBERS = {name: number for number, name in CATEGORIES["locomo"].items()} | {"commonsense": 3}
@@ -186,20 +187,33 @@ def test_the_other_scores() -> None:
     assert is_abstention("That was NOT MENTIONED.")
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        *("Not mentioned.", "You did not mention the bus.", "The information is not enough."),
-        *("There is no information on that", "it wasn’t mentioned", "I don't know", "Unknown"),
-        *("She never said which", "That cannot be determined", "not explicitly stated"),
-        *("There's insufficient context to answer", "I can't tell from the chat"),
-    ],
-)
+@cases("""
+    said
+    Not mentioned.
+    You did not mention the bus.
+    The information is not enough.
+    There is no information on that
+    it wasn’t mentioned
+    I don't know
+    Unknown
+    She never said which
+    That cannot be determined
+    not explicitly stated
+    There's insufficient context to answer
+    I can't tell from the chat
+""")
 def test_an_abstention_may_be_said_in_many_ways(said: str) -> None:
     assert score_answer(said, "You never named a harbour.", "abstention")["f1"] == 1.0
 
 
-@pytest.mark.parametrize("said", ["in Tromsø", "", "the blue kiln", "ten days", "Nothing but tea"])
+@cases("""
+    said
+    in Tromsø
+    ""
+    the blue kiln
+    ten days
+    Nothing but tea
+""")
 def test_an_answer_is_no_abstention(said: str) -> None:
     wrong = score_answer(said, "You never named a harbour.", "abstention")
     assert list(wrong.values()) == [0.0] * 4

@@ -13,18 +13,35 @@ from realtalk.cells import cell_text
 from realtalk.cli import printing
 from realtalk.pages.sections import table_html
 from realtalk.pages.values import TableView
+from text_tables import cases
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        *((None, "–"), (math.nan, "–"), (True, "yes"), (False, "no"), ("a<b", "a<b"), ("", "")),
-        *((8944, "8,944"), (17109.84, "17,109.8"), (100.0, "100.0"), (99.999, "100")),
-        *((21.345, "21.34"), (0.5, "0.5"), (-0.5, "-0.5"), (2.0, "2"), (0.1, "0.1")),
-        *((0.03416, "0.034"), (0.004, "0.004"), (-0.0042, "-0.0042"), (0.0000034, "3.4e-06")),
-        *((0.0, "0"), (-0.0, "0"), (math.inf, "∞"), (-math.inf, "-∞")),
-    ],
-)
+@cases("""
+    value     | shown
+    null      | –
+    NaN       | –
+    true      | yes
+    false     | no
+    a<b       | a<b
+    ""        | ""
+    8944      | 8,944
+    17109.84  | 17,109.8
+    100.0     | "100.0"
+    99.999    | "100"
+    21.345    | "21.34"
+    0.5       | "0.5"
+    -0.5      | "-0.5"
+    2.0       | "2"
+    0.1       | "0.1"
+    0.03416   | "0.034"
+    0.004     | "0.004"
+    -0.0042   | "-0.0042"
+    0.0000034 | "3.4e-06"
+    0.0       | "0"
+    -0.0      | "0"
+    Infinity  | ∞
+    -Infinity | -∞
+""")
 def test_numbers_as_people_write_them(value: Any, shown: str) -> None:
     assert cell_text(value) == shown
     assert printing.cell(value) == shown

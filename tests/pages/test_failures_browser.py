@@ -47,19 +47,20 @@ def test_failures_are_found_and_sorted_by_keys(
     open_file: Callable[..., Any], page_file: Path
 ) -> None:
     page = open_file(page_file)
+    press = page.keyboard.press
     field = page.locator(f"{TABLE} [data-find]")
     page.locator(TABLE).evaluate("(box) => box.scrollIntoView({behavior: 'instant'})")
     whole = _shown(page)
-    page.keyboard.press("/")
+    press("/")
     assert field.evaluate("(each) => each === document.activeElement")
     page.keyboard.type("GOLD doubtful (wrong")
     assert _shown(page) == 1 < whole
     assert page.inner_text(f"{TABLE} .found") == f"1 of {whole}"
-    page.keyboard.press("Escape")
+    press("Escape")
     assert _shown(page) == whole and page.inner_text(f"{TABLE} .found") == ""
     for _ in range(3):  # the CSV, the table itself, its first heading
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+        press("Tab")
+    press("Enter")
     assert page.get_attribute(f"{TABLE} thead th >> nth=0", "aria-sort") == "ascending"
     assert page.evaluate("window.hit") is None and page.query_selector("main img") is None
 

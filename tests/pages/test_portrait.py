@@ -38,6 +38,7 @@ from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portr
 from realtalk.pages.wording import Wording
 from realtalk.pages.words import log_odds
 from refusals import refused
+from text_tables import cases
 
 
 def page_of(made: Corpus, folder: Path, **options: Any) -> str:
@@ -147,28 +148,30 @@ def test_log_odds_are_those_of_the_formula() -> None:
     assert found == pytest.approx(right)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "unit", "text"),
-    [
-        (0, "minute", "under a minute"),
-        (60, "minute", "1 minute"),
-        (30, "minute", "under a minute"),
-        (42, "second", "42 seconds"),
-        (1, "second", "1 second"),
-        (90, "second", "2 minutes"),
-        (3600, "second", "1 hour"),
-        (5400, "second", "1.5 hours"),
-        (90000, "second", "25 hours"),
-    ],
-)
+@cases("""
+    seconds | unit   | text
+    0       | minute | under a minute
+    60      | minute | 1 minute
+    30      | minute | under a minute
+    42      | second | 42 seconds
+    1       | second | 1 second
+    90      | second | 2 minutes
+    3600    | second | 1 hour
+    5400    | second | 1.5 hours
+    90000   | second | 25 hours
+""")
 def test_waits_in_words(seconds: float, unit: Any, text: str) -> None:
     assert Wording.load().wait(seconds, unit) == text
 
 
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, "0%"), (0.001, "under 1%"), (0.39, "39%"), (0.999, "over 99%"), (1, "100%")],
-)
+@cases("""
+    share | text
+    0     | 0%
+    0.001 | under 1%
+    0.39  | 39%
+    0.999 | over 99%
+    1     | 100%
+""")
 def test_shares_in_words(share: float, text: str) -> None:
     assert Wording.load().percent(share) == text
 

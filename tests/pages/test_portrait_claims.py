@@ -21,6 +21,7 @@ from realtalk.formats.tables import from_corpus
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.chat_page import Portrait, PortraitOptions, make_portrait, render
 from realtalk.pages.glance import _is_expected
+from text_tables import cases
 
 Said = tuple[str, datetime]
 
@@ -305,16 +306,14 @@ def test_what_chance_would_give_gives_way(shown: Any) -> None:
     assert list(told)[-1] == "share" and list(told).index("starts") < list(told).index("share")
 
 
-@pytest.mark.parametrize(
-    ("count", "total", "people", "expected"),
-    [
-        (51, 100, 2, True),
-        (60, 100, 2, False),
-        (6, 10, 2, True),
-        (540, 1000, 2, True),
-        (40, 100, 3, True),
-    ],
-)
+@cases("""
+    count | total | people | expected
+    51    | 100   | 2      | true
+    60    | 100   | 2      | false
+    6     | 10    | 2      | true
+    540   | 1000  | 2      | true
+    40    | 100   | 3      | true
+""")
 def test_a_share_is_told_where_it_is_no_chance(
     count: int, total: int, people: int, expected: bool
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from portrait_chats import ODD, SAID_BY_TWO, chat, corpus, english, reading, two_people
 from realtalk.chat import Corpus
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
+from text_tables import cases
 
 
 def portrait(made: Corpus) -> Any:
@@ -96,9 +97,12 @@ def test_a_card_stays_english(open_in: Any) -> None:
     assert not any(digit in text for digit in "٠١٢٣٤٥٦٧٨٩")
 
 
-@pytest.mark.parametrize(
-    ("locale", "name"), [("de-DE", "Türkisch"), ("ja-JP", "トルコ語"), ("en-GB", "Turkish")]
-)
+@cases("""
+    locale | name
+    de-DE  | Türkisch
+    ja-JP  | トルコ語
+    en-GB  | Turkish
+""")
 def test_languages_have_the_readers_names(locale: str, name: str, open_in: Any) -> None:
     assert name in open_in(two_people("tr"), locale).inner_text("#words .note >> nth=0")
 

@@ -18,6 +18,7 @@ from realtalk.pages.values import Section
 from realtalk.pages.values import table as grid
 from refusals import refused
 from report_runs import HOSTILE, write_labels
+from text_tables import cases
 
 
 @pytest.fixture
@@ -98,17 +99,15 @@ def test_a_broken_run_among_others_is_left_out_and_named(runs: Path, tmp_path: P
         make_report([place / "recent"])
 
 
-@pytest.mark.parametrize(
-    ("run", "change"),
-    [
-        ("memory/recent", {"corpus": "ferry"}),
-        ("memory/recent", {"solver": "recent"}),
-        ("memory/recent", {"solver": {"settings": {"memory": {}, "reader": {}}}}),
-        ("persona", {"solver": "constant"}),
-        ("threads", {"protocol": None}),
-        ("threads", {"test": "all"}),
-    ],
-)
+@cases("""
+    run           | change
+    memory/recent | {"corpus": "ferry"}
+    memory/recent | {"solver": "recent"}
+    memory/recent | {"solver": {"settings": {"memory": {}, "reader": {}}}}
+    persona       | {"solver": "constant"}
+    threads       | {"protocol": null}
+    threads       | {"test": "all"}
+""")
 def test_settings_of_another_version_cost_no_other_run(
     runs: Path, tmp_path: Path, run: str, change: dict[str, Any]
 ) -> None:
@@ -124,9 +123,12 @@ def test_settings_of_another_version_cost_no_other_run(
         make_report([tmp_path / "odd"])
 
 
-@pytest.mark.parametrize(
-    ("run", "column"), [("memory/recent", "recall@5"), ("persona", "rouge_1"), ("threads", "truth")]
-)
+@cases("""
+    run           | column
+    memory/recent | recall@5
+    persona       | rouge_1
+    threads       | truth
+""")
 def test_rows_of_another_version_cost_no_other_run(
     runs: Path, tmp_path: Path, run: str, column: str
 ) -> None:

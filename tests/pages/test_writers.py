@@ -25,50 +25,38 @@ from realtalk.pages.report import PageReport, make_report
 from realtalk.pages.values import Section
 from realtalk.pages.writers import AuthorOverrides, WriterKind, says_simulated, writer_of
 from refusals import refused
+from text_tables import cases
 
 
 def compare_labels(report: PageReport) -> list[Section]:
     return [each for each in report.sections if each.id.startswith("compared")]
 
 
-@pytest.mark.parametrize(
-    ("name", "is_simulated"),
-    [("sample-simulated", True), ("LoCoMo", True), ("realtalk", False), ("locomotive", False)],
-)
+@cases("""
+    name             | is_simulated
+    sample-simulated | true
+    LoCoMo           | true
+    realtalk         | false
+    locomotive       | false
+""")
 def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
     assert says_simulated(name) == is_simulated
 
 
-@pytest.mark.parametrize(
-    ("names", "format_", "authors", "found"),
-    [
-        (
-            ("a", "b"),
-            "whatsapp",
-            AuthorOverrides(simulated=("b",)),
-            WriterKind(True, "as you said"),
-        ),
-        (
-            ("locomo",),
-            "locomo",
-            AuthorOverrides(human=("locomo",)),
-            WriterKind(False, "as you said"),
-        ),
-        (("bench",), "locomo", AuthorOverrides(), WriterKind(True, "by its format, locomo")),
-        (
-            ("llm-club",),
-            "whatsapp",
-            AuthorOverrides(),
-            WriterKind(False, "by its format, whatsapp"),
-        ),
-        (("x", "llm-run"), "realtalk", AuthorOverrides(), WriterKind(True, "by its name")),
-        (("x",), None, AuthorOverrides(human=("y",)), WriterKind(False, "nothing says otherwise")),
-    ],
-)
+@cases("""
+    names     | format_  | authors               | simulated | why
+    a b       | whatsapp | {"simulated": ["b"]}  | true      | as you said
+    locomo    | locomo   | {"human": ["locomo"]} | false     | as you said
+    bench     | locomo   | {}                    | true      | by its format, locomo
+    llm-club  | whatsapp | {}                    | false     | by its format, whatsapp
+    x llm-run | realtalk | {}                    | true      | by its name
+    x         | null     | {"human": ["y"]}      | false     | nothing says otherwise
+""")
 def test_what_is_surer_comes_first(
-    names: tuple[str, ...], format_: str | None, authors: AuthorOverrides, found: WriterKind
+    names: str, format_: str | None, authors: dict[str, Any], simulated: bool, why: str
 ) -> None:
-    assert writer_of(names, format_, authors) == found
+    found = writer_of(tuple(names.split()), format_, AuthorOverrides(**authors))
+    assert found == WriterKind(simulated, why)
 
 
 def labels(folder: Path, start: str, *, wide: bool) -> Path:
@@ -163,14 +151,12 @@ def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     assert json.loads(record.read_text())["settings"]["corpus"]["format"] == "realtalk"
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("--simulated ona", "unknown corpus or run 'ona'; did you mean 'one'?"),
-        ("--human three", "unknown corpus or run 'three'"),
-        ("--simulated one --human one", "named as simulated and as human"),
-    ],
-)
+@cases("""
+    words                       | why
+    --simulated ona             | unknown corpus or run 'ona'; did you mean 'one'?
+    --human three               | unknown corpus or run 'three'
+    --simulated one --human one | named as simulated and as human
+""")
 def test_a_mistyped_name_is_one_line(run: Any, tmp_path: Path, words: str, why: str) -> None:
     labels(tmp_path / "runs" / "one", "one", wide=True)
     labels(tmp_path / "runs" / "two", "two", wide=False)

@@ -38,6 +38,7 @@ from realtalk.persona.conversation import Side, SimulatedChat, messages_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
 from refusals import refused
+from text_tables import cases
 
 MONDAY = date(2025, 1, 6)
 NOON = datetime(2025, 1, 6, 12)
@@ -236,18 +237,16 @@ def test_the_present_session_is_shown_as_far_as_words_reach(
 # What is written
 
 
-@pytest.mark.parametrize(
-    ("text", "count", "lines"),
-    [
-        ("one\ntwo", None, ["one", "two"]),
-        ("one\n\n two ", 2, ["one", "two"]),
-        ("a. b! c? d", 2, ["a. b!", "c? d"]),
-        ("a. b! c? d", 4, ["a.", "b!", "c?", "d"]),
-        ("nothing to cut here", 3, ["nothing to cut here"]),
-        ("one\ntwo\nthree is long", 2, ["one two", "three is long"]),
-        ("one\ntwo", 1, ["one two"]),
-    ],
-)
+@cases(r"""
+    text                      | count | lines
+    "one\ntwo"                | null  | ["one", "two"]
+    "one\n\n two "            | 2     | ["one", "two"]
+    a. b! c? d                | 2     | ["a. b!", "c? d"]
+    a. b! c? d                | 4     | ["a.", "b!", "c?", "d"]
+    nothing to cut here       | 3     | ["nothing to cut here"]
+    "one\ntwo\nthree is long" | 2     | ["one two", "three is long"]
+    "one\ntwo"                | 1     | ["one two"]
+""")
 def test_a_turn_becomes_messages(text: str, count: int | None, lines: list[str]) -> None:
     assert messages_of(text, count) == lines
 
@@ -410,25 +409,17 @@ def test_both_sides_can_be_different() -> None:
     assert by == {"Ines (simulated)": "retrieve", chat.speakers[1]: "constant"}
 
 
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        ({"simulator": "retrieve"}, "the simulator retrieve is learned from somebody"),
-        ({"model": "realtalk/smollm2", "style": True}, "a style is learned from somebody"),
-        ({"simulator": "constant", "speaker": "Mara"}, "no chats of Mara are given"),
-        ({"simulator": "constant", "days": 0}, "days must be 1 or more, not 0"),
-        ({"simulator": "constant", "budget": "300t"}, "'300t' is no budget of words"),
-        ({"simulator": "constant", "begins": "today"}, "'today' is no day"),
-        ({"simulator": "constant", "other": {"speeker": "x"}}, "did you mean 'speaker'"),
-        (
-            {
-                **{"simulator": "constant", "corpus": "sample", "speaker": "Mara"},
-                **{"other": {"speaker": "mara"}, "consent": "self"},
-            },
-            "Mara cannot talk to Mara",
-        ),
-    ],
-)
+@cases("""
+    given                                    | line
+    {"simulator": "retrieve"}                | the simulator retrieve is learned from somebody
+    {"model": "realtalk/smollm2", "style": true} | a style is learned from somebody
+    {"simulator": "constant", "speaker": "Mara"} | no chats of Mara are given
+    {"simulator": "constant", "days": 0}     | days must be 1 or more, not 0
+    {"simulator": "constant", "budget": "300t"} | '300t' is no budget of words
+    {"simulator": "constant", "begins": "today"} | 'today' is no day
+    {"simulator": "constant", "other": {"speeker": "x"}} | did you mean 'speaker'
+    {"simulator": "constant", "corpus": "sample", "speaker": "Mara", "other": {"speaker": "mara"}, "consent": "self"} | Mara cannot talk to Mara
+""")  # noqa: E501
 def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
     with refused(line) as caught:
         rt.persona.converse(**given)

@@ -33,6 +33,7 @@ from realtalk.persona.guessing import (
 from realtalk.persona.lineups import FOUR, Lineup, LineupDraw, TurnLineup
 from realtalk.persona.turns import speaker_turns
 from refusals import refused
+from text_tables import cases
 
 CORPUS = guessable()
 
@@ -167,21 +168,19 @@ def test_nearness_compares_no_reply_with_itself() -> None:
         ByMeaningNear(to="contex", encoder=WordEncoder())
 
 
-@pytest.mark.parametrize(
-    ("said", "place"),
-    [
-        ("C", 2),
-        ("b", None),  # a small letter may be a word
-        ("**D**", 3),
-        ("The answer is A.", 0),
-        ("B) haha  yes", 1),
-        ("B) haha no", None),
-        ("A or B", None),
-        ("I think C", None),
-        ("E", None),
-        ("", None),
-    ],
-)
+@cases("""
+    said             | place
+    C                | 2
+    b                | null  # a small letter may be a word
+    **D**            | 3
+    The answer is A. | 0
+    "B) haha  yes"   | 1
+    B) haha no       | null
+    A or B           | null
+    I think C        | null
+    E                | null
+    ""               | null
+""")
 def test_a_letter_is_read_strictly(said: str, place: int | None) -> None:
     lineup = Lineup(guess_task().turns[0].prompt, ("one", "haha yes", "three", "four"))
     found = read_letter(said, lineup)

@@ -24,6 +24,7 @@ from realtalk.persona.values import (
     make_simulator,
 )
 from refusals import refused
+from text_tables import cases
 from tiny_models import needs_torch, save_tiny_model
 
 
@@ -79,14 +80,12 @@ def test_who_has_nothing_to_learn_from_is_refused() -> None:
             make_simulator(name, {"by": "words"}).prepare(empty)
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "said"),
-    [
-        ("retrieve", {"by": "word"}, "did you mean 'words'"),
-        ("llm", {}, "needs the setting 'model'"),
-        ("constant", {"says": " "}, "needs words"),
-    ],
-)
+@cases("""
+    name     | settings       | said
+    retrieve | {"by": "word"} | did you mean 'words'
+    llm      | {}             | needs the setting 'model'
+    constant | {"says": " "}  | needs words
+""")
 def test_mistakes_are_named(name: str, settings: dict[str, str], said: str) -> None:
     with refused(said):
         make_simulator(name, settings)

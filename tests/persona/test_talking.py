@@ -30,6 +30,7 @@ from realtalk.pages.writers import says_simulated
 from realtalk.persona.talking import Consent, Talk, obtain_consent, question
 from realtalk.persona.values import Settings, TurnPrompt
 from refusals import refused
+from text_tables import cases
 
 COPY = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
 YES = Consent("Ines", "self", "2026-05-04")
@@ -158,13 +159,11 @@ def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     assert not (tmp_path / "talk").exists()
 
 
-@pytest.mark.parametrize(
-    ("answer", "meaning"),
-    [
-        ("self", "Ines does this as themselves."),
-        ("fictional", "Ines is invented."),
-    ],
-)
+@cases("""
+    answer    | meaning
+    self      | Ines does this as themselves.
+    fictional | Ines is invented.
+""")
 def test_a_consent_is_kept_with_the_adapter(tmp_path: Path, answer: str, meaning: str) -> None:
     consent = obtain_consent("Ines", answer, tmp_path)
     assert consent.meaning.startswith(meaning)

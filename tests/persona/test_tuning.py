@@ -29,6 +29,7 @@ from realtalk.persona.tuning import ADAPTER, SETTINGS, TuneSettings, held_out, r
 from realtalk.persona.turns import own_learning, speaker_turns
 from realtalk.persona.values import PersonaTurn
 from refusals import refused
+from text_tables import cases
 from tiny_models import needs_torch, save_tiny_model
 
 PHRASE = "honestly though"
@@ -68,9 +69,13 @@ def one_chat() -> Corpus:
 # What needs no torch
 
 
-@pytest.mark.parametrize(
-    ("count", "share", "kept"), [(20, 0.1, 2), (4, 0.1, 1), (1, 0.1, 0), (20, 0.0, 0)]
-)
+@cases("""
+    count | share | kept
+    20    | 0.1   | 2
+    4     | 0.1   | 1
+    1     | 0.1   | 0
+    20    | 0.0   | 0
+""")
 def test_the_last_turns_are_held_out(count: int, share: float, kept: int) -> None:
     examples = some(*[9] * count)
     learned, out = held_out(examples, share)

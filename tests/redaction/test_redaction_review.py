@@ -6,8 +6,6 @@ import csv
 import io
 from pathlib import Path
 
-import pytest
-
 from realtalk.files.writing import write_json
 from realtalk.formats.opening import open_reading
 from realtalk.redaction.candidates import misspelt, person_called
@@ -16,6 +14,7 @@ from realtalk.redaction.review import NameDecision, read_review, write_review
 from realtalk.redaction.rewriting import store_redacted, store_restored
 from redacted_chats import Listed, corpus_of, texts_of
 from refusals import refused
+from text_tables import cases
 
 
 def test_a_name_found_once_goes_everywhere_in_all_its_forms() -> None:
@@ -58,17 +57,15 @@ def test_titles_birthdays_and_german_nouns() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "date"),
-    [
-        ("my dob is 12/03/1990 ok", "12/03/1990"),
-        ("born March 12, 1990 in spring", "March 12, 1990"),
-        ("родилась 5 ноября 1987", "5 ноября 1987"),
-        ("生日是1990年3月12日", "1990年3月12日"),
-        ("nacido el 3 de mayo de 1991", "3 de mayo de 1991"),
-        ("12.03.1990 doğumlu", "12.03.1990"),
-    ],
-)
+@cases("""
+    text                          | date
+    my dob is 12/03/1990 ok       | 12/03/1990
+    born March 12, 1990 in spring | March 12, 1990
+    родилась 5 ноября 1987        | 5 ноября 1987
+    生日是1990年3月12日           | 1990年3月12日
+    nacido el 3 de mayo de 1991   | 3 de mayo de 1991
+    12.03.1990 doğumlu            | 12.03.1990
+""")
 def test_dates_of_birth_in_many_languages(text: str, date: str) -> None:
     assert texts_of(corpus_of(text)) == [text.replace(date, "<birthday-1>")]
 

@@ -17,6 +17,7 @@ from realtalk.redaction.review import NameDecision, read_review, review_rows, wr
 from realtalk.redaction.sources import TaggedNames
 from redacted_chats import Listed, corpus_of, texts_of
 from refusals import refused
+from text_tables import cases
 
 
 def rows_of(corpus: Corpus, *known: tuple[str, str, float]) -> list[dict[str, str]]:
@@ -116,15 +117,13 @@ def test_likely_names_come_first_and_doubtful_ones_last() -> None:
     assert [(row["form"], row["forms"], row["doubtful"]) for row in added] == [("fair", "fair", "")]
 
 
-@pytest.mark.parametrize(
-    ("speaker", "text", "form", "kept"),
-    [
-        ("Rose Marsh", "hey rose, ask Rose about Rosie", "rose", "hey rose, ask Person1 about"),
-        ("Sole", "ciao sole, c'è Sole?", "sole", "ciao sole, c'è Person1?"),
-        ("आशा वर्मा", "आशा है कि आशा वर्मा आए", "आशा", "आशा है कि "),
-        ("王小明", "我和小明去, 王小明说", "小明", "我和小明去, "),
-    ],
-)
+@cases("""
+    speaker    | text                           | form | kept
+    Rose Marsh | hey rose, ask Rose about Rosie | rose | hey rose, ask Person1 about
+    Sole       | ciao sole, c'è Sole?           | sole | ciao sole, c'è Person1?
+    आशा वर्मा   | आशा है कि आशा वर्मा आए          | आशा  | "आशा है कि "
+    王小明     | 我和小明去, 王小明说           | 小明 | "我和小明去, "
+""")
 def test_forms_of_speakers_have_rows_and_stay_where_they_are_unticked(
     tmp_path: Path, speaker: str, text: str, form: str, kept: str
 ) -> None:
@@ -168,15 +167,13 @@ def test_every_row_has_the_sentence_in_which_the_name_stands(tmp_path: Path) -> 
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "no column decision"),
-        ("decision,form,kind\nperhaps,Gorm,person\n", "line 2"),
-        ("decision,form\nkeep,x\n", "no column kind"),
-        ("decision,form,kind,same_as,sure,count\nkeep,x,person,,yes,1\n", "older version"),
-    ],
-)
+@cases(r"""
+    text                                                            | said
+    ""                                                              | no column decision
+    "decision,form,kind\nperhaps,Gorm,person\n"                     | line 2
+    "decision,form\nkeep,x\n"                                       | no column kind
+    "decision,form,kind,same_as,sure,count\nkeep,x,person,,yes,1\n" | older version
+""")
 def test_a_table_of_another_shape_is_refused_in_one_line(
     tmp_path: Path, text: str, said: str
 ) -> None:
@@ -202,27 +199,25 @@ class Spans:
         ]
 
 
-@pytest.mark.parametrize(
-    ("text", "form", "kind", "lists", "state"),
-    [
-        ("we met Ingrid there", "Ingrid", "person", {}, "sure"),
-        ("Jeez, no way", "Jeez", "person", {"common": 4}, "unsure"),
-        ("Keyring is lost", "Keyring", "person", {}, "unsure"),
-        ("es VERDE, no", "VERDE", "person", {"listed": True}, "unsure"),
-        ("ask ingrid now", "ingrid", "person", {"listed": True}, "sure"),
-        ("in hindsight yes", "hindsight", "place", {}, "unsure"),
-        ("my prompts are", "prompts", "person", {"common": 4}, "kept"),
-        ("a burger please", "burger", "person", {"listed": True, "common": 8}, "unsure"),
-        ("問題は東だ", "東", "place", {}, "unsure"),
-        ("for ages 18-19 only", "18-19", "birthday", {}, "nothing"),
-        ("open 10.00-16.00 then", "10.00-16.00", "birthday", {}, "nothing"),
-        ("it was 3.4.1990 then", "3.4.1990", "birthday", {}, "sure"),
-        ("he lifts 286 kg / 630 lbs now", "286 kg / 630 lbs", "address", {}, "kept"),
-        ("a 24/7 monitor here", "24/7 monitor", "address", {}, "kept"),
-        ("at 12 Elm by noon", "12 Elm", "address", {}, "unsure"),
-        ("at Elm Rise 12 by noon", "Elm Rise 12", "address", {}, "sure"),
-    ],
-)
+@cases("""
+    text                          | form | kind | lists | state
+    we met Ingrid there           | Ingrid | person | {} | sure
+    Jeez, no way                  | Jeez | person | {"common": 4} | unsure
+    Keyring is lost               | Keyring | person | {} | unsure
+    es VERDE, no                  | VERDE | person | {"listed": true} | unsure
+    ask ingrid now                | ingrid | person | {"listed": true} | sure
+    in hindsight yes              | hindsight | place | {} | unsure
+    my prompts are                | prompts | person | {"common": 4} | kept
+    a burger please               | burger | person | {"listed": true, "common": 8} | unsure
+    問題は東だ                    | 東 | place | {} | unsure
+    for ages 18-19 only           | 18-19 | birthday | {} | nothing
+    open 10.00-16.00 then         | 10.00-16.00 | birthday | {} | nothing
+    it was 3.4.1990 then          | 3.4.1990 | birthday | {} | sure
+    he lifts 286 kg / 630 lbs now | 286 kg / 630 lbs | address | {} | kept
+    a 24/7 monitor here           | 24/7 monitor | address | {} | kept
+    at 12 Elm by noon             | 12 Elm | address | {} | unsure
+    at Elm Rise 12 by noon        | Elm Rise 12 | address | {} | sure
+""")
 def test_what_is_sure_and_what_stays(
     text: str, form: str, kind: str, lists: dict[str, Any], state: str
 ) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 import redacted_chats
 from realtalk.chat import Corpus
 from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.redaction.redact import find_candidates
 from realtalk.redaction.sources import TaggedNames
 from redacted_chats import corpus_of
+from text_tables import cases
 
 
 class WordTagger:
@@ -83,20 +82,18 @@ def test_capitals_count_only_where_the_tagger_sees_something() -> None:
     assert texts_of(corpus, place)[0] == "I told <place-1>"
 
 
-@pytest.mark.parametrize(
-    ("form", "kind", "made"),
-    [
-        ("Person1 Berg", "person", "ask Person1 Person3 now"),
-        ("monday", "place", "ask monday now"),
-        ("may", "person", "ask may now"),
-        ("no", "number", "ask no now"),
-        ("12 Elm", "address", "ask <address-1> now"),
-        ("somewhere", "address", "ask somewhere now"),
-        ("X9", "number", "ask X9 now"),
-        ("AB-1234", "number", "ask <number-1> now"),
-        ("Kestrel Ltd.", "organisation", "ask <organisation-1>. now"),
-    ],
-)
+@cases("""
+    form         | kind         | made
+    Person1 Berg | person       | ask Person1 Person3 now
+    monday       | place        | ask monday now
+    may          | person       | ask may now
+    no           | number       | ask no now
+    12 Elm       | address      | ask <address-1> now
+    somewhere    | address      | ask somewhere now
+    X9           | number       | ask X9 now
+    AB-1234      | number       | ask <number-1> now
+    Kestrel Ltd. | organisation | ask <organisation-1>. now
+""")
 def test_what_cannot_be_of_its_kind_stays(form: str, kind: str, made: str) -> None:
     corpus = corpus_of(f"ask {form} now", speakers=("Person1", "Person2"))
     assert texts_of(corpus, WordTagger((form, kind, 0.95))) == [made]

@@ -32,6 +32,13 @@ def browser() -> Any:
     return _RUNNING["browser"]
 
 
+def seeing(page: Any) -> Callable[[str], Any]:
+    """What is expected of a place of the page: see("#saved").to_have_text("Saved")."""
+    from playwright.sync_api import expect
+
+    return lambda place: expect(page.locator(place))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Not for longer: where Playwright runs, no other loop of asyncio can."""

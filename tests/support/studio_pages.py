@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from page_browser import PATIENCE
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Label
-from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
-from realtalk.web.store import Store
 from realtalk.web.turn_labels import TurnLabels
-from studio_browser import CHAT, long_chat, opened
-from studio_server import small_corpus
+from studio_browser import CHAT, base_of, long_chat, opened, watched
+from studio_server import entered, open_studio, small_corpus
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -28,13 +27,17 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
-    store = Store.open(tmp_path / "notes.sqlite")
-    corpus = small_corpus()
-    chats = (*corpus.chats, long_chat(100, 60))
+    chats = (*small_corpus().chats, long_chat(100, 60))
     strip = Label(sentiment="positive", sentiment_p=0.9, emotion="joy", reflective=True)
     labels = {CHAT: TurnLabels({"D1:1": strip, "D1:2": strip})}
-    yield StudioSession(ChatLibrary(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
-    store.close()
+    with open_studio(tmp_path, Corpus("harbour", "realtalk", chats), labels) as made:
+        yield made
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with entered(server.url) as made:
+        yield made
 
 
 @pytest.fixture
@@ -61,6 +64,11 @@ def trouble() -> list[str]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
-    yield opened(context, server, trouble)
+def page(
+    request: pytest.FixtureRequest, context: BrowserContext, server: Server, trouble: list[str]
+) -> Iterator[Page]:
+    """The first chat, or the page that the test file names as PLACE."""
+    place = getattr(request.module, "PLACE", "")
+    opens = watched(context, base_of(server) + place, trouble) if place else None
+    yield opens or opened(context, server, trouble)
     assert trouble == []

@@ -16,6 +16,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
+from realtalk.web.library import ChatLibrary
+from realtalk.web.serving import Server
+from realtalk.web.session import StudioSession
+from realtalk.web.store import Store
+from realtalk.web.turn_labels import TurnLabels
 
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 _COMMAND = "from realtalk.cli.main import main; main()"
@@ -73,16 +78,12 @@ def entered(url: str) -> Iterator[httpx.Client]:
 @contextmanager
 def studio_client(folder: Path, corpus: Corpus, **options: Any) -> Iterator[httpx.Client]:
     """A client of a studio of the corpus, whose annotations are in the folder."""
-    from realtalk.web.library import ChatLibrary
-    from realtalk.web.serving import Server
-    from realtalk.web.session import StudioSession
-    from realtalk.web.store import Store
-
-    store = Store.open(folder / "notes.sqlite")
-    studio = StudioSession(ChatLibrary(corpus), store, "Ana", {}, **options)
-    with Server.start(studio) as server, entered(server.url) as client:
+    with (
+        open_studio(folder, corpus, {}, **options) as studio,
+        Server.start(studio) as server,
+        entered(server.url) as client,
+    ):
         yield client
-    store.close()
 
 
 class Studio:
@@ -123,3 +124,15 @@ def run_studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
 
 def new_item(kind: str, fields: dict[str, Any], request: str, who: str = "") -> dict[str, Any]:
     return {"kind": kind, "fields": fields, "who": who, "request": request}
+
+
+@contextmanager
+def open_studio(
+    folder: Path, corpus: Corpus | None = None, labels: Any = None, **options: Any
+) -> Iterator[StudioSession]:
+    """Ana's studio of a corpus, the small one by default, whose annotations are in the folder."""
+    store = Store.open(folder / "notes.sqlite")
+    library = ChatLibrary(corpus or small_corpus())
+    given = {"Chat_1_Ilse_Omar": TurnLabels()} if labels is None else labels
+    yield StudioSession(library, store, "Ana", given, **options)
+    store.close()

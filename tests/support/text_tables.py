@@ -4,11 +4,21 @@ rows('''
 last friday | 2024-01-12     # a comment
 next friday | 2024-01-19
 ''')  → [("last friday", "2024-01-12"), ("next friday", "2024-01-19")]
+
+@cases('''
+    text        | days             # the names of the arguments
+    last friday | 7
+    whenever    | null             # a cell is JSON where it reads as such, else its own text
+''')
 """
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
+
+import pytest
 
 
 def lines(table: str) -> list[str]:
@@ -25,3 +35,16 @@ def rows(table: str) -> list[tuple[str, ...]]:
 def unescaped(cell: str) -> bytes:
     r"""The bytes that a cell spells: "\x89PNG\n" of a raw table."""
     return cell.encode().decode("unicode_escape").encode("latin-1")
+
+
+def cases(table: str) -> pytest.MarkDecorator:
+    """The test for each line of the table, whose first line names the arguments."""
+    names, *cells = rows(table)
+    return pytest.mark.parametrize(names, [tuple(map(_value, line)) for line in cells])
+
+
+def _value(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell

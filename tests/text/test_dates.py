@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from realtalk.text.calendars import MONTHS
 from realtalk.text.dates import PartialDate, find_dates
 from realtalk.text.relative_dates import resolve
-from text_tables import lines, rows
+from text_tables import cases, lines, rows
 from work_done import within
 
 SAID = datetime(2024, 1, 17, 21, 30)  # a Wednesday
@@ -244,9 +244,14 @@ def test_a_period_begins_before_it_ends(said: datetime, text: str) -> None:
 
 
 @pytest.mark.parametrize("said", [datetime(2024, 1, 31), datetime(1, 1, 1), datetime(9999, 12, 31)])
-@pytest.mark.parametrize(
-    "text", ["see you in December 9999", "on 5 May", "next December", "last January", "in 2024"]
-)
+@cases("""
+    text
+    see you in December 9999
+    on 5 May
+    next December
+    last January
+    in 2024
+""")
 def test_the_end_of_the_calendar_breaks_nothing(text: str, said: datetime) -> None:
     for found in resolve(text, said):
         assert found.first <= found.last

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-
 from realtalk.text.emoji import in_words
+from text_tables import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("so late \U0001f62d\U0001f62d", "so late loudly crying face"),
-        ("thanks \u2764\ufe0f \U0001f44d\U0001f3fd", "thanks heart thumbs up sign"),
-        ("plain words: a-b, 3/4", "plain words: a-b, 3/4"),
-        ("\U0001f1eb\U0001f1f7", ""),
-        ("caf\u00e9 \u4f60\u597d", "caf\u00e9 \u4f60\u597d"),
-    ],
-)
+@cases("""
+    text                  | words
+    so late 😭😭          | so late loudly crying face
+    thanks ❤️ 👍🏽        | thanks heart thumbs up sign
+    plain words: a-b, 3/4 | plain words: a-b, 3/4
+    🇫🇷                    | ""
+    café 你好             | café 你好
+""")
 def test_names_stand_for_signs(text: str, words: str) -> None:
     assert " ".join(in_words(text).split()) == words

@@ -9,6 +9,7 @@ import realtalk_models
 from multilingual_chats import CHATS, ENGLISH
 from realtalk.text.languages import LanguageIdentifier
 from realtalk.text.words import amount, language_words, script_of
+from text_tables import cases
 
 
 @pytest.mark.parametrize("language", CHATS)
@@ -25,9 +26,14 @@ def test_english_is_told() -> None:
     assert [guess and guess.language for guess in guesses] == ["en"] * 4
 
 
-@pytest.mark.parametrize(
-    "text", ["", "🙂 12:30", "https://example.org/una/pagina", "@mara #playa", "jajaja lol ㅋㅋㅋ"]
-)
+@cases("""
+    text
+    ""
+    🙂 12:30
+    https://example.org/una/pagina
+    @mara #playa
+    jajaja lol ㅋㅋㅋ
+""")
 def test_what_has_no_words_has_no_language(text: str) -> None:
     assert LanguageIdentifier.load_shipped().guess(text) is None
 

@@ -8,7 +8,7 @@ from realtalk.encoders.lexical import Bm25
 from realtalk.formats.opening import open_reading
 from realtalk.text.languages import languages_in, mainly
 from realtalk.text.terms import Terms, common_words, english_terms, is_named, reading
-from text_tables import rows
+from text_tables import cases, rows
 
 ENGLISH = (
     "I was running late and the bakeries had closed, so no bread for us 😅",
@@ -73,18 +73,12 @@ def test_languages_without_a_list_of_words_are_told_too() -> None:
         assert reading([text] * 3) is not english_terms
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "common"),
-    [
-        (
-            "mesin basuh rosak pagi tadi, tak tahu nak buat macam mana sebab kena",
-            "id",
-            "nak",
-        ),
-        ("машина се покварила јутрос и не знам шта да радим", "hr", "шта"),
-        ("mašina se pokvarila jutros i ne znam šta da radim", "hr", "šta"),
-    ],
-)
+@cases("""
+    text                                                                 | code | common
+    mesin basuh rosak pagi tadi, tak tahu nak buat macam mana sebab kena | id   | nak
+    машина се покварила јутрос и не знам шта да радим                    | hr   | шта
+    mašina se pokvarila jutros i ne znam šta da radim                    | hr   | šta
+""")
 def test_lists_stand_under_the_codes_of_the_identifier(text: str, code: str, common: str) -> None:
     assert languages_in([text]) == (code,)
     assert Terms([code]).pieces(common) == []

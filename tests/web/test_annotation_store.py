@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from realtalk.web.store import Store
 from realtalk.web.values import Conflict, StudioItem
 from refusals import refused
+from text_tables import cases
 from tries import tries
 
 CHAT = "Chat_1"
@@ -64,10 +65,12 @@ def test_the_same_change_in_two_tabs_is_no_conflict(store: Store) -> None:
     assert changed(store.change(item.id, "Ana", 1, {"text": "same"})).body["text"] == "same"
 
 
-@pytest.mark.parametrize(
-    ("take", "left"),
-    [("this", ["second"]), ("other", ["first"]), ("both", ["first", "second"])],
-)
+@cases("""
+    take  | left
+    this  | ["second"]
+    other | ["first"]
+    both  | ["first", "second"]
+""")
 def test_a_conflict_is_settled(store: Store, take: str, left: list[str]) -> None:
     item = make(store)
     store.change(item.id, "Ana", 1, {"text": "first"})

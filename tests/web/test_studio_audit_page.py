@@ -10,20 +10,18 @@ import pytest
 
 from audited_chats import asked
 from axe_checks import assert_nothing_bars, on_a_phone
+from page_browser import seeing
 from realtalk.chat import Corpus
 from realtalk.formats.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.memory.golds import golds_named
-from realtalk.web.library import ChatLibrary
 from realtalk.web.reviews import CardDecision
-from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
-from realtalk.web.store import Store
-from studio_browser import NEEDED, base_of, watched
-from studio_server import SCRIPT
+from studio_browser import NEEDED
+from studio_server import SCRIPT, open_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 pytestmark = NEEDED
 pytest_plugins = ["studio_pages"]
@@ -35,40 +33,32 @@ CHAT = replace(
 )
 
 
+PLACE = "chat/0/audit"
+
+
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
     """Of the questions one is fine; the others are wrong, at length."""
     wrong = AuditedQuestion("wrong", f"Pepper {_LONG}", (), ("D2:2", "D2:3"), f"Not Salt. {SCRIPT}")
     verdicts = {question_key(each): wrong for each in CHAT.questions}
     verdicts[question_key(CHAT.questions[4])] = AuditedQuestion("ok", "the oven", (), ("D1:3",))
-    store = Store.open(tmp_path / "notes.sqlite")
-    made = StudioSession(
-        ChatLibrary(Corpus("bakery", "realtalk", (CHAT,))),
-        store,
-        "Ana",
-        {},
-        audit=Audit("audited", {chat_key(CHAT): verdicts}),
-    )
-    made.reviews.decide(CHAT, "Q1", "Bo" * 40, CardDecision("reject", f"no: {SCRIPT}"))
-    yield made
-    store.close()
-
-
-@pytest.fixture
-def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
-    yield watched(context, f"{base_of(server)}chat/0/audit", trouble)
-    assert trouble == []
+    audit = Audit("audited", {chat_key(CHAT): verdicts})
+    with open_studio(tmp_path, Corpus("bakery", "realtalk", (CHAT,)), {}, audit=audit) as made:
+        made.reviews.decide(CHAT, "Q1", "Bo" * 40, CardDecision("reject", f"no: {SCRIPT}"))
+        yield made
 
 
 def test_verdicts_are_reviewed_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
+    see = seeing(page)
+    write = page.keyboard.type
     cards = page.locator(".verdict")
     press = page.keyboard.press
-    expect(page.locator("#reviewed")).to_have_text("0 of 4 reviewed by you")
+    see("#reviewed").to_have_text("0 of 4 reviewed by you")
     press("a")  # no card has the keys yet
     press("j")
     expect(cards.nth(0)).to_be_focused()
     press("m")
-    page.keyboard.type(f"raj {SCRIPT}")
+    write(f"raj {SCRIPT}")
     press("Escape")
     press("a")
     expect(cards.nth(0).locator("[data-done]")).to_have_text("✓ accept")
@@ -76,19 +66,19 @@ def test_verdicts_are_reviewed_by_keyboard_alone(page: Page, tmp_path: Path) -> 
     press("r")
     expect(cards.nth(1).locator("[data-done]")).to_have_text("✓ reject")
     press("m")
-    page.keyboard.type("Porto, she says")
+    write("Porto, she says")
     press("Enter")  # what is typed after a choice belongs to it
     press("Escape")
     press("j")
     press("c")
-    page.keyboard.type("incomplete")
+    write("incomplete")
     press("Tab")
-    page.keyboard.type("Porto")
+    write("Porto")
     press("Tab")
     press("Enter")
     expect(cards.nth(2).locator("[data-done]")).to_have_text("✓ correct")
     expect(cards.nth(2).locator("[data-choice=correct]")).to_be_focused()
-    expect(page.locator("#reviewed")).to_have_text("3 of 4 reviewed by you")
+    see("#reviewed").to_have_text("3 of 4 reviewed by you")
     with page.expect_download() as started:
         page.get_by_role("link", name="Export the corrected audit").press("Enter")
     started.value.save_as(tmp_path / "corrected.jsonl")
@@ -98,7 +88,7 @@ def test_verdicts_are_reviewed_by_keyboard_alone(page: Page, tmp_path: Path) -> 
     assert (found["Q3"].verdict, found["Q3"].answer) == ("incomplete", "Porto")
     assert found["Q4"].reviewed == ""
     page.reload()
-    expect(page.locator("#reviewed")).to_have_text("3 of 4 reviewed by you")
+    see("#reviewed").to_have_text("3 of 4 reviewed by you")
     expect(cards.nth(0).locator("[data-choice=accept]")).to_have_attribute("aria-pressed", "true")
     assert page.title().startswith("Audit") and page.locator(".verdict img").count() == 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from page_browser import seeing
 from realtalk.web.serving import Server, in_browser
 from realtalk.web.session import StudioSession
 from studio_browser import NEEDED, opened
@@ -21,37 +22,41 @@ pytest_plugins = ["studio_pages"]
 
 
 def test_reading(page: Page) -> None:
-    expect(page.locator(".row")).to_have_count(7)
+    see = seeing(page)
+    press = page.keyboard.press
+    see(".row").to_have_count(7)
     expect(page.locator(".session").first).to_contain_text("Session 1 · Mon 4 May 2026")
-    expect(page.locator(".file figcaption")).to_contain_text("a dented kettle")
+    see(".file figcaption").to_contain_text("a dented kettle")
     page.locator("#m0 .ei").hover()
-    expect(page.locator("#m0 .tip")).to_be_visible()
-    expect(page.locator("#m0 .tip")).to_contain_text("90 %")
-    page.keyboard.press("/")
+    see("#m0 .tip").to_be_visible()
+    see("#m0 .tip").to_contain_text("90 %")
+    press("/")
     page.keyboard.type("cardam")
-    expect(page.locator("#hits mark")).to_have_text(["cardamom"])  # after those of "c"
-    page.keyboard.press("Enter")
-    expect(page.locator("#m3")).to_have_class("row hue0 current flash")
-    page.keyboard.press("Escape")
-    page.keyboard.press("j")
-    expect(page.locator("#m4.current")).to_be_visible()
-    expect(page.locator("#where")).to_contain_text("Session")
+    see("#hits mark").to_have_text(["cardamom"])  # after those of "c"
+    see("#sessions").to_be_hidden()
+    press("Enter")
+    see("#m3").to_have_class("row hue0 current flash")
+    press("Escape")
+    press("j")
+    see("#m4.current").to_be_visible()
+    see("#where").to_contain_text("Session")
     page.locator("#questions summary").click()
     page.locator("#questions .chip button").first.click()
-    expect(page.locator("#m0.current.evidence")).to_be_visible()
-    page.keyboard.press("?")
-    expect(page.locator("#keys")).to_be_visible()
+    see("#m0.current.evidence").to_be_visible()
+    press("?")
+    see("#keys").to_be_visible()
 
 
 def test_a_script_in_a_message_does_not_run(page: Page) -> None:
-    expect(page.locator("#m2 .text")).to_have_text(SCRIPT)
+    see = seeing(page)
+    see("#m2 .text").to_have_text(SCRIPT)
     page.keyboard.press("q")
     page.keyboard.type(SCRIPT)
     expect(page.locator("#questions textarea").first).to_have_value(SCRIPT)
-    expect(page.locator("#saved")).to_have_text("Saved")
+    see("#saved").to_have_text("Saved")
     page.reload()
     page.wait_for_selector("#questions .asked")
-    expect(page.locator("#questions .asked")).to_have_text(SCRIPT)
+    see("#questions .asked").to_have_text(SCRIPT)
     assert "owned" not in page.title()
     assert page.locator("img[src='x']").count() == 0
 
@@ -59,26 +64,28 @@ def test_a_script_in_a_message_does_not_run(page: Page) -> None:
 def test_annotating_a_question_end_to_end(
     page: Page, studio: StudioSession, tmp_path: Path
 ) -> None:
-    page.keyboard.press("q")
+    see = seeing(page)
+    press = page.keyboard.press
+    press("q")
     page.keyboard.type("Who carried the kettle?")
     expect(page.locator("#questions textarea").first).to_be_focused()
-    page.keyboard.press("Tab")
+    press("Tab")
     page.keyboard.type("her sister Noor")
     page.locator(".choice span", has_text="Aggregation").click()
-    page.keyboard.press("Escape")
+    press("Escape")
     page.locator("[data-pick]").click()
     page.locator("#m5 .bubble").click()
     page.locator("#m6 .bubble").click()
-    expect(page.locator(".row.evidence")).to_have_count(2)
-    page.keyboard.press("k")
-    page.keyboard.press("j")
-    page.keyboard.press("Space")  # the last one is not evidence after all
-    expect(page.locator(".row.evidence")).to_have_count(1)
-    page.keyboard.press("Escape")
+    see(".row.evidence").to_have_count(2)
+    press("k")
+    press("j")
+    press("Space")  # the last one is not evidence after all
+    see(".row.evidence").to_have_count(1)
+    press("Escape")
     page.locator(".new-event").first.fill("Ilse's kettle survives the move.")
-    page.keyboard.press("Enter")
-    expect(page.locator(".card.event")).to_have_count(1)
-    expect(page.locator("#saved")).to_have_text("Saved")
+    press("Enter")
+    see(".card.event").to_have_count(1)
+    see("#saved").to_have_text("Saved")
     items = studio.store.items("Chat_1_Ilse_Omar", "Ana")
     (question,) = (item for item in items if item.kind == "question")
     assert question.body == {
@@ -87,7 +94,7 @@ def test_annotating_a_question_end_to_end(
         "category": "multi_hop",
         "evidence": ["D2:2"],
     }
-    page.keyboard.press("Escape")
+    press("Escape")
     page.locator("[data-open=files]").click()
     with page.expect_download() as download:
         page.locator("[data-export=realtalk]").click()
@@ -128,15 +135,16 @@ def test_a_long_chat_scrolls_and_jumps(
     context: BrowserContext, server: Server, trouble: list[str]
 ) -> None:
     page = opened(context, server, trouble, chat=1)
+    see = seeing(page)
     total = 6000
     page.locator("#sessions [data-session='77']").click()
     row = page.locator(f"#m{76 * 60}")
     expect(row).to_be_in_viewport()
-    expect(page.locator("#where")).to_contain_text("Session 77")
+    see("#where").to_contain_text("Session 77")
     assert page.locator(".row").count() < total / 10
     page.evaluate("document.getElementById('reader').scrollTo(0, 1e9)")
-    expect(page.locator(f"#m{total - 1}")).to_be_visible()
-    expect(page.locator("#where")).to_contain_text("Session 100")
+    see(f"#m{total - 1}").to_be_visible()
+    see("#where").to_contain_text("Session 100")
     for _ in range(12):
         page.mouse.move(600, 400)
         page.mouse.wheel(0, -900)
@@ -150,6 +158,7 @@ def test_a_long_chat_scrolls_and_jumps(
 def test_light_dark_and_phone(browser: Browser, server: Server) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
     page = context.new_page()
+    see = seeing(page)
     page.goto(server.url)
     page.wait_for_selector(".book")
     page.goto(f"{server.url.partition('?')[0]}chat/0")
@@ -159,20 +168,21 @@ def test_light_dark_and_phone(browser: Browser, server: Server) -> None:
     page.locator("[data-theme-switch]").click()
     assert page.evaluate(colour) != dark
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    expect(page.locator("#panel")).to_be_hidden()
+    see("#panel").to_be_hidden()
     page.locator("[data-show=annotate]").click()
-    expect(page.locator("#panel")).to_be_visible()
-    expect(page.locator("#reader")).to_be_hidden()
+    see("#panel").to_be_visible()
+    see("#reader").to_be_hidden()
     context.close()
 
 
 def test_two_annotators_are_settled(page: Page, server: Server, studio: StudioSession) -> None:
+    see = seeing(page)
     body = {"text": "Who is Noor?", "answer": "a sister", "category": "", "evidence": ["D2:2"]}
     for name in ("Ana", "Bo"):
         studio.store.create("Chat_1_Ilse_Omar", "question", name, body)
     page.goto(f"{server.url.partition('?')[0]}chat/0/review?first=Ana&second=Bo")
-    expect(page.locator(".figures tbody tr")).to_have_count(7)
+    see(".figures tbody tr").to_have_count(7)
     page.locator("[data-take]").first.click()
-    expect(page.locator("td.taken .good")).to_have_text("✓ agreed")
+    see("td.taken .good").to_have_text("✓ agreed")
     (agreed,) = studio.store.items("Chat_1_Ilse_Omar", "final")
     assert agreed.body == body

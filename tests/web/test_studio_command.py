@@ -14,20 +14,19 @@ import pytest
 from realtalk.errors import MissingExtraError
 from realtalk.web import serving
 from studio_server import entered, run_studio
+from text_tables import cases
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("nowhere", "no such file"),
-        ("sample --labels nowhere", "no labels here"),
-        ("sample --annotator final", "not a person's name"),
-        ("sample --annotations letter.txt", "not a file of annotations"),
-        ("sample --port 99999", "port"),
-    ],
-)
+@cases("""
+    words                           | why
+    nowhere                         | no such file
+    sample --labels nowhere         | no labels here
+    sample --annotator final        | not a person's name
+    sample --annotations letter.txt | not a file of annotations
+    sample --port 99999             | port
+""")
 def test_mistakes_are_one_line(run: Any, words: str, why: str) -> None:
     Path("letter.txt").write_text("dear reader, " * 100)
     status, out, err = run(f"studio {words} --no-browser")

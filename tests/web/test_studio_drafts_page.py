@@ -15,15 +15,13 @@ from realtalk.formats.audit import chat_key
 from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.drafting import DraftedQuestion, Drafts, drafted
-from realtalk.web.library import ChatLibrary
-from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
-from realtalk.web.store import Store
-from studio_browser import NEEDED, base_of, watched
+from studio_browser import NEEDED
+from studio_server import open_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 pytestmark = NEEDED
 pytest_plugins = ["studio_pages"]
@@ -35,22 +33,19 @@ ASKED = (
 )
 
 
+PLACE = "chat/0/drafts"
+
+
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
     folder = store(ReadCorpus(corpus=CORPUS, ledger=Ledger("messages", 9, 9)), tmp_path / "garden")
-    drafts = (
-        DraftedQuestion(chat_key(garden()), each, MODEL, "", "so", "not told") for each in ASKED
+    drafts = Drafts(
+        tuple(
+            DraftedQuestion(chat_key(garden()), each, MODEL, "", "so", "not told") for each in ASKED
+        )
     )
-    notes = Store.open(tmp_path / "notes.sqlite")
-    library = ChatLibrary(CORPUS)
-    yield StudioSession(library, notes, "Ana", {}, drafts=Drafts(tuple(drafts)), stored=folder)
-    notes.close()
-
-
-@pytest.fixture
-def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
-    yield watched(context, f"{base_of(server)}chat/0/drafts", trouble)
-    assert trouble == []
+    with open_studio(tmp_path, CORPUS, {}, drafts=drafts, stored=folder) as made:
+        yield made
 
 
 def test_drafts_are_mended_by_keyboard_and_put_into_the_corpus(page: Page, tmp_path: Path) -> None:

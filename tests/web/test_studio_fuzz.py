@@ -14,12 +14,9 @@ import pytest
 
 from realtalk.web import annotating_routes, reading_routes, reviewing_routes
 from realtalk.web.guard import Limits
-from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
-from realtalk.web.store import Store
-from realtalk.web.turn_labels import TurnLabels
-from studio_server import entered, new_item, small_corpus
+from studio_server import entered, new_item, open_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 from fastapi.routing import APIRoute
@@ -128,11 +125,8 @@ def one_odd_value(way: Way) -> Iterator[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioSession]:
-    store = Store.open(tmp_path_factory.mktemp("fuzz") / "notes.sqlite")
-    yield StudioSession(
-        ChatLibrary(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": TurnLabels()}
-    )
-    store.close()
+    with open_studio(tmp_path_factory.mktemp("fuzz")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

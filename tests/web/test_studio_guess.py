@@ -18,20 +18,20 @@ from realtalk.evals.run import Run
 from realtalk.pages.report import make_report
 from realtalk.persona.guessing import people_figures
 from realtalk.web.guessing import GuessRoom
+from realtalk.web.session import StudioSession
 from refusals import refused
-from studio_server import entered
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[httpx.Client]:
-    from realtalk.web.serving import Server
+pytest_plugins = ["studio_pages"]
 
-    studio = guess_studio(tmp_path)
-    with Server.start(studio) as server, entered(server.url) as made:
-        yield made
-    studio.close()
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
+    made = guess_studio(tmp_path)
+    yield made
+    made.close()
 
 
 def test_everybody_has_the_same_rounds_in_an_order_of_their_own(tmp_path: Path) -> None:

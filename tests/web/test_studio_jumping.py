@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from page_browser import seeing
 from realtalk.chat import Chat, Message, Session
+from text_tables import cases
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 from realtalk.web.library import OpenChat
@@ -15,7 +17,7 @@ from studio_browser import NEEDED, long_chat
 from studio_server import small_chat
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 pytest_plugins = ["studio_pages"]
 
@@ -42,9 +44,14 @@ def test_every_hit_is_reached_not_only_those_that_are_listed() -> None:
     assert seen == list(range(600)) and found.total == 600
 
 
-@pytest.mark.parametrize(
-    "typed", ["2026-05-06", "6 May 2026", "06.05.2026", "Wed 6 May 2026", "6 May"]
-)
+@cases("""
+    typed
+    2026-05-06
+    6 May 2026
+    06.05.2026
+    Wed 6 May 2026
+    6 May
+""")
 def test_a_day(typed: str) -> None:
     open_chat = OpenChat(0, small_chat(), ())
     assert jump(open_chat, typed) == Jump(4, 1, 1, "Wed 6 May 2026")
@@ -82,31 +89,35 @@ def test_a_chat_without_times_and_one_past_midnight() -> None:
 
 @NEEDED
 def test_a_word_by_keys_alone(page: Page) -> None:
-    page.keyboard.press("/")
+    see = seeing(page)
+    press = page.keyboard.press
+    press("/")
     page.keyboard.type("kettle")
-    page.keyboard.press("Enter")
-    expect(page.locator("#m4.current")).to_be_focused()  # where a listener reads on
-    expect(page.locator("#found")).to_have_text("Message 1 of 2")
-    expect(page.locator("#found")).to_have_role("status")
-    page.keyboard.press("Enter")
-    expect(page.locator("#m6.current")).to_be_focused()
-    expect(page.locator("#hits [aria-current]")).to_have_attribute("data-go", "6")
-    page.keyboard.press("g")
-    expect(page.locator("#m4.current")).to_be_focused()
-    page.keyboard.press("Shift+Enter")
-    expect(page.locator("#m6.current")).to_be_focused()
-    page.keyboard.press("G")
-    expect(page.locator("#m4.current")).to_be_focused()
-    page.keyboard.press("/")
+    press("Enter")
+    see("#m4.current").to_be_focused()  # where a listener reads on
+    see("#found").to_have_text("Message 1 of 2")
+    see("#found").to_have_role("status")
+    press("Enter")
+    see("#m6.current").to_be_focused()
+    see("#hits [aria-current]").to_have_attribute("data-go", "6")
+    press("g")
+    see("#m4.current").to_be_focused()
+    press("Shift+Enter")
+    see("#m6.current").to_be_focused()
+    press("G")
+    see("#m4.current").to_be_focused()
+    press("/")
     page.keyboard.type("zeppelin")
-    page.keyboard.press("Enter")
-    expect(page.locator("#found")).to_have_text("Nothing found for zeppelin")
-    expect(page.locator("#search")).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(page.locator("#found")).to_be_hidden()
-    expect(page.locator("#sessions")).to_be_visible()
-    page.keyboard.press("g")
-    expect(page.locator("#search")).to_be_focused()
-    expect(page.locator("#search")).to_have_accessible_name("Search for a word or a day")
+    press("Enter")
+    see("#found").to_have_text("Nothing found for zeppelin")
+    see("#search").to_be_focused()
+    press("Escape")
+    for place in ("#found", "#hits"):
+        see(place).to_be_hidden()
+    see("#search").to_have_value("")
+    see("#sessions").to_be_visible()
+    press("g")
+    see("#search").to_be_focused()
+    see("#search").to_have_accessible_name("Search for a word or a day")
     described = page.locator("#search").get_attribute("aria-describedby")
-    expect(page.locator(f"#{described}")).to_contain_text("Enter jumps to the first message")
+    see(f"#{described}").to_contain_text("Enter jumps to the first message")

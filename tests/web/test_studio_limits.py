@@ -14,12 +14,9 @@ import httpx
 import pytest
 
 from realtalk.web.guard import Limits
-from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server
-from realtalk.web.session import StudioSession
-from realtalk.web.store import Store
-from realtalk.web.turn_labels import TurnLabels
-from studio_server import entered, small_corpus
+from studio_server import entered, open_studio
+from text_tables import cases
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
@@ -27,21 +24,13 @@ SHORT = Limits(headers=2.0, body=1.0, parting=0.3, connections=40)
 LONG = 30.0  # seconds that a test waits for what ought to happen in one
 
 
+pytest_plugins = ["studio_pages"]
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    store = Store.open(tmp_path / "notes.sqlite")
-    studio = StudioSession(
-        ChatLibrary(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": TurnLabels()}
-    )
-    with Server.start(studio, limits=SHORT) as running:
+    with open_studio(tmp_path) as studio, Server.start(studio, limits=SHORT) as running:
         yield running
-    store.close()
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[httpx.Client]:
-    with entered(server.url) as made:
-        yield made
 
 
 def connected(server: Server) -> socket.socket:
@@ -113,10 +102,12 @@ def test_three_hundred_slow_connections_are_closed(
 
 def test_no_more_connections_than_allowed_are_kept(tmp_path: Path) -> None:
     """With no time limit in sight: who said nothing for the longest makes room."""
-    store = Store.open(tmp_path / "notes.sqlite")
-    studio = StudioSession(ChatLibrary(small_corpus()), store, "Ana", {})
     patient = Limits(headers=600, connections=40)
-    with Server.start(studio, limits=patient) as server, entered(server.url) as client:
+    with (
+        open_studio(tmp_path) as studio,
+        Server.start(studio, limits=patient) as server,
+        entered(server.url) as client,
+    ):
         lines = [connected(server) for _ in range(100)]
         late = time.monotonic() + LONG
         while sum(not is_closed(line) for line in lines) > 40 and time.monotonic() < late:
@@ -126,7 +117,6 @@ def test_no_more_connections_than_allowed_are_kept(tmp_path: Path) -> None:
         assert is_answered(client)
         for line in lines:
             line.close()
-    store.close()
 
 
 def test_a_kept_connection_that_begins_again_slowly_is_closed(
@@ -156,21 +146,19 @@ def test_a_slow_body_is_not_waited_for(server: Server, client: httpx.Client) -> 
 LARGE = 31 << 20
 
 
-@pytest.mark.parametrize(
-    ("first", "status"),
-    [
-        ("POST /chat/0", 405),
-        ("PUT /chat/0/items", 405),
-        ("DELETE /chat/0/panel", 405),
-        ("POST /nowhere", 404),
-        ("POST /static/studio.css", 405),
-        ("POST /chat/0/items", 413),
-        ("PATCH /items/q1", 413),
-        ("POST /annotator", 413),
-        ("GET /csrf", 200),
-        ("GET /static/studio.css", 200),
-    ],
-)
+@cases("""
+    first                   | status
+    POST /chat/0            | 405
+    PUT /chat/0/items       | 405
+    DELETE /chat/0/panel    | 405
+    POST /nowhere           | 404
+    POST /static/studio.css | 405
+    POST /chat/0/items      | 413
+    PATCH /items/q1         | 413
+    POST /annotator         | 413
+    GET /csrf               | 200
+    GET /static/studio.css  | 200
+""")
 def test_a_large_body_is_answered_before_it_is_sent(
     server: Server, client: httpx.Client, first: str, status: int
 ) -> None:
@@ -203,6 +191,7 @@ def test_a_client_that_sends_first_and_reads_later_learns_why(
     server: Server, client: httpx.Client
 ) -> None:
     """Browsers do so: an answer that is reset under way would read as 'no answer'."""
-    assert client.post("/chat/0/items", content=b"x" * (1 << 20)).status_code == 413
+    for body in (b"x" * (1 << 20), iter([b"x" * 10_000] * 40)):  # counted, and in chunks
+        assert client.post("/chat/0/items", content=body).status_code == 413
     assert client.put("/chat/0/items", content=b"x" * (1 << 20)).status_code == 405
     assert client.get("/csrf").status_code == 200

@@ -9,13 +9,11 @@ import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labels import Label
-from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
-from realtalk.web.store import Store
 from realtalk.web.turn_labels import TurnLabels
 from studio_browser import CHAT, NEEDED, base_of, opened
-from studio_server import small_corpus
+from studio_server import open_studio, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -49,11 +47,10 @@ def odd_chats() -> tuple[Chat, ...]:
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
-    store = Store.open(tmp_path / "notes.sqlite")
     chats = (*small_corpus().chats, *odd_chats())
     labels = {c.id: TurnLabels({message.id: LABEL for message in c.messages}) for c in chats}
-    yield StudioSession(ChatLibrary(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
-    store.close()
+    with open_studio(tmp_path, Corpus("harbour", "realtalk", chats), labels) as made:
+        yield made
 
 
 def sizes(browser: Browser, server: Server, *wanted: tuple[int, str]) -> Iterator[Page]:
@@ -100,18 +97,6 @@ def test_all_measures_are_seen_wherever_a_message_stands(browser: Browser, serve
             expect(tip).to_be_visible()
             page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
             assert is_on_top(tip), (page.viewport_size, at, tip.bounding_box())
-
-
-def test_escape_leaves_the_search_and_brings_the_sessions_back(page: Page) -> None:
-    page.keyboard.press("/")
-    page.keyboard.type("cardam")
-    expect(page.locator("#hits mark")).to_have_text(["cardamom"])
-    expect(page.locator("#sessions")).to_be_hidden()
-    page.keyboard.press("Escape")
-    expect(page.locator("#search")).to_have_value("")
-    expect(page.locator("#hits")).to_be_hidden()
-    expect(page.locator("#sessions")).to_be_visible()
-    expect(page.locator("#search")).not_to_be_focused()
 
 
 # Every text that is seen against what is behind it, as WCAG 2 counts; what is disabled is exempt.
@@ -184,29 +169,30 @@ def test_every_text_has_contrast(browser: Browser, server: Server, studio: Studi
 
 
 def look(page: Page, server: Server) -> None:
+    press = page.keyboard.press
     base = base_of(server)
     readable(page, "library")
     page.locator("[data-open=person]").click()
     readable(page, "person")
-    page.keyboard.press("Escape")
+    press("Escape")
     page.goto(f"{base}chat/0")
     page.wait_for_selector("#panel .clash")
     page.locator("#m1 .ei").focus()
     readable(page, "measures")
-    page.keyboard.press("/")
+    press("/")
     page.keyboard.type("flat")
     page.wait_for_selector("#hits mark")
     readable(page, "hits")
-    page.keyboard.press("Escape")
+    press("Escape")
     page.locator("#questions summary").first.click()
     page.locator("#questions [data-pick]").first.click()
     page.locator("#m5 .bubble").click()
     readable(page, "picking")
-    page.keyboard.press("Escape")
+    press("Escape")
     for dialog in ("keys", "files"):
         page.locator(f"[data-open={dialog}]").click()
         readable(page, dialog)
-        page.keyboard.press("Escape")
+        press("Escape")
     for bad in ("false", "true"):
         page.evaluate(f"import('/static/talk.js').then((talk) => talk.toast('a line', {bad}))")
         expect(page.locator("#toast")).to_have_css("opacity", "1")

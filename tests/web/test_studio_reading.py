@@ -24,6 +24,7 @@ from realtalk.web.values import (
 )
 from refusals import refused
 from studio_server import SCRIPT, small_chat, small_corpus
+from text_tables import cases
 
 CATEGORIES = ("multi_hop", "temporal", "commonsense")
 
@@ -114,17 +115,15 @@ def test_search_finds_parts_of_scripts_without_spaces() -> None:
     assert index.search("อากาศ", 9).rows[0].place == 1
 
 
-@pytest.mark.parametrize(
-    ("query", "said", "marked"),
-    [
-        ("雨", "今日は雨ですね", "今日は\x02雨\x03ですね"),
-        ("電車 雨", "雨で電車が遅れた", "\x02雨\x03で\x02電車\x03が遅れた"),
-        ("بيت", "أنا في البَيت الآن", "أنا في ال\x02بَيت\x03 الآن"),
-        ("ספר", "הספר אצלי", "ה\x02ספר\x03 אצלי"),
-        ("हिन्दी", "मैं हिन्दी बोलता हूँ", "मैं \x02हिन्दी\x03 बोलता हूँ"),
-        ("기차", "KTX기차를 탔어", "KTX\x02기차\x03를 탔어"),
-    ],
-)
+@cases(r"""
+    query   | said                | marked
+    雨      | 今日は雨ですね      | "今日は\u0002雨\u0003ですね"
+    電車 雨 | 雨で電車が遅れた    | "\u0002雨\u0003で\u0002電車\u0003が遅れた"
+    بيت     | أنا في البَيت الآن   | "أنا في ال\u0002بَيت\u0003 الآن"
+    ספר     | הספר אצלי           | "ה\u0002ספר\u0003 אצלי"
+    हिन्दी   | मैं हिन्दी बोलता हूँ | "मैं \u0002हिन्दी\u0003 बोलता हूँ"
+    기차    | KTX기차를 탔어      | "KTX\u0002기차\u0003를 탔어"
+""")
 def test_search_looks_into_words_of_other_scripts(query: str, said: str, marked: str) -> None:
     """Also where another message begins with the word, and without the points of vowels."""
     index = MessageIndex(texts(f"{query.split(maxsplit=1)[0]} x", "हन्दी न", said))

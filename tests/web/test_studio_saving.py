@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from page_browser import seeing
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
@@ -29,30 +30,32 @@ def texts(studio: StudioSession) -> list[str]:
 
 
 def test_a_new_question_is_stored_with_its_first_word(page: Page, studio: StudioSession) -> None:
+    see = seeing(page)
+    press = page.keyboard.press
     page.set_viewport_size({"width": 1300, "height": 420})  # so that there is something to scroll
-    page.keyboard.press("q")
+    press("q")
     expect(page.locator("#questions textarea").first).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("n")  # the panel is drawn anew; the empty card stays
+    press("Escape")
+    press("n")  # the panel is drawn anew; the empty card stays
     expect(page.locator("#panel h3").first).to_contain_text("session 2")
-    expect(page.locator("#questions .card")).to_have_count(1)
-    page.keyboard.press("q")  # the same card, not another
-    expect(page.locator("#questions .card")).to_have_count(1)
+    see("#questions .card").to_have_count(1)
+    press("q")  # the same card, not another
+    see("#questions .card").to_have_count(1)
     assert studio.store.items(CHAT, "Ana") == []
     page.keyboard.type("x")
-    page.keyboard.press("Backspace")
-    page.keyboard.press("Tab")
-    expect(page.locator("#saved")).to_have_text("")
+    press("Backspace")
+    press("Tab")
+    see("#saved").to_have_text("")
     assert studio.store.items(CHAT, "Ana") == []
     page.keyboard.type("an answer")
-    expect(page.locator("#saved")).to_have_text("Saved")
+    see("#saved").to_have_text("Saved")
     (item,) = studio.store.items(CHAT, "Ana")
     assert (item.body["answer"], item.body["text"]) == ("an answer", "")
     page.locator("#questions [data-remove]").click()
-    expect(page.locator("#questions .card")).to_have_count(0)
+    see("#questions .card").to_have_count(0)
     page.locator("[data-new-question]").click()
     page.locator("#questions [data-remove]").click()
-    expect(page.locator("#questions .card")).to_have_count(0)
+    see("#questions .card").to_have_count(0)
 
 
 def changed_elsewhere(context: BrowserContext, server: Server, text: str) -> Page:
@@ -69,13 +72,14 @@ def test_two_tabs_lose_nothing(
     context: BrowserContext, server: Server, studio: StudioSession
 ) -> None:
     page = changed_elsewhere(context, server, "From the second tab")
+    see = seeing(page)
     page.locator("#questions textarea").first.fill("From the first tab")
-    expect(page.locator(".clash")).to_be_visible()
+    see(".clash").to_be_visible()
     texts = {item.body["text"] for item in studio.store.items(CHAT, "Ana")}
     assert texts == {"From the first tab", "From the second tab"}
     page.locator("[data-settle=this]").click()
-    expect(page.locator("#questions .card")).to_have_count(1)
-    expect(page.locator("#questions .asked")).to_have_text("From the first tab")
+    see("#questions .card").to_have_count(1)
+    see("#questions .asked").to_have_text("From the first tab")
 
 
 @pytest.mark.slow
@@ -84,17 +88,19 @@ def test_typing_goes_on_through_a_conflict(
 ) -> None:
     """The letters after it are no keys of the page (u, q and t are), and change one's own only."""
     page = changed_elsewhere(context, server, "theirs")
+    see = seeing(page)
+    write = page.keyboard.type
     page.bring_to_front()
     with page.expect_response(lambda answer: answer.status == 409):
-        page.keyboard.type(" mine")
-    page.keyboard.type(" quit ", delay=20)
-    page.keyboard.type("quote", delay=60)
-    expect(page.locator(".clash")).to_be_visible()
-    expect(page.locator("#saved")).to_have_text("Saved")
+        write(" mine")
+    write(" quit ", delay=20)
+    write("quote", delay=60)
+    see(".clash").to_be_visible()
+    see("#saved").to_have_text("Saved")
     texts = [item.body["text"] for item in studio.store.items(CHAT, "Ana")]
     assert sorted(texts) == ["Start mine quit quote", "theirs"]
     expect(page.locator("#questions .conflict textarea").first).to_be_focused()
-    expect(page.locator("#questions .conflict .asked")).to_have_text("Start mine quit quote")
+    see("#questions .conflict .asked").to_have_text("Start mine quit quote")
 
 
 @pytest.mark.slow
@@ -103,12 +109,13 @@ def test_what_cannot_be_saved_is_tried_until_it_can(
 ) -> None:
     """Without another key: the file is away, and comes back."""
     page = asked(context, server, "Kept")
+    see = seeing(page)
     studio.store.path.rename(studio.store.path.with_name("moved.sqlite"))
     page.keyboard.type(" lost")
-    expect(page.locator("#toast")).to_contain_text("nothing can be saved")
-    expect(page.locator("#saved")).to_have_text("Not saved, trying again…")
+    see("#toast").to_contain_text("nothing can be saved")
+    see("#saved").to_have_text("Not saved, trying again…")
     studio.store.path.with_name("moved.sqlite").rename(studio.store.path)
-    expect(page.locator("#saved")).to_have_text("Saved")
+    see("#saved").to_have_text("Saved")
     assert texts(studio) == ["Kept lost"]
 
 
@@ -123,17 +130,18 @@ def test_a_full_disk_is_said_and_nothing_typed_is_lost(
     context: BrowserContext, server: Server, studio: StudioSession
 ) -> None:
     page = asked(context, server, "Kept")
+    see = seeing(page)
     full(studio, True)
     long = "and a long thought. " * 190
     page.locator("#questions textarea").first.fill(long)
     page.locator(".new-event").first.fill("An event of some length. " * 155)
     page.keyboard.press("Enter")
-    expect(page.locator("#toast")).to_contain_text("the disk is full")
-    expect(page.locator("#saved")).to_have_text("Not saved, trying again…")
-    expect(page.locator(".waiting")).to_contain_text("An event of some length.")
+    see("#toast").to_contain_text("the disk is full")
+    see("#saved").to_have_text("Not saved, trying again…")
+    see(".waiting").to_contain_text("An event of some length.")
     full(studio, False)
-    expect(page.locator("#saved")).to_have_text("Saved")
-    expect(page.locator(".card.event")).to_have_count(1)
+    see("#saved").to_have_text("Saved")
+    see(".card.event").to_have_count(1)
     assert texts(studio) == [("An event of some length. " * 155).strip(), long]
 
 
@@ -142,19 +150,21 @@ def test_what_is_refused_stays_and_goes_along_with_the_next_change(
     context: BrowserContext, server: Server, studio: StudioSession
 ) -> None:
     page = asked(context, server, "Kept")
+    see = seeing(page)
+    press = page.keyboard.press
     area = page.locator("#questions textarea").first
     area.evaluate("(area) => area.removeAttribute('maxlength')")
     area.fill("x" * 4001)
-    page.keyboard.press("Tab")
-    expect(page.locator("#toast")).to_contain_text("longer than 4,000")
-    expect(page.locator("#saved")).to_have_text("Not saved")
+    press("Tab")
+    see("#toast").to_contain_text("longer than 4,000")
+    see("#saved").to_have_text("Not saved")
     page.set_viewport_size({"width": 1300, "height": 420})
-    page.keyboard.press("Escape")
-    page.keyboard.press("n")  # the panel is not drawn anew over it
-    expect(page.locator("#where")).to_contain_text("Session 2")
+    press("Escape")
+    press("n")  # the panel is not drawn anew over it
+    see("#where").to_contain_text("Session 2")
     expect(area).to_have_value("x" * 4001)
     area.fill("short enough")
-    expect(page.locator("#saved")).to_have_text("Saved")
+    see("#saved").to_have_text("Saved")
     assert texts(studio) == ["short enough"]
 
 
@@ -178,20 +188,21 @@ def test_an_older_copy_of_the_file_loses_nothing_that_is_on_the_page(
     context: BrowserContext, server: Server, studio: StudioSession, tmp_path: Path
 ) -> None:
     page = asked(context, server, "First")
+    see = seeing(page)
     older = copied(studio, tmp_path / "older.sqlite")
     page.keyboard.type(" second")
-    expect(page.locator("#saved")).to_have_text("Saved")
+    see("#saved").to_have_text("Saved")
     put_back(studio, older)
     assert texts(studio) == ["First"]
     page.keyboard.type(" third")
-    expect(page.locator(".clash")).to_be_visible()
-    expect(page.locator("#saved")).to_have_text("Saved")
+    see(".clash").to_be_visible()
+    see("#saved").to_have_text("Saved")
     assert texts(studio) == ["First", "First second third"]
     for path in ("panel", "review", "export?layout=realtalk"):
         answer = context.request.get(f"{base_of(server)}chat/0/{path}")
         assert answer.status == 200, path
     page.locator("[data-settle=this]").click()
-    expect(page.locator("#questions .card")).to_have_count(1)
+    see("#questions .card").to_have_count(1)
     assert texts(studio) == ["First second third"]
 
 
@@ -200,6 +211,7 @@ def test_a_page_outlives_its_server(browser: Browser, tmp_path: Path) -> None:
     notes = tmp_path / "notes.sqlite"
     context = browser.new_context(viewport={"width": 1300, "height": 800})
     page = context.new_page()
+    see = seeing(page)
     with run_studio("sample", notes, "--annotator", "Ana") as first:
         port = str(urlsplit(first.url).port)
         page.goto(first.url)
@@ -208,13 +220,13 @@ def test_a_page_outlives_its_server(browser: Browser, tmp_path: Path) -> None:
         page.wait_for_selector("#panel h3")
         page.keyboard.press("q")
         page.keyboard.type("Typed before")
-        expect(page.locator("#saved")).to_have_text("Saved")
+        see("#saved").to_have_text("Saved")
         first.kill()
     page.locator("#questions textarea").first.fill("Typed while nobody listened")
-    expect(page.locator("#saved")).to_contain_text("Not saved")
+    see("#saved").to_contain_text("Not saved")
     with run_studio("sample", notes, "--annotator", "Ana", "--port", port) as second:
         context.new_page().goto(second.url)  # the new link lets the old page in again
-        expect(page.locator("#saved")).to_have_text("Saved", timeout=20_000)
+        see("#saved").to_have_text("Saved", timeout=20_000)
     store = Store.open(notes)
     (item,) = store.items("Chat_1_Mara_Theo", "Ana")
     store.close()

@@ -21,31 +21,18 @@ from realtalk.web.library import ChatLibrary
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store
-from realtalk.web.turn_labels import TurnLabels
 from refusals import refused
-from studio_server import SCRIPT, entered, new_item, small_corpus
+from studio_server import SCRIPT, entered, new_item, open_studio, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
 
+pytest_plugins = ["studio_pages"]
+
+
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
-    store = Store.open(tmp_path / "notes.sqlite")
-    yield StudioSession(
-        ChatLibrary(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": TurnLabels()}
-    )
-    store.close()
-
-
-@pytest.fixture
-def server(studio: StudioSession) -> Iterator[Server]:
-    with Server.start(studio) as running:
-        yield running
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[httpx.Client]:
-    with entered(server.url) as made:
+    with open_studio(tmp_path) as made:
         yield made
 
 
@@ -150,18 +137,6 @@ def test_chat_text_is_escaped_everywhere(client: httpx.Client) -> None:
         page = client.get(path).text
         assert "<script>document" not in page and "<img src=x" not in page, path
         assert "<b>Bo</b>" not in page
-
-
-def test_bodies_are_bounded(client: httpx.Client) -> None:
-    assert client.post("/chat/0/items", content=b"x" * 200_000).status_code == 413
-
-    def endless() -> Iterator[bytes]:
-        for _ in range(40):
-            yield b"x" * 10_000
-
-    assert client.post("/chat/0/items", content=endless()).status_code == 413
-    large = new_item("question", {"text": "x" * 5000}, "request-1")
-    assert client.post("/chat/0/items", json=large).status_code == 400
 
 
 def test_a_failure_is_logged_without_text(

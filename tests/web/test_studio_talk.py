@@ -14,6 +14,7 @@ from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.api.pages import open_desk
 from realtalk.formats.opening import open_reading
+from realtalk.web.session import StudioSession
 from refusals import refused
 from studio_server import SCRIPT, entered
 from talk_rooms import Piecemeal, talk_studio
@@ -21,19 +22,19 @@ from talk_rooms import Piecemeal, talk_studio
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
 
+pytest_plugins = ["studio_pages"]
+
+
+@pytest.fixture
+def studio(tmp_path: Path, solver: Piecemeal) -> Iterator[StudioSession]:
+    made = talk_studio(tmp_path, solver)
+    yield made
+    made.close()
+
+
 @pytest.fixture
 def solver() -> Piecemeal:
     return Piecemeal()
-
-
-@pytest.fixture
-def client(tmp_path: Path, solver: Piecemeal) -> Iterator[httpx.Client]:
-    from realtalk.web.serving import Server
-
-    studio = talk_studio(tmp_path, solver)
-    with Server.start(studio) as server, entered(server.url) as made:
-        yield made
-    studio.close()
 
 
 def said(answer: httpx.Response) -> list[dict[str, Any]]:

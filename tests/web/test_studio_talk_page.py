@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from axe_checks import assert_nothing_bars, on_a_phone
+from page_browser import seeing
 from realtalk.formats.opening import open_reading
 from realtalk.web.serving import Server
 from realtalk.web.session import StudioSession
@@ -43,14 +44,16 @@ def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterato
 
 
 def test_a_talk_by_keyboard_alone(page: Page, tmp_path: Path, solver: Piecemeal) -> None:
-    expect(page.locator("#asks")).to_contain_text("Are you Ines")
-    expect(page.locator("#asks")).to_be_focused()
+    see = seeing(page)
+    write = page.keyboard.type
+    see("#asks").to_contain_text("Are you Ines")
+    see("#asks").to_be_focused()
     press = page.keyboard.press
     press("Tab")
     press("Enter")  # I am Ines
     box = page.locator("textarea")
     expect(box).to_be_focused()
-    page.keyboard.type(SCRIPT)
+    write(SCRIPT)
     press("Enter")
     bubbles = page.locator("#said .bubble")
     expect(bubbles).to_have_count(2)
@@ -59,10 +62,10 @@ def test_a_talk_by_keyboard_alone(page: Page, tmp_path: Path, solver: Piecemeal)
     assert page.title() != "owned"
     send = page.get_by_role("button", name="Send")
     expect(send).to_be_enabled()  # the reply is kept
-    page.keyboard.type("wait")
+    write("wait")
     press("Enter")
     expect(bubbles).to_have_count(4)
-    page.keyboard.type("not yet")
+    write("not yet")
     press("Enter")  # nothing is sent while a reply is written
     expect(bubbles).to_have_count(4)
     expect(send).to_be_disabled()

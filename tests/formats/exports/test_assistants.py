@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
-from realtalk.chat import Attachment, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
+from shown import check
 
 Fields = dict[str, Any]
 
@@ -67,22 +66,33 @@ def test_what_chatgpt_showed(tmp_path: Path) -> None:
     (tmp_path / "conversations.json").write_text(json.dumps([SOUP, LATER, 7]))
     (tmp_path / "user.json").write_text('{"email": "a@x.org"}')
     (tmp_path / "chat.html").write_text(f"<html><script>var jsonData = {json.dumps([SOUP])};")
-    reading = read(tmp_path, "chatgpt", timezone="Europe/Athens")
-    soup, later = reading.corpus.chats
-    assert (soup.id, soup.speakers, later.id) == ("Soup", ("Me", "gpt-4o", "auto"), "Untitled")
-    assert [(m.speaker, m.text) for m in soup.messages] == [
-        ("Me", "how much salt?\nand aloud"),
-        ("gpt-4o", "a pinch"),
-        ("gpt-4o", ""),
-        ("auto", "a picture:  there"),
-    ]
-    question, _, drawn, _ = soup.messages
-    assert question.attachments == (Attachment("image", "pot.jpg", "file-1"),)
-    assert drawn.attachments == (Attachment("image", url="sediment://file_7"),)
-    assert question.time == datetime(2024, 5, 1, 10, 30, 0, 500000)
     # Seven messages and notices more, two in another branch, and the 7 that is no conversation.
-    assert str(reading.ledger) == "14 entries = 5 in messages + 6 system + 3 left over"
-    assert reading.notes == ("messages in branches that were not shown, left over: 2",)
+    check(
+        read(tmp_path, "chatgpt", timezone="Europe/Athens"),
+        """
+        Soup (Me, gpt-4o, auto)
+        session 1, 2024-05-01 10:30:00.500000
+        D1:1 2024-05-01 10:30:00.500000 Me: how much salt?⏎and aloud
+            image pot.jpg file-1
+            {"id":"n1"}
+        D1:2 2024-05-01 10:30:00.500000 gpt-4o: a pinch
+            {"id":"n3"}
+        D1:3 2024-05-01 10:30:00.500000 gpt-4o:
+            image  sediment://file_7
+            {"id":"n8"}
+        D1:4 2024-05-01 10:30:00.500000 auto: a picture:  there
+            {"id":"n9"}
+        Untitled (Me)
+        session 1, 2024-05-01 10:30:00.500000
+        D1:1 2024-05-01 10:30:00.500000 Me: hello?
+            {"id":"n1"}
+        14 entries = 5 in messages + 6 system + 3 left over
+        conversations.json[0]: in a branch that was not shown
+        conversations.json[0]: in a branch that was not shown
+        conversations.json[2]: not an object
+        messages in branches that were not shown, left over: 2
+        """,
+    )
 
 
 def test_the_page_and_the_zip_say_the_same(tmp_path: Path) -> None:
@@ -133,28 +143,34 @@ BREAD = {
 
 def test_what_claude_showed(tmp_path: Path) -> None:
     # Before there were blocks, a message had its text only; and no links, so no branches.
-    old = [
-        {"uuid": "o", "sender": "human", "text": "hi", "created_at": "2023-08-01T07:30:00+00:00"}
-    ]
-    value = [BREAD, {"uuid": "c2", "name": "", "model": "claude-2", "chat_messages": old}]
-    (tmp_path / "conversations.json").write_text(json.dumps(value))
+    old = """[{"uuid": "o", "sender": "human", "text": "hi",
+        "created_at": "2023-08-01T07:30:00+00:00"}]"""
+    other = {"uuid": "c2", "name": "", "model": "claude-2", "chat_messages": json.loads(old)}
+    (tmp_path / "conversations.json").write_text(json.dumps([BREAD, other]))
     (tmp_path / "users.json").write_text('[{"uuid": "a", "full_name": "Ann"}]')
-    reading = read(tmp_path, "claude")
-    bread, other = reading.corpus.chats
-    assert [(m.speaker, m.text) for m in bread.messages] == [
-        ("Me", "how long?"),
-        ("Claude", "an hour"),
-        ("Claude", "rest it"),
-    ]
-    first, answer, last = bread.messages
-    assert first.attachments == (Attachment("file", "pasted text"),)
-    assert answer.attachments == (Attachment("image", "a.png", "f"),)
-    assert unpack_extra(last.extra) == {"id": "5", "tools": ["web_search"]}
-    assert other.messages[0].time == datetime(2023, 8, 1, 7, 30)
-    assert str(reading.ledger) == "6 entries = 4 in messages + 1 system + 1 left over"
-    assert reading.notes == ("messages in branches that were not shown, left over: 1",)
-    BREAD["current_leaf_message_uuid"] = "2"
-    (tmp_path / "conversations.json").write_text(json.dumps({"conversations": [BREAD]}))
+    check(
+        read(tmp_path, "claude"),
+        """
+        Bread (Me, Claude)
+        session 1, 2024-05-01 07:31:00.123456
+        D1:1 2024-05-01 07:31:00.123456 Me: how long?
+            file pasted text
+            {"id":"1"}
+        D1:2 2024-05-01 07:33:00.123456 Claude: an hour
+            image a.png f
+            {"id":"3"}
+        D1:3 2024-05-01 07:35:00.123456 Claude: rest it
+            {"id":"5","tools":["web_search"]}
+        Untitled (Me)
+        session 1, 2023-08-01 07:30:00
+        D1:1 2023-08-01 07:30:00 Me: hi
+            {"id":"o"}
+        6 entries = 4 in messages + 1 system + 1 left over
+        conversations.json[0][1]: in a branch that was not shown
+        messages in branches that were not shown, left over: 1
+        """,
+    )
+    branch = BREAD | {"current_leaf_message_uuid": "2"}
+    (tmp_path / "conversations.json").write_text(json.dumps({"conversations": [branch]}))
     [chat] = read(tmp_path, "claude").corpus.chats
-    del BREAD["current_leaf_message_uuid"]
     assert [m.text for m in chat.messages] == ["how long?", "a day"]

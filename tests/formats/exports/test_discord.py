@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from realtalk.chat import Message, unpack_extra
+import exported
+from exported import messages
+from realtalk.chat import unpack_extra
 from realtalk.formats.exports.discord import FORMAT
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from shown import check
+from text_tables import cases
 
 ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
 BO = {"id": "2", "name": "bo", "nickname": "Bo", "isBot": False}
@@ -45,21 +48,12 @@ def export(*items: Any) -> dict[str, Any]:
     }
 
 
-def read(folder: Path, files: dict[str, str], options: ReadOptions | None = None) -> ReadCorpus:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-    source = Source.open(folder / next(iter(files)) if len(files) == 1 else folder)
-    assert FORMAT.sniff(source)
-    return FORMAT.read(source, options or ReadOptions())
+def read(folder: Path, files: dict[str, str], **options: Any) -> ReadCorpus:
+    return exported.read(folder, files, "discord", **options)
 
 
-def read_json(folder: Path, *items: Any, options: ReadOptions | None = None) -> ReadCorpus:
-    return read(folder, {"general.json": json.dumps(export(*items))}, options)
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+def read_json(folder: Path, *items: Any, **options: Any) -> ReadCorpus:
+    return read(folder, {"general.json": json.dumps(export(*items))}, **options)
 
 
 def test_messages_replies_and_what_nobody_wrote(tmp_path: Path) -> None:
@@ -104,13 +98,15 @@ def test_notices_by_their_type(tmp_path: Path, kinds: str) -> None:
     assert (ledger.in_messages, ledger.system) == (1, len(notices))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *("Pinned a message.", "Joined the server.", "Started a call that lasted 1,204 minutes."),
-        *("Added Bo to the group.", "Changed the channel name: flowers", "Started a thread."),
-    ],
-)
+@cases("""
+    words
+    Pinned a message.
+    Joined the server.
+    Started a call that lasted 1,204 minutes.
+    Added Bo to the group.
+    Changed the channel name: flowers
+    Started a thread.
+""")
 def test_notices_in_a_table(tmp_path: Path, words: str) -> None:
     table = (
         "AuthorID,Author,Date,Content,Attachments,Reactions\n"
@@ -169,22 +165,20 @@ def test_parts_of_a_channel_are_joined_and_overlaps_taken_once(tmp_path: Path) -
 def test_times_keep_their_written_clock_unless_a_zone_is_asked_for(tmp_path: Path) -> None:
     item = entry(1, timestamp="2024-05-01T09:30:00+02:00")
     assert messages(read_json(tmp_path, item))[0].time == datetime(2024, 5, 1, 9, 30)
-    [zoned] = messages(read_json(tmp_path, item, options=ReadOptions(timezone="UTC")))
+    [zoned] = messages(read_json(tmp_path, item, timezone="UTC"))
     assert zoned.time == datetime(2024, 5, 1, 7, 30)
 
 
-@pytest.mark.parametrize(
-    ("date", "expected"),
-    [
-        ("2024-05-13T09:30:00.0000000+00:00", datetime(2024, 5, 13, 9, 30)),
-        ("13-May-24 09:30 PM", datetime(2024, 5, 13, 21, 30)),
-        ("05/13/2024 12:05 AM", datetime(2024, 5, 13, 0, 5)),
-        ("13/05/2024 21:30", datetime(2024, 5, 13, 21, 30)),
-        ("13.05.2024 21:30:07", datetime(2024, 5, 13, 21, 30, 7)),
-        ("soon", None),
-    ],
-)
-def test_csv(tmp_path: Path, date: str, expected: datetime | None) -> None:
+@cases("""
+    date                              | expected
+    2024-05-13T09:30:00.0000000+00:00 | 2024-05-13 09:30:00
+    13-May-24 09:30 PM                | 2024-05-13 21:30:00
+    05/13/2024 12:05 AM               | 2024-05-13 00:05:00
+    13/05/2024 21:30                  | 2024-05-13 21:30:00
+    13.05.2024 21:30:07               | 2024-05-13 21:30:07
+    soon                              | None
+""")
+def test_csv(tmp_path: Path, date: str, expected: str) -> None:
     text = (
         "AuthorID,Author,Date,Content,Attachments,Reactions\r\n"
         f'"1","ann#0001","{date}","one, ""two""\nthree","https://cdn/a.png,https://cdn/b.zip",'
@@ -194,11 +188,11 @@ def test_csv(tmp_path: Path, date: str, expected: datetime | None) -> None:
     reading = read(tmp_path, {"general.csv": text})
     [message] = messages(reading)
     assert (message.speaker, message.text) == ("ann#0001", 'one, "two"\nthree')
-    assert message.time == expected
+    assert str(message.time) == expected
     assert [file.kind for file in message.attachments] == ["image", "file"]
     assert [r["count"] for r in unpack_extra(message.extra)["reactions"]] == [2, 1]
     assert len(reading.ledger.leftovers) == 1
-    assert bool(reading.notes) == (expected is None)
+    assert bool(reading.notes) == (expected == "None")
 
 
 def test_the_data_package(tmp_path: Path) -> None:
@@ -230,6 +224,8 @@ def test_the_data_package(tmp_path: Path) -> None:
         4 entries = 3 in messages + 0 system + 1 left over
         Messages/c123/messages.json, [2]: not an object
         a Discord data package holds its owner's messages only
+        not read, though it could be a chat: Messages/c123/channel.json (not recognised); read
+            it alone to see why
         """,
     )
     tokyo = messages(FORMAT.read(Source.open(tmp_path), ReadOptions(timezone="Asia/Tokyo")))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 import exported
 from exported import messages
-from realtalk.chat import Attachment, unpack_extra
 from realtalk.formats.reading import ReadCorpus
+from shown import check
 
 TEXT = """May 17, 2022  5:29:42 PM (Read by you after 5 seconds)
 Mara
@@ -86,30 +85,24 @@ def read(folder: Path, name: str, text: str) -> ReadCorpus:
 
 
 def test_text(tmp_path: Path) -> None:
-    reading = read(tmp_path, "+15550100.txt", TEXT)
-    found = messages(reading)
-    assert [(m.speaker, m.time, m.text) for m in found] == [
-        ("Me", datetime(2022, 5, 17, 0, 32), "the other neighbours"),
-        ("Mara", datetime(2022, 5, 17, 17, 29, 42), "did you sleep\n\nat all?"),
-        ("Me", datetime(2022, 5, 17, 17, 31), "no\nnot a minute"),
-        ("Theo", datetime(2022, 5, 17, 17, 33), "look"),
-        ("Theo", datetime(2022, 5, 17, 17, 34), ""),
-    ]
-    edited, first, answer, files, unsent = found
-    assert edited.edited
-    assert answer.reply_to == first.id
-    assert [(mark["emoji"], mark["by"]) for mark in unpack_extra(first.extra)["reactions"]] == [
-        ("❤️", ["Me"]),
-        ("🎉", ["Theo"]),
-        ("sticker", ["Theo"]),
-    ]
-    assert [(file.kind, file.name, file.caption) for file in files.attachments] == [
-        ("image", "3.heic", ""),
-        ("audio", "voice.caf", "hear this"),
-    ]
-    assert unsent.deleted
-    assert reading.corpus.chats[0].id == "+15550100"
-    assert str(reading.ledger) == "45 lines = 30 in messages + 15 system + 0 left over"
+    check(
+        read(tmp_path, "+15550100.txt", TEXT),
+        """
+        +15550100 (Me, Mara, Theo)
+        session 1, 2022-05-17 00:32:00
+        D1:1 2022-05-17 00:32:00 Me, edited: the other neighbours
+        session 2, 2022-05-17 17:29:42
+        D2:1 2022-05-17 17:29:42 Mara: did you sleep⏎⏎at all?
+            {"id":"1","reactions":[{"by":["Me"],"count":1,"emoji":"❤️"},{"by":["Theo"],"count":1
+            ,"emoji":"🎉"},{"by":["Theo"],"count":1,"emoji":"sticker"}]}
+        D2:2 2022-05-17 17:31:00 Me, to D2:1: no⏎not a minute
+        D2:3 2022-05-17 17:33:00 Theo: look
+            image 3.heic attachments/12/3.heic
+            audio voice.caf /Users/me/Library/Messages/Attachments/1/voice.caf hear this
+        D2:4 2022-05-17 17:34:00 Theo, deleted:
+        45 lines = 30 in messages + 15 system + 0 left over
+        """,
+    )
 
 
 def test_an_answer_that_stands_in_a_thread_only_is_a_message(tmp_path: Path) -> None:
@@ -177,28 +170,33 @@ def test_html(tmp_path: Path) -> None:
         + bubble("F-6", "10:35:00 PM", "Theo", unsent)
         + bubble("G-7", "10:36:00 PM", "Theo", after='<span class="shareplay">Ended</span>')
     )
-    reading = read(tmp_path, "Drills.html", page)
-    found = messages(reading)
-    assert [(m.speaker, m.text) for m in found] == [
-        ("Mara", "did you\nsleep <3"),
-        ("Me", "not a minute"),
-        ("Me", "the neighbours"),
-        ("Theo", "look"),
-        ("Theo", "https://example.org"),
-        ("Theo", ""),
-    ]
-    assert found[0].time == datetime(2022, 5, 17, 17, 29, 42)
-    assert found[1].reply_to == found[0].id
-    assert [mark["emoji"] for mark in unpack_extra(found[0].extra)["reactions"]] == ["❤️", "sticker"]
-    assert [m.edited for m in found] == [False, False, True, False, False, False]
-    assert [(file.kind, file.caption) for file in found[3].attachments] == [
-        *(("image", ""), ("audio", "hear this"), ("file", ""), ("sticker", ""), ("media", ""))
-    ]
-    assert found[4].attachments == (
-        Attachment("link", "example.org", "https://example.org", "Drills"),
+    check(
+        read(tmp_path, "Drills.html", page),
+        """
+        Drills (Mara, Me, Theo)
+        session 1, 2022-05-17 17:29:42
+        D1:1 2022-05-17 17:29:42 Mara: did you⏎sleep <3
+            {"id":"A-1","reactions":[{"by":["Me"],"count":1,"emoji":"❤️"},{"by":["Theo"],"count"
+            :1,"emoji":"sticker"}]}
+        D1:2 2022-05-17 17:31:00 Me, to D1:1: not a minute
+            {"id":"B-2"}
+        D1:3 2022-05-17 22:32:00 Me, edited: the neighbours
+            {"id":"C-3"}
+        D1:4 2022-05-17 22:33:00 Theo: look
+            image 1.heic attachments/1.heic
+            audio a.caf a.caf hear this
+            file b.pdf b.pdf
+            sticker s.heic s.heic
+            media
+            {"id":"D-4"}
+        D1:5 2022-05-17 22:34:00 Theo: https://example.org
+            link example.org https://example.org Drills
+            {"id":"E-5"}
+        D1:6 2022-05-17 22:35:00 Theo, deleted:
+            {"id":"F-6"}
+        9 entries = 6 in messages + 3 system + 0 left over
+        """,
     )
-    assert found[5].deleted
-    assert str(reading.ledger) == "9 entries = 6 in messages + 3 system + 0 left over"
 
 
 @pytest.mark.parametrize("ending", ["txt", "html"])

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
-from realtalk.chat import Attachment, unpack_extra
 from realtalk.formats.exports.imessage import typed_text
 from realtalk.formats.limits import VARIABLE
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from refusals import refused
+from shown import check
 from written_apple import database, styled
 
 # Times count from 2001; 674501382 is 2022-05-17 17:29:42.
@@ -77,32 +76,33 @@ def kept(tmp_path: Path) -> Path:
 
 
 def test_conversations(kept: Path) -> None:
-    reading = read(kept)
-    pair, group = reading.corpus.chats
-    assert (pair.id, pair.speakers) == ("+15550100", ("+15550100", "Me"))
-    assert [(m.speaker, m.text) for m in pair.messages] == [
-        ("+15550100", "did you sleep"),
-        ("Me", f"look {'é' * 100}"),
-        ("+15550100", "by SMS"),
-        ("+15550100", "from whom?"),
-    ]
-    first, answer, *_ = pair.messages
-    assert first.time == datetime(2022, 5, 17, 17, 29, 43)
-    assert pair.messages[2].time == datetime(2022, 5, 17, 17, 29, 48)
-    assert answer.reply_to == first.id
-    assert answer.attachments == (
-        Attachment("image", "b.heic", "~/Library/Messages/Attachments/a/b.heic"),
+    check(
+        read(kept),
+        """
+        +15550100 (+15550100, Me)
+            {"authors":{"+15550100":"+15550100"},"participants":["+15550100"]}
+        session 1, 2022-05-17 17:29:43
+        D1:1 2022-05-17 17:29:43 +15550100: did you sleep
+            {"id":"g1"}
+        D1:2 2022-05-17 17:29:44 Me, to D1:1: look ééééééééééééééééééééééééééééééééééééééééééééé
+            ééééééééééééééééééééééééééééééééééééééééééééééééééééééé
+            image b.heic ~/Library/Messages/Attachments/a/b.heic
+            {"id":"g2","reactions":[{"by":["+15550100"],"count":1,"emoji":"🎉"}]}
+        D1:3 2022-05-17 17:29:48 +15550100: by SMS
+            {"id":"g6"}
+        D1:4 2022-05-17 17:29:53 +15550100: from whom?
+            {"id":"g11"}
+        Drills (theo@example.org) {"authors":{"theo@example.org":"theo@example.org"},"participan
+            ts":["+15550100","theo@example.org"]}
+        session 1, 2022-05-17 17:29:49
+        D1:1 2022-05-17 17:29:49 theo@example.org, edited: in a group
+            {"id":"g7"}
+        D1:2 2022-05-17 17:29:51 theo@example.org, deleted:
+            {"id":"g9"}
+        11 entries = 6 in messages + 4 system + 1 left over
+        chat.db, message 10: neither text nor attachment
+        """,
     )
-    assert unpack_extra(answer.extra)["reactions"] == [
-        {"emoji": "🎉", "count": 1, "by": ["+15550100"]}
-    ]
-    assert group.id == "Drills"
-    assert [(m.text, m.edited, m.deleted) for m in group.messages] == [
-        ("in a group", True, False),
-        ("", False, True),
-    ]
-    assert str(reading.ledger) == "11 entries = 6 in messages + 4 system + 1 left over"
-    assert [left.where for left in reading.ledger.leftovers] == ["chat.db, message 10"]
 
 
 def test_an_older_copy_beside_it_undoes_no_reaction(kept: Path) -> None:

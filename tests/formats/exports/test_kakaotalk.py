@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.chat import Message
-from realtalk.formats.opening import open_reading
+import exported
+from exported import messages
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.source import ending
 from shown import check, renamed
+from text_tables import cases
 
 PC = """마라,테오 님과 카카오톡 대화
 저장한 날짜 : 2024-05-03 15:05:11
@@ -78,15 +79,7 @@ MAC = """Date,User,Message
 
 
 def read(folder: Path, text: str, name: str = "KakaoTalkChats.txt") -> ReadCorpus:
-    path = folder / name
-    path.write_text(text, "utf-8")
-    opened = open_reading(path)
-    assert opened.format == "kakaotalk"
-    return opened.reading
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+    return exported.read(folder, {name: text}, "kakaotalk")
 
 
 def test_a_pc(tmp_path: Path) -> None:
@@ -226,15 +219,13 @@ def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> No
     )
 
 
-@pytest.mark.parametrize(
-    ("title", "day", "clock"),
-    [
-        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 PM"),
-        ("Theo KakaoTalk Chats with Mara", "Wednesday, 1 May 2024", "15:06"),
-        ("Mara with KakaoTalk Chats", "2024년 5월 1일 수요일", "PM 3:06"),
-        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 p.m."),
-    ],
-)
+@cases("""
+    title                          | day                    | clock
+    Mara with KakaoTalk Chats      | Wednesday, May 1, 2024 | 3:06 PM
+    Theo KakaoTalk Chats with Mara | Wednesday, 1 May 2024  | 15:06
+    Mara with KakaoTalk Chats      | 2024년 5월 1일 수요일  | PM 3:06
+    Mara with KakaoTalk Chats      | Wednesday, May 1, 2024 | 3:06 p.m.
+""")
 def test_english_pcs(tmp_path: Path, title: str, day: str, clock: str) -> None:
     lines = [
         title,

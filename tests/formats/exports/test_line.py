@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from realtalk.chat import Attachment, Message
-from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadCorpus, ReadOptions
+import exported
+from exported import messages
+from realtalk.chat import Attachment
+from realtalk.formats.reading import ReadCorpus
 from realtalk.text.written_days import day_of, shares_order
 from refusals import refused
 from shown import check
+from text_tables import cases
 
 ENGLISH = """[LINE] Chat history with Mara
 Saved on: 2024/05/03 15:05
@@ -45,18 +48,8 @@ sleep
 """
 
 
-def read(
-    folder: Path, text: str, name: str = "talk.txt", options: ReadOptions | None = None
-) -> ReadCorpus:
-    path = folder / name
-    path.write_text(text, "utf-8")
-    opened = open_reading(path, options=options)
-    assert opened.format == "line"
-    return opened.reading
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+def read(folder: Path, text: str, name: str = "talk.txt", **options: Any) -> ReadCorpus:
+    return exported.read(folder, {name: text}, "line", **options)
 
 
 def test_english(tmp_path: Path) -> None:
@@ -79,20 +72,18 @@ def test_english(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("title", "saved", "day", "clock", "sent"),
-    [
-        ("Maraとのトーク履歴", "保存日時：2024/05/03 15:05", "2024/05/01(水)", "15:05", "写真"),
-        ("Maraのトーク履歴", "保存日時：R6/05/03 15:05", "R6/05/01(水)", "午後3:05", "画像"),
-        ("與Mara的聊天記錄", "儲存日期：2024/05/03 15:05", "2024/05/01（三）", "下午03:05", "照片"),
-        ("与Mara的聊天记录", "保存日期：2024/5/3 15:05", "2024/5/1（周三）", "15:05", "图片"),
-        ("Mara님과의 대화", "저장: 24.05.03 15:05", "2024년 5월 1일 수요일", "오후 03:05", "사진"),
-        ("ประวัติการแชทกับ Mara", "บันทึกวันที่ 03/05/2567 15:05", "พ. 01/05/2567", "15:05", "รูป"),
-        ("Chat history with Mara", "On: 05/03/2024, 15:05", "Wed, 05/01/2024", "3:05PM", "Photo"),
-        ("Chat history with Mara", "On: 03/05/2024 15:05", "Wed, 01/05/2024", "3:05 PM", "Photo"),
-        ("Chat history with Mara", "On: 24/05/03 15:05", "2024.05.01 Wednesday", "15:05", "Photo"),
-    ],
-)  # fmt: skip
+@cases("""
+    title                  | saved | day | clock | sent
+    Maraとのトーク履歴     | 保存日時：2024/05/03 15:05 | 2024/05/01(水) | 15:05 | 写真
+    Maraのトーク履歴       | 保存日時：R6/05/03 15:05 | R6/05/01(水) | 午後3:05 | 画像
+    與Mara的聊天記錄       | 儲存日期：2024/05/03 15:05 | 2024/05/01（三） | 下午03:05 | 照片
+    与Mara的聊天记录       | 保存日期：2024/5/3 15:05 | 2024/5/1（周三） | 15:05 | 图片
+    Mara님과의 대화        | 저장: 24.05.03 15:05 | 2024년 5월 1일 수요일 | 오후 03:05 | 사진
+    ประวัติการแชทกับ Mara  | บันทึกวันที่ 03/05/2567 15:05 | พ. 01/05/2567 | 15:05 | รูป
+    Chat history with Mara | On: 05/03/2024, 15:05 | Wed, 05/01/2024 | 3:05PM | Photo
+    Chat history with Mara | On: 03/05/2024 15:05 | Wed, 01/05/2024 | 3:05 PM | Photo
+    Chat history with Mara | On: 24/05/03 15:05 | 2024.05.01 Wednesday | 15:05 | Photo
+""")
 def test_languages(tmp_path: Path, title: str, saved: str, day: str, clock: str, sent: str) -> None:
     lines = (f"[LINE] {title}", saved, "", day, f"{clock}\tMara\t[{sent}]", f"{clock}\tTheo\thi")
     check(
@@ -151,19 +142,21 @@ def test_dates_that_nothing_decides_are_noted(tmp_path: Path) -> None:
     reading = read(tmp_path, text)
     assert messages(reading)[0].time == datetime(2024, 5, 1, 15, 5)
     assert any("dmy or mdy" in note for note in reading.notes)
-    reading = read(tmp_path, text, options=ReadOptions(dates="mdy"))
+    reading = read(tmp_path, text, dates="mdy")
     assert messages(reading)[0].time == datetime(2024, 1, 5, 15, 5)
     assert not reading.notes
 
 
 def test_a_diary_is_no_chat(tmp_path: Path) -> None:
-    path = tmp_path / "diary.txt"
-    path.write_text("2024-05-01\n15:05 went for a walk\n16:00 came home again\n", "utf-8")
     with refused("unknown-format"):
-        open_reading(path)
+        read(tmp_path, "2024-05-01\n15:05 went for a walk\n16:00 came home again\n", "diary.txt")
 
 
-@pytest.mark.parametrize(("tab", "other"), [("\t", "Theo Lund"), ("", "Nobody")])
+@cases(r"""
+    tab  | other
+    "\t" | Theo Lund
+    ""   | Nobody
+""")
 def test_a_text_that_begins_with_an_empty_line(tmp_path: Path, tab: str, other: str) -> None:
     """Also where the tab was cut off."""
     added = f"00:02\tMara{tab}\n\nslept well\n00:03\tMara{tab}\n00:04\t{other}{tab}\n\n"

@@ -13,12 +13,14 @@ import pytest
 
 import exported
 from exported import messages, texts
-from realtalk.chat import Attachment, unpack_extra
+from realtalk.chat import Attachment
 from realtalk.formats.exports.meta import repair
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.registry import detect
 from realtalk.formats.source import Source
+from shown import check
+from text_tables import cases
 
 START = 1714548600000
 
@@ -51,18 +53,16 @@ def read(folder: Path, export: Any, **options: Any) -> ReadCorpus:
     return exported.read(folder, {"facebook-message_1.json": export}, "messenger", **options)
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "expected"),
-    [
-        ("message_1.json", {}, "instagram"),
-        ("message_1.json", {"joinable_mode": {"mode": 1}, "magic_words": []}, "instagram"),
-        ("message_1.json", {"thread_type": "Regular"}, "messenger"),
-        ("your_instagram_activity/messages/inbox/a_1/message_1.json", {"ip": "x"}, "instagram"),
-        ("your_facebook_activity/messages/inbox/a_1/message_1.json", {}, "messenger"),
-        # A link of Instagram's in a chat of Messenger's does not mislead.
-        ("message_1.json", {"ip": "https://www.instagram.com/p/1"}, "messenger"),
-    ],
-)
+@cases("""
+    name                   | values                 | expected
+    message_1.json         | {}                     | instagram
+    message_1.json         | {"joinable_mode": {"mode": 1}, "magic_words": []} | instagram
+    message_1.json         | {"thread_type": "Regular"} | messenger
+    your_instagram_activity/messages/inbox/a_1/message_1.json | {"ip": "x"}            | instagram
+    your_facebook_activity/messages/inbox/a_1/message_1.json | {}                     | messenger
+    # A link of Instagram's in a chat of Messenger's does not mislead.
+    message_1.json         | {"ip": "https://www.instagram.com/p/1"} | messenger
+""")
 def test_which_of_the_two(tmp_path: Path, name: str, values: dict[str, Any], expected: str) -> None:
     path = exported.write(tmp_path / "x", {name: thread(entry(1), **values)})
     assert detect(Source.open(tmp_path / "x" if "/" in name else path)) == expected
@@ -82,14 +82,17 @@ def test_names_title_and_reactions_are_put_right_too(tmp_path: Path) -> None:
     name = broken("Zoë")
     marks = [{"reaction": broken("❤"), "actor": broken("Łuk")}]
     item = entry(1, sender_name=name, content=broken("tschüß"), reactions=marks)
-    reading = read(tmp_path, thread(item, title=name, participants=[{"name": name}]))
-    [chat] = reading.corpus.chats
-    [message] = chat.messages
-    assert (chat.id, message.speaker, message.text) == ("Zoë", "Zoë", "tschüß")
-    assert unpack_extra(chat.extra)["participants"] == ["Zoë"]
-    expected = [{"emoji": "❤", "count": 1, "by": ["Łuk"]}]
-    assert unpack_extra(message.extra)["reactions"] == expected
-    assert reading.notes == ("messages whose characters were put right: 1",)
+    check(
+        read(tmp_path, thread(item, title=name, participants=[{"name": name}])),
+        """
+        Zoë (Zoë) {"participants":["Zoë"],"thread_path":"inbox/annberg_1"}
+        session 1, 2024-05-01 07:30:01
+        D1:1 2024-05-01 07:30:01 Zoë: tschüß
+            {"reactions":[{"by":["Łuk"],"count":1,"emoji":"❤"}]}
+        1 entries = 1 in messages + 0 system + 0 left over
+        messages whose characters were put right: 1
+        """,
+    )
 
 
 def test_parts_are_joined_across_a_download_in_the_right_order(tmp_path: Path) -> None:
@@ -118,62 +121,55 @@ def test_parts_are_joined_across_a_download_in_the_right_order(tmp_path: Path) -
     assert [message.text for message in ann.messages] == [*"abc", *parts]
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ({"photos": [{"uri": "m/a.jpg"}]}, Attachment("image", "a.jpg", "m/a.jpg")),
-        ({"videos": [{"uri": "m/a.mp4"}]}, Attachment("video", "a.mp4", "m/a.mp4")),
-        ({"audio_files": [{"uri": "m/a.mp4"}]}, Attachment("audio", "a.mp4", "m/a.mp4")),
-        ({"gifs": [{"uri": "m/a.gif"}]}, Attachment("image", "a.gif", "m/a.gif")),
-        ({"files": [{"uri": "m/a.docx"}]}, Attachment("file", "a.docx", "m/a.docx")),
-        ({"sticker": {"uri": "m/a.png"}}, Attachment("sticker", "a.png", "m/a.png")),
-        (
-            {"share": {"link": "a.org", "share_text": "T", "original_content_owner": "zoe"}},
-            Attachment("link", "zoe", "a.org", "T"),
-        ),
-    ],
-)
-def test_attachments(tmp_path: Path, values: dict[str, Any], expected: Attachment) -> None:
+@cases("""
+    values                                   | expected
+    {"photos": [{"uri": "m/a.jpg"}]}         | ["image", "a.jpg", "m/a.jpg"]
+    {"videos": [{"uri": "m/a.mp4"}]}         | ["video", "a.mp4", "m/a.mp4"]
+    {"audio_files": [{"uri": "m/a.mp4"}]}    | ["audio", "a.mp4", "m/a.mp4"]
+    {"gifs": [{"uri": "m/a.gif"}]}           | ["image", "a.gif", "m/a.gif"]
+    {"files": [{"uri": "m/a.docx"}]}         | ["file", "a.docx", "m/a.docx"]
+    {"sticker": {"uri": "m/a.png"}}          | ["sticker", "a.png", "m/a.png"]
+    {"share": {"link": "a.org", "share_text": "T", "original_content_owner": "z"}} | ["link", "z", "a.org", "T"]
+""")  # noqa: E501
+def test_attachments(tmp_path: Path, values: dict[str, Any], expected: list[str]) -> None:
     notice = {"content": "Ann sent an attachment."}
     [message] = messages(read(tmp_path, thread(entry(1, **(notice | values)))))
-    assert (message.text, message.attachments) == ("", (expected,))
+    assert (message.text, message.attachments) == ("", (Attachment(*expected),))
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"call_duration": 0, "content": "Ann called you."},
-        {"type": "Subscribe", "content": "Ann added Bo."},
-        {"type": "Unsubscribe", "content": "Ann left."},
-        *(
-            {"content": text}
-            for text in (
-                "Ann named the group Garden club.",
-                "You set the nickname for Bo to B.",
-                broken("Reacted ❤ to your message "),
-                "Liked a message",
-                "Ann Berg started a video chat",
-                "You missed a video call from Ann Berg",
-                "Ann missed your call",
-                "Bo missed a call from Ann.",
-            )
-        ),
-    ],
-)
+@cases("""
+    values
+    {"call_duration": 0, "content": "Ann called you."}
+    {"type": "Subscribe", "content": "Ann added Bo."}
+    {"type": "Unsubscribe", "content": "Ann left."}
+    {"content": "Ann named the group Garden club."}
+    {"content": "You set the nickname for Bo to B."}
+    {"content": "Reacted ❤ to your message "}
+    {"content": "Liked a message"}
+    {"content": "Ann Berg started a video chat"}
+    {"content": "You missed a video call from Ann Berg"}
+    {"content": "Ann missed your call"}
+    {"content": "Bo missed a call from Ann."}
+""")
 def test_what_the_app_said_is_no_message(tmp_path: Path, values: dict[str, Any]) -> None:
-    reading = read(tmp_path, thread(entry(1), entry(2, **values)))
+    item = entry(2, **values | {"content": broken(values["content"])})
+    reading = read(tmp_path, thread(entry(1), item))
     assert (texts(reading), reading.ledger.system) == (["text 1"], 1)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("You missed the bus again.", "Bo left the group.", "You voted for that?"),
-        *("You left the group because of me", "Ann is late again.", "Ann Berg here, new number."),
-        *("Mum pinned a message.", "someone created a poll: where to eat", "You sent me a photo."),
-        "Bo started a fire",
-    ],
-)
+@cases("""
+    text
+    You missed the bus again.
+    Bo left the group.
+    You voted for that?
+    You left the group because of me
+    Ann is late again.
+    Ann Berg here, new number.
+    Mum pinned a message.
+    someone created a poll: where to eat
+    You sent me a photo.
+    Bo started a fire
+""")
 def test_what_people_say_about_each_other_is(tmp_path: Path, text: str) -> None:
     assert texts(read(tmp_path, thread(entry(1, content=text)))) == [text]
 
@@ -221,16 +217,22 @@ ENCRYPTED = """{"participants": ["Zoë Ã©", "Bo Lund"], "threadName": "Zoë_7"
 
 
 def test_encrypted_conversations(tmp_path: Path) -> None:
-    reading = read(tmp_path, ENCRYPTED, timezone="Asia/Tokyo")
-    [chat] = reading.corpus.chats
-    first, second, third, fourth = chat.messages
-    assert (chat.id, chat.speakers) == ("Zoë_7", ("Zoë Ã©",))  # correct as it stands
-    assert first.time == datetime(2024, 5, 1, 16, 30, 1)
-    assert unpack_extra(first.extra)["reactions"][0]["by"] == ["Bo"]
-    assert second.attachments == (Attachment("image", "a.jpeg", "./media/a.jpeg"),)
-    assert third.attachments == (Attachment("media"),)
-    assert (fourth.deleted, fourth.text) == (True, "")
-    assert reading.ledger.system == 3
+    # Names are correct as they stand.
+    check(
+        read(tmp_path, ENCRYPTED, timezone="Asia/Tokyo"),
+        """
+        Zoë_7 (Zoë Ã©) {"participants":["Zoë Ã©","Bo Lund"]}
+        session 1, 2024-05-01 16:30:01
+        D1:1 2024-05-01 16:30:01 Zoë Ã©: one
+            {"reactions":[{"by":["Bo"],"count":1,"emoji":"❤"}]}
+        D1:2 2024-05-01 16:30:02 Zoë Ã©:
+            image a.jpeg ./media/a.jpeg
+        D1:3 2024-05-01 16:30:03 Zoë Ã©:
+            media
+        D1:4 2024-05-01 16:30:04 Zoë Ã©, deleted:
+        7 entries = 4 in messages + 3 system + 0 left over
+        """,
+    )
 
 
 def test_samples(data: Path) -> None:

@@ -14,6 +14,7 @@ from realtalk.formats.exports.assembly import Draft, Entry
 from realtalk.formats.exports.meta_notices import SUBJECT, judge, sort_of
 from realtalk.formats.exports.meta_repeats import MetaThread
 from realtalk.formats.reading import ReadCorpus
+from text_tables import cases
 
 START = 1714548600000
 ANN, BO, CLEO = "Ann Berg", "Bo Lund", "Cleo Marsh"
@@ -54,18 +55,16 @@ def test_a_nickname_in_place_of_the_name(tmp_path: Path) -> None:
     assert str(reading.ledger) == "7 entries = 2 in messages + 5 system + 0 left over"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The video chat ended.",
-        "The call ended.",
-        "This poll is no longer available.",
-        "Multiple updates for the poll: When?",
-        "You missed a video chat with Bo Lund.",
-        "You set your nickname to Boss.",
-        "Bo Lund missed your call.",  # the sender is who called
-    ],
-)
+@cases("""
+    text
+    The video chat ended.
+    The call ended.
+    This poll is no longer available.
+    Multiple updates for the poll: When?
+    You missed a video chat with Bo Lund.
+    You set your nickname to Boss.
+    Bo Lund missed your call.  # the sender is who called
+""")
 def test_sentences_without_the_sender(tmp_path: Path, text: str) -> None:
     reading = read(tmp_path, (ANN, text), (BO, "hello"))
     assert (texts(reading), reading.ledger.system) == (["hello"], 1)

@@ -15,6 +15,7 @@ from realtalk.chat import Attachment
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
 from refusals import refused
+from text_tables import cases
 
 ANN = {"id": "7", "name": "ann"}
 
@@ -43,7 +44,14 @@ def discord(*items: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@cases("""
+    encoding
+    utf-8
+    utf-8-sig
+    utf-16
+    utf-16-le
+    utf-16-be
+""")
 def test_json_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     for export in (telegram(said(1, text="né 🎉")), discord({"content": "né 🎉"})):
         data = json.dumps(export, ensure_ascii=False, indent=1).replace("\n", "\r\n")

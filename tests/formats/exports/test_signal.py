@@ -11,10 +11,12 @@ import pytest
 
 import exported
 from exported import messages, texts
-from realtalk.chat import Attachment, unpack_extra
+from realtalk.chat import unpack_extra
 from realtalk.formats.exports.signal import looks_like_signal_text
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from shown import check
+from text_tables import cases
 
 
 def read(folder: Path, name: str, text: str, **options: Any) -> ReadCorpus:
@@ -37,13 +39,16 @@ four
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_text_with_lines_that_go_on(tmp_path: Path, end: str) -> None:
-    reading = read(tmp_path, "chat.txt", WRITTEN.replace("\n", end))
-    assert [(m.speaker, m.text) for m in messages(reading)] == [
-        ("Ann", "one\ntwo: three\n\n[2024-13-01, 09:30] no date"),
-        ("Bo", "\nfour"),
-    ]
-    assert messages(reading)[0].time == datetime(2024, 5, 1, 9, 30)
-    assert str(reading.ledger) == "7 lines = 6 in messages + 1 system + 0 left over"
+    check(
+        read(tmp_path, "chat.txt", WRITTEN.replace("\n", end)),
+        """
+        chat (Ann, Bo)
+        session 1, 2024-05-01 09:30:00
+        D1:1 2024-05-01 09:30:00 Ann: one⏎two: three⏎⏎[2024-13-01, 09:30] no date
+        D1:2 2024-05-01 09:32:00 Bo: ⏎four
+        7 lines = 6 in messages + 1 system + 0 left over
+        """,
+    )
 
 
 def test_what_nobody_said_is_left_over(tmp_path: Path) -> None:
@@ -54,17 +59,15 @@ def test_what_nobody_said_is_left_over(tmp_path: Path) -> None:
     assert ledger.system == 1
 
 
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        ("[2024-05-01, 09:30] Ann: x", True),
-        ("\ufeff[2024-05-01, 09:30] Ann: x", True),
-        ("[2024-05-01, 09:30:12] Ann: x", False),  # WhatsApp in Sweden and Canada
-        ("[01/05/2024, 09:30] Ann: x", False),
-        ("2024-05-01, 09:30 - Ann: x", False),
-        ("[2024-05-01, 09:30] nobody said this", False),
-    ],
-)
+@cases(r"""
+    head                                 | expected
+    [2024-05-01, 09:30] Ann: x           | true
+    "\ufeff[2024-05-01, 09:30] Ann: x"   | true
+    [2024-05-01, 09:30:12] Ann: x        | false  # WhatsApp in Sweden and Canada
+    [01/05/2024, 09:30] Ann: x           | false
+    2024-05-01, 09:30 - Ann: x           | false
+    [2024-05-01, 09:30] nobody said this | false
+""")
 def test_telling_signal_from_whatsapp(head: str, expected: bool) -> None:
     assert looks_like_signal_text(head) is expected
 
@@ -83,15 +86,20 @@ back\x20\x20
 
 
 def test_markdown_of_signal_export(tmp_path: Path) -> None:
-    first, second, third, fourth = messages(read(tmp_path, "Ann/chat.md", MARKDOWN))
-    assert [first.text, second.text, third.text] == ["hello", "back", ""]
-    assert third.attachments == (Attachment("image", "cat.jpg", "media/cat.jpg"),)
-    assert (fourth.deleted, fourth.text) == (True, "")
-    assert first.time == datetime(2024, 5, 1, 9, 30, 12)
-    extra = unpack_extra(second.extra)
-    assert (extra["quote"], [mark["by"] for mark in extra["reactions"]]) == (
-        "hello",
-        [["Me"], ["Bo"]],
+    check(
+        read(tmp_path, "Ann/chat.md", MARKDOWN),
+        """
+        chat (Me, Ann)
+        session 1, 2024-05-01 09:30:12
+        D1:1 2024-05-01 09:30:12 Me: hello
+        D1:2 2024-05-01 09:30:40 Ann: back
+            {"quote":"hello","reactions":[{"by":["Me"],"count":1,"emoji":"❤"},{"by":["Bo"],"coun
+            t":1,"emoji":"👍"}]}
+        D1:3 2024-05-01 09:31:00 Ann:
+            image cat.jpg media/cat.jpg
+        D1:4 2024-05-01 09:32:00 Ann, deleted:
+        10 lines = 10 in messages + 0 system + 0 left over
+        """,
     )
 
 
@@ -100,13 +108,14 @@ def printed(*told: tuple[str, str, str]) -> str:
     return "".join(f"[2024-05-01 {time}] {who}: {body}  \n\n" for time, who, body in told)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        *("Incoming call", "Missed voice call", "Incoming video call (accepted, 3m 4s)"),
-        *("Outgoing voice call (declined by recipient)", "Outgoing group call (unanswered)"),
-    ],
-)
+@cases("""
+    call
+    Incoming call
+    Missed voice call
+    Incoming video call (accepted, 3m 4s)
+    Outgoing voice call (declined by recipient)
+    Outgoing group call (unanswered)
+""")
 def test_calls_are_no_messages(tmp_path: Path, call: str) -> None:
     text = printed(("09:30:12", "Ann", call), ("09:31:12", "Ann", f"{call}, again"))
     reading = read(tmp_path, "Ann/chat.md", text)
@@ -117,15 +126,13 @@ def test_calls_are_no_messages(tmp_path: Path, call: str) -> None:
     assert texts(read(tmp_path, "Bo/data.json", data)) == ["hi"]
 
 
-@pytest.mark.parametrize(
-    ("quote", "expected"),
-    [
-        ("> one line", "one line"),
-        ("> first\n> \n> third", "first\n\nthird"),
-        ("> first\n>\n> third", "first\n\nthird"),  # an editor took the space
-        ("> [2024-04-01 10:00:00] Cleo: hello", "[2024-04-01 10:00:00] Cleo: hello"),
-    ],
-)
+@cases(r"""
+    quote                               | expected
+    > one line                          | one line
+    "> first\n> \n> third"              | "first\n\nthird"
+    "> first\n>\n> third"               | "first\n\nthird"  # an editor took the space
+    > [2024-04-01 10:00:00] Cleo: hello | [2024-04-01 10:00:00] Cleo: hello
+""")
 def test_quotes_are_not_the_text(tmp_path: Path, quote: str, expected: str) -> None:
     text = printed(("09:30:12", "Ann", f"\n\n{quote}\n\nanswer"), ("09:31:12", "Bo", "> mine"))
     first, second = messages(read(tmp_path, "Ann/chat.md", text))
@@ -192,15 +199,23 @@ DATA = """{"date": "2024-05-01T09:30:12", "sender": "Ann", "body": "hi  ", \
 
 def test_data_json_of_signal_export_wins_over_its_markdown(tmp_path: Path) -> None:
     files = {"export/Ann/data.json": DATA, "export/Ann/chat.md": MARKDOWN}
-    reading = exported.read(tmp_path, files, "signal")
-    [chat] = reading.corpus.chats
-    first, second, third = chat.messages
-    assert (chat.id, first.text) == ("Ann", "hi")
-    assert first.attachments == (Attachment("audio", "a.ogg", "media/a.ogg"),)
-    assert unpack_extra(first.extra)["quote"] == "earlier\nline"
-    assert second.attachments == (Attachment("sticker", caption="🐝"),)
-    assert (third.deleted, third.text) == (True, "")
-    assert str(reading.ledger) == "5 entries = 3 in messages + 1 system + 1 left over"
+    check(
+        exported.read(tmp_path, files, "signal"),
+        """
+        Ann (Ann) {"calls":{"Ann":["2024-05-01T09:30:12"]}}
+        session 1, 2024-05-01 09:30:12
+        D1:1 2024-05-01 09:30:12 Ann: hi
+            audio a.ogg media/a.ogg
+            {"quote":"earlier\\nline","reactions":[{"by":["Bo"],"count":1,"emoji":"❤"}]}
+        D1:2 2024-05-01 09:30:12 Ann:
+            sticker   🐝
+        D1:3 2024-05-01 09:30:12 Ann, deleted:
+        5 entries = 3 in messages + 1 system + 1 left over
+        export/Ann/data.json:5: not a JSON object
+        not read, though it could be a chat: export/Ann/chat.md (format signal); read it alone
+            to see why
+        """,
+    )
 
 
 DESKTOP = """{"conversations": [
@@ -219,15 +234,25 @@ DESKTOP = """{"conversations": [
 
 
 def test_messages_of_signal_desktop(tmp_path: Path) -> None:
-    reading = read(tmp_path, "dump.json", DESKTOP)
-    ann, garden = reading.corpus.chats
-    first, second = ann.messages
-    assert (ann.id, garden.id) == ("Ann", "Garden")
-    assert (first.speaker, second.speaker, second.reply_to) == ("Ann", "Me", first.id)
-    assert unpack_extra(second.extra)["reactions"][0]["by"] == ["Ann"]
-    assert garden.speakers == ("Bo Lund", "Ann")
-    assert [message.deleted for message in garden.messages] == [False, True]
-    assert str(reading.ledger) == "5 entries = 4 in messages + 1 system + 0 left over"
+    check(
+        read(tmp_path, "dump.json", DESKTOP),
+        """
+        Ann (Ann, Me) {"authors":{"Ann":"c1"}}
+        session 1, 2024-05-01 07:30:00
+        D1:1 2024-05-01 07:30:00 Ann: hi
+            {"id":"1714548600000"}
+        D1:2 2024-05-01 07:31:00 Me, to D1:1: yes
+            {"id":"1714548660000","reactions":[{"by":["Ann"],"count":1,"emoji":"❤"}]}
+        Garden (Bo Lund, Ann) {"authors":{"Ann":"+1","Bo Lund":"s-bo"}}
+        session 1, 2024-05-01 07:31:20
+        D1:1 2024-05-01 07:31:20 Bo Lund:
+            image a.png
+            {"id":"1714548680000"}
+        D1:2 2024-05-01 07:31:30 Ann, deleted:
+            {"id":"1714548690000"}
+        5 entries = 4 in messages + 1 system + 0 left over
+        """,
+    )
 
 
 HEADS = """{"version": "1", "backupTimeMs": "1714999999000"}
@@ -262,17 +287,25 @@ SAID = (
 
 
 def test_the_plaintext_export(tmp_path: Path) -> None:
-    reading = read(tmp_path, "main.jsonl", frames(*SAID))
-    [chat] = reading.corpus.chats
-    first, second, third, fourth = chat.messages
-    assert (chat.id, chat.speakers) == ("Garden", ("Ann", "Bo Lund"))
-    assert (first.time, first.text) == (datetime(2024, 5, 1, 7, 30), "hi")
-    assert (second.reply_to, second.edited) == (first.id, True)
-    assert second.attachments == (Attachment("audio"), Attachment("link", "A", "https://a.org"))
-    assert unpack_extra(second.extra)["reactions"] == [{"emoji": "❤", "count": 1, "by": ["Ann"]}]
-    assert third.attachments == (Attachment("sticker", caption="🐝"),)
-    assert fourth.deleted
-    assert str(reading.ledger) == "11 entries = 4 in messages + 7 system + 0 left over"
+    check(
+        read(tmp_path, "main.jsonl", frames(*SAID)),
+        """
+        Garden (Ann, Bo Lund) {"authors":{"Ann":"2","Bo Lund":"1"}}
+        session 1, 2024-05-01 07:30:00
+        D1:1 2024-05-01 07:30:00 Ann: hi
+            {"id":"1714548600000"}
+        D1:2 2024-05-01 07:30:01 Bo Lund, to D1:1, edited: ho
+            audio
+            link A https://a.org
+            {"id":"1714548601000","reactions":[{"by":["Ann"],"count":1,"emoji":"❤"}]}
+        D1:3 2024-05-01 07:30:02 Ann:
+            sticker   🐝
+            {"id":"1714548602000"}
+        D1:4 2024-05-01 07:30:03 Ann, deleted:
+            {"id":"1714548603000"}
+        11 entries = 4 in messages + 7 system + 0 left over
+        """,
+    )
 
 
 def test_quotations_payments_mentions_and_long_texts(tmp_path: Path) -> None:
@@ -290,14 +323,26 @@ def test_quotations_payments_mentions_and_long_texts(tmp_path: Path) -> None:
         '{"standardMessage": {"text": {"body": "\ufffc, look"}}}',
         '{"adminDeletedMessage": {}}',
     )
-    reading = read(tmp_path, "main.jsonl", text)
-    that, begun, *others, gone = messages(reading)
-    assert (that.reply_to, unpack_extra(that.extra)["quote"]) == (None, "lost words")
-    assert unpack_extra(begun.extra)["cut"] is True
-    mentions = ["@Ann and \ufffc, look", "\ufffc, look"]
-    assert [m.text for m in others] == ["for the seeds", *mentions]
-    assert gone.deleted
-    assert str(reading.ledger) == "15 entries = 6 in messages + 9 system + 0 left over"
+    check(
+        read(tmp_path, "main.jsonl", text),
+        """
+        Garden (Ann) {"authors":{"Ann":"2"},"calls":{"Ann":["2024-05-01T07:30:05"]}}
+        session 1, 2024-05-01 07:30:00
+        D1:1 2024-05-01 07:30:00 Ann: that
+            {"id":"1714548600000","quote":"lost words"}
+        D1:2 2024-05-01 07:30:01 Ann: begun
+            {"cut":true,"id":"1714548601000"}
+        D1:3 2024-05-01 07:30:02 Ann: for the seeds
+            {"id":"1714548602000"}
+        D1:4 2024-05-01 07:30:06 Ann: @Ann and ￼, look
+            {"id":"1714548606000"}
+        D1:5 2024-05-01 07:30:07 Ann: ￼, look
+            {"id":"1714548607000"}
+        D1:6 2024-05-01 07:30:08 Ann, deleted:
+            {"id":"1714548608000"}
+        15 entries = 6 in messages + 9 system + 0 left over
+        """,
+    )
 
 
 def test_sample(data: Path) -> None:

@@ -14,6 +14,8 @@ from exported import messages, texts
 from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from shown import check
+from text_tables import cases
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
@@ -68,77 +70,36 @@ def test_a_hidden_link_is_kept_beside_the_text(tmp_path: Path) -> None:
     assert message.attachments == (Attachment("link", "here", "https://a.org/x"),)
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ('{"photo": "photos/a.jpg"}', Attachment("image", "a.jpg", "photos/a.jpg")),
-        ('{"photo": "(File not included.)"}', Attachment("image")),
-        (
-            '{"file": "v/a.ogg", "media_type": "voice_message", "mime_type": "audio/ogg"}',
-            Attachment("audio", "a.ogg", "v/a.ogg"),
-        ),
-        (
-            '{"file": "r/a.mp4", "media_type": "video_message"}',
-            Attachment("video", "a.mp4", "r/a.mp4"),
-        ),
-        (
-            '{"file": "(File exceeds size)", "media_type": "video_file", "file_name": "trip.mov"}',
-            Attachment("video", "trip.mov"),
-        ),
-        (
-            '{"file": "s/a.webp", "media_type": "sticker", "sticker_emoji": "🐝"}',
-            Attachment("sticker", "a.webp", "s/a.webp", "🐝"),
-        ),
-        (
-            '{"file": "f/a.pdf", "file_name": "plan.pdf", "mime_type": "application/pdf"}',
-            Attachment("file", "plan.pdf", "f/a.pdf"),
-        ),
-        (
-            '{"contact_information": {"first_name": "Ida", "last_name": "Berg",'
-            ' "phone_number": "+1"}}',
-            Attachment("contact", "Ida Berg", "", "+1"),
-        ),
-        (
-            '{"location_information": {"latitude": 1.5, "longitude": -2.25}, "place_name": "Pier"}',
-            Attachment("location", "Pier", "geo:1.5,-2.25"),
-        ),
-        (
-            '{"game_title": "Chess", "game_link": "https://t.example/x"}',
-            Attachment("link", "Chess", "https://t.example/x"),
-        ),
-        ('{"paid_media": [{"photo": "(File not included.)"}]}', Attachment("media")),
-    ],
-)
-def test_attachments(tmp_path: Path, values: str, expected: Attachment) -> None:
-    message = only(tmp_path, text="", **json.loads(values))
-    assert (message.text, message.attachments) == ("", (expected,))
+@cases("""
+    values                                   | expected
+    {"photo": "photos/a.jpg"}                | ["image", "a.jpg", "photos/a.jpg"]
+    {"photo": "(File not included.)"}        | ["image"]
+    {"file": "v/a.ogg", "media_type": "voice_message", "mime_type": "audio/ogg"} | ["audio", "a.ogg", "v/a.ogg"]
+    {"file": "r/a.mp4", "media_type": "video_message"} | ["video", "a.mp4", "r/a.mp4"]
+    {"file": "(File exceeds size)", "media_type": "video_file", "file_name": "t.mov"} | ["video", "t.mov"]
+    {"file": "s/a.webp", "media_type": "sticker", "sticker_emoji": "🐝"} | ["sticker", "a.webp", "s/a.webp", "🐝"]
+    {"file": "f/a.pdf", "file_name": "p.pdf", "mime_type": "application/pdf"} | ["file", "p.pdf", "f/a.pdf"]
+    {"contact_information": {"first_name": "Ida", "last_name": "B", "phone_number": "+1"}} | ["contact", "Ida B", "", "+1"]
+    {"location_information": {"latitude": 1.5, "longitude": -2.25}, "place_name": "Pier"} | ["location", "Pier", "geo:1.5,-2.25"]
+    {"game_title": "Chess", "game_link": "https://t.example/x"} | ["link", "Chess", "https://t.example/x"]
+    {"paid_media": [{"photo": "(File not included.)"}]} | ["media"]
+""")  # noqa: E501
+def test_attachments(tmp_path: Path, values: dict[str, Any], expected: list[str]) -> None:
+    message = only(tmp_path, text="", **values)
+    assert (message.text, message.attachments) == ("", (Attachment(*expected),))
 
 
-@pytest.mark.parametrize(
-    ("values", "text", "extra"),
-    [
-        (
-            '{"poll": {"question": "When?", "answers": [{"text": "now", "voters": 1}]}}',
-            "When?",
-            {"poll": ["now"]},
-        ),
-        (
-            '{"poll": {"question": {"text": "where?"}, "answers": [{"text": ["Os", "lo"]}]}}',
-            "where?",
-            {"poll": ["Oslo"]},
-        ),
-        (
-            '{"todo_list": {"title": "shopping", "answers": [{"id": 1, "text": "milk"}]}}',
-            "shopping",
-            {"tasks": ["milk"]},
-        ),
-        ('{"invoice_information": {"title": "Tea", "amount": 3}}', "Tea", {}),
-    ],
-)
+@cases("""
+    values                                   | text   | extra
+    {"poll": {"question": "When?", "answers": [{"text": "now", "voters": 1}]}} | When?  | {"poll": ["now"]}
+    {"poll": {"question": {"text": "where?"}, "answers": [{"text": ["Os", "lo"]}]}} | where? | {"poll": ["Oslo"]}
+    {"todo_list": {"title": "buy", "answers": [{"id": 1, "text": "milk"}]}} | buy    | {"tasks": ["milk"]}
+    {"invoice_information": {"title": "Tea", "amount": 3}} | Tea    | {}
+""")  # noqa: E501
 def test_what_a_poll_a_list_or_an_invoice_is_headed_with(
-    tmp_path: Path, values: str, text: str, extra: dict[str, Any]
+    tmp_path: Path, values: dict[str, Any], text: str, extra: dict[str, Any]
 ) -> None:
-    message = only(tmp_path, text="", **json.loads(values))
+    message = only(tmp_path, text="", **values)
     assert message.text == text
     assert unpack_extra(message.extra) == {"id": "1"} | extra
 
@@ -153,28 +114,42 @@ def test_replies_edits_forwards_and_reactions(tmp_path: Path) -> None:
         entry(3, reply_to_message_id=999, edited="1970-01-01T01:00:00"),
         entry(4, reply_to_message_id=1, reply_to_peer_id="channel5", forwarded_from="Ida"),
     )
-    found = messages(read(tmp_path, export))
-    assert [(m.reply_to, m.edited) for m in found] == [
-        *((None, False), (found[0].id, True), (None, False), (None, False))
-    ]
-    first, second, third, fourth = (unpack_extra(m.extra) for m in found)
-    assert first["reactions"] == [{"emoji": "❤", "count": 2, "by": ["Bo"]}]
-    assert (second["via_bot"], third["reply_to"]) == ("@pic", "999")
-    assert fourth["forwarded_from"] == "Ida"
+    check(
+        read(tmp_path, export),
+        """
+        Ann (Ann) {"authors":{"Ann":"user1"},"id":"7","type":"personal_chat"}
+        session 1, 2024-05-01 09:31:00
+        D1:1 2024-05-01 09:31:00 Ann: text 1
+            {"id":"1","reactions":[{"by":["Bo"],"count":2,"emoji":"❤"}]}
+        D1:2 2024-05-01 09:32:00 Ann, to D1:1, edited: text 2
+            {"edited":"2024-05-02T10:00:00","id":"2","via_bot":"@pic"}
+        D1:3 2024-05-01 09:33:00 Ann: text 3
+            {"edited":"1970-01-01T01:00:00","id":"3","reply_to":"999"}
+        D1:4 2024-05-01 09:34:00 Ann: text 4
+            {"forwarded_from":"Ida","id":"4"}
+        4 entries = 4 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 def test_service_entries_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
     actions = ("pin_message", "phone_call", "group_call", "invite_members")
     told = [{"type": "service", "actor": "Ann", "action": action} for action in actions]
     rubbish = ["not an entry", entry(2, text=""), entry(3, **{"from": None, "from_id": None})]
-    reading = read(tmp_path, chat(*told, entry(1), *rubbish, entry(1)))
-    assert str(reading.ledger) == "9 entries = 1 in messages + 4 system + 4 left over"
-    assert [(left.where, left.reason) for left in reading.ledger.leftovers] == [
-        ("result.json, messages[5]", "not an object"),
-        ("result.json, messages[6]", "neither text nor attachment"),
-        ("result.json, messages[7]", "no sender"),
-        ("result.json, messages[8]", "repeats message 1"),
-    ]
+    check(
+        read(tmp_path, chat(*told, entry(1), *rubbish, entry(1))),
+        """
+        Ann (Ann) {"authors":{"Ann":"user1"},"id":"7","type":"personal_chat"}
+        session 1, 2024-05-01 09:31:00
+        D1:1 2024-05-01 09:31:00 Ann: text 1
+            {"id":"1"}
+        9 entries = 1 in messages + 4 system + 4 left over
+        result.json, messages[5]: not an object
+        result.json, messages[6]: neither text nor attachment
+        result.json, messages[7]: no sender
+        result.json, messages[8]: repeats message 1
+        """,
+    )
 
 
 def test_the_exporters_clock_is_used_until_a_zone_is_asked_for(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 import exported
 from exported import messages
-from realtalk.chat import Attachment, unpack_extra
+from realtalk.chat import Attachment
 from realtalk.formats.reading import ReadCorpus
+from shown import check
 
 HEAD = """<!DOCTYPE html><html><head><meta charset="utf-8"/><title>Exported Data</title>
 <link href="css/style.css" rel="stylesheet"/></head><body onload="CheckLocation();">
@@ -64,15 +65,21 @@ def test_who_when_what_and_to_whom(tmp_path: Path) -> None:
         '<div class="message service" id="message44"><div class="body details">Ann pinned'
         " a message</div></div>",
     )
-    (chat,) = reading.corpus.chats
-    assert chat.id == "Garden & Co"
-    assert [(m.speaker, m.time, m.text, m.reply_to) for m in chat.messages] == [
-        ("Ann", datetime(2024, 5, 1, 9, 30, 7), "hi\nthere <3 you", None),
-        ("Ann", datetime(2024, 5, 1, 9, 31, 7), "still me", None),
-        ("Ben", datetime(2024, 5, 1, 9, 32, 7), "yes", "D1:1"),
-    ]
-    assert str(reading.ledger) == "4 entries = 3 in messages + 1 system + 0 left over"
-    assert "no edits" in reading.notes[0]
+    check(
+        reading,
+        """
+        Garden & Co (Ann, Ben)
+        session 1, 2024-05-01 09:30:07
+        D1:1 2024-05-01 09:30:07 Ann: hi⏎there <3 you
+            {"id":"41"}
+        D1:2 2024-05-01 09:31:07 Ann: still me
+            {"id":"42"}
+        D1:3 2024-05-01 09:32:07 Ben, to D1:1: yes
+            {"id":"43"}
+        4 entries = 3 in messages + 1 system + 0 left over
+        Telegram's HTML export tells no ids of people and no edits; its JSON export does
+        """,
+    )
 
 
 def test_the_offset_is_used_where_a_clock_is_asked_for(tmp_path: Path) -> None:
@@ -147,15 +154,22 @@ def test_links_forwards_polls_and_reactions(tmp_path: Path) -> None:
         bubble(2, forwarded, "Ben"),
         bubble(3, poll),
     )
-    first, second, third = messages(reading)
-    assert first.text == "https://x.example/a y"
-    assert first.attachments == (Attachment("link", url="https://y.example"),)
-    counts = [(one["emoji"], one["count"]) for one in unpack_extra(first.extra)["reactions"]]
-    assert counts == [("👍", 2), ("❤", 1)]
-    assert (second.speaker, second.text) == ("Ben", "old news")
-    assert unpack_extra(second.extra)["forwarded_from"] == "Zed"
-    assert (third.speaker, third.text) == ("Ben", "tea?")
-    assert unpack_extra(third.extra)["poll"] == ["yes", "no"]
+    check(
+        reading,
+        """
+        Garden & Co (Ann, Ben)
+        session 1, 2024-05-01 09:30:07
+        D1:1 2024-05-01 09:30:07 Ann: https://x.example/a y
+            link  https://y.example
+        {"id":"1","reactions":[{"by":[],"count":2,"emoji":"👍"},{"by":[],"count":1,"emoji":"❤"}]}
+        D1:2 2024-05-01 09:30:07 Ben: old news
+            {"forwarded_from":"Zed","id":"2"}
+        D1:3 2024-05-01 09:30:07 Ben: tea?
+            {"id":"3","poll":["yes","no"]}
+        3 entries = 3 in messages + 0 system + 0 left over
+        Telegram's HTML export tells no ids of people and no edits; its JSON export does
+        """,
+    )
 
 
 def test_pages_are_joined_in_order_and_chats_kept_apart(tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from zipfile import ZipFile
 
-from realtalk.chat import Message
+import exported
+from exported import messages
+from hostile_files import archive
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import ReadCorpus, ReadOptions
+from realtalk.formats.reading import ReadCorpus
 from shown import check
 
 TEXT = """[ 12/05/2024 ] 15:05:11: Mara: did you sleep
@@ -30,20 +31,13 @@ sleep"
 """
 
 
-def read(path: Path, text: str, options: ReadOptions | None = None) -> ReadCorpus:
-    path.write_text(text, "utf-8")
-    opened = open_reading(path, options=options)
-    assert opened.format == "viber"
-    return opened.reading
-
-
-def messages(reading: ReadCorpus) -> list[Message]:
-    return [message for chat in reading.corpus.chats for message in chat.messages]
+def read(folder: Path, name: str, text: str) -> ReadCorpus:
+    return exported.read(folder, {name: text}, "viber")
 
 
 def test_text(tmp_path: Path) -> None:
     check(
-        read(tmp_path / "Mara.txt", TEXT),
+        read(tmp_path, "Mara.txt", TEXT),
         """
         Mara (Mara, Me, Theo)
         session 1, 2024-05-12 15:05:11
@@ -62,7 +56,7 @@ def test_text(tmp_path: Path) -> None:
 
 def test_a_table(tmp_path: Path) -> None:
     check(
-        read(tmp_path / "Mara.csv", TABLE),
+        read(tmp_path, "Mara.csv", TABLE),
         """
         Mara (Mara, Moi, +15550102)
         session 1, 2024-05-12 15:05:11
@@ -77,16 +71,13 @@ def test_a_table(tmp_path: Path) -> None:
 
 
 def test_a_table_for_a_spreadsheet(tmp_path: Path) -> None:
-    found = messages(read(tmp_path / "Mara.csv", SHEET))
+    found = messages(read(tmp_path, "Mara.csv", SHEET))
     assert [(m.speaker, m.text) for m in found] == [("Mara, B", 'did "you"\nsleep'), ("Me", "no")]
 
 
 def test_the_chats_of_a_zip_share_the_order_of_their_dates(tmp_path: Path) -> None:
-    path = tmp_path / "Messages.zip"
-    with ZipFile(path, "w") as archive:
-        archive.writestr("Mara.txt", TEXT)
-        archive.writestr("Theo.txt", "[ 05/06/2024 ] 15:05:11: Theo: hi\n")
-    reading = open_reading(path).reading
+    other = {"Mara.txt": TEXT.encode(), "Theo.txt": b"[ 05/06/2024 ] 15:05:11: Theo: hi\n"}
+    reading = open_reading(archive(tmp_path / "Messages.zip", other)).reading
     assert [chat.id for chat in reading.corpus.chats] == ["Mara", "Theo"]
     assert messages(reading)[-1].time == datetime(2024, 6, 5, 15, 5, 11)
     assert not reading.notes

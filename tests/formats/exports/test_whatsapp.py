@@ -16,6 +16,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused
+from text_tables import cases
 
 
 def read(tmp_path: Path, text: str | bytes, **options: Any) -> ReadCorpus:
@@ -38,7 +39,14 @@ def chat(dates: list[str], clock: str = "10:00") -> str:
 SMALL = "20/06/2019, 15:58 - Mara 🌙: hi 😂\nmore\n\n20/06/2019, 15:59 - Theo: ho\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@cases("""
+    encoding
+    utf-8
+    utf-8-sig
+    utf-16
+    utf-16-le
+    utf-16-be
+""")
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(tmp_path: Path, encoding: str, end: str) -> None:
     reading = exported.read(
@@ -112,22 +120,20 @@ def test_messages_are_ordered_by_time_and_stay_stable(tmp_path: Path) -> None:
 # --- which number is the day -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("dates", "expected"),
-    [
-        (["01/02/2020", "13/02/2020"], ["2020-02-01", "2020-02-13"]),
-        (["02/01/2020", "02/13/2020"], ["2020-02-01", "2020-02-13"]),
-        # Only one order keeps the time running forward.
-        (["05/01/2021", "03/02/2021"], ["2021-01-05", "2021-02-03"]),
-        (["01/05/2021", "02/03/2021"], ["2021-01-05", "2021-02-03"]),
-        # Days in a row beat months in a row.
-        (["01/02/20", "02/02/20", "03/02/20"], ["2020-02-01", "2020-02-02", "2020-02-03"]),
-        (["02/01/20", "02/02/20", "02/03/20"], ["2020-02-01", "2020-02-02", "2020-02-03"]),
-        (["20-02-01", "20-02-02", "20-02-03"], ["2020-02-01", "2020-02-02", "2020-02-03"]),
-        (["2020-13-02", "2020-14-02"], ["2020-02-13", "2020-02-14"]),
-        (["2020-02-03", "2020-02-04"], ["2020-02-03", "2020-02-04"]),
-    ],
-)
+@cases("""
+    dates                                | expected
+    ["01/02/2020", "13/02/2020"]         | ["2020-02-01", "2020-02-13"]
+    ["02/01/2020", "02/13/2020"]         | ["2020-02-01", "2020-02-13"]
+    # Only one order keeps the time running forward.
+    ["05/01/2021", "03/02/2021"]         | ["2021-01-05", "2021-02-03"]
+    ["01/05/2021", "02/03/2021"]         | ["2021-01-05", "2021-02-03"]
+    # Days in a row beat months in a row.
+    ["01/02/20", "02/02/20", "03/02/20"] | ["2020-02-01", "2020-02-02", "2020-02-03"]
+    ["02/01/20", "02/02/20", "02/03/20"] | ["2020-02-01", "2020-02-02", "2020-02-03"]
+    ["20-02-01", "20-02-02", "20-02-03"] | ["2020-02-01", "2020-02-02", "2020-02-03"]
+    ["2020-13-02", "2020-14-02"]         | ["2020-02-13", "2020-02-14"]
+    ["2020-02-03", "2020-02-04"]         | ["2020-02-03", "2020-02-04"]
+""")
 def test_date_order_from_the_file(tmp_path: Path, dates: list[str], expected: list[str]) -> None:
     assert days(read(tmp_path, chat(dates))) == expected
 

@@ -11,6 +11,7 @@ from exported import messages, texts
 from realtalk.chat import Attachment, Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from text_tables import cases
 
 L = "\u200e"
 
@@ -49,51 +50,44 @@ def test_one_placeholder_in_many_languages(tmp_path: Path, body: str) -> None:
     assert (message.text, message.attachments) == ("", (Attachment("media"),))
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "name", "text"),
-    [
-        ("<Media omitted>\nwhat a view", "media", "", "what a view"),
-        ("<View once voice message omitted>", "audio", "", ""),
-        ("IMG-20190620-WA0001.jpg (file attached)", "image", "IMG-20190620-WA0001.jpg", ""),
-        (f"{L}VID-20190620-WA0003.mp4 (Datei angehängt)", "video", "VID-20190620-WA0003.mp4", ""),
-        ("PTT-20190620-WA0004.opus (archivo adjunto)", "audio", "PTT-20190620-WA0004.opus", ""),
-        ("STK-20190620-WA0004.webp (file allegato)", "sticker", "STK-20190620-WA0004.webp", ""),
-        ("IMG-20190620-WA0009.jpg (etwas neues)\nlook", "image", "IMG-20190620-WA0009.jpg", "look"),
-        ("Anna B.vcf (file attached)", "contact", "Anna B.vcf", ""),
-        ("my tax form (1).pdf (file attached)", "file", "my tax form (1).pdf", ""),
-    ],
-)
+@cases(r"""
+    body                                          | kind    | name                     | text
+    "<Media omitted>\nwhat a view"                | media   | ""                       | what a view
+    <View once voice message omitted>             | audio   | ""                       | ""
+    IMG-20190620-WA0001.jpg (file attached)       | image   | IMG-20190620-WA0001.jpg  | ""
+    ⟨L⟩VID-20190620-WA0003.mp4 (Datei angehängt)  | video   | VID-20190620-WA0003.mp4  | ""
+    PTT-20190620-WA0004.opus (archivo adjunto)    | audio   | PTT-20190620-WA0004.opus | ""
+    STK-20190620-WA0004.webp (file allegato)      | sticker | STK-20190620-WA0004.webp | ""
+    "IMG-20190620-WA0009.jpg (etwas neues)\nlook" | image   | IMG-20190620-WA0009.jpg  | look
+    Anna B.vcf (file attached)                    | contact | Anna B.vcf               | ""
+    my tax form (1).pdf (file attached)           | file    | my tax form (1).pdf      | ""
+""")
 def test_android_media(tmp_path: Path, body: str, kind: str, name: str, text: str) -> None:
-    message = android(tmp_path, body)
+    message = android(tmp_path, body.replace("⟨L⟩", L))
     assert (message.text, message.attachments) == (text, (Attachment(kind, name),))
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "name", "text"),
-    [
-        (f"{L}image omitted", "image", "", ""),
-        ("image omitted", "image", "", ""),
-        (f"{L}Bild weggelassen", "image", "", ""),
-        (f"{L}audio omitido", "audio", "", ""),
-        (f"{L}figurinha omitida", "sticker", "", ""),
-        (f"{L}GIF omitted", "image", "", ""),
-        (f"{L}Contact card omitted", "contact", "", ""),
-        (f"{L}视频已忽略", "video", "", ""),
-        (f"sunset {L}image omitted", "image", "", "sunset"),
-        (f"report.pdf • {L}3 pages {L}document omitted", "file", "report.pdf", ""),
-        (
-            f"{L}<attached: 00000012-PHOTO-2019-06-20-15-59-00.jpg>",
-            *("image", "00000012-PHOTO-2019-06-20-15-59-00.jpg", ""),
-        ),
-        (f"{L}<Anhang: 00000013-VIDEO-2019.mp4>", "video", "00000013-VIDEO-2019.mp4", ""),
-        (f"{L}<неведомо: 00000014-x.opus>", "audio", "00000014-x.opus", ""),
-        (f"look {L}<attached: 00000015-STICKER.webp>", "sticker", "00000015-STICKER.webp", "look"),
-        (f"{L}<jotain jätettiin>", "media", "", ""),
-        (f"{L}<attached: 00000016-PHOTO.jpg>\na\nb", "image", "00000016-PHOTO.jpg", "a\nb"),
-    ],
-)  # fmt: skip
+@cases(r"""
+    body                                        | kind    | name                        | text
+    ⟨L⟩image omitted                            | image   | ""                          | ""
+    image omitted                               | image   | ""                          | ""
+    ⟨L⟩Bild weggelassen                         | image   | ""                          | ""
+    ⟨L⟩audio omitido                            | audio   | ""                          | ""
+    ⟨L⟩figurinha omitida                        | sticker | ""                          | ""
+    ⟨L⟩GIF omitted                              | image   | ""                          | ""
+    ⟨L⟩Contact card omitted                     | contact | ""                          | ""
+    ⟨L⟩视频已忽略                               | video   | ""                          | ""
+    sunset ⟨L⟩image omitted                     | image   | ""                          | sunset
+    report.pdf • ⟨L⟩3 pages ⟨L⟩document omitted | file    | report.pdf                  | ""
+    ⟨L⟩<attached: 00000012-PHOTO-15-59-00.jpg>  | image   | 00000012-PHOTO-15-59-00.jpg | ""
+    ⟨L⟩<Anhang: 00000013-VIDEO-2019.mp4>        | video   | 00000013-VIDEO-2019.mp4     | ""
+    ⟨L⟩<неведомо: 00000014-x.opus>              | audio   | 00000014-x.opus             | ""
+    look ⟨L⟩<attached: 00000015-STICKER.webp>   | sticker | 00000015-STICKER.webp       | look
+    ⟨L⟩<jotain jätettiin>                       | media   | ""                          | ""
+    "⟨L⟩<attached: 00000016-PHOTO.jpg>\na\nb"   | image   | 00000016-PHOTO.jpg          | "a\nb"
+""")
 def test_iphone_media(tmp_path: Path, body: str, kind: str, name: str, text: str) -> None:
-    message = iphone(tmp_path, body)
+    message = iphone(tmp_path, body.replace("⟨L⟩", L))
     assert (message.text, message.attachments) == (text, (Attachment(kind, name),))
 
 
@@ -257,7 +251,14 @@ def test_unknown_words_for_media_of_two_people(tmp_path: Path, words: str) -> No
     assert [len(message.attachments) for message in found] == [1, 1, 0]
 
 
-@pytest.mark.parametrize("words", ["<grin>", "<br>", "</div>", "<3", '<a href="x y">'])
+@cases("""
+    words
+    <grin>
+    <br>
+    </div>
+    <3
+    <a href="x y">
+""")
 def test_what_people_put_in_angles(tmp_path: Path, words: str) -> None:
     found = chat(tmp_path, words, words, words, words)
     assert [message.text for message in found] == [words] * 4

@@ -10,6 +10,7 @@ import pytest
 
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from text_tables import cases
 
 START = datetime(2021, 3, 13, 9, 15)
 STEP = timedelta(hours=7)
@@ -53,7 +54,13 @@ def check(reading: ReadCorpus, count: int) -> None:
     assert (reading.ledger.total, reading.ledger.in_messages) == (count, count)
 
 
-@pytest.mark.parametrize(("first", "second"), [(60, 40), (200, 8), (30, 2), (2, 30)])
+@cases("""
+    first | second
+    60    | 40
+    200   | 8
+    30    | 2
+    2     | 30
+""")
 def test_a_phone_that_was_changed(first: int, second: int, tmp_path: Path) -> None:
     shapes = list(SHAPES.values())
     for before, after in pairwise([*shapes, shapes[0]]):
@@ -78,7 +85,12 @@ def test_there_and_back_again(tmp_path: Path) -> None:
         ("[%m/%d/%y, %H:%M:%S] ", "[%d/%m/%y, %H:%M:%S] "),
     ],
 )
-@pytest.mark.parametrize(("first", "second"), [(60, 70), (200, 60), (20, 200)])
+@cases("""
+    first | second
+    60    | 70
+    200   | 60
+    20    | 200
+""")
 def test_day_and_month_change_places(
     before: str, after: str, first: int, second: int, tmp_path: Path
 ) -> None:

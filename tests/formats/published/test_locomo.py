@@ -20,6 +20,7 @@ from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from refusals import refused
 from shown import check_chat
+from text_tables import cases
 from tries import tries
 
 SAMPLE: dict[str, Any] = json.loads("""{"qa": [
@@ -142,7 +143,12 @@ def test_what_is_no_locomo_is_an_error(tmp_path: Path, text: str) -> None:
         _read(path)
 
 
-@pytest.mark.parametrize(("depth", "fit"), [(190, True), (300, False), (1000, False)])
+@cases("""
+    depth | fit
+    190   | true
+    300   | false
+    1000  | false
+""")
 def test_deeply_nested_extras_are_refused_in_time(tmp_path: Path, depth: int, fit: bool) -> None:
     turn = f'{{"speaker":"a","dia_id":"D1:1","text":"x","odd":{"[" * depth + "]" * depth}}}'
     path = tmp_path / "x.json"

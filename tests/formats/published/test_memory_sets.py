@@ -14,6 +14,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.formats.published.locomo_plus import days_of
 from realtalk.formats.reading import ReadCorpus
 from shown import check
+from text_tables import cases
 
 
 def read(path: Path, name: str) -> ReadCorpus:
@@ -134,10 +135,13 @@ def test_locomo_plus(tmp_path: Path, beside: bool, monkeypatch: pytest.MonkeyPat
     assert evidence(corpus) == [("cue:1", "cue:2"), ("cue:1", "cue:2"), ("cue:1",)]
 
 
-@pytest.mark.parametrize(
-    ("gap", "days"),
-    [("Two weeks later", 14), ("roughly 3 months later", 90), ("a year after", 365), ("soon", 0)],
-)
+@cases("""
+    gap                    | days
+    Two weeks later        | 14
+    roughly 3 months later | 90
+    a year after           | 365
+    soon                   | 0
+""")
 def test_gaps_in_days(gap: str, days: int) -> None:
     assert days_of(gap) == days
 
@@ -177,18 +181,12 @@ def test_lmeb_without_candidates_is_one_scene(tmp_path: Path) -> None:
     assert len(reading.ledger.leftovers) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "line"),
-    [
-        ("chat.json", [{"batch_number": 1, "turns": [], "role": 0, "content": 0}], "no batch"),
-        ("x.json", {"dialogues": 5, "session_uuid": 1, "dialogue_turns": 2}, "list of 'dialogues'"),
-        (
-            "locomo_plus.json",
-            [{"cue_dialogue": 5, "trigger_query": None}],
-            "no message that can be",
-        ),
-    ],
-)
+@cases("""
+    name | value | line
+    chat.json | [{"batch_number": 1, "turns": [], "role": 0, "content": 0}] | no batch
+    x.json | {"dialogues": 5, "session_uuid": 1, "dialogue_turns": 2} | list of 'dialogues'
+    locomo_plus.json | [{"cue_dialogue": 5, "trigger_query": null}] | no message that can be
+""")
 def test_bad_input_is_one_line(tmp_path: Path, name: str, value: Any, line: str) -> None:
     sets.locomo(tmp_path / "beside")
     path = sets.saved(tmp_path / "beside" / name, value)
