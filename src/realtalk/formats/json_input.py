@@ -191,6 +191,11 @@ def word_pairs(lines: str) -> dict[str, str]:
     return {key: "".join(value) for key, *value in cells}
 
 
+def word_set(words: str) -> frozenset[str]:
+    """Words, parted by spaces, as a set."""
+    return frozenset(words.split())
+
+
 def list_fields(names: Sequence[str]) -> str:
     """Names of fields for an error; only their number where one could be a part of a message."""
     if not all(len(name) <= _LONGEST_NAME and _FIELD_NAME.fullmatch(name) for name in names):

@@ -41,6 +41,7 @@ from realtalk.formats.json_input import (
     odd_at,
     text_at,
     with_keys,
+    word_set,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
@@ -128,9 +129,7 @@ def _package_entry(row: Fields, owner_id: str, owner: str) -> Entry:
 
 # By name, or by number where the exporter had none: default, reply and the two commands. All
 # others are notices: joins, pins, calls, boosts, threads, polls that closed.
-_SAID = frozenset(
-    {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
-)
+_SAID = word_set("Default Reply ChatInputCommand ContextMenuCommand 0 19 20 23") | {""}
 _CALLS = frozenset({"Call", "3"})
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
 _PAGES = (".html", ".htm")

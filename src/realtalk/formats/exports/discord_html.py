@@ -27,7 +27,7 @@ from datetime import datetime
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
 from realtalk.formats.exports.html_tags import Element, page_elements
-from realtalk.formats.json_input import from_number, make_attachment, word_pairs
+from realtalk.formats.json_input import from_number, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import parse_spelled
@@ -79,9 +79,7 @@ _NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 _GROUPS = frozenset(("chatlog__message-group", "msg"))
 _NAMES = ("chatlog__author", "chatlog__author-name", "msg-user")
 # Server and channel, of every age.
-_PREAMBLE = frozenset(
-    ["preamble__entry", "info__guild-name", "info__channel-name", "guild-name", "channel-name"]
-)
+_PREAMBLE = word_set("preamble__entry info__guild-name info__channel-name guild-name channel-name")
 # The order of the parts of a message, where no tag is around them: an earlier one begins another.
 _PARTS = {
     "chatlog__content": 0,

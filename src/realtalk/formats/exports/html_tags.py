@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.json_input import decode, make_attachment
+from realtalk.formats.json_input import decode, make_attachment, word_set
 from realtalk.formats.limits import scale
 from realtalk.formats.source import Member
 
-VOID = frozenset("area br col hr img input link meta source wbr".split())  # noqa: SIM905
+VOID = word_set("area br col hr img input link meta source wbr")
 
 _DEEPEST = 200  # tags inside each other; real pages have a dozen
 _MOST_DEEPER = 2_000  # tags below that: a page of nothing else is refused, not walked to its end
@@ -37,13 +37,11 @@ _ATTRIBUTE = re.compile(
 )
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _SPACES = re.compile(r"[ \t\r\n\f\u00a0]+")
-_BLOCKS = frozenset(
-    """
+_BLOCKS = word_set("""
     address article blockquote dd div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr
     li main nav ol p pre quote section table tbody tr ul
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
-_UNSEEN = frozenset(("head", "style", "script", "title", "template", "noscript", "legacyquote"))
+    """)
+_UNSEEN = word_set("head style script title template noscript legacyquote")
 _QUOTES = frozenset(("blockquote", "quote"))
 
 

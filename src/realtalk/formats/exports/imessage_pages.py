@@ -18,7 +18,7 @@ from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
 from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.exports.text_entries import EARLY, export_lines
-from realtalk.formats.json_input import head_text, make_attachment, word_pairs
+from realtalk.formats.json_input import head_text, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
 from realtalk.text.calendars import clock_time
 from realtalk.text.written_days import month_day
@@ -273,14 +273,12 @@ _GUID = re.compile(r"message-guid=([\w:./-]{1,100})")
 # The exporter leaves out the end of this tag.
 _AUDIO = re.compile(r'<audio [^<>"]{0,100}src="([^"<>]{1,1000})"')
 # Elements that say something else than what is around them.
-_PARTS = frozenset(
-    """
+_PARTS = word_set("""
     timestamp sender bubble subject tapback reaction sticker_tapback unsent edited name caption
     subcaption transcription shareplay shared_location attachment_error app_error deleted expressive
     reply_context reply_anchor app message
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
-_SILENT = frozenset(("message", "app", "name", "tapback", "reaction", "sticker_tapback", "bubble"))
+    """)
+_SILENT = word_set("message app name tapback reaction sticker_tapback bubble")
 _FILES = {"img": "", "video": "video", "source": "video", "audio": "audio"}
 
 

@@ -40,6 +40,7 @@ from realtalk.formats.json_input import (
     text_at,
     whole,
     word_pairs,
+    word_set,
     zone,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
@@ -95,8 +96,8 @@ _MOST_INSIDE = 50  # elements in that of a name or a date
 _LONGEST_TEXT = 20_000  # letters in which addresses are looked for
 _CLOCK = re.compile(r"\d[:.h]\d\d|\d[時时시]")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-_BLOCKS = frozenset("div p h1 h2 h3 h4 section footer ul li table".split())  # noqa: SIM905
-_UNSEEN = frozenset(("style", "script", "title"))
+_BLOCKS = word_set("div p h1 h2 h3 h4 section footer ul li table")
+_UNSEEN = word_set("style script title")
 _PAGE_MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": "", "a": ""}
 _PLAYED = ("video", "audio")  # what stands in such an element, or in a link to one, is the app's
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
@@ -251,12 +252,10 @@ def _mark(text: str) -> tuple[str, list[str], int] | None:
 # counts as Instagram. Where a download is there as HTML too, the JSON is read.
 
 _PART = re.compile(r"(?:^|/)message_(\d{1,9})\.json(\.gz)?$")
-_MESSENGER_ONLY = frozenset(
-    """
+_MESSENGER_ONLY = word_set("""
     sender_id_INTERNAL thread_type ip gifs sticker plan missed bumped_message_metadata
     threadName senderName isUnsent
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 _MEDIA = word_pairs("""
     photos       image
     videos       video
@@ -265,7 +264,7 @@ _MEDIA = word_pairs("""
     files
     shared_files
 """)
-_SYSTEM_TYPES = frozenset({"subscribe", "unsubscribe", "call", "plan"})
+_SYSTEM_TYPES = word_set("subscribe unsubscribe call plan")
 _SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
 
 

@@ -57,6 +57,7 @@ from realtalk.formats.json_input import (
     scalar,
     text_at,
     whole,
+    word_set,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
@@ -326,7 +327,7 @@ def _file(file: Fields) -> Attachment:
 # The tool's own English, whatever the language of the phone.
 _CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9, ]{1,40}\))?")
 
-_DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", "sourceServiceId"})
+_DESKTOP = word_set("conversationId sent_at sourceUuid received_at sourceServiceId")
 
 
 def _reader(member: Member) -> Callable[[Member, Export], None] | None:

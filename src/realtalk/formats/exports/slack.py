@@ -34,6 +34,7 @@ from realtalk.formats.json_input import (
     records,
     scalar,
     text_at,
+    word_set,
 )
 from realtalk.formats.source import FormatFiles, Member, Source
 
@@ -42,12 +43,10 @@ _LISTS = ("channels", "groups", "dms", "mpims")
 # What somebody said, a bot among them; every other subtype of Slack's documentation is a notice:
 # joining and leaving, topics, pins, reminders, huddles, canvases, a deleted message without its
 # sender (tombstone). A subtype that is not known is a message if a person typed it.
-_SAID = {""} | set(
-    """
+_SAID = {""} | word_set("""
     bot_message file_share me_message thread_broadcast reply_broadcast file_comment
     slackbot_response
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 _CHANGES = """
     join leave topic purpose name archive unarchive posting_permissions convert_to_private
     convert_to_public

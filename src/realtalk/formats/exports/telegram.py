@@ -41,6 +41,7 @@ from realtalk.formats.json_input import (
     scalar,
     text_at,
     word_pairs,
+    word_set,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
@@ -60,11 +61,9 @@ _STAMP = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
 _SORTS = ("default", "service")
 # What stands in an element of such a class is not of the one around it.
-_ASIDE = frozenset(
-    """
+_ASIDE = word_set("""
     details initials from_name text emoji count question answer title status
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
 # What kind of file an element of such a class is; the first are the whole of it.
 _WRAPS = word_pairs("""
@@ -205,7 +204,7 @@ def _page_links(links: list[str], text: str) -> Iterator[Attachment]:
             yield Attachment("link", url=url)
 
 
-_MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
+_MARKS = word_set("date_unixtime from_id text_entities actor_id")
 _RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
 _MEDIA = word_pairs("""
     voice_message audio
@@ -215,12 +214,10 @@ _MEDIA = word_pairs("""
     animation     video
     sticker       sticker
 """)
-_PLAIN_EXTRA = frozenset(
-    """
+_PLAIN_EXTRA = word_set("""
     forwarded_from via_bot saved_from author signature edited duration_seconds game_title
     self_destruct_period_seconds
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 # What a poll, a list or an invoice is headed with: the words of its sender.
 _TITLES = (("poll", "question"), ("todo_list", "title"), ("invoice_information", "title"))
 

@@ -44,6 +44,7 @@ from realtalk.formats.json_input import (
     mapping,
     odd_at,
     text_of,
+    word_set,
     zone,
 )
 from realtalk.formats.published.columns import cut_keeping_ids
@@ -73,11 +74,9 @@ from realtalk.text.written_days import parse_stamp
 
 _OWN = "convokit"
 _EPOCH = datetime(1970, 1, 1)
-_READ = frozenset(
-    """
+_READ = word_set("""
     id speaker user conversation_id root reply-to reply_to timestamp text meta
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 
 
 def meta_of(entry: Any) -> tuple[Fields, list[Any]]:
