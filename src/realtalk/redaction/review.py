@@ -203,24 +203,13 @@ def _find_owner(names: Names, form: str) -> str | None:
     )
 
 
-COLUMNS = (
-    "decision",
-    "form",
-    "kind",
-    "same_as",
-    "forms",
-    "sure",
-    "count",
-    "context",
-    "source",
-    "where",
-)
+COLUMNS = tuple("decision form kind same_as forms sure count context source where".split())  # noqa: SIM905 - words read better than quotes
 DOUBTFUL = "doubtful"  # of a row, beside its cells
 _NEEDED = ("decision", "form", "kind")
 BETWEEN = " | "  # the forms of a row
 _SHOWN = 3  # ids of a row
-_YES = frozenset({"replace", "yes", "y", "x", "1", "true"})
-_NO = frozenset({"keep", "no", "n", "0", "false"})
+_YES = frozenset("replace yes y x 1 true".split())  # noqa: SIM905
+_NO = frozenset("keep no n 0 false".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ _STATUS = "status@broadcast"  # what people showed everybody for a day: no chat
 _LATEST = 253_402_300_799_000  # milliseconds: the year 9999
 _NO_FILE = ("text", "deleted")
 _FILES = MESSAGES["attachments"]
-_KEPT = ["row", "chat", "sender", "stamp", "text", "kind", "key", "reply", "file", "name", "edited"]
+_KEPT = "row chat sender stamp text kind key reply file name edited".split()  # noqa: SIM905
 
 
 def _is_messages(member: Member) -> bool:
