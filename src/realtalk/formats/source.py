@@ -32,7 +32,7 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from threading import RLock
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 import orjson
 
@@ -139,8 +139,7 @@ _NAMES_ARE_UTF8 = 0x800
 _ENCRYPTED = 0x1
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Zip:
+class Zip(NamedTuple):
     """Where an archive lies: on disk, or inside of something that `opener` opens."""
 
     where: str
@@ -437,8 +436,7 @@ def matching(
                 yield member
 
 
-@dataclass(frozen=True, slots=True)
-class FormatFiles:
+class FormatFiles(NamedTuple):
     """The files of a format: their endings, a check of their heads, and the error without any."""
 
     suffixes: tuple[str, ...]

@@ -36,7 +36,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import regex
 
@@ -59,6 +59,8 @@ from realtalk.text.inflection import is_listed
 from realtalk.text.wordlists import data_text
 
 # Kinds of mentions, and what `keep` calls each of them.
+Texts = Sequence[str]
+Persons = Mapping[str, str]  # whose a folded name is
 MENTION_KINDS = {
     "person": "people",
     "place": "places",
@@ -69,8 +71,7 @@ MENTION_KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A piece of a text that names somebody or something."""
 
     text: int  # which of the texts
@@ -85,7 +86,7 @@ class Mention:
 class MentionSource(Protocol):
     """Whatever finds mentions: a rule, or a model."""
 
-    def mentions(self, texts: Sequence[str]) -> Iterable[Mention]:
+    def mentions(self, texts: Texts) -> Iterable[Mention]:
         """Everything that it finds, in the order in which stand-ins are to be given."""
         ...
 
@@ -100,7 +101,7 @@ _BEFORE = re.compile(r",? |\. ")
 class CapitalsRule:
     """The rule, as a source of mentions."""
 
-    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+    def mentions(self, texts: Texts) -> Iterator[Mention]:
         inside: Counter[str] = Counter()
         places: dict[str, list[tuple[int, int]]] = {}
         addressed: set[str] = set()
@@ -184,7 +185,7 @@ def has_year(date: str) -> bool:
 class BirthdayRule:
     """The rule, as a source of mentions."""
 
-    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+    def mentions(self, texts: Texts) -> Iterator[Mention]:
         for number, text in enumerate(texts):
             if not _DIGIT.search(text):
                 continue
@@ -203,7 +204,7 @@ def _nicknames() -> Mapping[str, set[str]]:
     return formal
 
 
-def person_called(word: str, persons: Mapping[str, str]) -> str | None:
+def person_called(word: str, persons: Persons) -> str | None:
     """Who of the persons, by folded parts of their names, must be meant; None: nobody, or two."""
     formal = _nicknames().get(fold_word(word), ())
     matches = {persons[name] for name in formal if name in persons}
@@ -281,8 +282,8 @@ class NameCandidate:
 def candidates(
     placed: Sequence[tuple[str, str]],
     sources: Iterable[MentionSource],
-    persons: Mapping[str, str],
-    originals: Sequence[str],
+    persons: Persons,
+    originals: Texts,
 ) -> list[NameCandidate]:
     """What the sources find in texts, given with their messages' ids; in the order of the sources.
 
@@ -319,7 +320,7 @@ def candidates(
 class _SeenWords:
     """The words of all texts, as they are written."""
 
-    def __init__(self, texts: Sequence[str], by_form: _Found) -> None:
+    def __init__(self, texts: Texts, by_form: _Found) -> None:
         self.count: Counter[str] = Counter()
         for text in texts:
             self.count.update(word for word, _, _ in words_outside(text))
@@ -340,9 +341,9 @@ def _candidate(
     form: str,
     kind: str,
     mentions: list[Mention],
-    texts: Sequence[str],
-    originals: Sequence[str],
-    ids: Sequence[str],
+    texts: Texts,
+    originals: Texts,
+    ids: Texts,
     words: _SeenWords,
 ) -> NameCandidate:
     best = max(mentions, key=lambda mention: mention.score)
@@ -382,9 +383,7 @@ def _one_kind(by_form: _Found) -> Iterator[tuple[str, str]]:
             yield form, kind
 
 
-def _with_person(
-    candidate: NameCandidate, persons: Mapping[str, str], whole_names: Mapping[str, str]
-) -> NameCandidate:
+def _with_person(candidate: NameCandidate, persons: Persons, whole_names: Persons) -> NameCandidate:
     """A nickname of one of the speakers is theirs, else of the one other who can be meant."""
     if candidate.kind != "person" or len(parts(candidate.form)) != 1:
         return candidate
@@ -393,7 +392,7 @@ def _with_person(
 
 
 def _of_known(
-    words: _SeenWords, whole_names: Mapping[str, str], persons: Mapping[str, str]
+    words: _SeenWords, whole_names: Persons, persons: Persons
 ) -> Iterator[tuple[str, str, float, str]]:
     """Capitalised words that no source found, and that are somebody's nickname or misspelt name."""
     rest = [
@@ -418,7 +417,7 @@ def _as_word(form: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
 
 
-def _where(word: str, texts: Sequence[str], ids: Sequence[str]) -> tuple[tuple[str, ...], str]:
+def _where(word: str, texts: Texts, ids: Texts) -> tuple[tuple[str, ...], str]:
     pattern = _as_word(word)
     places: list[str] = []
     context = ""

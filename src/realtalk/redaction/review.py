@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from realtalk.errors import RealtalkError
 from realtalk.files.spreadsheets import guard_cell, unguard_cell
@@ -32,6 +33,7 @@ from realtalk.registry import suggest
 from realtalk.text.folding import fold, fold_word, parts
 
 _Bucket = list[NameCandidate]
+Cells = dict[str, str]  # of a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _rank(candidate: NameCandidate) -> tuple[bool, int, bool, int, bool, str]:
     )
 
 
-def _root(key: str, into: dict[str, str]) -> str:
+def _root(key: str, into: Cells) -> str:
     path = {key}
     while (after := into.get(key)) is not None and after not in path:
         key = after
@@ -131,9 +133,9 @@ def _root(key: str, into: dict[str, str]) -> str:
     return key
 
 
-def _find_joins(by_fold: dict[str, _Bucket]) -> dict[str, str]:
+def _find_joins(by_fold: dict[str, _Bucket]) -> Cells:
     """Which word joins which, both folded."""
-    into: dict[str, str] = {}
+    into: Cells = {}
     others = {
         key: bucket
         for key, bucket in by_fold.items()
@@ -163,7 +165,7 @@ def _find_joins(by_fold: dict[str, _Bucket]) -> dict[str, str]:
 def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str]]:
     """Parts of full names that only one person has, and whose they are."""
     whose: dict[str, set[str]] = defaultdict(set)
-    spellings: dict[str, str] = {}
+    spellings: Cells = {}
     for key, bucket in others.items():
         if (
             bucket[0].kind == "person"
@@ -229,7 +231,7 @@ class NameDecision:
 
 def review_rows(
     candidates: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
-) -> list[dict[str, str]]:
+) -> list[Cells]:
     """One row per name, as decided: likely ones, those that were added, doubtful ones.
 
     Besides the table's cells a row says whether it is `doubtful`: it stays by itself.
@@ -240,7 +242,7 @@ def review_rows(
         for key in answer.folds:
             by_fold.setdefault(key, []).append(at)
     used: set[int] = set()
-    rows: list[dict[str, str]] = []
+    rows: list[Cells] = []
     for group in group_names(candidates):
         fitting = sorted({at for key in group.folds for at in by_fold.get(key, ())})
         used.update(fitting)
@@ -256,7 +258,7 @@ def review_rows(
     return [*likely, *added, *doubtful]
 
 
-def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> dict[str, str]:
+def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> Cells:
     head, listed = group.head, group.listed_members
     default = NameDecision(head.form, head.kind, group.is_replaced, group.same_as)
     # Of several decisions on one name the one that keeps it.
@@ -274,7 +276,7 @@ def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> dict[str, str
     }
 
 
-def _decided_cells(decision: NameDecision) -> dict[str, str]:
+def _decided_cells(decision: NameDecision) -> Cells:
     return {
         "decision": "replace" if decision.is_replaced else "keep",
         "form": decision.form,
@@ -336,8 +338,7 @@ def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision
     return NameDecision(form, kind, word in _YES, same_as.strip(), more)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What becomes of candidates."""
 
     chosen: tuple[NameCandidate, ...]  # to be replaced

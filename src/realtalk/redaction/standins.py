@@ -28,7 +28,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import regex
 
@@ -53,8 +53,7 @@ _MEN = WORDS["men"]
 _VERB = regex.compile(r"[ ](?:\p{Ll}{1,3}[ ])?(\p{Ll}{3,})")
 
 
-@dataclass(frozen=True, slots=True)
-class PersonWords:
+class PersonWords(NamedTuple):
     """The words that stand for a person, and who takes the feminine one."""
 
     masculine: str = "Person"

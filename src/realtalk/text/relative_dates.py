@@ -17,17 +17,15 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from realtalk.text.dates import PartialDate, find_dates
 
 Precision: TypeAlias = Literal["day", "weekend", "week", "month", "season", "year", "about"]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedDate:
+class ResolvedDate(NamedTuple):
     """An expression of time and the days it means, `first` to `last`.
 
     `about` is a precision too: "a few days ago" has days that are only likely.

@@ -80,6 +80,7 @@ _STICKER = "sticker"
 _EMOJI = (*TAPBACKS.values(), "", _STICKER)  # the seventh stands in a column of its own
 
 Row = Fields
+Marks = dict[str, dict[tuple[str, str], Reaction]]  # of messages, by whom and which
 
 
 def _is_database(member: Member) -> bool:
@@ -109,7 +110,7 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
     for message, file in database.frame("message_attachment_join").rows():
         if file in listed:
             files[message].append(listed[file])
-    marks: dict[str, dict[tuple[str, str], Reaction]] = defaultdict(dict)
+    marks: Marks = defaultdict(dict)
     before = len(export.drafts)  # of other files: an older copy must not undo their reactions
     for row in database.rows("message"):
         number = chat_of.get(row["ROWID"])
@@ -137,9 +138,7 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
                 entry.extra |= reactions(marks[entry.id].values())
 
 
-def _react(
-    marks: dict[str, dict[tuple[str, str], Reaction]], row: Row, kind: int, name: str
-) -> None:
+def _react(marks: Marks, row: Row, kind: int, name: str) -> None:
     """Notes a tapback, or that one was taken back, with the message it is about."""
     # "p:0/GUID" for a part of a message, "bp:GUID" for a whole one.
     about = text_at(row, "associated_message_guid").rpartition("/")[2].removeprefix("bp:")

@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import partial
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
@@ -54,10 +54,10 @@ _TITLES = tuple(
     re.compile(pattern.strip().removesuffix(" |"))
     for pattern in _WORDING.sections["title"].split("\n")
 )
+_Groups = dict[str, list[tuple[str, list[str]]]]  # lines and their words, by what they begin with
 
 
-@dataclass(frozen=True, slots=True)
-class TimedLine:
+class TimedLine(NamedTuple):
     """A line that begins with a time of day, what parts it, and what follows."""
 
     clock: time
@@ -194,7 +194,7 @@ def _parts(head: TimedLine, names: dict[str, str]) -> tuple[str, str]:
 def _names(rests: Sequence[str], title: str) -> dict[str, str]:
     """For each line without tabs the name that it begins with: what a person's lines share."""
     names_by_rest: dict[str, str] = {}
-    open_groups: dict[str, list[tuple[str, list[str]]]] = {}
+    open_groups: _Groups = {}
     ordered = sorted({*rests})
     begun: list[str] = []  # what others begin with, too: perhaps a name without a text
     for rest in dict.fromkeys(rests):
@@ -209,7 +209,7 @@ def _names(rests: Sequence[str], title: str) -> dict[str, str]:
             words = rest.split(" ", _MOST_WORDS + 1)
             open_groups.setdefault(words[0], []).append((rest, words))
     for size in range(1, _MOST_WORDS + 1):
-        longer: dict[str, list[tuple[str, list[str]]]] = {}
+        longer: _Groups = {}
         for name, group in open_groups.items():
             nexts = {words[size] for _, words in group}
             # One word more is shared by all, and something is left to say.

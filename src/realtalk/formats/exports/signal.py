@@ -153,6 +153,7 @@ def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
 # Numbers are written as text there, as protocol buffers do; all ids are compared as text.
 
 _MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
+_People = dict[str, str]  # names by ids
 
 _SAID = """
     standardMessage stickerMessage contactMessage viewOnceMessage poll directStoryReplyMessage
@@ -173,8 +174,8 @@ def _objects(member: Member, draft: Draft) -> Iterator[tuple[str, Fields]]:
 def _frames(member: Member, export: Export) -> None:
     """One draft per chat, and one that counts the frames about the account itself."""
     rest = Draft("Signal")
-    people: dict[str, str] = {}
-    chats: dict[str, str] = {}
+    people: _People = {}
+    chats: _People = {}
     items: list[tuple[str, Fields]] = []
     me, own = "Me", ""
     for where, frame in _objects(member, rest):
@@ -258,7 +259,7 @@ def _recipient(recipient: Fields) -> str:
     return "Signal" if "releaseNotes" in recipient else f"Recipient {text_at(recipient, 'id')}"
 
 
-def _entry(item: Fields, people: dict[str, str]) -> Entry | None:
+def _entry(item: Fields, people: _People) -> Entry | None:
     """What somebody said; None for an update."""
     author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
     kind = next((key for key in _SAID if key in item), None)
@@ -395,7 +396,7 @@ def _desktop(member: Member, export: Export) -> None:
     holder = mapping(data)
     # "messsages" is how one widespread tool spells it.
     items = data if isinstance(data, list) else holder.get("messages", holder.get("messsages"))
-    people: dict[str, str] = {}
+    people: _People = {}
     groups: set[str] = set()
     for conversation in objects_at(holder, "conversations"):
         name = text_at(conversation, "name", "profileFullName", "profileName", "e164", "id")
@@ -417,7 +418,7 @@ def _desktop(member: Member, export: Export) -> None:
             draft.take(_message(item, people, number not in groups), where)
 
 
-def _message(item: Fields, people: dict[str, str], private: bool) -> Entry:
+def _message(item: Fields, people: _People, private: bool) -> Entry:
     if item["type"] == "outgoing":
         author, name = "", "Me"
     else:

@@ -14,9 +14,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import polars as pl
 
@@ -55,8 +54,7 @@ _LOOKED_AT = 200  # headers; those of both halves of the day are among them
 _QUOTES = '["“”„‟«»「」『』]'
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedChat:
+class ExportedChat(NamedTuple):
     """Messages in time order (speaker, time, text, attachments, edited, deleted)."""
 
     messages: pl.DataFrame
@@ -104,7 +102,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         messages.select(columns),
         ledger,
         tuple(notes),
-        replace(dated, heads=dated.heads.head(0)),
+        dated._replace(heads=dated.heads.head(0)),
         _calls(heads, messages),
     )
 
@@ -338,7 +336,7 @@ def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat
                 with contextlib.suppress(RealtalkError):
                     again = read_chat(member.read(), order, member.where, member.name)
                     note = f"the dates were read as {order} like those of the other chats here"
-                    chats[place] = replace(again, notes=(note, *again.notes))
+                    chats[place] = again._replace(notes=(note, *again.notes))
     return chats
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import codecs
 import io
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import polars as pl
 
@@ -24,8 +24,7 @@ _PIECE = 1 << 20  # letters that are a Python string at a time
 _REPLACED = "\ufffd".encode()
 
 
-@dataclass(frozen=True, slots=True)
-class ExportLines:
+class ExportLines(NamedTuple):
     """The lines of a file, and what was wrong with its encoding."""
 
     lines: pl.Series
