@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -320,6 +320,11 @@ def object_at(item: Mapping[str, Any], path: str) -> Fields:
     for key in path.split("/"):
         item = mapping(item.get(key))
     return mapping(item)
+
+
+def without(fields: Mapping[str, Any], names: Container[str]) -> Fields:
+    """The fields of other names."""
+    return {key: value for key, value in fields.items() if key not in names}
 
 
 def drop_empty(fields: Fields) -> Fields:

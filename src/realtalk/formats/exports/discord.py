@@ -132,7 +132,6 @@ def _package_entry(row: Fields, owner_id: str, owner: str) -> Entry:
 _SAID = word_set("Default Reply ChatInputCommand ContextMenuCommand 0 19 20 23") | {""}
 _CALLS = frozenset({"Call", "3"})
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
-_PAGES = (".html", ".htm")
 _PAGE_HEAD = 1 << 18  # bytes: a page begins with its styles
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
 _EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
@@ -142,9 +141,9 @@ _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
 def _sniff(source: Source) -> bool:
     return (
         _CHANNELS.sniff(source)
-        or any(matching(source, (".csv",), _is_csv))
+        or _TABLES.sniff(source)
         or _holds_package(source)
-        or any(matching(source, _PAGES, _is_page, limit=64))
+        or _PAGES.sniff(source)
     )
 
 
@@ -164,16 +163,20 @@ def _is_page(member: Member) -> bool:
     return discord_html.is_page(decode(member.head(_PAGE_HEAD)))
 
 
+_TABLES = FormatFiles((".csv",), _is_csv)
+_PAGES = FormatFiles((".html", ".htm"), _is_page, most=64)
+
+
 def _read(export: Export) -> None:
     source = export.source
     has_channels = any(_CHANNELS.find(source))
-    tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
+    tables = tuple(_TABLES.find(source))
     if not has_channels and not tables:
         if _holds_package(source):
             export.notes.append("a Discord data package holds its owner's messages only")
             _read_package(export)
             return
-        if pages := list(matching(source, _PAGES, _is_page, limit=0)):
+        if pages := list(_PAGES.find(source)):
             discord_html.read_pages(pages, export)
             return
     for member in export if has_channels or not tables else ():

@@ -37,37 +37,31 @@ _SMALLEST = 1 << 40  # numbers below are no times
 _ANSWERED = re.compile(r"scrollToMessage\(event, ?['\"]?(\d{1,25})")
 _CHANNEL = re.compile(r" \[(\d{5,25})\][^/]*$")  # "Gardeners - beds [123456] [part 2].html"
 _NUMBER = re.compile(r"\d{1,25}", re.ASCII)
-# What an element is whose class begins so, the more particular first.
-_ROLES = [
-    (name, role)  # "-" for none
-    for name, role in map(
-        str.split,
-        """
-        chatlog__system-notification notice
-        chatlog__edited-timestamp    edited
-        chatlog__author-tag          bot
-        chatlog__bot-tag             bot
-        chatlog__reply               reply
-        chatlog__reference           reply
-        chatlog__short-timestamp     stamp
-        chatlog__timestamp           stamp
-        chatlog__embed-title         title
-        chatlog__embed-description   caption
-        chatlog__reaction-count      count
-        chatlog__reaction-emoji      emoji
-        chatlog__reactions           -
-        chatlog__reaction            reaction
-        chatlog__attachment          -
-        chatlog__sticker             -
-        chatlog__embed               -
-        msg-attachment               -
-        chatlog__content             text
-        msg-edited                   edited
-        msg-date                     stamp
-        msg-content                  text
-        """.strip().splitlines(),
-    )
-]
+# What an element is whose class begins so ("-" for none), the more particular first.
+_ROLES = word_pairs("""
+    chatlog__system-notification notice
+    chatlog__edited-timestamp    edited
+    chatlog__author-tag          bot
+    chatlog__bot-tag             bot
+    chatlog__reply               reply
+    chatlog__reference           reply
+    chatlog__short-timestamp     stamp
+    chatlog__timestamp           stamp
+    chatlog__embed-title         title
+    chatlog__embed-description   caption
+    chatlog__reaction-count      count
+    chatlog__reaction-emoji      emoji
+    chatlog__reactions           -
+    chatlog__reaction            reaction
+    chatlog__attachment          -
+    chatlog__sticker             -
+    chatlog__embed               -
+    msg-attachment               -
+    chatlog__content             text
+    msg-edited                   edited
+    msg-date                     stamp
+    msg-content                  text
+""")
 # What the exporter writes for notices; its CSV has no column that tells them.
 _EXPORTER = re.compile(
     r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
@@ -81,15 +75,15 @@ _NAMES = ("chatlog__author", "chatlog__author-name", "msg-user")
 # Server and channel, of every age.
 _PREAMBLE = word_set("preamble__entry info__guild-name info__channel-name guild-name channel-name")
 # The order of the parts of a message, where no tag is around them: an earlier one begins another.
-_PARTS = {
-    "chatlog__content": 0,
-    "msg-content": 0,
-    "chatlog__attachment": 1,
-    "msg-attachment": 1,
-    "chatlog__embed": 2,
-    "chatlog__reactions": 3,
-}
-_ONCE = (0, 3)  # parts that a message has one of
+_PARTS = word_pairs("""
+    chatlog__content    0
+    msg-content         0
+    chatlog__attachment 1
+    msg-attachment      1
+    chatlog__embed      2
+    chatlog__reactions  3
+""")
+_ONCE = ("0", "3")  # parts that a message has one of
 # What kind of file an element of such a class is.
 _FILES = word_pairs("""
     chatlog__attachment
@@ -97,7 +91,12 @@ _FILES = word_pairs("""
     chatlog__sticker    sticker
     chatlog__embed      link
 """)
-_SHOWN = {"image": "image", "video": "video", "gifv": "video"}  # cards that are a file
+# Cards that are a file.
+_SHOWN = word_pairs("""
+    image image
+    video video
+    gifv  video
+""")
 
 
 def is_page(text: str) -> bool:
@@ -238,7 +237,12 @@ class _Message(NamedTuple):
 
 def _role(element: Element) -> str:
     """What an element is; "" where its class does not tell."""
-    roles = (role for begins, role in _ROLES for name in element.classes if name.startswith(begins))
+    roles = (
+        role
+        for begins, role in _ROLES.items()
+        for name in element.classes
+        if name.startswith(begins)
+    )
     return next(roles, "") if element.classes else ""
 
 
@@ -274,7 +278,7 @@ def _authors(element: Element) -> Iterator[Element]:
 def _bundles(elements: list[Element]) -> list[Element]:
     """Messages of parts that follow each other: one that stands too early begins another."""
     bundles: list[Element] = []
-    last = len(_PARTS)
+    last = "9"
     for element in elements:
         # One whose end is lost holds those that follow it.
         element.parts = [

@@ -116,6 +116,10 @@ class Element:
                 texts.append("\n" if part.name == "br" else part.text(instead))
         return "".join(texts)
 
+    def links(self) -> list[str]:
+        """The addresses of the links in it."""
+        return [part.attributes.get("href", "") for part in self.inside() if part.name == "a"]
+
     def line(self) -> str:
         return " ".join(self.text().split())
 

@@ -20,8 +20,7 @@ from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.exports.text_entries import EARLY, export_lines
 from realtalk.formats.json_input import head_text, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
-from realtalk.text.calendars import clock_time
-from realtalk.text.written_days import month_day
+from realtalk.text.written_days import parse_spelled
 
 # What the ways of exporting iMessage share: how they write times, tapbacks and files.
 #
@@ -30,9 +29,6 @@ from realtalk.text.written_days import month_day
 
 OWNER = "Me"
 STAMP = r"[A-Z][a-z]{2} \d{1,2}, \d{4} {1,2}\d{1,2}:\d\d:\d\d [AP]M"
-_STAMP_PARTS = re.compile(
-    r"\s*([A-Z][a-z]{2}) (\d{1,2}), (\d{4}) {1,2}(\d{1,2}):(\d\d):(\d\d) ([AP]M)", re.ASCII
-)
 # In the order of their numbers, 2000 and on, in Apple's database.
 TAPBACKS = word_pairs("""
     Loved      ❤️
@@ -52,12 +48,8 @@ Reaction = tuple[str, list[str], int]
 
 def moment(text: str) -> datetime | None:
     """The time that a text begins with; what follows it is when it was read."""
-    match = _STAMP_PARTS.match(text)
-    if match is None:
-        return None
-    name, day, year, hour, minute, second, half = match.groups()
-    date, clock = month_day(year, name, day), clock_time(hour, minute, second, half)
-    return datetime.combine(date, clock) if date and clock else None
+    stamp = re.match(rf"\s*({STAMP})", text, re.ASCII)
+    return parse_spelled(stamp[1]) if stamp else None
 
 
 def tapback(words: str) -> Reaction | None:
@@ -279,7 +271,12 @@ _PARTS = word_set("""
     reply_context reply_anchor app message
     """)
 _SILENT = word_set("message app name tapback reaction sticker_tapback bubble")
-_FILES = {"img": "", "video": "video", "source": "video", "audio": "audio"}
+_FILES = word_pairs("""
+    img
+    video  video
+    source video
+    audio  audio
+""")
 
 
 def is_page(member: Member) -> bool:
@@ -339,12 +336,7 @@ def _page_entry(message: Element) -> Entry | None:
     guids = (
         _GUID.search(link.attributes.get("href", "")) for stamp in stamps for link in stamp.inside()
     )
-    links = [
-        link.attributes.get("href", "")
-        for app in having("app")
-        for link in app.inside()
-        if link.name == "a"
-    ]
+    links = [link for app in having("app") for link in app.links()]
     edited = [
         _say(([row for row in table.inside() if row.name == "tr"] or [table])[-1]).strip()
         for table in having("edited")[-1:]

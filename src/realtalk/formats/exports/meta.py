@@ -98,7 +98,13 @@ _CLOCK = re.compile(r"\d[:.h]\d\d|\d[時时시]")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _BLOCKS = word_set("div p h1 h2 h3 h4 section footer ul li table")
 _UNSEEN = word_set("style script title")
-_PAGE_MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": "", "a": ""}
+_PAGE_MEDIA = word_pairs("""
+    img    image
+    video  video
+    audio  audio
+    source
+    a
+""")
 _PLAYED = ("video", "audio")  # what stands in such an element, or in a link to one, is the app's
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
 

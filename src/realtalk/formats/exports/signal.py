@@ -59,7 +59,7 @@ from realtalk.formats.json_input import (
     whole,
     word_set,
 )
-from realtalk.formats.source import FormatFiles, Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member, Source
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
 #
@@ -475,15 +475,12 @@ def _is_text(member: Member) -> bool:
     return looks_like_signal_text(head_text(member))
 
 
-def _texts(source: Source, limit: int) -> Iterator[Member]:
-    return matching(source, (".txt", ".md"), _is_text, limit)
-
-
+_TEXTS = FormatFiles((".txt", ".md"), _is_text, most=64)
 _JSON = FormatFiles((".json", ".jsonl"), lambda member: _reader(member) is not None)
 
 
 def _sniff(source: Source) -> bool:
-    return any(_texts(source, 64)) or _JSON.sniff(source)
+    return _TEXTS.sniff(source) or _JSON.sniff(source)
 
 
 def _read(export: Export) -> None:
@@ -493,7 +490,7 @@ def _read(export: Export) -> None:
         (_reader(member) or _read_export)(member, export)
     # signal-export writes every chat twice; the JSON says more than the text.
     in_json = {member.folder for member in files}
-    texts = _texts(source, 0) if not alone else iter(() if export.drafts else source.members)
+    texts = _TEXTS.find(source) if not alone else iter(() if export.drafts else source.members)
     pasted = sum(
         _read_text(member, export) for member in texts if alone or member.folder not in in_json
     )

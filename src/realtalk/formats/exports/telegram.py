@@ -147,8 +147,8 @@ def _page_entry(bubble: Element, number: str) -> Entry:
         if "pull_right" in element.classes
     ]
     date = _STAMP.match("".join(stamps[-1:]))
-    answers = (_links(element) for element in bubble.having("reply_to"))
-    answered = _ANSWERED.search(" ".join(address for found in answers for address in found))
+    answers = (link for element in bubble.having("reply_to") for link in element.links())
+    answered = _ANSWERED.search(" ".join(answers))
     extra = {
         "forwarded_from": " ".join(_said(forwarded).split()),
         "poll": [answer.text().strip().removeprefix("- ") for answer in bubble.having("answer")],
@@ -160,7 +160,7 @@ def _page_entry(bubble: Element, number: str) -> Entry:
     files = [
         file for file in bubble.inside() if "media" in file.classes or file.classes & _WRAPS.keys()
     ]
-    links = [address for element in texts for address in _links(element)]
+    links = [link for element in texts for link in element.links()]
     attachments = (*map(_page_file, files), *_page_links(links, text))
     return Entry(
         "",
@@ -174,10 +174,6 @@ def _page_entry(bubble: Element, number: str) -> Entry:
         # A call stands on a page as a bubble of the caller.
         call=not text and [file.kind for file in attachments] == ["call"],
     )
-
-
-def _links(element: Element) -> list[str]:
-    return [inner.attributes.get("href", "") for inner in element.inside() if inner.name == "a"]
 
 
 def _page_file(file: Element) -> Attachment:
@@ -219,7 +215,11 @@ _PLAIN_EXTRA = word_set("""
     self_destruct_period_seconds
     """)
 # What a poll, a list or an invoice is headed with: the words of its sender.
-_TITLES = (("poll", "question"), ("todo_list", "title"), ("invoice_information", "title"))
+_TITLES = word_pairs("""
+    poll                question
+    todo_list           title
+    invoice_information title
+""")
 
 
 def _sniff(source: Source) -> bool:
@@ -324,7 +324,7 @@ def _entry(item: Fields, clock: bool) -> Entry | None:
     here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
     texts = (item.get("text"), item.get("text_entities"))
     text = next(filter(None, (_text(value) for value in texts if not _is_odd(value))), "")
-    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
+    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES.items())
     return Entry(
         author,
         text_at(item, "from") or ("Deleted Account" if author else ""),
