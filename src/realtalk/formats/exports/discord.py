@@ -138,15 +138,6 @@ _EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
 
 
-def _sniff(source: Source) -> bool:
-    return (
-        _CHANNELS.sniff(source)
-        or _TABLES.sniff(source)
-        or _holds_package(source)
-        or _PAGES.sniff(source)
-    )
-
-
 _CHANNELS = FormatFiles(
     (".json",),
     with_keys("guild channel", "messages dateRange exportedAt"),
@@ -299,5 +290,11 @@ def _parse_reaction(mark: str) -> tuple[str, tuple[()], int]:
 
 
 FORMAT = export_format(
-    "Discord (DiscordChatExporter, data package)", "discord", _CHANNELS, _read, _sniff
+    "Discord (DiscordChatExporter, data package)",
+    "discord",
+    _CHANNELS,
+    _read,
+    _TABLES.sniff,
+    _holds_package,
+    _PAGES.sniff,
 )

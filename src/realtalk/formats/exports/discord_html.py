@@ -205,13 +205,13 @@ class _Message(NamedTuple):
         return "".join(titles[-1:]) or " ".join(_said(stamps[:1]).split())
 
     def entry(self, order: DateOrder) -> Entry:
-        number = self.element.attributes.get("data-message-id", "")
+        number = self.element.get("data-message-id")
         sent = int(number) if _NUMBER.fullmatch(number) else 0
         time = from_number((sent >> 22) + _EPOCH, 1000) if sent > _SMALLEST else None
         name, about = " ".join(_said([self.author]).split()), self.author.attributes
         also = about.get("title", "")
         clicks = (
-            part.attributes.get("onclick", "")
+            part.get("onclick")
             for reply in self.parts.get("reply", ())
             for part in (reply, *reply.inside())
         )
@@ -304,7 +304,7 @@ def _said(elements: Iterable[Element]) -> str:
 def _in_text(element: Element) -> str | None:
     """What stands in a text for an emoji, which is a picture, and for what is not of the text."""
     if element.name == "img":
-        return element.attributes.get("alt") or element.attributes.get("title", "")
+        return element.get("alt") or element.get("title")
     return "" if _role(element) else None
 
 
@@ -313,7 +313,7 @@ def _mark(element: Element) -> tuple[str, tuple[()], str]:
     counts = _said(element.having("chatlog__reaction-count")[:1])
     emoji = (inner for inner in element.inside() if inner.name == "img" or _role(inner) == "emoji")
     drawn = (_in_text(inner) if inner.name == "img" else inner.text().strip() for inner in emoji)
-    title = element.attributes.get("title", "")
+    title = element.get("title")
     return title or next(filter(None, drawn), ""), (), counts.strip() or "1"
 
 
@@ -323,7 +323,7 @@ def _file(element: Element, kind: str) -> Attachment:
     urls: list[str] = []
     for inner in (element, *element.inside()):
         roles.setdefault(_role(inner), inner)
-        address = inner.attributes.get("href") or inner.attributes.get("src") or ""
+        address = inner.get("href") or inner.get("src")
         is_icon = any(name.endswith(("-icon", "-thumbnail")) for name in inner.classes)
         # The preview of a file stands in a link to it.
         if address and not address.startswith("#") and not is_icon:
@@ -333,7 +333,7 @@ def _file(element: Element, kind: str) -> Attachment:
                 kind = _SHOWN.get(name.rpartition("-")[2], kind)
     title, caption = (roles.get(role, Element("")) for role in ("title", "caption"))
     # A card's title has the best address.
-    best = (part.attributes.get("href", "") for part in (title, *title.inside()))
+    best = (part.get("href") for part in (title, *title.inside()))
     url = next(filter(None, (*best, *urls)), "")
     if kind == "link":
         return Attachment("link", title.line(), url, caption.text().strip())

@@ -116,9 +116,13 @@ class Element:
                 texts.append("\n" if part.name == "br" else part.text(instead))
         return "".join(texts)
 
+    def get(self, attribute: str) -> str:
+        """What an attribute says; "" where it is not there."""
+        return self.attributes.get(attribute, "")
+
     def links(self) -> list[str]:
         """The addresses of the links in it."""
-        return [part.attributes.get("href", "") for part in self.inside() if part.name == "a"]
+        return [part.get("href") for part in self.inside() if part.name == "a"]
 
     def line(self) -> str:
         return " ".join(self.text().split())

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import count, groupby, pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
@@ -102,14 +103,13 @@ _EFFECT = re.compile(
 )
 
 
-@dataclass(slots=True)
-class ThreadCopy:
+class ThreadCopy(NamedTuple):
     """An answer as it stands below what it answers, and how many lines it takes."""
 
     parent: Entry
     entry: Entry
     size: int
-    tail: list[str] = field(default_factory=list)  # what stands below it and an empty line
+    tail: list[str]  # what stands below it and an empty line
 
 
 def is_text(member: Member) -> bool:
@@ -313,11 +313,11 @@ def _files_in(element: Element, around: str = "") -> Iterator[tuple[str, str]]:
             holds = next(
                 (name for name in ("sticker", "attachment") if name in part.classes), around
             )
-            path = part.attributes.get("src")
+            path = part.get("src")
             if path and part.name in _FILES:
                 yield ("sticker" if holds == "sticker" else _FILES[part.name]), path
             elif part.name == "a" and holds == "attachment":
-                yield "", part.attributes.get("href", "")
+                yield "", part.get("href")
             yield from _files_in(part, holds)
 
 
@@ -333,9 +333,7 @@ def _page_entry(message: Element) -> Entry | None:
         return "\n".join(lines).strip()
 
     stamps = having("timestamp")
-    guids = (
-        _GUID.search(link.attributes.get("href", "")) for stamp in stamps for link in stamp.inside()
-    )
+    guids = (_GUID.search(link.get("href")) for stamp in stamps for link in stamp.inside())
     links = [link for app in having("app") for link in app.links()]
     edited = [
         _say(([row for row in table.inside() if row.name == "tr"] or [table])[-1]).strip()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -208,7 +209,7 @@ def _own_words(element: Element) -> str | None:
 def _address(element: Element) -> str:
     if element.name not in _PAGE_MEDIA:
         return ""
-    return element.attributes.get("src") or element.attributes.get("href") or ""
+    return element.get("src") or element.get("href")
 
 
 def _is_played(element: Element) -> bool:
@@ -441,12 +442,9 @@ def _media(file: Fields) -> Attachment:
 
 
 INSTAGRAM, MESSENGER = (
-    export_format(
-        f"{name} (JSON or HTML download)",
-        name.lower(),
-        _FILES,
-        _read,
-        partial(_sniff, instagram=name == "Instagram"),
+    replace(
+        export_format(f"{name} (JSON or HTML download)", name.lower(), _FILES, _read),
+        sniff=partial(_sniff, instagram=name == "Instagram"),
     )
     for name in ("Instagram", "Messenger")
 )

@@ -59,7 +59,7 @@ from realtalk.formats.json_input import (
     whole,
     word_set,
 )
-from realtalk.formats.source import FormatFiles, Member, Source
+from realtalk.formats.source import FormatFiles, Member
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
 #
@@ -479,10 +479,6 @@ _TEXTS = FormatFiles((".txt", ".md"), _is_text, most=64)
 _JSON = FormatFiles((".json", ".jsonl"), lambda member: _reader(member) is not None)
 
 
-def _sniff(source: Source) -> bool:
-    return _TEXTS.sniff(source) or _JSON.sniff(source)
-
-
 def _read(export: Export) -> None:
     source, files = export.source, export.members
     alone = len(source.members) == 1
@@ -559,5 +555,5 @@ def _markdown(entry: Entry) -> None:
 
 
 FORMAT = export_format(
-    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _read, _sniff
+    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _read, _TEXTS.sniff
 )

@@ -43,7 +43,7 @@ from realtalk.formats.json_input import (
     word_pairs,
     word_set,
 )
-from realtalk.formats.source import FormatFiles, Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member
 
 # Telegram Desktop's HTML export, which it offers first, into drafts of chats.
 #
@@ -106,7 +106,7 @@ def _read_pages(members: Iterable[Member], export: Export) -> None:
         folder = member.folder
         draft = export.draft(folder, "")
         for part in page_elements(member, _is_part):
-            number = part.attributes.get("id", "").removeprefix("message")
+            number = part.get("id").removeprefix("message")
             if "page_header" in part.classes:
                 draft.name = draft.name or part.line()
             elif "service" in part.classes:
@@ -142,9 +142,7 @@ def _page_entry(bubble: Element, number: str) -> Entry:
     )
     names = [name for name in bubble.having("from_name") if name not in forwarded]
     stamps = [
-        element.attributes.get("title", "")
-        for element in bubble.having("date")
-        if "pull_right" in element.classes
+        element.get("title") for element in bubble.having("date") if "pull_right" in element.classes
     ]
     date = _STAMP.match("".join(stamps[-1:]))
     answers = (link for element in bubble.having("reply_to") for link in element.links())
@@ -178,7 +176,7 @@ def _page_entry(bubble: Element, number: str) -> Entry:
 
 def _page_file(file: Element) -> Attachment:
     kind = next((kind for name, kind in _FILES.items() if name in file.classes), "")
-    url = file.attributes.get("href", "")
+    url = file.get("href")
     is_framed = "media" in file.classes
     title, status = (
         " ".join(_said(file.having(name)).split()) if is_framed else ""
@@ -222,14 +220,6 @@ _TITLES = word_pairs("""
 """)
 
 
-def _sniff(source: Source) -> bool:
-    return (
-        any(matching(source, (".json",), _is_export, name=_RESULT))
-        or _JSON.sniff(source)
-        or _PAGES.sniff(source)
-    )
-
-
 def _is_export(member: Member) -> bool:
     keys = head_keys(member)
     if "messages" in keys:
@@ -239,6 +229,7 @@ def _is_export(member: Member) -> bool:
     return bool(keys & account) and "about" in keys and "telegram" in head_text(member).lower()
 
 
+_RESULTS = FormatFiles((".json",), _is_export, name=_RESULT)
 _PAGES = FormatFiles((".html",), _is_telegram_page, name=_PAGE, most=64)
 _JSON = FormatFiles(
     (".json",),
@@ -405,4 +396,6 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", text_at(piece, "text"), address)
 
 
-FORMAT = export_format("Telegram (JSON or HTML export)", "telegram", _JSON, _read, _sniff)
+FORMAT = export_format(
+    "Telegram (JSON or HTML export)", "telegram", _JSON, _read, _RESULTS.sniff, _PAGES.sniff
+)
