@@ -77,6 +77,14 @@ def load_export(member: Member) -> Fields:
     return export
 
 
+def load_beside(member: Member) -> Fields:
+    """The object of a file beside messages, which can be read without it."""
+    try:
+        return mapping(load(member))
+    except RealtalkError:
+        return {}
+
+
 @contextmanager
 def json_events(member: Member, *, several: bool = False) -> Iterator[Events]:
     """What a parser meets in a file that may be larger than the memory, `several` values or one."""

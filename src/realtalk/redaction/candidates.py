@@ -61,14 +61,13 @@ from realtalk.text.wordlists import data_text
 # Kinds of mentions, and what `keep` calls each of them.
 Texts = Sequence[str]
 Persons = Mapping[str, str]  # whose a folded name is
-MENTION_KINDS = {
-    "person": "people",
-    "place": "places",
-    "organisation": "organisations",
-    "address": "addresses",
-    "birthday": "birthdays",
-    "number": "numbers",
-}
+MENTION_KINDS = dict(
+    pair.split("=")
+    for pair in """
+    person=people place=places organisation=organisations address=addresses birthday=birthdays
+    number=numbers
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
 
 
 class Mention(NamedTuple):
@@ -96,6 +95,7 @@ _SURE, _GUESSED = 0.8, 0.6  # after a title or a greeting; from capitals alone
 _NOUNS_IN_CAPITALS = WORDS["german"]
 _GERMAN = 0.08  # of all words, from which on a corpus counts as German
 _BEFORE = re.compile(r",? |\. ")
+_GOES_ON = re.compile(r" [^\W\d_a-z]")  # behind the first of several: "Hey Mr Fox", "Hi New York"
 
 
 class CapitalsRule:
@@ -125,10 +125,8 @@ class CapitalsRule:
                     ):
                         here.add(word)
                         places.setdefault(word, []).append((number, start))
-                        is_called = before.casefold() in GREETINGS | RELATIONS and _ends_name(
-                            text, end
-                        )
-                        if titled or is_called:
+                        is_called = before.casefold() in GREETINGS | RELATIONS
+                        if titled or (is_called and not _GOES_ON.match(text, end)):
                             addressed.add(word)
                 before, ended = word, end
             inside.update(sorted(here, key=text.find))
@@ -144,11 +142,6 @@ class CapitalsRule:
                 score = _SURE if sure else _GUESSED
                 for number, start in places[word]:
                     yield Mention(number, start, start + len(word), "person", score, "capitals")
-
-
-def _ends_name(text: str, at: int) -> bool:
-    """Whether a word that ends there is not the first of several: "Hey Mr Fox", "Hi New York"."""
-    return not re.match(r" [^\W\d_a-z]", text[at : at + 2])
 
 
 _MONTH = "|".join(sorted(map(regex.escape, MONTHS), key=len, reverse=True))

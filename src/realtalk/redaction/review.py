@@ -157,8 +157,11 @@ def _find_joins(by_fold: dict[str, _Bucket]) -> Cells:
         owner = _find_owner(names, word)
         if owner is None:
             names.add_other(word, key)
-        elif owner != key and _fit(others[owner], others[key]) and _root(owner, into) != key:
-            into[key] = owner
+        elif owner != key and _root(owner, into) != key:
+            whole, own = others[owner], others[key]
+            # A word joins one of its kind, or any where it is doubted by itself.
+            if whole[0].kind == own[0].kind or (_any_goes(whole) and not _any_goes(own)):
+                into[key] = owner
     return into
 
 
@@ -183,11 +186,6 @@ def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str]]:
 
 def _any_goes(bucket: Sequence[NameCandidate]) -> bool:
     return any(member.is_replaced for member in bucket)
-
-
-def _fit(whose: Sequence[NameCandidate], bucket: Sequence[NameCandidate]) -> bool:
-    """Whether a word may join another: of one kind, or doubted by itself."""
-    return whose[0].kind == bucket[0].kind or (_any_goes(whose) and not _any_goes(bucket))
 
 
 def _names_of(members: Iterable[NameCandidate]) -> Names:

@@ -117,11 +117,12 @@ def _told_by_verbs(texts: Sequence[str], names: Iterable[str]) -> frozenset[str]
 
 
 # Kinds that are written in brackets, and the letter of each where its word holds a name.
-_KINDS = {kind: kind[0] for kind in ("phone", "email", "link", "address", "number", "file")} | {
-    "place": "w",
-    "organisation": "o",
-    "birthday": "b",
-}
+_KINDS = dict(
+    pair.split("=")
+    for pair in """
+    phone=p email=e link=l address=a number=n file=f place=w organisation=o birthday=b
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
 # How each kind is written, and how where that holds a speaker's name.
 _SHAPES = {
     "person": ("Person{}", "X_{}"),

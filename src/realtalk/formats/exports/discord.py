@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports import discord_html
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
@@ -31,7 +30,7 @@ from realtalk.formats.json_input import (
     from_utc,
     head_keys,
     head_text,
-    load,
+    load_beside,
     load_export,
     load_list,
     make_attachment,
@@ -108,10 +107,7 @@ def table_rows(member: Member) -> list[tuple[str, list[str]]]:
 def _file_content(source: Source, name: str) -> Fields:
     for member in source.having(".json"):
         if f"/{member.name.lower()}".endswith(name):
-            try:
-                return mapping(load(member))
-            except RealtalkError:
-                return {}  # the messages can be read without it
+            return load_beside(member)
     return {}
 
 

@@ -120,6 +120,10 @@ class Element:
         """What an attribute says; "" where it is not there."""
         return self.attributes.get(attribute, "")
 
+    def without(self, classes: Iterable[str]) -> str:
+        """Its text without that of elements of such classes."""
+        return self.text(lambda inner: None if inner.classes.isdisjoint(classes) else "")
+
     def links(self) -> list[str]:
         """The addresses of the links in it."""
         return [part.get("href") for part in self.inside() if part.name == "a"]
@@ -284,7 +288,10 @@ class _Flattening:
         if tag.name in ("img", "emoji") and not tag.closes:
             self._picture(tag.attributes)
         if tag.name == "a":
-            self._end_link()
+            if self._link is not None:
+                address, start = self._link
+                self.result.links.append((address, _lines(self._own[start:])))
+            self._link = None
             if not tag.closes and not self._quotes and (to := tag.attributes.get("href", "")):
                 self._link = (to, len(self._own))
 
@@ -295,12 +302,6 @@ class _Flattening:
             self._here.append(words)
         elif not self._quotes:
             self.result.pictures.append((address, words))
-
-    def _end_link(self) -> None:
-        if self._link is not None:
-            address, start = self._link
-            self.result.links.append((address, _lines(self._own[start:])))
-            self._link = None
 
 
 def _lines(pieces: list[str]) -> str:

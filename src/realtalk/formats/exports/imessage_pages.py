@@ -301,7 +301,7 @@ def _is_wanted(element: Element, around: list[Element]) -> bool:
 
 def _say(element: Element) -> str:
     """What an element says itself."""
-    return element.text(lambda inner: None if inner.classes.isdisjoint(_PARTS) else "")
+    return element.without(_PARTS)
 
 
 def _files_in(element: Element, around: str = "") -> Iterator[tuple[str, str]]:

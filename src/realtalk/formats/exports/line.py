@@ -97,11 +97,6 @@ def _is_ours(member: Member) -> bool:
 _FILES = FormatFiles((".txt",), _is_ours, "no LINE chat found", "pass the exported .txt")
 
 
-def _read(export: Export) -> None:
-    for member in export:
-        _read_text(member, export)
-
-
 def _read_text(member: Member, export: Export) -> None:
     """The chat of one text file."""
     lines = export_lines(member)
@@ -119,6 +114,8 @@ def _read_text(member: Member, export: Export) -> None:
         export.notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
     entries = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
     day: date | None = None
+    # Below the title a line may say when the file was saved.
+    is_saved = lines and lines[0].startswith(_MARK) and re.search(r"\d:\d\d", "".join(lines[1:2]))
 
     def goes_on(number: int) -> bool:
         """Whether the next line that is not empty belongs to the message of this one."""
@@ -142,7 +139,7 @@ def _read_text(member: Member, export: Export) -> None:
                 entries.begin(name, datetime.combine(day, head.clock), text)
             else:
                 entries.notice()
-        elif day is None and (line.startswith(_MARK) or _is_saved(lines, number)):
+        elif day is None and (line.startswith(_MARK) or (number == 1 and is_saved)):
             draft.name = _title(line) or draft.name
             entries.title()
         else:
@@ -164,13 +161,6 @@ def _leads(
         return None
     near = range(number + 1, min(number + 4, len(lines)))
     return day if next((timed[place] for place in near if lines[place].strip()), None) else None
-
-
-def _is_saved(lines: Sequence[str], number: int) -> bool:
-    """Whether a line is the one below the title that says when the file was saved."""
-    return (
-        number == 1 and lines[0].startswith(_MARK) and re.search(r"\d:\d\d", lines[1]) is not None
-    )
 
 
 def _title(line: str) -> str:
@@ -260,6 +250,11 @@ def _take_recurring(draft: Draft) -> None:
         if entry.text in app:
             entry.attachments = (Attachment("media", caption=entry.text[1:-1]),)
             entry.text = ""
+
+
+def _read(export: Export) -> None:
+    for member in export:
+        _read_text(member, export)
 
 
 FORMAT = export_format("LINE (text)", "line", _FILES, _read)

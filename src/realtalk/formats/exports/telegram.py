@@ -127,11 +127,8 @@ def _place(member: Member) -> tuple[str, int]:
 
 def _said(elements: Iterable[Element]) -> str:
     """What stands in some elements, without what is something else."""
-    return "".join(element.text(_in_text) for element in elements).strip()
-
-
-def _in_text(element: Element) -> str | None:
-    return None if element.classes.isdisjoint(_ASIDE) else ""
+    texts = (element.without(_ASIDE) for element in elements)
+    return "".join(texts).strip()
 
 
 def _page_entry(bubble: Element, number: str) -> Entry:

@@ -335,7 +335,9 @@ def _chat(member: Member) -> Part:
             continue
         total += 1
         where = f"{member.name}: row {line}"
-        if session := _session_of(row, columns):
+        # A message may say "session 3" too, but it has a time.
+        session = _SESSION.fullmatch(_plain(row[1])) if row[columns.time] is None else None
+        if session:
             # A continuation repeats the date of what it continues: its first message tells.
             times = () if session[1] else map(_moment, row[2 : columns.time])
             drafts.append(_SheetDraft(len(drafts) + 1, next(filter(None, times), None)))
@@ -358,11 +360,6 @@ def _chat(member: Member) -> Part:
     aliases = learn(speakers, sessions, events, questions)
     chat = Chat(member.stem, speakers, sessions, tuple(events), questions, aliases)
     return [chat], Ledger.of(total - len(leftovers) - system, leftovers, system)
-
-
-def _session_of(row: Sequence[Any], columns: _Columns) -> re.Match[str] | None:
-    # A message may say "session 3" too, but it has a time.
-    return _SESSION.fullmatch(_plain(row[1])) if row[columns.time] is None else None
 
 
 def _take(row: Sequence[Any], columns: _Columns, draft: _SheetDraft) -> bool:

@@ -78,8 +78,8 @@ _NUMBER_FIRST = (
 _ZEROS = "٠۰߀०০੦૦୦௦౦೦൦๐໐༠၀០᠐᧐０"
 _DIGITS = {chr(ord(zero) + n): str(n) for zero in _ZEROS for n in range(10)}
 _FROM_OTHER_DIGITS = str.maketrans(_DIGITS)
-_NUMBERS = ("a", "b", "c", "h", "m", "s")
-_WHEN = ("a", "b", "c", "hour", "minute", "second")
+_NUMBERS = "a b c h m s".split()  # noqa: SIM905
+_WHEN = "a b c hour minute second".split()  # noqa: SIM905
 _FIELDS = ("row", *_WHEN, "wide", "half", "family", "open", "rest")
 _SCHEMA = pl.Schema(
     {
@@ -209,7 +209,7 @@ def _shape(match: re.Match[str], words: set[str]) -> _Shape | None:
 
 def _varying(match: re.Match[str]) -> list[str]:
     """What differs from header to header: the numbers, and a word beside the time."""
-    return [name for name in ("a", "b", "c", "pre", "h", "m", "s", "post") if match[name]]
+    return [name for name in "a b c pre h m s post".split() if match[name]]  # noqa: SIM905
 
 
 def _literals(match: re.Match[str]) -> list[str]:
@@ -293,7 +293,7 @@ def _general(frame: pl.DataFrame, *, bare: bool) -> pl.DataFrame:
     if bare:
         return numbers.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FIELDS)
     numbers = numbers.with_columns(half=(pl.col.pre != "") | (pl.col.post != ""))
-    pieces = ("open", "s1", "wide", "mid", "half", "ts", "ss")
+    pieces = "open s1 wide mid half ts ss".split()  # noqa: SIM905
     kinds = numbers.select(pieces).unique()
     names = [_family(*kind) for kind in kinds.iter_rows()]
     kinds = kinds.with_columns(pl.Series("family", names, dtype=pl.String))

@@ -161,7 +161,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         raise RealtalkError("the file holds no message", where=where)
     if not messages["time"].is_sorted():
         messages = messages.sort("time", maintain_order=True)
-    columns = ("speaker", "time", "text", "attachments", "edited", "deleted")
+    columns = "speaker time text attachments edited deleted".split()  # noqa: SIM905
     return ExportedChat(
         messages.select(columns),
         ledger,
