@@ -80,16 +80,17 @@ class AuditedQuestion:
     comment: str = field(default="", repr=False)
 
 
+# Of LoCoMo: chat's number → question's place → what was found, beside what was asked.
+Corrections = dict[str, dict[int, tuple[str, AuditedQuestion]]]
+
+
 @dataclass(frozen=True)
 class Audit:
     """Audited questions: chat's key → question's key → what was found. `name` is for records."""
 
     name: str
     chats: Mapping[str, Mapping[str, AuditedQuestion]] = field(repr=False)
-    # Of LoCoMo: chat's number → question's place → what was found, beside what was asked.
-    corrections: Mapping[str, Mapping[int, tuple[str, AuditedQuestion]]] = field(
-        default_factory=dict, repr=False
-    )
+    corrections: Corrections = field(default_factory=dict, repr=False)
 
     @staticmethod
     @cache
@@ -113,7 +114,7 @@ class Audit:
 
     def with_fetched(self, folder: Path) -> Audit:
         """With the corrections that lie in a folder, where there are any."""
-        joined: dict[str, Mapping[int, tuple[str, AuditedQuestion]]] = {}
+        joined: Corrections = {}
         for path in sorted(folder.glob("*.json")):
             joined |= _corrections(read_whole(path), str(path))
         return replace(self, corrections=joined) if joined else self
@@ -171,12 +172,12 @@ _PLACE = re.compile(r"locomo_(\d+)_qa(\d+)")
 _ADVERSARIAL = "adversarial"
 
 
-def _corrections(data: bytes, where: str) -> dict[str, dict[int, tuple[str, AuditedQuestion]]]:
+def _corrections(data: bytes, where: str) -> Corrections:
     try:
         entries = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise RealtalkError("not valid JSON", where=where) from error
-    chats: dict[str, dict[int, tuple[str, AuditedQuestion]]] = {}
+    chats: Corrections = {}
     for at, texts in enumerate(map(mapping, entries if isinstance(entries, list) else [entries])):
         place = _PLACE.fullmatch(str(texts.get("question_id")))
         evidence = texts.get("correct_evidence")
@@ -197,9 +198,7 @@ def _corrections(data: bytes, where: str) -> dict[str, dict[int, tuple[str, Audi
     return chats
 
 
-def _corrected(
-    chat: Chat, corrections: Mapping[str, Mapping[int, tuple[str, AuditedQuestion]]]
-) -> dict[str, AuditedQuestion]:
+def _corrected(chat: Chat, corrections: Corrections) -> dict[str, AuditedQuestion]:
     """A chat of LoCoMo by those corrections that are about it; empty where none are."""
     asked = [_letters(question.text) for question in chat.questions]
     for found in corrections.values():

@@ -82,6 +82,7 @@ class _Line(NamedTuple):
 
 
 _Lines = Sequence[_Line]
+_Sides = tuple[list[_Line], list[_Line]]
 
 
 def match(old_frame: pl.DataFrame, new_frame: pl.DataFrame) -> tuple[list[Pair], int]:
@@ -107,7 +108,7 @@ def match(old_frame: pl.DataFrame, new_frame: pl.DataFrame) -> tuple[list[Pair],
     return sorted(marked, key=lambda pair: pair[1]), gone
 
 
-def _lines(old: pl.DataFrame, new: pl.DataFrame) -> tuple[list[_Line], list[_Line]]:
+def _lines(old: pl.DataFrame, new: pl.DataFrame) -> _Sides:
     stated = (side["time"].drop_nulls() for side in (old, new))
     coarse = any(
         len(times) >= _WHOLE_MINUTES and not (times.dt.second() != 0).any() for times in stated
@@ -146,9 +147,7 @@ def _is_inside(line: _Line, covered: Span | None) -> bool:
     return covered is not None and line.time is not None and covered[0] < line.time < covered[1]
 
 
-def _find_unpaired(
-    old: _Lines, new: _Lines, pairs: Sequence[Pair]
-) -> tuple[list[_Line], list[_Line]]:
+def _find_unpaired(old: _Lines, new: _Lines, pairs: Sequence[Pair]) -> _Sides:
     olds, news = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
     return (
         [line for line in old if line.place not in olds],
@@ -156,10 +155,10 @@ def _find_unpaired(
     )
 
 
-def _in_both(old: _Lines, new: _Lines, *names: str) -> list[tuple[list[_Line], list[_Line]]]:
+def _in_both(old: _Lines, new: _Lines, *names: str) -> list[_Sides]:
     """The messages of each side that are alike in these fields, in the order of the old ones."""
     key = attrgetter(*names)
-    groups: dict[Any, tuple[list[_Line], list[_Line]]] = defaultdict(lambda: ([], []))
+    groups: dict[Any, _Sides] = defaultdict(lambda: ([], []))
     for side, lines in enumerate((old, new)):
         for line in lines:
             groups[key(line)][side].append(line)

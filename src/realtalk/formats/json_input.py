@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -75,6 +75,14 @@ def load_export(member: Member) -> Fields:
     if not isinstance(export.get("messages"), list):
         raise member.error("no list of 'messages'")
     return export
+
+
+def load_beside(member: Member) -> Fields:
+    """The object of a file beside messages, which can be read without it."""
+    try:
+        return mapping(load(member))
+    except RealtalkError:
+        return {}
 
 
 @contextmanager
@@ -189,6 +197,11 @@ def word_pairs(lines: str) -> dict[str, str]:
     """A table of two columns: the first word of each line, and what follows it."""
     cells = (line.split(maxsplit=1) for line in lines.strip().splitlines())
     return {key: "".join(value) for key, *value in cells}
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Words, parted by spaces, as a set."""
+    return frozenset(words.split())
 
 
 def list_fields(names: Sequence[str]) -> str:
@@ -315,6 +328,11 @@ def object_at(item: Mapping[str, Any], path: str) -> Fields:
     for key in path.split("/"):
         item = mapping(item.get(key))
     return mapping(item)
+
+
+def without(fields: Mapping[str, Any], names: Container[str]) -> Fields:
+    """The fields of other names."""
+    return {key: value for key, value in fields.items() if key not in names}
 
 
 def drop_empty(fields: Fields) -> Fields:

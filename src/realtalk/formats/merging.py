@@ -57,9 +57,12 @@ _FEW = 8  # chats that are all looked at
 _LIKELY = 5  # of more, those that have most in common
 _LONG = 12  # letters of a text that tells a chat
 _MOST = 500  # chats that share messages: nobody exports one so often, and each takes some time
+# What people are called, and their names in the corpus.
+Renamed = Mapping[str, str]
+TimedCall = tuple[str, datetime | None]
 
 
-def packed_calls(calls: Iterable[tuple[str, datetime | None]]) -> dict[str, list[str]]:
+def packed_calls(calls: Iterable[TimedCall]) -> dict[str, list[str]]:
     """Calls as `extra` holds them; a call without a readable time is an empty text."""
     packed: dict[str, list[str]] = {}
     for speaker, time in calls:
@@ -67,7 +70,7 @@ def packed_calls(calls: Iterable[tuple[str, datetime | None]]) -> dict[str, list
     return packed
 
 
-def joined_calls(old: str, new: str, names: Mapping[str, str], offset: timedelta) -> str:
+def joined_calls(old: str, new: str, names: Renamed, offset: timedelta) -> str:
     """The known chat's `extra` with the calls that the new one's tells beyond them.
 
     `names` are the known names of people, `offset` is what the new clock lacks. Exports differ
@@ -86,16 +89,14 @@ def joined_calls(old: str, new: str, names: Mapping[str, str], offset: timedelta
     return pack_extra({**unpack_extra(old), "calls": packed_calls(calls)})
 
 
-def _renamed_calls(
-    extra: str, names: Mapping[str, str], offset: timedelta = _NOW
-) -> list[tuple[str, datetime | None]]:
+def _renamed_calls(extra: str, names: Renamed, offset: timedelta = _NOW) -> list[TimedCall]:
     return [
         (names.get(call.speaker, call.speaker), call.time and call.time + offset)
         for call in calls_in(extra)
     ]
 
 
-def _minute(call: tuple[str, datetime | None]) -> tuple[str, datetime | None]:
+def _minute(call: TimedCall) -> TimedCall:
     speaker, time = call
     return speaker, time and time.replace(second=0, microsecond=0)
 
@@ -103,7 +104,7 @@ def _minute(call: tuple[str, datetime | None]) -> tuple[str, datetime | None]:
 class SamePersonError(RealtalkError):
     """Two exports call somebody differently; `proposed` has the new names and the known ones."""
 
-    def __init__(self, chat: str, proposed: Mapping[str, str], unclear: tuple[str, ...]) -> None:
+    def __init__(self, chat: str, proposed: Renamed, unclear: tuple[str, ...]) -> None:
         self.proposed = dict(proposed)
         self.unclear = unclear
         if proposed:
@@ -118,7 +119,7 @@ class SamePersonError(RealtalkError):
 
 
 def _same_people(
-    old: ChatRow, new: ChatRow, alignment: Alignment | None, same: Mapping[str, str]
+    old: ChatRow, new: ChatRow, alignment: Alignment | None, same: Renamed
 ) -> dict[str, str]:
     """New names → known ones, where they differ; an error where the messages suggest more."""
     names = _known_names(old, new, same)
@@ -136,7 +137,7 @@ def _same_people(
     return names
 
 
-def _known_names(old: ChatRow, new: ChatRow, same: Mapping[str, str]) -> dict[str, str]:
+def _known_names(old: ChatRow, new: ChatRow, same: Renamed) -> dict[str, str]:
     """What was said, is remembered or follows from ids: new names → known ones, if they differ."""
     there = old.speakers
     authors: dict[str | None, str] = {number: name for name, number in _authors(old).items()}
@@ -160,7 +161,7 @@ def _authors(row: ChatRow) -> dict[str, str]:
     return {name: number for name, number in authors.items() if isinstance(number, str)}
 
 
-def check_names(same: Mapping[str, str], parts: Iterable[Tables]) -> None:
+def check_names(same: Renamed, parts: Iterable[Tables]) -> None:
     """Refuses a name that nobody has in any of the files: most likely it is misspelt."""
     people = {
         name: None
@@ -174,7 +175,7 @@ def check_names(same: Mapping[str, str], parts: Iterable[Tables]) -> None:
             raise suggest("name", name, list(dict.fromkeys((*near, *people)))[:_LISTED])
 
 
-def _aliases(row: ChatRow, speakers: Sequence[str], names: Mapping[str, str]) -> tuple[Alias, ...]:
+def _aliases(row: ChatRow, speakers: Sequence[str], names: Renamed) -> tuple[Alias, ...]:
     """The aliases of a chat, and those that were learned; no speaker's name becomes one."""
     learned = (
         Alias(name, speaker, JOINED) for name, speaker in names.items() if name not in speakers
@@ -188,7 +189,7 @@ class Merging:
 
     gap: Gap
     chat: str | None = None
-    same: Mapping[str, str] = field(default_factory=dict)
+    same: Renamed = field(default_factory=dict)
     take_edits: bool = False
     fresh: bool = False
 
@@ -399,7 +400,7 @@ def _find_sharing(old: pl.DataFrame, new: pl.DataFrame, on: Sequence[str]) -> di
 def _joined_row(
     old: ChatRow,
     new: ChatRow,
-    names: Mapping[str, str],
+    names: Renamed,
     after: pl.DataFrame,
     offset: timedelta = _NOW,
 ) -> ChatRow:

@@ -15,11 +15,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.errors import RealtalkError
 from realtalk.files.stores import local_copy
@@ -34,8 +34,7 @@ from realtalk.formats.tables import Tables
 SAMPLES = ("sample", "sample-simulated", "sample-threads")
 
 
-@dataclass(frozen=True)
-class OpenedSource:
+class OpenedSource(NamedTuple):
     """A reading and, where it was read just now, the source and format it came from."""
 
     reading: ReadCorpus
@@ -201,8 +200,7 @@ def _list_names(names: Iterable[str]) -> str:
 # something was added; half a corpus is never seen.
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(NamedTuple):
     """A stored corpus after new exports; `notes` are what happened this time."""
 
     reading: ReadCorpus

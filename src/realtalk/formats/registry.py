@@ -12,10 +12,9 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import decode, head_keys, list_fields, load, word_pairs
@@ -40,8 +39,7 @@ _MOST_PARSED = 50_000_000  # bytes of JSON
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,4}[年년]")
 
 
-@dataclass(frozen=True, slots=True)
-class _ForeignFile:
+class _ForeignFile(NamedTuple):
     """What a file is, by its name, its first bytes, keys of its JSON, or several of them."""
 
     title: str
@@ -65,7 +63,7 @@ def _table() -> tuple[dict[str, str], list[_ForeignFile]]:
     table = tomllib.loads(text)
     fixes: dict[str, str] = table["fixes"]
     entries = [_ForeignFile(**entry) for entry in table["known"]]
-    return fixes, [replace(entry, fix=fixes.get(entry.fix, entry.fix)) for entry in entries]
+    return fixes, [entry._replace(fix=fixes.get(entry.fix, entry.fix)) for entry in entries]
 
 
 def explain(source: Source) -> RealtalkError:

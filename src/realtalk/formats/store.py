@@ -14,7 +14,7 @@ sees half a corpus. DuckDB, Spark, pandas and polars read the Parquet files as t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -268,8 +268,7 @@ def record(folder: Path) -> Fields:
     raise _damage_error(_NO_RECORD, where)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAbout:
+class StoredAbout(NamedTuple):
     """A stored corpus without its columns; `parts` is empty where one file has all messages."""
 
     name: str
@@ -362,8 +361,7 @@ _MIXED = "several"  # the format of a folder whose corpora have more than one
 _RECORDS = frozenset({"run.json", "parts.jsonl", "parts.parquet"})  # of the job that wrote it
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusPiece:
+class CorpusPiece(NamedTuple):
     """Whole chats of a stored corpus, and the parts that hold their messages."""
 
     folder: Path
@@ -394,8 +392,7 @@ class CorpusPiece:
         return rename_chats(tables, {row.id: self.prefix + row.id for row in self.chats})
 
 
-@dataclass(frozen=True)
-class CorpusStream:
+class CorpusStream(NamedTuple):
     """A corpus in pieces, in the order of its chats."""
 
     name: str

@@ -26,6 +26,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import Fields
 
 V = TypeVar("V", Event, Question)
+_Filled = dict[int, tuple[datetime | None, list[Message]]]  # sessions by their numbers
 _TIME = pl.Datetime("us")
 _TEXTS = pl.List(pl.String)
 _ATTACHMENT = pl.Struct(
@@ -188,9 +189,7 @@ def from_corpus(corpus: Corpus) -> Tables:
 
 def to_corpus(tables: Tables) -> Corpus:
     """Columns to values."""
-    sessions: dict[str, dict[int, tuple[datetime | None, list[Message]]]] = {
-        row.id: {} for row in tables.chats
-    }
+    sessions: dict[str, _Filled] = {row.id: {} for row in tables.chats}
     for chat, number, date, id_, speaker, time, text, files, *rest in tables.messages.iter_rows():
         attachments = tuple(Attachment(**file) for file in files) if files else ()
         if chat not in sessions:
@@ -228,7 +227,7 @@ def _values(kind: type[V], frame: pl.DataFrame) -> dict[str, list[V]]:
 
 
 def _sessions(
-    filled: dict[int, tuple[datetime | None, list[Message]]],
+    filled: _Filled,
     empty: tuple[tuple[int, datetime | None], ...],
 ) -> tuple[Session, ...]:
     sessions = [

@@ -36,7 +36,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import regex
 
@@ -59,18 +59,18 @@ from realtalk.text.inflection import is_listed
 from realtalk.text.wordlists import data_text
 
 # Kinds of mentions, and what `keep` calls each of them.
-MENTION_KINDS = {
-    "person": "people",
-    "place": "places",
-    "organisation": "organisations",
-    "address": "addresses",
-    "birthday": "birthdays",
-    "number": "numbers",
-}
+Texts = Sequence[str]
+Persons = Mapping[str, str]  # whose a folded name is
+MENTION_KINDS = dict(
+    pair.split("=")
+    for pair in """
+    person=people place=places organisation=organisations address=addresses birthday=birthdays
+    number=numbers
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A piece of a text that names somebody or something."""
 
     text: int  # which of the texts
@@ -85,7 +85,7 @@ class Mention:
 class MentionSource(Protocol):
     """Whatever finds mentions: a rule, or a model."""
 
-    def mentions(self, texts: Sequence[str]) -> Iterable[Mention]:
+    def mentions(self, texts: Texts) -> Iterable[Mention]:
         """Everything that it finds, in the order in which stand-ins are to be given."""
         ...
 
@@ -95,12 +95,13 @@ _SURE, _GUESSED = 0.8, 0.6  # after a title or a greeting; from capitals alone
 _NOUNS_IN_CAPITALS = WORDS["german"]
 _GERMAN = 0.08  # of all words, from which on a corpus counts as German
 _BEFORE = re.compile(r",? |\. ")
+_GOES_ON = re.compile(r" [^\W\d_a-z]")  # behind the first of several: "Hey Mr Fox", "Hi New York"
 
 
 class CapitalsRule:
     """The rule, as a source of mentions."""
 
-    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+    def mentions(self, texts: Texts) -> Iterator[Mention]:
         inside: Counter[str] = Counter()
         places: dict[str, list[tuple[int, int]]] = {}
         addressed: set[str] = set()
@@ -124,10 +125,8 @@ class CapitalsRule:
                     ):
                         here.add(word)
                         places.setdefault(word, []).append((number, start))
-                        is_called = before.casefold() in GREETINGS | RELATIONS and _ends_name(
-                            text, end
-                        )
-                        if titled or is_called:
+                        is_called = before.casefold() in GREETINGS | RELATIONS
+                        if titled or (is_called and not _GOES_ON.match(text, end)):
                             addressed.add(word)
                 before, ended = word, end
             inside.update(sorted(here, key=text.find))
@@ -143,11 +142,6 @@ class CapitalsRule:
                 score = _SURE if sure else _GUESSED
                 for number, start in places[word]:
                     yield Mention(number, start, start + len(word), "person", score, "capitals")
-
-
-def _ends_name(text: str, at: int) -> bool:
-    """Whether a word that ends there is not the first of several: "Hey Mr Fox", "Hi New York"."""
-    return not re.match(r" [^\W\d_a-z]", text[at : at + 2])
 
 
 _MONTH = "|".join(sorted(map(regex.escape, MONTHS), key=len, reverse=True))
@@ -184,7 +178,7 @@ def has_year(date: str) -> bool:
 class BirthdayRule:
     """The rule, as a source of mentions."""
 
-    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+    def mentions(self, texts: Texts) -> Iterator[Mention]:
         for number, text in enumerate(texts):
             if not _DIGIT.search(text):
                 continue
@@ -203,7 +197,7 @@ def _nicknames() -> Mapping[str, set[str]]:
     return formal
 
 
-def person_called(word: str, persons: Mapping[str, str]) -> str | None:
+def person_called(word: str, persons: Persons) -> str | None:
     """Who of the persons, by folded parts of their names, must be meant; None: nobody, or two."""
     formal = _nicknames().get(fold_word(word), ())
     matches = {persons[name] for name in formal if name in persons}
@@ -281,8 +275,8 @@ class NameCandidate:
 def candidates(
     placed: Sequence[tuple[str, str]],
     sources: Iterable[MentionSource],
-    persons: Mapping[str, str],
-    originals: Sequence[str],
+    persons: Persons,
+    originals: Texts,
 ) -> list[NameCandidate]:
     """What the sources find in texts, given with their messages' ids; in the order of the sources.
 
@@ -319,7 +313,7 @@ def candidates(
 class _SeenWords:
     """The words of all texts, as they are written."""
 
-    def __init__(self, texts: Sequence[str], by_form: _Found) -> None:
+    def __init__(self, texts: Texts, by_form: _Found) -> None:
         self.count: Counter[str] = Counter()
         for text in texts:
             self.count.update(word for word, _, _ in words_outside(text))
@@ -340,9 +334,9 @@ def _candidate(
     form: str,
     kind: str,
     mentions: list[Mention],
-    texts: Sequence[str],
-    originals: Sequence[str],
-    ids: Sequence[str],
+    texts: Texts,
+    originals: Texts,
+    ids: Texts,
     words: _SeenWords,
 ) -> NameCandidate:
     best = max(mentions, key=lambda mention: mention.score)
@@ -382,9 +376,7 @@ def _one_kind(by_form: _Found) -> Iterator[tuple[str, str]]:
             yield form, kind
 
 
-def _with_person(
-    candidate: NameCandidate, persons: Mapping[str, str], whole_names: Mapping[str, str]
-) -> NameCandidate:
+def _with_person(candidate: NameCandidate, persons: Persons, whole_names: Persons) -> NameCandidate:
     """A nickname of one of the speakers is theirs, else of the one other who can be meant."""
     if candidate.kind != "person" or len(parts(candidate.form)) != 1:
         return candidate
@@ -393,7 +385,7 @@ def _with_person(
 
 
 def _of_known(
-    words: _SeenWords, whole_names: Mapping[str, str], persons: Mapping[str, str]
+    words: _SeenWords, whole_names: Persons, persons: Persons
 ) -> Iterator[tuple[str, str, float, str]]:
     """Capitalised words that no source found, and that are somebody's nickname or misspelt name."""
     rest = [
@@ -418,7 +410,7 @@ def _as_word(form: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
 
 
-def _where(word: str, texts: Sequence[str], ids: Sequence[str]) -> tuple[tuple[str, ...], str]:
+def _where(word: str, texts: Texts, ids: Texts) -> tuple[tuple[str, ...], str]:
     pattern = _as_word(word)
     places: list[str] = []
     context = ""

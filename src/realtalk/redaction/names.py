@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import regex
 
@@ -58,8 +59,7 @@ _SAME_PHONE = 8  # digits from the end: the country and the first nought are oft
 _Lookup = tuple[dict[str, str], dict[str, dict[int, None]]]
 
 
-@dataclass(frozen=True, slots=True)
-class NameSpan:
+class NameSpan(NamedTuple):
     """Where a person's name lies; `sure` is False for an everyday word in small letters."""
 
     start: int

@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from realtalk.errors import RealtalkError
 from realtalk.files.spreadsheets import guard_cell, unguard_cell
@@ -32,6 +33,7 @@ from realtalk.registry import suggest
 from realtalk.text.folding import fold, fold_word, parts
 
 _Bucket = list[NameCandidate]
+Cells = dict[str, str]  # of a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _rank(candidate: NameCandidate) -> tuple[bool, int, bool, int, bool, str]:
     )
 
 
-def _root(key: str, into: dict[str, str]) -> str:
+def _root(key: str, into: Cells) -> str:
     path = {key}
     while (after := into.get(key)) is not None and after not in path:
         key = after
@@ -131,9 +133,9 @@ def _root(key: str, into: dict[str, str]) -> str:
     return key
 
 
-def _find_joins(by_fold: dict[str, _Bucket]) -> dict[str, str]:
+def _find_joins(by_fold: dict[str, _Bucket]) -> Cells:
     """Which word joins which, both folded."""
-    into: dict[str, str] = {}
+    into: Cells = {}
     others = {
         key: bucket
         for key, bucket in by_fold.items()
@@ -155,15 +157,18 @@ def _find_joins(by_fold: dict[str, _Bucket]) -> dict[str, str]:
         owner = _find_owner(names, word)
         if owner is None:
             names.add_other(word, key)
-        elif owner != key and _fit(others[owner], others[key]) and _root(owner, into) != key:
-            into[key] = owner
+        elif owner != key and _root(owner, into) != key:
+            whole, own = others[owner], others[key]
+            # A word joins one of its kind, or any where it is doubted by itself.
+            if whole[0].kind == own[0].kind or (_any_goes(whole) and not _any_goes(own)):
+                into[key] = owner
     return into
 
 
 def _words_to_know(others: dict[str, _Bucket]) -> Iterator[tuple[str, str]]:
     """Parts of full names that only one person has, and whose they are."""
     whose: dict[str, set[str]] = defaultdict(set)
-    spellings: dict[str, str] = {}
+    spellings: Cells = {}
     for key, bucket in others.items():
         if (
             bucket[0].kind == "person"
@@ -183,11 +188,6 @@ def _any_goes(bucket: Sequence[NameCandidate]) -> bool:
     return any(member.is_replaced for member in bucket)
 
 
-def _fit(whose: Sequence[NameCandidate], bucket: Sequence[NameCandidate]) -> bool:
-    """Whether a word may join another: of one kind, or doubted by itself."""
-    return whose[0].kind == bucket[0].kind or (_any_goes(whose) and not _any_goes(bucket))
-
-
 def _names_of(members: Iterable[NameCandidate]) -> Names:
     names = Names(capitals_only=True)
     for member in members:
@@ -203,24 +203,13 @@ def _find_owner(names: Names, form: str) -> str | None:
     )
 
 
-COLUMNS = (
-    "decision",
-    "form",
-    "kind",
-    "same_as",
-    "forms",
-    "sure",
-    "count",
-    "context",
-    "source",
-    "where",
-)
+COLUMNS = tuple("decision form kind same_as forms sure count context source where".split())  # noqa: SIM905 - words read better than quotes
 DOUBTFUL = "doubtful"  # of a row, beside its cells
 _NEEDED = ("decision", "form", "kind")
 BETWEEN = " | "  # the forms of a row
 _SHOWN = 3  # ids of a row
-_YES = frozenset({"replace", "yes", "y", "x", "1", "true"})
-_NO = frozenset({"keep", "no", "n", "0", "false"})
+_YES = frozenset("replace yes y x 1 true".split())  # noqa: SIM905
+_NO = frozenset("keep no n 0 false".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +229,7 @@ class NameDecision:
 
 def review_rows(
     candidates: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
-) -> list[dict[str, str]]:
+) -> list[Cells]:
     """One row per name, as decided: likely ones, those that were added, doubtful ones.
 
     Besides the table's cells a row says whether it is `doubtful`: it stays by itself.
@@ -251,7 +240,7 @@ def review_rows(
         for key in answer.folds:
             by_fold.setdefault(key, []).append(at)
     used: set[int] = set()
-    rows: list[dict[str, str]] = []
+    rows: list[Cells] = []
     for group in group_names(candidates):
         fitting = sorted({at for key in group.folds for at in by_fold.get(key, ())})
         used.update(fitting)
@@ -267,7 +256,7 @@ def review_rows(
     return [*likely, *added, *doubtful]
 
 
-def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> dict[str, str]:
+def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> Cells:
     head, listed = group.head, group.listed_members
     default = NameDecision(head.form, head.kind, group.is_replaced, group.same_as)
     # Of several decisions on one name the one that keeps it.
@@ -285,7 +274,7 @@ def _cells(group: NameGroup, decisions: Sequence[NameDecision]) -> dict[str, str
     }
 
 
-def _decided_cells(decision: NameDecision) -> dict[str, str]:
+def _decided_cells(decision: NameDecision) -> Cells:
     return {
         "decision": "replace" if decision.is_replaced else "keep",
         "form": decision.form,
@@ -347,8 +336,7 @@ def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision
     return NameDecision(form, kind, word in _YES, same_as.strip(), more)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What becomes of candidates."""
 
     chosen: tuple[NameCandidate, ...]  # to be replaced

@@ -232,7 +232,7 @@ def _check(
         if "person" in kinds:
             yield guess
         elif not kinds:
-            yield replace(guess, score=min(guess.score, _DOUBTED))
+            yield guess._replace(score=min(guess.score, _DOUBTED))
 
 
 def tagger_shipped() -> bool:

@@ -28,30 +28,18 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import regex
 
 from realtalk.redaction.words import UNITS, WORDS
 from realtalk.text.folding import fold, is_plain
+from realtalk.text.wordlists import language_lines
 
-_LATIN = ("Person", "Person")
-# By script a word for a person; the second is feminine where the language of most has genders.
-_BY_SCRIPT = {
-    "Cyrillic": ("Человек", "Персона"),
-    "Arabic": ("شخص", "شخصية"),
-    "Hebrew": ("אדם", "דמות"),
-    "Devanagari": ("व्यक्ति", "व्यक्ति"),
-    "Bengali": ("ব্যক্তি", "ব্যক্তি"),
-    "Greek": ("Κάποιος", "Κάποια"),
-    "Hangul": ("인물", "인물"),
-    "Thai": ("บุคคล", "บุคคล"),
-    "Armenian": ("Անձ", "Անձ"),
-    "Georgian": ("პირი", "პირი"),
-    "Han": ("人物", "人物"),  # Chinese and, with Kana, Japanese
-}
+# By script: a word for a person, a feminine one, and how women's names end.
+_BY_SCRIPT = language_lines("realtalk.redaction", "persons.txt")
 PERSON_WORDS = tuple(
-    dict.fromkeys([*_LATIN, *(word for pair in _BY_SCRIPT.values() for word in pair)])
+    dict.fromkeys(["Person", *(word for line in _BY_SCRIPT.values() for word in line.split()[:2])])
 )
 _FEWEST = 60  # letters from which on a script is told
 _MOST = 0.6  # of all letters
@@ -62,17 +50,10 @@ _LETTERS = {name: regex.compile(rf"\p{{{name}}}") for name in _BY_SCRIPT} | {
 _LETTER = regex.compile(r"\p{L}")
 # Men's names that end like women's, and short names of both.
 _MEN = WORDS["men"]
-_FEMININE_END = {
-    "Cyrillic": ("а", "я"),
-    "Arabic": ("ة", "اء", "ى"),
-    "Hebrew": ("ה", "ית"),
-    "Greek": ("α", "η", "ά", "ή", "ώ"),
-}
 _VERB = regex.compile(r"[ ](?:\p{Ll}{1,3}[ ])?(\p{Ll}{3,})")
 
 
-@dataclass(frozen=True, slots=True)
-class PersonWords:
+class PersonWords(NamedTuple):
     """The words that stand for a person, and who takes the feminine one."""
 
     masculine: str = "Person"
@@ -97,8 +78,7 @@ def wording(texts: Sequence[str], names: Iterable[str]) -> PersonWords:
     script = _script(texts)
     if script is None:
         return PersonWords()
-    masculine, feminine = _BY_SCRIPT[script]
-    endings = _FEMININE_END.get(script, ())
+    masculine, feminine, *endings = _BY_SCRIPT[script].split()
     genders = _told_by_verbs(texts, names) if script == "Cyrillic" else frozenset()
     return PersonWords(masculine, feminine, genders, tuple(map(fold, endings)))
 
@@ -137,11 +117,12 @@ def _told_by_verbs(texts: Sequence[str], names: Iterable[str]) -> frozenset[str]
 
 
 # Kinds that are written in brackets, and the letter of each where its word holds a name.
-_KINDS = {kind: kind[0] for kind in ("phone", "email", "link", "address", "number", "file")} | {
-    "place": "w",
-    "organisation": "o",
-    "birthday": "b",
-}
+_KINDS = dict(
+    pair.split("=")
+    for pair in """
+    phone=p email=e link=l address=a number=n file=f place=w organisation=o birthday=b
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
 # How each kind is written, and how where that holds a speaker's name.
 _SHAPES = {
     "person": ("Person{}", "X_{}"),

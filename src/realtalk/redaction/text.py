@@ -22,7 +22,6 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -55,6 +54,9 @@ _NO_WORDS = OrdinaryWords()
 _AND = regex.compile(r"[ ](?:and|&|y|e|et|und|en|i|и|та|ve|aur|और|dan|och|og|ja|és|και|و)[ ]")
 # A message's id as every reader of ours makes it; it cannot hold a name.
 _OUR_ID = re.compile(r"D\d+:\d+")
+_Replaced = list[Replacement]
+_Spans = list[NameSpan]
+_Tables = list[Names]
 
 
 class Scanner:
@@ -96,7 +98,7 @@ class Scanner:
         tags = [tag.span(1) for tag in _TAG.finditer(text)] if "#" in text or "＃" in text else []
         if self._names_only or (is_id and not _HOLDS_MORE.search(text)):
             matches = STAND_IN.finditer(text) if digits else ()
-            kinds: list[Replacement] = [(*match.span(), None) for match in matches]
+            kinds: _Replaced = [(*match.span(), None) for match in matches]
         else:
             kinds, together = self._kinds(text, names, is_id)
             tags += together
@@ -122,10 +124,10 @@ class Scanner:
     # ── things of some kind ──────────────────────────────────────────────────────────────
 
     def _kinds(
-        self, text: str, names: list[Names], is_id: bool
-    ) -> tuple[list[Replacement], list[tuple[int, int]]]:
+        self, text: str, names: _Tables, is_id: bool
+    ) -> tuple[_Replaced, list[tuple[int, int]]]:
         """What is replaced or held as it is, and where words may be written together."""
-        spans: list[Replacement] = []
+        spans: _Replaced = []
         tags: list[tuple[int, int]] = []
         for match in kinds_in(text):
             kind, token, start, end = match.lastgroup, match[0], match.start(), match.end()
@@ -145,7 +147,7 @@ class Scanner:
         return spans, tags
 
     def _stand_in(
-        self, match: re.Match[str], token: str, names: list[Names], is_id: bool
+        self, match: re.Match[str], token: str, names: _Tables, is_id: bool
     ) -> str | None:
         """What to put in place of what was found (None: leave it to the names)."""
         kind = match.lastgroup
@@ -165,7 +167,7 @@ class Scanner:
             return self.stand_ins.make(kind, token, token if kind == "link" else None)
         return self.stand_ins.make("number", token, squash(token) if kind == "iban" else None)
 
-    def _find_squashed(self, token: str, names: list[Names]) -> str | None:
+    def _find_squashed(self, token: str, names: _Tables) -> str | None:
         key = squash(token)
         for table in names:
             person = table.squashed.get(key) or table.words.get(key, (None,))[0]
@@ -187,12 +189,12 @@ class Scanner:
     def _names(
         self,
         text: str,
-        names: list[Names],
-        kinds: list[Replacement],
+        names: _Tables,
+        kinds: _Replaced,
         tags: list[tuple[int, int]],
-        users: list[NameSpan],
+        users: _Spans,
         ordinary: OrdinaryWords,
-    ) -> list[Replacement]:
+    ) -> _Replaced:
         candidates = [*users, *self._words(text, names)]
         candidates += self._everyone.matches("signs", text)
         for start, end in tags:
@@ -200,7 +202,7 @@ class Scanner:
         if not candidates:
             return []
         candidates.sort(key=lambda span: (span.start, -span.end))
-        free: list[NameSpan] = []
+        free: _Spans = []
         bounds = iter([*sorted(kinds), (len(text) + 1, 0, None)])
         start, end, _ = next(bounds)
         for span in candidates:
@@ -210,7 +212,7 @@ class Scanner:
                 free.append(span)
         return self._settle(text, _as_one(text, free, names), ordinary)
 
-    def _words(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
+    def _words(self, text: str, names: _Tables) -> Iterator[NameSpan]:
         find, words = self._everyone.find, TOKEN
         if is_plain(text):
             words = _PLAIN_WORD
@@ -223,9 +225,9 @@ class Scanner:
                 continue
             at = match.start()
             for span in (*names[0].find(word), *everyones) if len(names) > 1 else everyones:
-                yield replace(span, start=at + span.start, end=at + span.end)
+                yield span._replace(start=at + span.start, end=at + span.end)
 
-    def _user_names(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
+    def _user_names(self, text: str, names: _Tables) -> Iterator[NameSpan]:
         """Names with digits in them, and phone numbers that are somebody's only name."""
         yield from self._everyone.phones(text)
         for match in _WITH_DIGITS.finditer(text):
@@ -237,7 +239,7 @@ class Scanner:
                 if person is not None and not key.isdecimal():
                     yield NameSpan(match.start() + first, match.start() + last, person)
 
-    def _inside(self, text: str, start: int, end: int, names: list[Names]) -> Iterator[NameSpan]:
+    def _inside(self, text: str, start: int, end: int, names: _Tables) -> Iterator[NameSpan]:
         """Names within words, where words are written together: "#happybirthdaymara"."""
         piece = text[start:end]
         for table in names:
@@ -253,11 +255,9 @@ class Scanner:
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
                         yield NameSpan(start, end, person)
 
-    def _settle(
-        self, text: str, spans: list[NameSpan], ordinary: OrdinaryWords
-    ) -> list[Replacement]:
+    def _settle(self, text: str, spans: _Spans, ordinary: OrdinaryWords) -> _Replaced:
         """Parts of one name joined, and ordinary words judged by the place they stand at."""
-        groups: list[list[NameSpan]] = []
+        groups: list[_Spans] = []
         for span in spans:
             if (
                 groups
@@ -267,7 +267,7 @@ class Scanner:
                 groups[-1].append(span)
             else:
                 groups.append([span])
-        settled: list[Replacement] = []
+        settled: _Replaced = []
         are_names = [self._is_named(text, group, ordinary) for group in groups]
         for at, group in enumerate(groups):
             start, end = group[0].start, group[-1].end
@@ -289,7 +289,7 @@ class Scanner:
             settled.append((start, end, person))
         return settled
 
-    def _is_named(self, text: str, group: list[NameSpan], ordinary: OrdinaryWords) -> bool:
+    def _is_named(self, text: str, group: _Spans, ordinary: OrdinaryWords) -> bool:
         """Whether words that lie together are a name: by themselves or by their place."""
         if any(_is_sure(text, span, ordinary) for span in group):
             return True
@@ -314,7 +314,7 @@ class Scanner:
         )
 
 
-def _without(kinds: list[Replacement], users: list[NameSpan]) -> Iterator[Replacement]:
+def _without(kinds: _Replaced, users: _Spans) -> Iterator[Replacement]:
     """All but numbers inside a user's name, and dates that one looks like."""
     users = sorted(users, key=lambda user: user.start)
     at = 0
@@ -330,7 +330,7 @@ def _without(kinds: list[Replacement], users: list[NameSpan]) -> Iterator[Replac
             yield start, end, stand_in
 
 
-def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSpan]:
+def _as_one(text: str, spans: _Spans, names: _Tables) -> _Spans:
     """Of two called Anna, "Anna Berg" is the one: neighbours that make somebody's whole name."""
     for first in range(len(spans) - 1):
         last = first
@@ -344,20 +344,18 @@ def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSp
             key = squash(text[spans[first].start : spans[end].end])
             if person := _whole_name(key, names):
                 spans[first : end + 1] = [
-                    replace(span, person=person) for span in spans[first : end + 1]
+                    span._replace(person=person) for span in spans[first : end + 1]
                 ]
                 break
     return spans
 
 
-def _whole_name(key: str, names: list[Names]) -> str | None:
+def _whole_name(key: str, names: _Tables) -> str | None:
     """Whose name this is when it is written without spaces."""
     return next((table.squashed[key] for table in names if key in table.squashed), None)
 
 
-def _is_beside_name(
-    text: str, groups: list[list[NameSpan]], are_names: list[bool], at: int
-) -> bool:
+def _is_beside_name(text: str, groups: list[_Spans], are_names: list[bool], at: int) -> bool:
     """Whether another name is joined to it: "sunny and Art"; at the beginning, "sunny and art"."""
     for first in (at - 1, at):
         if first < 0 or first + 1 == len(groups):
@@ -418,7 +416,7 @@ _BENT = re.compile(r"['’][^\W\d_]{1,8}")
 _PAUSE = regex.compile(r"[,،.!?…;:\n]")
 _ADJECTIVE = regex.compile(r"\p{Ll}+(?:e|en|er|es|em)")
 _POSSESSIVE = re.compile(r"(?i)\b(?:my|your|his|her|our|their|the|meine?|seine?|ihre?) $")
-_ROLES = frozenset({"group", "chat", "person", "admin", "team", "work", "home", "user", "guest"})
+_ROLES = frozenset("group chat person admin team work home user guest".split())  # noqa: SIM905
 _TITLED = frozenset(map(fold, HONORIFICS | (TITLES - _ROLES)))
 _BEFORE_NOUNS = frozenset(map(fold, WORDS["before nouns"]))
 _NOT_FOLLOWING = frozenset(map(fold, WORDS["not after names"]))

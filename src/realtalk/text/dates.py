@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from calendar import isleap, monthrange
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
 from datetime import MAXYEAR, date
 from itertools import pairwise
+from typing import NamedTuple
 
 from realtalk.text.calendars import month_number
 
@@ -41,8 +41,7 @@ _PLAIN_YEAR = r"(?:\d{4}|[’']\d{2})(?!\d)"
 _SHORT_END = r"\s*(?:$|[.!?;)\n]|,(?!\s*\d{1,2}(?!\d)))"
 
 
-@dataclass(frozen=True, slots=True)
-class PartialDate:
+class PartialDate(NamedTuple):
     """A date as far as it is stated: `January 2024` has no day, `13 August` no year."""
 
     year: int | None = None
@@ -52,7 +51,7 @@ class PartialDate:
     @property
     def fields(self) -> int:
         """How many of the three are stated."""
-        return sum(field is not None for field in astuple(self))
+        return sum(field is not None for field in self)
 
     def agreement(self, other: PartialDate) -> float:
         """1 for the same date, 0 where a field that both state differs or none is shared.
@@ -60,20 +59,22 @@ class PartialDate:
         In between, the shared fields against all that are stated: `January 2024` and
         `19 January 2024` share two of two and two of three, 0.8.
         """
-        pairs = zip(astuple(self), astuple(other), strict=True)
+        pairs = zip(self, other, strict=True)
         shared = [mine == theirs for mine, theirs in pairs if None not in (mine, theirs)]
         if not shared or not all(shared):
             return 0.0
         return 2 * len(shared) / (self.fields + other.fields)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDate:
+class FoundDate(NamedTuple):
     """A date and where it stands: `text[start:end]`."""
 
     start: int
     end: int
     value: PartialDate
+
+
+_Dates = list[FoundDate]
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
@@ -145,13 +146,13 @@ _BEGINS = _compile(r"\bbetween\s+(?:the\s+)?$")
 _BETWEEN_ROW = _compile(rf"{_ROW}{_AGAIN}")
 
 
-def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
+def find_dates(text: str, dayfirst: bool = True) -> _Dates:
     """Every written date, in the order of the text; `dayfirst` reads 01/02/2024 as 1 February.
 
     Dotted dates always begin with the day, and a number above 12 is never a month.
     """
     covered = bytearray(len(text))
-    candidates: list[FoundDate] = []
+    candidates: _Dates = []
 
     def take(dates: Sequence[FoundDate]) -> None:
         if dates and not any(covered[dates[0].start : dates[-1].end]):
@@ -169,7 +170,7 @@ def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
     return _fill_years(sorted(candidates, key=lambda match: match.start), text)
 
 
-def _single(match: re.Match[str], dayfirst: bool, text: str, offset: int = 0) -> list[FoundDate]:
+def _single(match: re.Match[str], dayfirst: bool, text: str, offset: int = 0) -> _Dates:
     start, end = match.span()
     if match.re is _BARE_MONTH and start + offset == 0 and end < len(text.rstrip(" .!?")):
         return []  # "May I ask" begins with no month; an answer "May" is one
@@ -177,7 +178,7 @@ def _single(match: re.Match[str], dayfirst: bool, text: str, offset: int = 0) ->
     return [] if value is None else [FoundDate(start + offset, end + offset, value)]
 
 
-def _behind(first: FoundDate, text: str, dayfirst: bool) -> list[FoundDate]:
+def _behind(first: FoundDate, text: str, dayfirst: bool) -> _Dates:
     """The date behind a dash behind a date, which alone might be any number."""
     dash = _NEXT.match(text, first.end)
     if dash is None:
@@ -190,7 +191,7 @@ def _behind(first: FoundDate, text: str, dayfirst: bool) -> list[FoundDate]:
     return []
 
 
-def _ranges(text: str, dayfirst: bool) -> Iterator[list[FoundDate]]:
+def _ranges(text: str, dayfirst: bool) -> Iterator[_Dates]:
     """Dates of which one states the month or the year for others."""
     for pattern in (_DAYS_FIRST, _DAYS_LAST):
         for match in pattern.finditer(text):
@@ -224,7 +225,7 @@ def _first(text: str, dayfirst: bool) -> PartialDate | None:
     return next((match.value for match in find_dates(text, dayfirst)), None)
 
 
-def _days(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
+def _days(match: re.Match[str], dayfirst: bool) -> _Dates:
     """Days of one month: each a date; days that fall or leave the month do not count."""
     listed = list(_LISTED.finditer(match["days"]))
     days = [int(day["number"]) for day in listed]
@@ -241,12 +242,12 @@ def _days(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     ]
     if len(dates) < len(listed):
         return []
-    dates[0] = replace(dates[0], start=match.start())
-    dates[-1] = replace(dates[-1], end=match.end())
+    dates[0] = dates[0]._replace(start=match.start())
+    dates[-1] = dates[-1]._replace(end=match.end())
     return dates
 
 
-def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
+def _figures(match: re.Match[str], dayfirst: bool) -> _Dates:
     """ "3.-5.05.2023" and "03.05.-05.05.2023"."""
     last = _first(match["other"], dayfirst)
     if last is None or (match["s"] is not None and match["s"] != match["t"]):
@@ -255,15 +256,15 @@ def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     if match["b"] is None:
         if match["t"] == "/" or last.day is None or not 1 <= int(number) < last.day:
             return []  # "2 to 3/5/2023" counts something
-        value = replace(last, day=int(number))
+        value = last._replace(day=int(number))
     elif same_year := _first(f"{number}{match['s']}{_LEAP}", dayfirst):
-        value = replace(same_year, year=None)
+        value = same_year._replace(year=None)
     else:
         return []
     return [FoundDate(*match.span("one"), value), FoundDate(*match.span("other"), last)]
 
 
-def _fill_years(dates: list[FoundDate], text: str) -> list[FoundDate]:
+def _fill_years(dates: _Dates, text: str) -> _Dates:
     """Years that one date leaves to its neighbour."""
     filled = list(dates)
     for place in range(len(filled) - 2, -1, -1):
@@ -297,7 +298,7 @@ def _later(earlier: PartialDate, later: PartialDate) -> bool:
 def _with_year(match: FoundDate, year: int) -> FoundDate:
     if (match.value.month, match.value.day) == (2, 29) and not isleap(year):
         return match
-    return replace(match, value=replace(match.value, year=year)) if 1 <= year <= 9999 else match
+    return match._replace(value=match.value._replace(year=year)) if 1 <= year <= 9999 else match
 
 
 def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate | None:

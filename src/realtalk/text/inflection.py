@@ -29,12 +29,6 @@ _ENDINGS = {
     )
     for script in ("latin", "cyrillic", "greek", "hebrew", "arabic")
 }
-_VOWELS = {
-    "latin": "aeiouy",
-    "cyrillic": "аеиоуыэюяьієө",
-    "greek": "αεηιοω",
-    "other": "აეიოუաէիօուիա",
-}
 _MOST_OF_AN_ENDING = 10  # signs, where any ending is one: a Tamil case with its postposition
 _MOST_AFTER_FEW = 5  # after a name of two or three signs
 _FEW = 3
@@ -52,19 +46,7 @@ _BEFORE = {
     "syriac": _glue("ܘ", "ܕ", "ܒ ܠ ܡ"),
     "ethiopic": _glue("የ ለ በ ከ ስለ እነ እስከ ወደ እንደ እና", "እነ"),
 }
-_RANGES = (
-    (0x2B0, "latin"),
-    (0x370, "other"),
-    (0x400, "greek"),
-    (0x530, "cyrillic"),
-    (0x590, "other"),
-    (0x600, "hebrew"),
-    (0x700, "arabic"),
-    (0x750, "syriac"),
-    (0x780, "arabic"),
-    (0x1200, "other"),
-    (0x13A0, "ethiopic"),
-)
+_RANGES = [(int(end, 16), name) for end, name in map(str.split, _LISTED["places"].splitlines())]
 
 
 @lru_cache(1 << 12)
@@ -82,7 +64,7 @@ def stems(key: str) -> Iterator[tuple[str, str]]:
     """What stays of a name when it is bent: all of it, or all but its last vowel."""
     yield key, "whole"
     script = _script(key[0])
-    vowels = _VOWELS.get(script, _VOWELS["other"])
+    vowels = _LISTED.get(f"{script} vowels", _LISTED["other vowels"])
     stem = _without_vowel(key, vowels, script)
     if stem is not None and len(stem) > 1:
         yield stem, "cut"
@@ -121,11 +103,11 @@ def _changed_stems(key: str) -> Iterator[tuple[str, str]]:
         yield key[:-1] + "kse", "whole"
     if key[-2] == "e" and key[-1] in "kclr":
         yield key[:-2] + key[-1], "cut"
-    if key[-1] in _VOWELS["latin"] and key[-2] == key[-3] and key[-2] in "kpt":
+    if key[-1] in _LISTED["latin vowels"] and key[-2] == key[-3] and key[-2] in "kpt":
         yield key[:-2] + key[-1], "whole"  # Pekka, Pekan
     if key[-1] == "a":
-        soft = {"k": ("c",), "g": ("dz", "z"), "r": ("rz",), "t": ("ci",), "d": ("dzi",)}
-        for ending in soft.get(key[-2], ()):
+        soft = {"k": "c", "g": "dz z", "r": "rz", "t": "ci", "d": "dzi"}
+        for ending in soft.get(key[-2], "").split():
             yield key[:-2] + ending, "cut"
 
 

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -53,8 +53,7 @@ _LOOKED_AT = 200  # texts, spread over all of them: enough to choose how words a
 _LOOKS = 3  # at a chat, each with what the last one found
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageGuess:
+class LanguageGuess(NamedTuple):
     """A language and how likely it is."""
 
     language: str

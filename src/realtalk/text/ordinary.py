@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import regex
 
@@ -36,8 +36,7 @@ _SHOWN = 2  # times that a name must follow an article to be a word
 _NOUNS_IN_CAPITALS = frozenset({"de"})
 
 
-@dataclass(frozen=True, slots=True)
-class OrdinaryWords:
+class OrdinaryWords(NamedTuple):
     """The ordinary words of a chat's languages."""
 
     languages: tuple[str, ...] = ()

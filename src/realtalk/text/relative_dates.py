@@ -17,17 +17,15 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from realtalk.text.dates import PartialDate, find_dates
 
 Precision: TypeAlias = Literal["day", "weekend", "week", "month", "season", "year", "about"]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedDate:
+class ResolvedDate(NamedTuple):
     """An expression of time and the days it means, `first` to `last`.
 
     `about` is a precision too: "a few days ago" has days that are only likely.
@@ -47,9 +45,16 @@ _FULL_WEEKDAY = (
     r"|sat(?:urday)?|sun(?:day)?)s?"
 )
 _SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
-_NUMBERS = dict.fromkeys(("a", "an", "one"), 1)
-_NUMBERS |= {"two": 2, "couple": 2, "three": 3, "few": 3, "four": 4, "several": 4, "five": 5}
-_NUMBERS |= {"six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12}
+_NUMBERS = {
+    word: number
+    for number, words in enumerate(
+        """
+        a an one|two couple|three few|four several|five|six|seven|eight|nine|ten|eleven|twelve
+        """.split("|"),  # noqa: SIM905 - words read better than quotes
+        1,
+    )
+    for word in words.split()
+}
 _VAGUE = re.compile(r"couple|few|several|about|around|like|almost|nearly|or so", re.IGNORECASE)
 _COUNT = (
     r"(?:(?:about|around|like|almost|nearly)\s+)?(?P<n>\d{1,3}|a\s+couple(?:\s+of)?|"
@@ -63,14 +68,14 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _HOLIDAYS = {
-    "new year's eve": (12, 31),
-    "nye": (12, 31),
-    "new year's day": (1, 1),
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "christmas": (12, 25),
-    "halloween": (10, 31),
-    "valentine's day": (2, 14),
+    "new year's eve": "12-31",
+    "nye": "12-31",
+    "new year's day": "1-1",
+    "christmas eve": "12-24",
+    "christmas day": "12-25",
+    "christmas": "12-25",
+    "halloween": "10-31",
+    "valentine's day": "2-14",
 }
 
 Days: TypeAlias = tuple[date, date, Precision]
@@ -170,7 +175,8 @@ def _day_of_month(match: re.Match[str], today: date, past: bool) -> Days | None:
 
 
 def _holiday(match: re.Match[str], today: date, _past: bool) -> Days:
-    month, day = _HOLIDAYS[match[0].lower().replace("’", "'").replace("years", "year's")]
+    stated = _HOLIDAYS[match[0].lower().replace("’", "'").replace("years", "year's")]
+    month, day = map(int, stated.split("-"))
     near = (date(today.year + step, month, day) for step in (-1, 0, 1))
     return _one(min(near, key=lambda day: abs((day - today).days)))
 

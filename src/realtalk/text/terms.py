@@ -32,7 +32,7 @@ from realtalk.text.words import plain_words
 
 ReadWords: TypeAlias = Callable[[str], list[str]]
 
-_ENDINGS = ("ingly", "edly", "ing", "es", "ed", "ly", "s", "e")
+_ENDINGS = "ingly edly ing es ed ly s e".split()  # noqa: SIM905
 _SHORTEST = 3  # letters that must be left of an English word
 _DOUBLED = re.compile(r"([bdgmnprt])\1\Z")  # running → run, but calling → call
 _NUMBER = regex.compile(r"\p{Nd}+")

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 
 import regex
@@ -48,11 +48,13 @@ _ANYWHERE = re.compile(
 _SPACELESS = frozenset("CJK HIRAGANA KATAKANA THAI LAO KHMER MYANMAR".split())  # noqa: SIM905
 
 # Scripts in which hardly anything but one language is written: no weights are needed.
-ONE_LANGUAGE: Mapping[str, str] = {
-    **{"GEORGIAN": "ka", "GUJARATI": "gu", "GURMUKHI": "pa", "KANNADA": "kn", "KHMER": "km"},
-    **{"LAO": "lo", "MALAYALAM": "ml", "MYANMAR": "my", "ORIYA": "or", "SINHALA": "si"},
-    **{"TAMIL": "ta", "TELUGU": "te"},
-}
+ONE_LANGUAGE = dict(
+    pair.split("=")
+    for pair in """
+    GEORGIAN=ka GUJARATI=gu GURMUKHI=pa KANNADA=kn KHMER=km LAO=lo MALAYALAM=ml MYANMAR=my ORIYA=or
+    SINHALA=si TAMIL=ta TELUGU=te
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
 
 
 def plain_words(text: str) -> list[str]:

@@ -232,9 +232,12 @@ def export_format(
     name: str,
     files: FormatFiles,
     fill: Callable[[Export], None],
-    sniff: Callable[[Source], bool] | None = None,
+    *others: Callable[[Source], bool],
 ) -> Format:
-    """The format of an app whose chats `fill` puts into the drafts of an export."""
+    """The format of an app whose chats `fill` puts into the drafts of an export.
+
+    `others` recognise it, too, besides its files.
+    """
 
     def read(source: Source, options: ReadOptions) -> ReadCorpus:
         tz = zone(options.timezone)
@@ -242,7 +245,8 @@ def export_format(
         fill(export)
         return _assemble(source, name, list(export.drafts.values()), options, export.notes, tz)
 
-    return Format(title, sniff or files.sniff, read)
+    sniffs = (*others, files.sniff)
+    return Format(title, lambda source: any(sniff(source) for sniff in sniffs), read)
 
 
 def _assemble(

@@ -39,18 +39,17 @@ from realtalk.formats.json_input import (
     odd_at,
     text_at,
     with_keys,
+    word_set,
 )
 from realtalk.formats.source import EXPORT_AGAIN, FormatFiles, Member
 
 _OWNER = "Me"
 _NOT_SHOWN = "in a branch that was not shown"
 # Files of the downloads that tell nothing about a conversation.
-_BESIDE = frozenset(
-    """
+_BESIDE = word_set("""
     user users projects memories message_feedback shared_conversations model_comparisons
     user_settings export_manifest shopping group_chats sora
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 
 
 def _path(parents: Mapping[str, str], last: str) -> list[str]:
@@ -86,12 +85,10 @@ def _fill(draft: Draft, conversation: Fields, where: str) -> None:
 
 # Marks of sources that only ChatGPT's own page can show: \ue200cite\ue202turn0search1\ue201
 _MARKS = re.compile("\ue200[^\ue200\ue201]{0,500}\ue201")
-_HIDDEN = frozenset(
-    """
+_HIDDEN = word_set("""
     thoughts reasoning_recap user_editable_context model_editable_context system_error
     app_pairing_content
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 
 
 def _entry(message: Fields, key: str, model: str) -> Entry | None:

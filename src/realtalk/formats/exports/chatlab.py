@@ -83,7 +83,12 @@ def _read(export: Export) -> None:
         people: dict[str, Fields] = {}
         messages: list[tuple[str, Any]] = []
         notices = 0
-        for where, line in _values(member) if member.suffix == ".json" else _lines(member):
+        lines = (
+            (f"{member.name}:{number}", value)
+            for number, value in json_lines(member)
+            if value is not BLANK
+        )
+        for where, line in _values(member) if member.suffix == ".json" else lines:
             kind = text_at(mapping(line), "_type")
             if kind == "header":
                 meta = meta or object_at(line, "meta")
@@ -107,12 +112,6 @@ def _read(export: Export) -> None:
             else:
                 person = people.get(text_at(item, "sender"), {})
                 draft.take(_entry(item, person), where)
-
-
-def _lines(member: Member) -> Iterator[tuple[str, Any]]:
-    for number, value in json_lines(member):
-        if value is not BLANK:
-            yield f"{member.name}:{number}", value
 
 
 def _values(member: Member) -> Iterator[tuple[str, Any]]:

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports import discord_html
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
@@ -31,7 +30,7 @@ from realtalk.formats.json_input import (
     from_utc,
     head_keys,
     head_text,
-    load,
+    load_beside,
     load_export,
     load_list,
     make_attachment,
@@ -41,6 +40,7 @@ from realtalk.formats.json_input import (
     odd_at,
     text_at,
     with_keys,
+    word_set,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 
@@ -107,10 +107,7 @@ def table_rows(member: Member) -> list[tuple[str, list[str]]]:
 def _file_content(source: Source, name: str) -> Fields:
     for member in source.having(".json"):
         if f"/{member.name.lower()}".endswith(name):
-            try:
-                return mapping(load(member))
-            except RealtalkError:
-                return {}  # the messages can be read without it
+            return load_beside(member)
     return {}
 
 
@@ -128,25 +125,13 @@ def _package_entry(row: Fields, owner_id: str, owner: str) -> Entry:
 
 # By name, or by number where the exporter had none: default, reply and the two commands. All
 # others are notices: joins, pins, calls, boosts, threads, polls that closed.
-_SAID = frozenset(
-    {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
-)
+_SAID = word_set("Default Reply ChatInputCommand ContextMenuCommand 0 19 20 23") | {""}
 _CALLS = frozenset({"Call", "3"})
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
-_PAGES = (".html", ".htm")
 _PAGE_HEAD = 1 << 18  # bytes: a page begins with its styles
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
 _EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
-
-
-def _sniff(source: Source) -> bool:
-    return (
-        _CHANNELS.sniff(source)
-        or any(matching(source, (".csv",), _is_csv))
-        or _holds_package(source)
-        or any(matching(source, _PAGES, _is_page, limit=64))
-    )
 
 
 _CHANNELS = FormatFiles(
@@ -165,16 +150,20 @@ def _is_page(member: Member) -> bool:
     return discord_html.is_page(decode(member.head(_PAGE_HEAD)))
 
 
+_TABLES = FormatFiles((".csv",), _is_csv)
+_PAGES = FormatFiles((".html", ".htm"), _is_page, most=64)
+
+
 def _read(export: Export) -> None:
     source = export.source
     has_channels = any(_CHANNELS.find(source))
-    tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
+    tables = tuple(_TABLES.find(source))
     if not has_channels and not tables:
         if _holds_package(source):
             export.notes.append("a Discord data package holds its owner's messages only")
             _read_package(export)
             return
-        if pages := list(matching(source, _PAGES, _is_page, limit=0)):
+        if pages := list(_PAGES.find(source)):
             discord_html.read_pages(pages, export)
             return
     for member in export if has_channels or not tables else ():
@@ -297,5 +286,11 @@ def _parse_reaction(mark: str) -> tuple[str, tuple[()], int]:
 
 
 FORMAT = export_format(
-    "Discord (DiscordChatExporter, data package)", "discord", _CHANNELS, _read, _sniff
+    "Discord (DiscordChatExporter, data package)",
+    "discord",
+    _CHANNELS,
+    _read,
+    _TABLES.sniff,
+    _holds_package,
+    _PAGES.sniff,
 )

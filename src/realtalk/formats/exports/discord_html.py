@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
 from realtalk.formats.exports.html_tags import Element, page_elements
-from realtalk.formats.json_input import from_number, make_attachment, word_pairs
+from realtalk.formats.json_input import from_number, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
 from realtalk.text.calendars import DateOrder
 from realtalk.text.written_days import parse_spelled
@@ -37,37 +37,31 @@ _SMALLEST = 1 << 40  # numbers below are no times
 _ANSWERED = re.compile(r"scrollToMessage\(event, ?['\"]?(\d{1,25})")
 _CHANNEL = re.compile(r" \[(\d{5,25})\][^/]*$")  # "Gardeners - beds [123456] [part 2].html"
 _NUMBER = re.compile(r"\d{1,25}", re.ASCII)
-# What an element is whose class begins so, the more particular first.
-_ROLES = [
-    (name, role)  # "-" for none
-    for name, role in map(
-        str.split,
-        """
-        chatlog__system-notification notice
-        chatlog__edited-timestamp    edited
-        chatlog__author-tag          bot
-        chatlog__bot-tag             bot
-        chatlog__reply               reply
-        chatlog__reference           reply
-        chatlog__short-timestamp     stamp
-        chatlog__timestamp           stamp
-        chatlog__embed-title         title
-        chatlog__embed-description   caption
-        chatlog__reaction-count      count
-        chatlog__reaction-emoji      emoji
-        chatlog__reactions           -
-        chatlog__reaction            reaction
-        chatlog__attachment          -
-        chatlog__sticker             -
-        chatlog__embed               -
-        msg-attachment               -
-        chatlog__content             text
-        msg-edited                   edited
-        msg-date                     stamp
-        msg-content                  text
-        """.strip().splitlines(),
-    )
-]
+# What an element is whose class begins so ("-" for none), the more particular first.
+_ROLES = word_pairs("""
+    chatlog__system-notification notice
+    chatlog__edited-timestamp    edited
+    chatlog__author-tag          bot
+    chatlog__bot-tag             bot
+    chatlog__reply               reply
+    chatlog__reference           reply
+    chatlog__short-timestamp     stamp
+    chatlog__timestamp           stamp
+    chatlog__embed-title         title
+    chatlog__embed-description   caption
+    chatlog__reaction-count      count
+    chatlog__reaction-emoji      emoji
+    chatlog__reactions           -
+    chatlog__reaction            reaction
+    chatlog__attachment          -
+    chatlog__sticker             -
+    chatlog__embed               -
+    msg-attachment               -
+    chatlog__content             text
+    msg-edited                   edited
+    msg-date                     stamp
+    msg-content                  text
+""")
 # What the exporter writes for notices; its CSV has no column that tells them.
 _EXPORTER = re.compile(
     r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
@@ -79,19 +73,17 @@ _NUMERIC = re.compile(r"\s*(\d{1,4})[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d")
 _GROUPS = frozenset(("chatlog__message-group", "msg"))
 _NAMES = ("chatlog__author", "chatlog__author-name", "msg-user")
 # Server and channel, of every age.
-_PREAMBLE = frozenset(
-    ["preamble__entry", "info__guild-name", "info__channel-name", "guild-name", "channel-name"]
-)
+_PREAMBLE = word_set("preamble__entry info__guild-name info__channel-name guild-name channel-name")
 # The order of the parts of a message, where no tag is around them: an earlier one begins another.
-_PARTS = {
-    "chatlog__content": 0,
-    "msg-content": 0,
-    "chatlog__attachment": 1,
-    "msg-attachment": 1,
-    "chatlog__embed": 2,
-    "chatlog__reactions": 3,
-}
-_ONCE = (0, 3)  # parts that a message has one of
+_PARTS = word_pairs("""
+    chatlog__content    0
+    msg-content         0
+    chatlog__attachment 1
+    msg-attachment      1
+    chatlog__embed      2
+    chatlog__reactions  3
+""")
+_ONCE = ("0", "3")  # parts that a message has one of
 # What kind of file an element of such a class is.
 _FILES = word_pairs("""
     chatlog__attachment
@@ -99,7 +91,12 @@ _FILES = word_pairs("""
     chatlog__sticker    sticker
     chatlog__embed      link
 """)
-_SHOWN = {"image": "image", "video": "video", "gifv": "video"}  # cards that are a file
+# Cards that are a file.
+_SHOWN = word_pairs("""
+    image image
+    video video
+    gifv  video
+""")
 
 
 def is_page(text: str) -> bool:
@@ -192,8 +189,7 @@ class _Page:
 Parts = dict[str, list[Element]]  # elements by what they are
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
+class _Message(NamedTuple):
     """One message, and what stands in its group only."""
 
     element: Element
@@ -209,13 +205,13 @@ class _Message:
         return "".join(titles[-1:]) or " ".join(_said(stamps[:1]).split())
 
     def entry(self, order: DateOrder) -> Entry:
-        number = self.element.attributes.get("data-message-id", "")
+        number = self.element.get("data-message-id")
         sent = int(number) if _NUMBER.fullmatch(number) else 0
         time = from_number((sent >> 22) + _EPOCH, 1000) if sent > _SMALLEST else None
         name, about = " ".join(_said([self.author]).split()), self.author.attributes
         also = about.get("title", "")
         clicks = (
-            part.attributes.get("onclick", "")
+            part.get("onclick")
             for reply in self.parts.get("reply", ())
             for part in (reply, *reply.inside())
         )
@@ -241,7 +237,12 @@ class _Message:
 
 def _role(element: Element) -> str:
     """What an element is; "" where its class does not tell."""
-    roles = (role for begins, role in _ROLES for name in element.classes if name.startswith(begins))
+    roles = (
+        role
+        for begins, role in _ROLES.items()
+        for name in element.classes
+        if name.startswith(begins)
+    )
     return next(roles, "") if element.classes else ""
 
 
@@ -277,7 +278,7 @@ def _authors(element: Element) -> Iterator[Element]:
 def _bundles(elements: list[Element]) -> list[Element]:
     """Messages of parts that follow each other: one that stands too early begins another."""
     bundles: list[Element] = []
-    last = len(_PARTS)
+    last = "9"
     for element in elements:
         # One whose end is lost holds those that follow it.
         element.parts = [
@@ -303,7 +304,7 @@ def _said(elements: Iterable[Element]) -> str:
 def _in_text(element: Element) -> str | None:
     """What stands in a text for an emoji, which is a picture, and for what is not of the text."""
     if element.name == "img":
-        return element.attributes.get("alt") or element.attributes.get("title", "")
+        return element.get("alt") or element.get("title")
     return "" if _role(element) else None
 
 
@@ -312,7 +313,7 @@ def _mark(element: Element) -> tuple[str, tuple[()], str]:
     counts = _said(element.having("chatlog__reaction-count")[:1])
     emoji = (inner for inner in element.inside() if inner.name == "img" or _role(inner) == "emoji")
     drawn = (_in_text(inner) if inner.name == "img" else inner.text().strip() for inner in emoji)
-    title = element.attributes.get("title", "")
+    title = element.get("title")
     return title or next(filter(None, drawn), ""), (), counts.strip() or "1"
 
 
@@ -322,7 +323,7 @@ def _file(element: Element, kind: str) -> Attachment:
     urls: list[str] = []
     for inner in (element, *element.inside()):
         roles.setdefault(_role(inner), inner)
-        address = inner.attributes.get("href") or inner.attributes.get("src") or ""
+        address = inner.get("href") or inner.get("src")
         is_icon = any(name.endswith(("-icon", "-thumbnail")) for name in inner.classes)
         # The preview of a file stands in a link to it.
         if address and not address.startswith("#") and not is_icon:
@@ -332,7 +333,7 @@ def _file(element: Element, kind: str) -> Attachment:
                 kind = _SHOWN.get(name.rpartition("-")[2], kind)
     title, caption = (roles.get(role, Element("")) for role in ("title", "caption"))
     # A card's title has the best address.
-    best = (part.attributes.get("href", "") for part in (title, *title.inside()))
+    best = (part.get("href") for part in (title, *title.inside()))
     url = next(filter(None, (*best, *urls)), "")
     if kind == "link":
         return Attachment("link", title.line(), url, caption.text().strip())

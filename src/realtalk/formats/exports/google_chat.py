@@ -20,14 +20,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from realtalk.chat import Attachment
-from realtalk.errors import RealtalkError
 from realtalk.formats.exports.assembly import Entry, Export, export_format, reactions
 from realtalk.formats.json_input import (
     Fields,
     as_list,
     from_stamp,
     from_utc,
-    load,
+    load_beside,
     load_export,
     make_attachment,
     mapping,
@@ -38,7 +37,7 @@ from realtalk.formats.json_input import (
     text_at,
     with_keys,
 )
-from realtalk.formats.source import FormatFiles, Member
+from realtalk.formats.source import FormatFiles
 from realtalk.text.written_days import parse_spelled
 
 _FILES = FormatFiles(
@@ -52,7 +51,7 @@ _FILES = FormatFiles(
 
 def _read(export: Export) -> None:
     source, members = export.source, export.members
-    beside = [(m, _beside(m)) for m in source.having(".json") if m.stem.endswith("_info")]
+    beside = [(m, load_beside(m)) for m in source.having(".json") if m.stem.endswith("_info")]
     owners = {text_at(info, "user/email").lower() for m, info in beside if m.stem == "user_info"}
     infos = {m.folder: info for m, info in beside if m.stem == "group_info"}
     first: dict[str, str] = {}  # of every topic, its first message
@@ -71,13 +70,6 @@ def _read(export: Export) -> None:
         draft = export.draft(key, name, extra=extra)
         entry = partial(_entry, names=names, first=first)
         draft.fill(load_export(member)["messages"], f"{member.name}, messages", entry)
-
-
-def _beside(member: Member) -> Fields:
-    try:
-        return mapping(load(member))
-    except RealtalkError:
-        return {}  # the messages can be read without it
 
 
 def _name(person: Fields) -> str:

@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 
 from realtalk.chat import Attachment
 from realtalk.errors import RealtalkError
-from realtalk.formats.json_input import decode, make_attachment
+from realtalk.formats.json_input import decode, make_attachment, word_set
 from realtalk.formats.limits import scale
 from realtalk.formats.source import Member
 
-VOID = frozenset("area br col hr img input link meta source wbr".split())  # noqa: SIM905
+VOID = word_set("area br col hr img input link meta source wbr")
 
 _DEEPEST = 200  # tags inside each other; real pages have a dozen
 _MOST_DEEPER = 2_000  # tags below that: a page of nothing else is refused, not walked to its end
@@ -37,13 +37,11 @@ _ATTRIBUTE = re.compile(
 )
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _SPACES = re.compile(r"[ \t\r\n\f\u00a0]+")
-_BLOCKS = frozenset(
-    """
+_BLOCKS = word_set("""
     address article blockquote dd div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr
     li main nav ol p pre quote section table tbody tr ul
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
-_UNSEEN = frozenset(("head", "style", "script", "title", "template", "noscript", "legacyquote"))
+    """)
+_UNSEEN = word_set("head style script title template noscript legacyquote")
 _QUOTES = frozenset(("blockquote", "quote"))
 
 
@@ -117,6 +115,18 @@ class Element:
             else:
                 texts.append("\n" if part.name == "br" else part.text(instead))
         return "".join(texts)
+
+    def get(self, attribute: str) -> str:
+        """What an attribute says; "" where it is not there."""
+        return self.attributes.get(attribute, "")
+
+    def without(self, classes: Iterable[str]) -> str:
+        """Its text without that of elements of such classes."""
+        return self.text(lambda inner: None if inner.classes.isdisjoint(classes) else "")
+
+    def links(self) -> list[str]:
+        """The addresses of the links in it."""
+        return [part.get("href") for part in self.inside() if part.name == "a"]
 
     def line(self) -> str:
         return " ".join(self.text().split())
@@ -278,7 +288,10 @@ class _Flattening:
         if tag.name in ("img", "emoji") and not tag.closes:
             self._picture(tag.attributes)
         if tag.name == "a":
-            self._end_link()
+            if self._link is not None:
+                address, start = self._link
+                self.result.links.append((address, _lines(self._own[start:])))
+            self._link = None
             if not tag.closes and not self._quotes and (to := tag.attributes.get("href", "")):
                 self._link = (to, len(self._own))
 
@@ -289,12 +302,6 @@ class _Flattening:
             self._here.append(words)
         elif not self._quotes:
             self.result.pictures.append((address, words))
-
-    def _end_link(self) -> None:
-        if self._link is not None:
-            address, start = self._link
-            self.result.links.append((address, _lines(self._own[start:])))
-            self._link = None
 
 
 def _lines(pieces: list[str]) -> str:

@@ -36,6 +36,7 @@ from realtalk.formats.exports.imessage_pages import (
 )
 from realtalk.formats.json_input import Fields, from_number, make_attachment, text_at
 from realtalk.formats.source import FormatFiles, Member
+from realtalk.text.wordlists import language_lines
 
 # The text in Apple's typedstream, in which newer versions of Messages keep what was written.
 #
@@ -72,26 +73,14 @@ def typed_text(blob: bytes) -> str | None:
 _EPOCH = 978_307_200  # the first second of 2001
 _SECONDS = 10**11  # a larger date is in nanoseconds
 _OBJECT = "\ufffc"  # where a file stands in a text
-_TABLES = {
-    "message": (
-        "ROWID:int guid text attributedBody:bytes handle_id:int date:float is_from_me:int "
-        "item_type:int group_action_type:int associated_message_guid associated_message_type:int "
-        "associated_message_emoji balloon_bundle_id date_edited:int date_retracted:int "
-        "thread_originator_guid subject is_audio_message:int"
-    ),
-    "handle": "ROWID:int id",
-    "chat": "ROWID:int chat_identifier display_name",
-    "chat_message_join": "chat_id:int message_id:int",
-    "chat_handle_join": "chat_id:int handle_id:int",
-    "attachment": "ROWID:int filename mime_type transfer_name is_sticker:int",
-    "message_attachment_join": "message_id:int attachment_id:int",
-}
+_TABLES = language_lines("realtalk.formats.exports", "imessage_tables.txt")
 _NEEDED = {"message": "ROWID date is_from_me", "handle": "ROWID id"}
 _FIRST_TAPBACK, _FIRST_TAKEN_BACK, _PLACED_STICKER = 2000, 3000, 1000
 _STICKER = "sticker"
 _EMOJI = (*TAPBACKS.values(), "", _STICKER)  # the seventh stands in a column of its own
 
 Row = Fields
+Marks = dict[str, dict[tuple[str, str], Reaction]]  # of messages, by whom and which
 
 
 def _is_database(member: Member) -> bool:
@@ -121,7 +110,7 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
     for message, file in database.frame("message_attachment_join").rows():
         if file in listed:
             files[message].append(listed[file])
-    marks: dict[str, dict[tuple[str, str], Reaction]] = defaultdict(dict)
+    marks: Marks = defaultdict(dict)
     before = len(export.drafts)  # of other files: an older copy must not undo their reactions
     for row in database.rows("message"):
         number = chat_of.get(row["ROWID"])
@@ -149,9 +138,7 @@ def _read_database(database: Database, member: Member, export: Export) -> None:
                 entry.extra |= reactions(marks[entry.id].values())
 
 
-def _react(
-    marks: dict[str, dict[tuple[str, str], Reaction]], row: Row, kind: int, name: str
-) -> None:
+def _react(marks: Marks, row: Row, kind: int, name: str) -> None:
     """Notes a tapback, or that one was taken back, with the message it is about."""
     # "p:0/GUID" for a part of a message, "bp:GUID" for a whole one.
     about = text_at(row, "associated_message_guid").rpartition("/")[2].removeprefix("bp:")

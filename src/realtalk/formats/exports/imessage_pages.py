@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import count, groupby, pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
 from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.exports.text_entries import EARLY, export_lines
-from realtalk.formats.json_input import head_text, make_attachment, word_pairs
+from realtalk.formats.json_input import head_text, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
-from realtalk.text.calendars import clock_time
-from realtalk.text.written_days import month_day
+from realtalk.text.written_days import parse_spelled
 
 # What the ways of exporting iMessage share: how they write times, tapbacks and files.
 #
@@ -30,9 +30,6 @@ from realtalk.text.written_days import month_day
 
 OWNER = "Me"
 STAMP = r"[A-Z][a-z]{2} \d{1,2}, \d{4} {1,2}\d{1,2}:\d\d:\d\d [AP]M"
-_STAMP_PARTS = re.compile(
-    r"\s*([A-Z][a-z]{2}) (\d{1,2}), (\d{4}) {1,2}(\d{1,2}):(\d\d):(\d\d) ([AP]M)", re.ASCII
-)
 # In the order of their numbers, 2000 and on, in Apple's database.
 TAPBACKS = word_pairs("""
     Loved      ❤️
@@ -52,12 +49,8 @@ Reaction = tuple[str, list[str], int]
 
 def moment(text: str) -> datetime | None:
     """The time that a text begins with; what follows it is when it was read."""
-    match = _STAMP_PARTS.match(text)
-    if match is None:
-        return None
-    name, day, year, hour, minute, second, half = match.groups()
-    date, clock = month_day(year, name, day), clock_time(hour, minute, second, half)
-    return datetime.combine(date, clock) if date and clock else None
+    stamp = re.match(rf"\s*({STAMP})", text, re.ASCII)
+    return parse_spelled(stamp[1]) if stamp else None
 
 
 def tapback(words: str) -> Reaction | None:
@@ -110,14 +103,13 @@ _EFFECT = re.compile(
 )
 
 
-@dataclass(slots=True)
-class ThreadCopy:
+class ThreadCopy(NamedTuple):
     """An answer as it stands below what it answers, and how many lines it takes."""
 
     parent: Entry
     entry: Entry
     size: int
-    tail: list[str] = field(default_factory=list)  # what stands below it and an empty line
+    tail: list[str]  # what stands below it and an empty line
 
 
 def is_text(member: Member) -> bool:
@@ -273,15 +265,18 @@ _GUID = re.compile(r"message-guid=([\w:./-]{1,100})")
 # The exporter leaves out the end of this tag.
 _AUDIO = re.compile(r'<audio [^<>"]{0,100}src="([^"<>]{1,1000})"')
 # Elements that say something else than what is around them.
-_PARTS = frozenset(
-    """
+_PARTS = word_set("""
     timestamp sender bubble subject tapback reaction sticker_tapback unsent edited name caption
     subcaption transcription shareplay shared_location attachment_error app_error deleted expressive
     reply_context reply_anchor app message
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
-_SILENT = frozenset(("message", "app", "name", "tapback", "reaction", "sticker_tapback", "bubble"))
-_FILES = {"img": "", "video": "video", "source": "video", "audio": "audio"}
+    """)
+_SILENT = word_set("message app name tapback reaction sticker_tapback bubble")
+_FILES = word_pairs("""
+    img
+    video  video
+    source video
+    audio  audio
+""")
 
 
 def is_page(member: Member) -> bool:
@@ -306,7 +301,7 @@ def _is_wanted(element: Element, around: list[Element]) -> bool:
 
 def _say(element: Element) -> str:
     """What an element says itself."""
-    return element.text(lambda inner: None if inner.classes.isdisjoint(_PARTS) else "")
+    return element.without(_PARTS)
 
 
 def _files_in(element: Element, around: str = "") -> Iterator[tuple[str, str]]:
@@ -318,11 +313,11 @@ def _files_in(element: Element, around: str = "") -> Iterator[tuple[str, str]]:
             holds = next(
                 (name for name in ("sticker", "attachment") if name in part.classes), around
             )
-            path = part.attributes.get("src")
+            path = part.get("src")
             if path and part.name in _FILES:
                 yield ("sticker" if holds == "sticker" else _FILES[part.name]), path
             elif part.name == "a" and holds == "attachment":
-                yield "", part.attributes.get("href", "")
+                yield "", part.get("href")
             yield from _files_in(part, holds)
 
 
@@ -338,15 +333,8 @@ def _page_entry(message: Element) -> Entry | None:
         return "\n".join(lines).strip()
 
     stamps = having("timestamp")
-    guids = (
-        _GUID.search(link.attributes.get("href", "")) for stamp in stamps for link in stamp.inside()
-    )
-    links = [
-        link.attributes.get("href", "")
-        for app in having("app")
-        for link in app.inside()
-        if link.name == "a"
-    ]
+    guids = (_GUID.search(link.get("href")) for stamp in stamps for link in stamp.inside())
+    links = [link for app in having("app") for link in app.links()]
     edited = [
         _say(([row for row in table.inside() if row.name == "tr"] or [table])[-1]).strip()
         for table in having("edited")[-1:]

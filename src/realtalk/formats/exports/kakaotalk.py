@@ -26,7 +26,7 @@ from realtalk.formats.exports.text_entries import AppPhrases, EntryLines, export
 from realtalk.formats.json_input import from_stamp, head_text, make_attachment
 from realtalk.formats.source import FormatFiles, Member
 from realtalk.text.calendars import AFTER, BEFORE, SPACE, clock_time
-from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
+from realtalk.text.written_days import MONTH, day_of, is_parted
 
 _WORDING = AppPhrases("kakaotalk", "image video sticker audio contact location")
 _HEADINGS = _WORDING.by_phrase("file contact location", "{} heading")
@@ -35,9 +35,8 @@ _CLOCK = (
     rf"(?:{SPACE}?(?P<behind>{AFTER}))?"
 )
 _DATE = (
-    r"(?:(?P<y>\d{4})(?:년 ?|\. ?|[-/])(?P<m>\d{1,2})(?:월 ?|\. ?|[-/])(?P<d>\d{1,2})(?:일|\.)?"
-    rf"|(?:[A-Z][a-z]{{2,9}},? )?(?:(?P<M>{MONTH})\.? (?P<D>\d{{1,2}}),? (?P<Y>\d{{4}})"
-    rf"|(?P<D2>\d{{1,2}}) (?P<M2>{MONTH})\.?,? (?P<Y2>\d{{4}})))"
+    r"(?P<date>\d{4}(?:년 ?|\. ?|[-/])\d{1,2}(?:월 ?|\. ?|[-/])\d{1,2}(?:일|\.)?"
+    rf"|(?:[A-Z][a-z]{{2,9}},? )?(?:{MONTH}\.? \d{{1,2}},? \d{{4}}|\d{{1,2}} {MONTH}\.?,? \d{{4}}))"
 )
 _STAMPED = re.compile(rf"{_DATE},?(?: at)?{SPACE}{_CLOCK}(?P<rest>(?:[,:] .*)?)")
 _CLOCK_FIRST = re.compile(rf"{_CLOCK},? {_DATE}(?P<rest>(?:[,:] .*)?)")
@@ -172,12 +171,7 @@ def _parse_stamped(line: str) -> StampedLine | None:
     match = _STAMPED.fullmatch(line) or _CLOCK_FIRST.fullmatch(line)
     if match is None:
         return None
-    day = month_day(
-        match["y"] or match["Y"] or match["Y2"],
-        match["m"] or match["M"] or match["M2"],
-        match["d"] or match["D"] or match["D2"],
-    )
-    time_of_day = _clock(match)
+    day, time_of_day = day_of(match["date"]), _clock(match)
     if day is None or time_of_day is None:
         return None
     moment, rest = datetime.combine(day, time_of_day), match["rest"]

@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import partial
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
@@ -54,10 +54,10 @@ _TITLES = tuple(
     re.compile(pattern.strip().removesuffix(" |"))
     for pattern in _WORDING.sections["title"].split("\n")
 )
+_Groups = dict[str, list[tuple[str, list[str]]]]  # lines and their words, by what they begin with
 
 
-@dataclass(frozen=True, slots=True)
-class TimedLine:
+class TimedLine(NamedTuple):
     """A line that begins with a time of day, what parts it, and what follows."""
 
     clock: time
@@ -97,11 +97,6 @@ def _is_ours(member: Member) -> bool:
 _FILES = FormatFiles((".txt",), _is_ours, "no LINE chat found", "pass the exported .txt")
 
 
-def _read(export: Export) -> None:
-    for member in export:
-        _read_text(member, export)
-
-
 def _read_text(member: Member, export: Export) -> None:
     """The chat of one text file."""
     lines = export_lines(member)
@@ -119,6 +114,8 @@ def _read_text(member: Member, export: Export) -> None:
         export.notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
     entries = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
     day: date | None = None
+    # Below the title a line may say when the file was saved.
+    is_saved = lines and lines[0].startswith(_MARK) and re.search(r"\d:\d\d", "".join(lines[1:2]))
 
     def goes_on(number: int) -> bool:
         """Whether the next line that is not empty belongs to the message of this one."""
@@ -142,7 +139,7 @@ def _read_text(member: Member, export: Export) -> None:
                 entries.begin(name, datetime.combine(day, head.clock), text)
             else:
                 entries.notice()
-        elif day is None and (line.startswith(_MARK) or _is_saved(lines, number)):
+        elif day is None and (line.startswith(_MARK) or (number == 1 and is_saved)):
             draft.name = _title(line) or draft.name
             entries.title()
         else:
@@ -166,13 +163,6 @@ def _leads(
     return day if next((timed[place] for place in near if lines[place].strip()), None) else None
 
 
-def _is_saved(lines: Sequence[str], number: int) -> bool:
-    """Whether a line is the one below the title that says when the file was saved."""
-    return (
-        number == 1 and lines[0].startswith(_MARK) and re.search(r"\d:\d\d", lines[1]) is not None
-    )
-
-
 def _title(line: str) -> str:
     """The name of the chat in the first line, or in the file's name."""
     plain = line.removeprefix(_MARK).strip()
@@ -194,7 +184,7 @@ def _parts(head: TimedLine, names: dict[str, str]) -> tuple[str, str]:
 def _names(rests: Sequence[str], title: str) -> dict[str, str]:
     """For each line without tabs the name that it begins with: what a person's lines share."""
     names_by_rest: dict[str, str] = {}
-    open_groups: dict[str, list[tuple[str, list[str]]]] = {}
+    open_groups: _Groups = {}
     ordered = sorted({*rests})
     begun: list[str] = []  # what others begin with, too: perhaps a name without a text
     for rest in dict.fromkeys(rests):
@@ -209,7 +199,7 @@ def _names(rests: Sequence[str], title: str) -> dict[str, str]:
             words = rest.split(" ", _MOST_WORDS + 1)
             open_groups.setdefault(words[0], []).append((rest, words))
     for size in range(1, _MOST_WORDS + 1):
-        longer: dict[str, list[tuple[str, list[str]]]] = {}
+        longer: _Groups = {}
         for name, group in open_groups.items():
             nexts = {words[size] for _, words in group}
             # One word more is shared by all, and something is left to say.
@@ -260,6 +250,11 @@ def _take_recurring(draft: Draft) -> None:
         if entry.text in app:
             entry.attachments = (Attachment("media", caption=entry.text[1:-1]),)
             entry.text = ""
+
+
+def _read(export: Export) -> None:
+    for member in export:
+        _read_text(member, export)
 
 
 FORMAT = export_format("LINE (text)", "line", _FILES, _read)

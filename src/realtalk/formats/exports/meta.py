@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -40,6 +41,7 @@ from realtalk.formats.json_input import (
     text_at,
     whole,
     word_pairs,
+    word_set,
     zone,
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
@@ -95,9 +97,15 @@ _MOST_INSIDE = 50  # elements in that of a name or a date
 _LONGEST_TEXT = 20_000  # letters in which addresses are looked for
 _CLOCK = re.compile(r"\d[:.h]\d\d|\d[時时시]")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-_BLOCKS = frozenset("div p h1 h2 h3 h4 section footer ul li table".split())  # noqa: SIM905
-_UNSEEN = frozenset(("style", "script", "title"))
-_PAGE_MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": "", "a": ""}
+_BLOCKS = word_set("div p h1 h2 h3 h4 section footer ul li table")
+_UNSEEN = word_set("style script title")
+_PAGE_MEDIA = word_pairs("""
+    img    image
+    video  video
+    audio  audio
+    source
+    a
+""")
 _PLAYED = ("video", "audio")  # what stands in such an element, or in a link to one, is the app's
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
 
@@ -201,7 +209,7 @@ def _own_words(element: Element) -> str | None:
 def _address(element: Element) -> str:
     if element.name not in _PAGE_MEDIA:
         return ""
-    return element.attributes.get("src") or element.attributes.get("href") or ""
+    return element.get("src") or element.get("href")
 
 
 def _is_played(element: Element) -> bool:
@@ -251,12 +259,10 @@ def _mark(text: str) -> tuple[str, list[str], int] | None:
 # counts as Instagram. Where a download is there as HTML too, the JSON is read.
 
 _PART = re.compile(r"(?:^|/)message_(\d{1,9})\.json(\.gz)?$")
-_MESSENGER_ONLY = frozenset(
-    """
+_MESSENGER_ONLY = word_set("""
     sender_id_INTERNAL thread_type ip gifs sticker plan missed bumped_message_metadata
     threadName senderName isUnsent
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 _MEDIA = word_pairs("""
     photos       image
     videos       video
@@ -265,7 +271,7 @@ _MEDIA = word_pairs("""
     files
     shared_files
 """)
-_SYSTEM_TYPES = frozenset({"subscribe", "unsubscribe", "call", "plan"})
+_SYSTEM_TYPES = word_set("subscribe unsubscribe call plan")
 _SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
 
 
@@ -436,12 +442,9 @@ def _media(file: Fields) -> Attachment:
 
 
 INSTAGRAM, MESSENGER = (
-    export_format(
-        f"{name} (JSON or HTML download)",
-        name.lower(),
-        _FILES,
-        _read,
-        partial(_sniff, instagram=name == "Instagram"),
+    replace(
+        export_format(f"{name} (JSON or HTML download)", name.lower(), _FILES, _read),
+        sniff=partial(_sniff, instagram=name == "Instagram"),
     )
     for name in ("Instagram", "Messenger")
 )

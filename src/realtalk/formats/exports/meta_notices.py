@@ -30,6 +30,7 @@ from realtalk.formats.exports.meta_repeats import (
     by_reaction,
     by_repetition,
     frame_of,
+    senders,
 )
 from realtalk.text.wordlists import data_text
 
@@ -257,7 +258,7 @@ def _by_own_name(likely: Iterable[Line], others: _Tails) -> int:
     for (_, after), alike in frames.items():
         words = after.split()
         ended = after.endswith(ENDS)
-        of_several = len(_senders(alike)) > 1 and (
+        of_several = len(senders(alike)) > 1 and (
             all(line.own is not None and line.own.full for line in alike)
             or (len(alike) > 2 and ended and len(words) > 2)
             or (len(words) > 2 and _are_signed(alike))
@@ -270,12 +271,12 @@ def _by_own_name(likely: Iterable[Line], others: _Tails) -> int:
             others.add_nickname(words)
         elif len(alike) > 1 and len(words) > 2 and not ended and not _are_labels(alike):
             uncertain += alike  # "Ann is coming along", "Bo is coming along"
-        elif len(_senders([*alike, *tails])) > 1 and len(words) > 2 and len(alike) + len(tails) > 2:
+        elif len(senders([*alike, *tails])) > 1 and len(words) > 2 and len(alike) + len(tails) > 2:
             _take([*alike, *tails])
         elif len(alike) > 1 and ended:
             uncertain += alike
     for alike in stems.values():
-        if len(_senders(alike)) > 1 and len(alike) > 2:
+        if len(senders(alike)) > 1 and len(alike) > 2:
             _take(alike)
     for alike in others.nicknames():
         _take(alike)
@@ -295,10 +296,6 @@ def _are_labels(lines: Iterable[Line]) -> bool:
         or not (" " in line.sender or line.sender.isalpha())
         for line in lines
     )
-
-
-def _senders(lines: Iterable[Line]) -> set[str]:
-    return {line.sender for line in lines}
 
 
 def _take(lines: Sequence[Line]) -> None:

@@ -186,7 +186,7 @@ def _take(every: Sequence[Line], likely: Sequence[_Group]) -> int:
     others = _elsewhere(every, likely)
     count = 0
     for frame, alike in likely:
-        is_bot = len(alike) > _BOT * sum(counts[sender] for sender in _senders(alike))
+        is_bot = len(alike) > _BOT * sum(counts[sender] for sender in senders(alike))
         varied = others[frame] > _VARIED * len(alike)
         if is_bot or varied or not (_is_aligned(alike, every) or _is_even(frame, alike)):
             continue
@@ -196,7 +196,7 @@ def _take(every: Sequence[Line], likely: Sequence[_Group]) -> int:
     return count
 
 
-def _senders(alike: Iterable[Line]) -> set[str]:
+def senders(alike: Iterable[Line]) -> set[str]:
     return {line.sender for line in alike}
 
 
@@ -234,8 +234,8 @@ def _is_aligned(alike: Sequence[Line], every: Iterable[Line]) -> bool:
     if share < _ALIGNED:
         return False
     kinds = {line.face for line in alike}
-    ours, senders = set(alike), _senders(alike)
-    rest = [line for line in every if line.sender in senders and line not in ours]
+    ours, people = set(alike), senders(alike)
+    rest = [line for line in every if line.sender in people and line not in ours]
     usual = sum(any(_bare(mark) in kinds for mark in line.marks) for line in rest)
     return share >= usual / max(1, len(rest)) + _ABOVE
 
@@ -254,7 +254,7 @@ def _is_even(frame: str, alike: Sequence[Line]) -> bool:
         return False
     before, _, after = frame.partition(_FACE)
     inside = len(alike) >= _OFTEN and _size(before) > 0 and _size(after) > 0
-    return len(_senders(alike)) > 2 or inside
+    return len(senders(alike)) > 2 or inside
 
 
 def by_reaction(every: Sequence[Line], likely: Iterable[Line]) -> None:

@@ -57,8 +57,9 @@ from realtalk.formats.json_input import (
     scalar,
     text_at,
     whole,
+    word_set,
 )
-from realtalk.formats.source import FormatFiles, Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member
 
 # Which dated lines of a Signal text start a message, and which somebody pasted into one.
 #
@@ -152,6 +153,7 @@ def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
 # Numbers are written as text there, as protocol buffers do; all ids are compared as text.
 
 _MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
+_People = dict[str, str]  # names by ids
 
 _SAID = """
     standardMessage stickerMessage contactMessage viewOnceMessage poll directStoryReplyMessage
@@ -172,8 +174,8 @@ def _objects(member: Member, draft: Draft) -> Iterator[tuple[str, Fields]]:
 def _frames(member: Member, export: Export) -> None:
     """One draft per chat, and one that counts the frames about the account itself."""
     rest = Draft("Signal")
-    people: dict[str, str] = {}
-    chats: dict[str, str] = {}
+    people: _People = {}
+    chats: _People = {}
     items: list[tuple[str, Fields]] = []
     me, own = "Me", ""
     for where, frame in _objects(member, rest):
@@ -257,7 +259,7 @@ def _recipient(recipient: Fields) -> str:
     return "Signal" if "releaseNotes" in recipient else f"Recipient {text_at(recipient, 'id')}"
 
 
-def _entry(item: Fields, people: dict[str, str]) -> Entry | None:
+def _entry(item: Fields, people: _People) -> Entry | None:
     """What somebody said; None for an update."""
     author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
     kind = next((key for key in _SAID if key in item), None)
@@ -326,7 +328,7 @@ def _file(file: Fields) -> Attachment:
 # The tool's own English, whatever the language of the phone.
 _CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9, ]{1,40}\))?")
 
-_DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", "sourceServiceId"})
+_DESKTOP = word_set("conversationId sent_at sourceUuid received_at sourceServiceId")
 
 
 def _reader(member: Member) -> Callable[[Member, Export], None] | None:
@@ -394,7 +396,7 @@ def _desktop(member: Member, export: Export) -> None:
     holder = mapping(data)
     # "messsages" is how one widespread tool spells it.
     items = data if isinstance(data, list) else holder.get("messages", holder.get("messsages"))
-    people: dict[str, str] = {}
+    people: _People = {}
     groups: set[str] = set()
     for conversation in objects_at(holder, "conversations"):
         name = text_at(conversation, "name", "profileFullName", "profileName", "e164", "id")
@@ -416,7 +418,7 @@ def _desktop(member: Member, export: Export) -> None:
             draft.take(_message(item, people, number not in groups), where)
 
 
-def _message(item: Fields, people: dict[str, str], private: bool) -> Entry:
+def _message(item: Fields, people: _People, private: bool) -> Entry:
     if item["type"] == "outgoing":
         author, name = "", "Me"
     else:
@@ -473,15 +475,8 @@ def _is_text(member: Member) -> bool:
     return looks_like_signal_text(head_text(member))
 
 
-def _texts(source: Source, limit: int) -> Iterator[Member]:
-    return matching(source, (".txt", ".md"), _is_text, limit)
-
-
+_TEXTS = FormatFiles((".txt", ".md"), _is_text, most=64)
 _JSON = FormatFiles((".json", ".jsonl"), lambda member: _reader(member) is not None)
-
-
-def _sniff(source: Source) -> bool:
-    return any(_texts(source, 64)) or _JSON.sniff(source)
 
 
 def _read(export: Export) -> None:
@@ -491,7 +486,7 @@ def _read(export: Export) -> None:
         (_reader(member) or _read_export)(member, export)
     # signal-export writes every chat twice; the JSON says more than the text.
     in_json = {member.folder for member in files}
-    texts = _texts(source, 0) if not alone else iter(() if export.drafts else source.members)
+    texts = _TEXTS.find(source) if not alone else iter(() if export.drafts else source.members)
     pasted = sum(
         _read_text(member, export) for member in texts if alone or member.folder not in in_json
     )
@@ -560,5 +555,5 @@ def _markdown(entry: Entry) -> None:
 
 
 FORMAT = export_format(
-    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _read, _sniff
+    "Signal (text, signal-export, plaintext export)", "signal", _JSON, _read, _TEXTS.sniff
 )

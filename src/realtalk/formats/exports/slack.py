@@ -34,6 +34,7 @@ from realtalk.formats.json_input import (
     records,
     scalar,
     text_at,
+    word_set,
 )
 from realtalk.formats.source import FormatFiles, Member, Source
 
@@ -42,26 +43,21 @@ _LISTS = ("channels", "groups", "dms", "mpims")
 # What somebody said, a bot among them; every other subtype of Slack's documentation is a notice:
 # joining and leaving, topics, pins, reminders, huddles, canvases, a deleted message without its
 # sender (tombstone). A subtype that is not known is a message if a person typed it.
-_SAID = {""} | set(
-    """
+_SAID = {""} | word_set("""
     bot_message file_share me_message thread_broadcast reply_broadcast file_comment
     slackbot_response
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
-_CHANGES = """
+    """)
+_CHANGES = word_set("""
     join leave topic purpose name archive unarchive posting_permissions convert_to_private
     convert_to_public
-"""
-_OTHER_NOTICES = """
+""")
+_NOTICES = word_set("""
     bot_add bot_remove bot_enable bot_disable pinned_item unpinned_item reminder_add reminder_delete
     huddle_thread sh_room_created sh_room_shared joiner_notification joiner_notification_for_inviter
     app_conversation_join app_conversation_leave channel_canvas_updated tabbed_canvas_updated
     document_mention document_comment_root assistant_app_thread file_mention message_changed
     message_deleted message_replied ekm_access_denied emoji_changed tombstone
-"""
-_NOTICES = frozenset(_OTHER_NOTICES.split()) | {
-    f"{kind}_{change}" for kind in ("channel", "group", "mpim") for change in _CHANGES.split()
-}
+""") | {f"{kind}_{change}" for kind in ("channel", "group", "mpim") for change in _CHANGES}
 _REFERENCE = re.compile(r"<([^<>\n]+)>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 

@@ -134,7 +134,7 @@ def _names(export: Fields) -> dict[str, str]:
 def _callers(content: str) -> Iterator[tuple[str, str]]:
     """Who took part in a call: <part identity="live:ann"><name>Ann</name></part>."""
     for part in elements(content, lambda element, _: element.name == "part"):
-        person = part.attributes.get("identity", "")
+        person = part.get("identity")
         account = person if person.partition(":")[0].isdigit() else f"8:{person}"
         for name in part.inside():
             is_name = name.name in ("name", "displayname")

@@ -41,8 +41,9 @@ from realtalk.formats.json_input import (
     scalar,
     text_at,
     word_pairs,
+    word_set,
 )
-from realtalk.formats.source import FormatFiles, Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member
 
 # Telegram Desktop's HTML export, which it offers first, into drafts of chats.
 #
@@ -60,11 +61,9 @@ _STAMP = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
 _SORTS = ("default", "service")
 # What stands in an element of such a class is not of the one around it.
-_ASIDE = frozenset(
-    """
+_ASIDE = word_set("""
     details initials from_name text emoji count question answer title status
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
 # What kind of file an element of such a class is; the first are the whole of it.
 _WRAPS = word_pairs("""
@@ -107,7 +106,7 @@ def _read_pages(members: Iterable[Member], export: Export) -> None:
         folder = member.folder
         draft = export.draft(folder, "")
         for part in page_elements(member, _is_part):
-            number = part.attributes.get("id", "").removeprefix("message")
+            number = part.get("id").removeprefix("message")
             if "page_header" in part.classes:
                 draft.name = draft.name or part.line()
             elif "service" in part.classes:
@@ -128,11 +127,8 @@ def _place(member: Member) -> tuple[str, int]:
 
 def _said(elements: Iterable[Element]) -> str:
     """What stands in some elements, without what is something else."""
-    return "".join(element.text(_in_text) for element in elements).strip()
-
-
-def _in_text(element: Element) -> str | None:
-    return None if element.classes.isdisjoint(_ASIDE) else ""
+    texts = (element.without(_ASIDE) for element in elements)
+    return "".join(texts).strip()
 
 
 def _page_entry(bubble: Element, number: str) -> Entry:
@@ -143,13 +139,11 @@ def _page_entry(bubble: Element, number: str) -> Entry:
     )
     names = [name for name in bubble.having("from_name") if name not in forwarded]
     stamps = [
-        element.attributes.get("title", "")
-        for element in bubble.having("date")
-        if "pull_right" in element.classes
+        element.get("title") for element in bubble.having("date") if "pull_right" in element.classes
     ]
     date = _STAMP.match("".join(stamps[-1:]))
-    answers = (_links(element) for element in bubble.having("reply_to"))
-    answered = _ANSWERED.search(" ".join(address for found in answers for address in found))
+    answers = (link for element in bubble.having("reply_to") for link in element.links())
+    answered = _ANSWERED.search(" ".join(answers))
     extra = {
         "forwarded_from": " ".join(_said(forwarded).split()),
         "poll": [answer.text().strip().removeprefix("- ") for answer in bubble.having("answer")],
@@ -161,7 +155,7 @@ def _page_entry(bubble: Element, number: str) -> Entry:
     files = [
         file for file in bubble.inside() if "media" in file.classes or file.classes & _WRAPS.keys()
     ]
-    links = [address for element in texts for address in _links(element)]
+    links = [link for element in texts for link in element.links()]
     attachments = (*map(_page_file, files), *_page_links(links, text))
     return Entry(
         "",
@@ -177,13 +171,9 @@ def _page_entry(bubble: Element, number: str) -> Entry:
     )
 
 
-def _links(element: Element) -> list[str]:
-    return [inner.attributes.get("href", "") for inner in element.inside() if inner.name == "a"]
-
-
 def _page_file(file: Element) -> Attachment:
     kind = next((kind for name, kind in _FILES.items() if name in file.classes), "")
-    url = file.attributes.get("href", "")
+    url = file.get("href")
     is_framed = "media" in file.classes
     title, status = (
         " ".join(_said(file.having(name)).split()) if is_framed else ""
@@ -205,7 +195,7 @@ def _page_links(links: list[str], text: str) -> Iterator[Attachment]:
             yield Attachment("link", url=url)
 
 
-_MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
+_MARKS = word_set("date_unixtime from_id text_entities actor_id")
 _RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
 _MEDIA = word_pairs("""
     voice_message audio
@@ -215,22 +205,16 @@ _MEDIA = word_pairs("""
     animation     video
     sticker       sticker
 """)
-_PLAIN_EXTRA = frozenset(
-    """
+_PLAIN_EXTRA = word_set("""
     forwarded_from via_bot saved_from author signature edited duration_seconds game_title
     self_destruct_period_seconds
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 # What a poll, a list or an invoice is headed with: the words of its sender.
-_TITLES = (("poll", "question"), ("todo_list", "title"), ("invoice_information", "title"))
-
-
-def _sniff(source: Source) -> bool:
-    return (
-        any(matching(source, (".json",), _is_export, name=_RESULT))
-        or _JSON.sniff(source)
-        or _PAGES.sniff(source)
-    )
+_TITLES = word_pairs("""
+    poll                question
+    todo_list           title
+    invoice_information title
+""")
 
 
 def _is_export(member: Member) -> bool:
@@ -242,6 +226,7 @@ def _is_export(member: Member) -> bool:
     return bool(keys & account) and "about" in keys and "telegram" in head_text(member).lower()
 
 
+_RESULTS = FormatFiles((".json",), _is_export, name=_RESULT)
 _PAGES = FormatFiles((".html",), _is_telegram_page, name=_PAGE, most=64)
 _JSON = FormatFiles(
     (".json",),
@@ -327,7 +312,7 @@ def _entry(item: Fields, clock: bool) -> Entry | None:
     here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
     texts = (item.get("text"), item.get("text_entities"))
     text = next(filter(None, (_text(value) for value in texts if not _is_odd(value))), "")
-    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
+    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES.items())
     return Entry(
         author,
         text_at(item, "from") or ("Deleted Account" if author else ""),
@@ -408,4 +393,6 @@ def _attachments(item: Fields) -> Iterator[Attachment]:
             yield Attachment("link", text_at(piece, "text"), address)
 
 
-FORMAT = export_format("Telegram (JSON or HTML export)", "telegram", _JSON, _read, _sniff)
+FORMAT = export_format(
+    "Telegram (JSON or HTML export)", "telegram", _JSON, _read, _RESULTS.sniff, _PAGES.sniff
+)

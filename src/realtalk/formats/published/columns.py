@@ -24,9 +24,10 @@ from realtalk.formats.published.record import LARGEST_SESSION, extra_of, make_ch
 from realtalk.formats.reading import ReadOptions
 from realtalk.formats.sessions import Gap, sorted_by_time, split_at_pauses
 from realtalk.registry import suggest
+from realtalk.text.wordlists import language_lines
 from realtalk.text.written_days import date_order, parse_stamp
 
-FIELDS = ("id", "chat", "session", "speaker", "time", "text", "reply_to", "edited", "deleted")
+FIELDS = tuple("id chat session speaker time text reply_to edited deleted".split())  # noqa: SIM905
 _NEEDED = ("speaker", "text")
 _TEXTS, _FLAGS = ("session", "id", "reply_to"), ("edited", "deleted")
 _CLOCK = "clock"  # the time of day, where the date is a column of its own
@@ -34,33 +35,7 @@ _STAMPS = 1 << 14  # stamps that are remembered: many rows have the same
 _YES = frozenset({"true", "1", "yes"})
 
 # Best first; compared without case, spaces and punctuation.
-_GUESSES: Mapping[str, tuple[str, ...]] = {
-    field: tuple(names.split())
-    for field, names in {
-        "text": """
-            text message body content messagetext messagebody utterance cleantext msg comment post
-            value line sentence turn
-        """,
-        "speaker": """
-            speaker author sender from user username sendername authorname name nick nickname
-            speakerid userid senderid authorid role participant character handle
-        """,
-        "time": """
-            time timestamp datetime date createdat createdutc sentat sent created timestampms
-            messagedate sentdate when ts timeutc
-        """,
-        "id": "id messageid msgid diaid utteranceid commentid uuid",
-        "chat": """
-            chat conversation conversationid chatid dialogueid dialogid dialog dialogue thread
-            threadid channel channelid room group convid chatname conversationname convoid
-            chatsession
-        """,
-        "session": "session sessionid sessionnumber",
-        "reply_to": "replyto parent parentid inreplyto replytoid replyid replytomessageid",
-        "edited": "edited isedited",
-        "deleted": "deleted isdeleted",
-    }.items()
-}
+_GUESSES = language_lines("realtalk.formats.published", "columns.txt")
 
 
 def _plain(name: str) -> str:
@@ -82,7 +57,7 @@ def map_columns(names: Sequence[str], options: ReadOptions, where: str) -> dict[
     for field, guesses in _GUESSES.items():
         if field in columns:
             continue
-        hit = next((name for name in guesses if name in free), None)
+        hit = next((name for name in guesses.split() if name in free), None)
         if hit is not None:
             columns[field] = free.pop(hit)
     by_hand = dict(options.columns)

@@ -44,6 +44,8 @@ from realtalk.formats.json_input import (
     mapping,
     odd_at,
     text_of,
+    without,
+    word_set,
     zone,
 )
 from realtalk.formats.published.columns import cut_keeping_ids
@@ -73,11 +75,9 @@ from realtalk.text.written_days import parse_stamp
 
 _OWN = "convokit"
 _EPOCH = datetime(1970, 1, 1)
-_READ = frozenset(
-    """
+_READ = word_set("""
     id speaker user conversation_id root reply-to reply_to timestamp text meta
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 
 
 def meta_of(entry: Any) -> tuple[Fields, list[Any]]:
@@ -90,7 +90,7 @@ def meta_of(entry: Any) -> tuple[Fields, list[Any]]:
 
 
 def _extra(meta: Fields, beyond: Fields, where: str) -> str:
-    fields = {key: value for key, value in meta.items() if key != KEY}
+    fields = without(meta, (KEY,))
     if more := {key: value for key, value in beyond.items() if value not in (None, [], {})}:
         fields[_OWN] = more
     return extra_of(fields, where)
@@ -99,7 +99,7 @@ def _extra(meta: Fields, beyond: Fields, where: str) -> str:
 def _message(fields: Fields, id_: str, speaker: str, tz: Zone, where: str) -> Message:
     meta = mapping(fields.get("meta"))
     reply = fields["reply-to"] if "reply-to" in fields else fields.get("reply_to")
-    beyond = {key: value for key, value in fields.items() if key not in _READ}
+    beyond = without(fields, _READ)
     message = Message(
         id_,
         speaker,
@@ -167,12 +167,12 @@ def utterance_entry(
     """The utterance called `name` that reads back as this very message."""
     meta, beyond = _split_extra(message.extra)
     entry: Fields = {
-        **{key: value for key, value in beyond.items() if key not in _READ},
+        **without(beyond, _READ),
         "id": name,
         "conversation_id": conversation,
         "text": message.text,
         "speaker": message.speaker,
-        "meta": {key: value for key, value in meta.items() if key != KEY},
+        "meta": without(meta, (KEY,)),
         "reply-to": None if message.reply_to is None else names.get(message.reply_to),
         "timestamp": _stamp(message.time),
     }

@@ -46,6 +46,7 @@ from realtalk.formats.json_input import (
     load,
     mapping,
     text_of,
+    without,
 )
 from realtalk.formats.published.record import (
     KEY,
@@ -113,9 +114,7 @@ def apply_patch(base: Fields, change: Fields) -> Fields:
     absent = change.get(_ABSENT)
     if not isinstance(absent, list):
         return {**base, **change}
-    full = {**base, **{key: value for key, value in change.items() if key != _ABSENT}}
-    gone = {key for key in absent if isinstance(key, str)}
-    return {key: value for key, value in full.items() if key not in gone}
+    return without({**base, **without(change, (_ABSENT,))}, absent)
 
 
 _Value = TypeVar("_Value", Message, Question)
@@ -156,7 +155,7 @@ def message_of(entry: Any, where: str) -> Message | None:
 
 
 def _with_patch(value: _Value, default: Fields, entry: Fields, where: str) -> _Value:
-    change = patch(default, {key: item for key, item in entry.items() if key != KEY})
+    change = patch(default, without(entry, (KEY,)))
     return amend(replace(value, extra=extra_of(change, where)), entry.get(KEY), where)
 
 
@@ -182,7 +181,7 @@ def question_of(entry: Any, id_: str, ids: set[str], where: str) -> Question | N
         entry["question"],
         None if answer is None else text_of(answer),
         name_of("locomo", entry.get("category")),
-        tuple(text_of(piece) for piece in pieces),
+        tuple(map(text_of, pieces)),
         ids,
     )
     return _with_patch(question, _qa(question), entry, where)
@@ -208,7 +207,7 @@ def events_of(
     if not isinstance(value, dict):
         yield "", None
         return
-    about = value if kind == "observation" else {k: v for k, v in value.items() if k != "date"}
+    about = value if kind == "observation" else without(value, ("date",))
     date = value.get("date") if kind == "event" else ""
     for speaker, notes in about.items():
         if not isinstance(notes, list):
@@ -384,7 +383,7 @@ def _read_sample(id_: str, sample: Fields, where: str) -> tuple[Chat, Ledger]:
 def _sample_patch(chat: Chat, sample: Fields) -> Fields:
     """What the file says otherwise than the writer would."""
     defaults = _default_sample(chat, chat.id)
-    plain = {key: value for key, value in sample.items() if key not in (*_LAYOUT, KEY)}
+    plain = without(sample, (*_LAYOUT, KEY))
     changes = {"sample": patch({"sample_id": defaults["sample_id"]}, plain)}
     for key in _LAYOUT:
         actual, default = sample.get(key), defaults[key]
@@ -446,11 +445,8 @@ def _complete(sample: Fields, chat: Chat, read_as: str) -> Fields:
         for session in chat.sessions
         if session.time != readable_times.get(session.number)
     }
-    changes = {
-        name: value
-        for name, value in differences(chat, read_back).items()
-        if name not in ("sessions", "questions")  # they carry their own
-    }
+    # Sessions and questions carry their own.
+    changes = without(differences(chat, read_back), ("sessions", "questions"))
     own = drop_empty({"session_times": times, _WHOLE: changes})
     return {**sample, KEY: own} if own else sample
 

@@ -21,7 +21,15 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from realtalk.chat import Question, Session
-from realtalk.formats.json_input import Fields, as_list, items, text_of, with_keys
+from realtalk.formats.json_input import (
+    Fields,
+    as_list,
+    items,
+    text_of,
+    with_keys,
+    without,
+    word_set,
+)
 from realtalk.formats.published.record import (
     Part,
     chat_part,
@@ -37,12 +45,10 @@ from realtalk.formats.source import FormatFiles, Source
 
 _TURN = ("role", "content")
 # What becomes a field, a session or an id; everything else is kept in the question's extra.
-_READ = frozenset(
-    """
+_READ = word_set("""
     question_id question_type question answer question_date haystack_dates haystack_session_ids
     haystack_sessions answer_session_ids
-    """.split()  # noqa: SIM905 - words read better than quotes
-)
+    """)
 
 
 _FILES = FormatFiles(
@@ -101,7 +107,7 @@ def _chat(item: Any, where: str) -> Part:
 def _question(
     item: Fields, id_: str, evidence: tuple[str, ...], sessions: list[str], where: str
 ) -> Question:
-    extra = {key: value for key, value in item.items() if key not in _READ}
+    extra = without(item, _READ)
     answer = item.get("answer")
     if answer is not None and not isinstance(answer, str):
         extra["answer"] = answer  # the number as a number

@@ -213,6 +213,7 @@ def differences(target: T, actual: T) -> Fields:
 
 
 _UNFIT = (TypeError, ValueError, RecursionError, AttributeError)  # what a decoder may raise
+_Decoder = Callable[[Any], Any]
 
 
 def _exactly(kind: type[Any], value: Any) -> Any:
@@ -237,7 +238,7 @@ def _decode(kind: type[T], data: Any) -> T:
 
 
 _VALUES: tuple[type[Any], ...] = (Attachment, Alias, Message, Session, Event, Question)
-_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+_DECODERS: Mapping[str, _Decoder] = {
     "datetime": _time,
     "EventKind": lambda value: get_args(EventKind)[get_args(EventKind).index(value)],
     **{kind.__name__: partial(_exactly, kind) for kind in (str, bool, int)},
@@ -245,7 +246,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def _decoder(field: Field[Any]) -> Callable[[Any], Any]:
+def _decoder(field: Field[Any]) -> _Decoder:
     """How the value of a field is read, by its type: `str`, `str | None`, `tuple[str, ...]`."""
     if field.name == "extra":
         return _extra
@@ -262,7 +263,7 @@ def _decoder(field: Field[Any]) -> Callable[[Any], Any]:
     return decode if kind == inner else several if kind.startswith("tuple") else optional
 
 
-_FIELDS: Mapping[type[Any], Mapping[str, Callable[[Any], Any]]] = {
+_FIELDS: Mapping[type[Any], Mapping[str, _Decoder]] = {
     kind: {field.name: _decoder(field) for field in fields(kind)} for kind in (*_VALUES, Chat)
 }
 

@@ -135,6 +135,9 @@ def _column(letters: bytes) -> int:
 _TIME, _EVENTS, _ATTACHMENTS = "Date, Time", "Events", "Attachments"
 _ASKED = ("Question", "Answer", "Evidence", "Category")
 _CELL_LIMIT = 32_767  # Excel's; openpyxl would cut the text silently
+# Of a row of a sheet: what stands in which of its columns; and the columns by their names.
+_Cells = dict[int, Any]
+_Places = dict[str, int]
 
 
 # XML cannot hold control characters: Excel writes _x0007_ for them, and _x005F_ for the
@@ -204,7 +207,7 @@ def _cell_value(value: Any, chat: Chat) -> Any:
     return escape(value)
 
 
-def _layout(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any], bool]]:
+def _layout(chat: Chat, columns: _Places) -> Iterator[tuple[_Cells, bool]]:
     head = {columns[name]: name for name in (_TIME, *_ASKED, _ATTACHMENTS)}
     yield head | {columns[f"text {name}"]: name for name in chat.speakers}, True
     dated = columns[_TIME] - 1
@@ -226,7 +229,7 @@ def _layout(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any
         yield _question_cells(question, columns), False
 
 
-def _layout_columns(chat: Chat) -> dict[str, int]:
+def _layout_columns(chat: Chat) -> _Places:
     """Two columns per speaker, then the published layout's order and gaps."""
     columns = {f"text {name}": 2 * place + 1 for place, name in enumerate(chat.speakers)}
     time = 2 * len(chat.speakers)
@@ -236,8 +239,8 @@ def _layout_columns(chat: Chat) -> dict[str, int]:
     return columns
 
 
-def _event_cells(chat: Chat, session: int, columns: dict[str, int]) -> dict[int, Any]:
-    cells: dict[int, Any] = {}
+def _event_cells(chat: Chat, session: int, columns: _Places) -> _Cells:
+    cells: _Cells = {}
     for name in chat.speakers:
         lines = [
             f"{unpack_extra(event.extra).get('id', 'E')}: {event.text}"
@@ -248,9 +251,9 @@ def _event_cells(chat: Chat, session: int, columns: dict[str, int]) -> dict[int,
     return cells
 
 
-def _message_cells(message: Message, columns: dict[str, int]) -> dict[int, Any]:
+def _message_cells(message: Message, columns: _Places) -> _Cells:
     place = columns[f"text {message.speaker}"]
-    cells: dict[int, Any] = {place - 1: message.id, place: message.text}
+    cells: _Cells = {place - 1: message.id, place: message.text}
     cells[columns[_TIME]] = stamp(message.time)
     # A row without text is a photo's, unless something stands here.
     if message.attachments or not message.text:
@@ -259,7 +262,7 @@ def _message_cells(message: Message, columns: dict[str, int]) -> dict[int, Any]:
     return cells
 
 
-def _question_cells(question: Question, columns: dict[str, int]) -> dict[int, Any]:
+def _question_cells(question: Question, columns: _Places) -> _Cells:
     cells = (
         question.text,
         question.answer,
@@ -283,7 +286,7 @@ class _Columns:
 
     speakers: list[tuple[str, int]]  # name and text column; the id stands one to the left
     time: int
-    places: dict[str, int]
+    places: _Places
 
     def cell(self, row: Sequence[Any], name: str) -> Any:
         place = self.places.get(name.casefold())
@@ -332,7 +335,9 @@ def _chat(member: Member) -> Part:
             continue
         total += 1
         where = f"{member.name}: row {line}"
-        if session := _session_of(row, columns):
+        # A message may say "session 3" too, but it has a time.
+        session = _SESSION.fullmatch(_plain(row[1])) if row[columns.time] is None else None
+        if session:
             # A continuation repeats the date of what it continues: its first message tells.
             times = () if session[1] else map(_moment, row[2 : columns.time])
             drafts.append(_SheetDraft(len(drafts) + 1, next(filter(None, times), None)))
@@ -355,11 +360,6 @@ def _chat(member: Member) -> Part:
     aliases = learn(speakers, sessions, events, questions)
     chat = Chat(member.stem, speakers, sessions, tuple(events), questions, aliases)
     return [chat], Ledger.of(total - len(leftovers) - system, leftovers, system)
-
-
-def _session_of(row: Sequence[Any], columns: _Columns) -> re.Match[str] | None:
-    # A message may say "session 3" too, but it has a time.
-    return _SESSION.fullmatch(_plain(row[1])) if row[columns.time] is None else None
 
 
 def _take(row: Sequence[Any], columns: _Columns, draft: _SheetDraft) -> bool:

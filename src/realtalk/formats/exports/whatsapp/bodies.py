@@ -32,7 +32,7 @@ from realtalk.text.wordlists import phrases, sections
 WORDING = sections("realtalk.formats.exports.whatsapp", "wording.txt")
 _LISTS = {
     name: phrases(WORDING[name])
-    for name in ("deleted", "edited", "attached", "unsent", "called", "location")
+    for name in "deleted edited attached unsent called location".split()  # noqa: SIM905
 }
 AS_WRITTEN = frozenset(phrase for listed in _LISTS.values() for phrase in listed)
 DELETED, EDITED, ATTACHED, UNSENT, CALLED, LOCATION = (
@@ -46,7 +46,7 @@ CALLS, VIEW_ONCE, ENCRYPTED, GROUP_EVENTS = (
 
 def _omitted_files() -> dict[str, str]:
     """What stands for a file that was left out, in lower case, and which kind of file it was."""
-    kinds = ("image", "video", "audio", "sticker", "media", "file", "contact")
+    kinds = "image video audio sticker media file contact".split()  # noqa: SIM905
     omitted = {
         "live location shared": "location",
         "view once voice message omitted": "audio",

@@ -40,7 +40,7 @@ from realtalk.formats.limits import check_leftovers
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
-from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.source import FormatFiles, Member, Source
 from realtalk.formats.tables import MESSAGES, ChatRow, Tables, first_case, message_frame
 from realtalk.text.written_days import from_epoch
 
@@ -51,7 +51,7 @@ _STATUS = "status@broadcast"  # what people showed everybody for a day: no chat
 _LATEST = 253_402_300_799_000  # milliseconds: the year 9999
 _NO_FILE = ("text", "deleted")
 _FILES = MESSAGES["attachments"]
-_KEPT = ["row", "chat", "sender", "stamp", "text", "kind", "key", "reply", "file", "name", "edited"]
+_KEPT = "row chat sender stamp text kind key reply file name edited".split()  # noqa: SIM905
 
 
 def _is_messages(member: Member) -> bool:
@@ -63,14 +63,12 @@ def _is_messages(member: Member) -> bool:
     return has_tables(member, WANTED, NEW, OLD, APPLE)
 
 
-def sniff(source: Source) -> bool:
-    """Whether a file holds WhatsApp's tables."""
-    return any(matching(source, DATABASES, _is_messages))
+_SOURCES = FormatFiles(DATABASES, _is_messages)
 
 
 def read(source: Source, options: ReadOptions) -> ReadCorpus:
     """Every chat of every database."""
-    members = list(matching(source, DATABASES, _is_messages, limit=0))
+    members = list(_SOURCES.find(source))
     if not members:
         raise source.error(
             "holds no database of WhatsApp's with messages",
@@ -288,4 +286,4 @@ class _StoredPart:
         return pack_extra(reactions((emoji, names, 1) for emoji, names in people))
 
 
-FORMAT = Format("WhatsApp's own database (msgstore.db, ChatStorage.sqlite)", sniff, read)
+FORMAT = Format("WhatsApp's own database (msgstore.db, ChatStorage.sqlite)", _SOURCES.sniff, read)

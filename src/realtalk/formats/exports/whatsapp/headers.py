@@ -19,8 +19,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import polars as pl
 
@@ -78,8 +78,8 @@ _NUMBER_FIRST = (
 _ZEROS = "٠۰߀०০੦૦୦௦౦೦൦๐໐༠၀០᠐᧐０"
 _DIGITS = {chr(ord(zero) + n): str(n) for zero in _ZEROS for n in range(10)}
 _FROM_OTHER_DIGITS = str.maketrans(_DIGITS)
-_NUMBERS = ("a", "b", "c", "h", "m", "s")
-_WHEN = ("a", "b", "c", "hour", "minute", "second")
+_NUMBERS = "a b c h m s".split()  # noqa: SIM905
+_WHEN = "a b c hour minute second".split()  # noqa: SIM905
 _FIELDS = ("row", *_WHEN, "wide", "half", "family", "open", "rest")
 _SCHEMA = pl.Schema(
     {
@@ -91,6 +91,7 @@ _SCHEMA = pl.Schema(
     }
 )
 _BLOCK = 50_000  # lines that are worked on at once, beside other blocks
+_Parted = tuple[pl.DataFrame, pl.DataFrame]  # lines that fit, and the others
 _SAMPLE = 100  # lines of each stretch that is looked at
 # Dates with the month's name, as older phones wrote them: "12 Jan 2024", "[Jan 12, 2024".
 _OPEN = rf"^([{MARKS}]*\[?)"
@@ -135,8 +136,7 @@ def _header(line: str, patterns: Iterable[re.Pattern[str]]) -> re.Match[str] | N
     return next(paired, None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(NamedTuple):
     """The header that a file uses most: an exact pattern that captures only what varies."""
 
     pattern: str
@@ -209,7 +209,7 @@ def _shape(match: re.Match[str], words: set[str]) -> _Shape | None:
 
 def _varying(match: re.Match[str]) -> list[str]:
     """What differs from header to header: the numbers, and a word beside the time."""
-    return [name for name in ("a", "b", "c", "pre", "h", "m", "s", "post") if match[name]]
+    return [name for name in "a b c pre h m s post".split() if match[name]]  # noqa: SIM905
 
 
 def _literals(match: re.Match[str]) -> list[str]:
@@ -230,7 +230,7 @@ def _family(open_: str, s1: str, wide: str, mid: str, half: bool, ts: str, ss: s
     return f"{open_}|{s1.strip()}|{wide}|{comma}|{12 if half else 24}|{ts.strip()}|{ss is not None}"
 
 
-def _scan(lines: pl.DataFrame, shape: _Shape | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _scan(lines: pl.DataFrame, shape: _Shape | None) -> _Parted:
     """The headers of the usual shape, and the lines that may have another."""
     frame, rest = (pl.DataFrame(schema=_SCHEMA), lines) if shape is None else _exact(lines, shape)
     return frame, rest.filter(pl.col.line.str.contains(_NUMBER_FIRST))
@@ -247,7 +247,7 @@ def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     return _split_sender(pl.concat(frames).sort("row"))
 
 
-def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _exact(lines: pl.DataFrame, shape: _Shape) -> _Parted:
     groups = lines.select(pl.col.line.str.extract_groups(shape.pattern)).to_series()
     fields = groups.struct.unnest().hstack(lines)
     hit = fields["a"].is_not_null()
@@ -269,7 +269,7 @@ def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFra
     return _split_sender(frame.select(_FIELDS)), rest
 
 
-def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _match(lines: pl.DataFrame, pattern: str) -> _Parted:
     """Lines that fit, with the pattern's groups as columns, and those that do not.
 
     Only the start of a line is searched: megabytes of marks between two numbers are no header.
@@ -293,7 +293,7 @@ def _general(frame: pl.DataFrame, *, bare: bool) -> pl.DataFrame:
     if bare:
         return numbers.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FIELDS)
     numbers = numbers.with_columns(half=(pl.col.pre != "") | (pl.col.post != ""))
-    pieces = ("open", "s1", "wide", "mid", "half", "ts", "ss")
+    pieces = "open s1 wide mid half ts ss".split()  # noqa: SIM905
     kinds = numbers.select(pieces).unique()
     names = [_family(*kind) for kind in kinds.iter_rows()]
     kinds = kinds.with_columns(pl.Series("family", names, dtype=pl.String))

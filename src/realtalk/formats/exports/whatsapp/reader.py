@@ -11,12 +11,14 @@ take a few seconds.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import io
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import get_args
+from functools import partial
+from typing import NamedTuple, get_args
 
 import polars as pl
 
@@ -25,15 +27,76 @@ from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.formats.exports.whatsapp.bodies import ENCRYPTED, GROUP_EVENTS, classify
 from realtalk.formats.exports.whatsapp.headers import MARKS, find, has_header
-from realtalk.formats.exports.whatsapp.text import head, lines
 from realtalk.formats.exports.whatsapp.timeline import Timeline, timeline
+from realtalk.formats.json_input import decode
 from realtalk.formats.limits import scale
 from realtalk.formats.merging import join_overlaps, packed_calls
 from realtalk.formats.reading import Format, Ledger, Leftover, ReadCorpus, ReadOptions
 from realtalk.formats.sessions import cut_frame
-from realtalk.formats.source import Member, Source, matching
+from realtalk.formats.source import Member, Source, matching, utf16
 from realtalk.formats.tables import ChatRow, Tables, first_case, message_frame
 from realtalk.text.calendars import DateOrder
+
+# The bytes of an export as a column of lines, whatever its encoding and line ends.
+#
+#     read_lines(b"\xef\xbb\xbf12/07/2017, 22:35 - Mara: hi\r\nthere")
+#     → ExportLines(["12/07/2017, 22:35 - Mara: hi", "there"], repaired=0)
+#
+# Only LF, CRLF and (where there is no LF at all) CR end a line: people paste U+2028, form
+# feeds and the like into messages. Text in UTF-8 never becomes one Python string, which would take
+# four bytes per character as soon as there is an emoji.
+
+_PIECE = 1 << 20  # letters that are a Python string at a time
+_REPLACED = "\ufffd".encode()
+
+
+class ExportLines(NamedTuple):
+    """The lines of a file, and what was wrong with its encoding."""
+
+    lines: pl.Series
+    repaired: int  # bytes that were no valid text and became U+FFFD
+    guessed: bool = False  # no UTF-8 at all: read as Windows-1252
+
+
+def head_of(data: bytes) -> str:
+    """The start of a file as text with plain line ends, for telling formats apart."""
+    text = decode(data).replace("\r\n", "\n")
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
+def read_lines(data: bytes) -> ExportLines:
+    """Every line of the file, without its end."""
+    repaired = 0
+    guessed = False
+    if wide := utf16(data):
+        text = data.decode(wide, "replace")
+        repaired = text.count("\ufffd")
+        data = text.encode("utf-8", "replace")
+        del text
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+        if b"\n" not in data:
+            data = data.replace(b"\r", b"\n")
+    data = data.removesuffix(b"\n")
+    if not data:
+        return ExportLines(pl.Series(dtype=pl.String), repaired)
+    try:
+        column = pl.Series([data]).cast(pl.String)
+    except pl.exceptions.PolarsError:  # not UTF-8
+        # Where not one character of it is, an editor has saved it in the old way.
+        guessed = data.decode("utf-8", "ignore").isascii()
+        valid = _repair(data, "cp1252" if guessed else "utf-8")
+        repaired += 0 if guessed else valid.count(_REPLACED) - data.count(_REPLACED)
+        column = pl.Series([valid]).cast(pl.String)
+    return ExportLines(column.str.split("\n").explode(), repaired, guessed)
+
+
+def _repair(data: bytes, encoding: str) -> bytes:
+    """The same as valid UTF-8, piece by piece."""
+    stream = io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline="")
+    return b"".join(piece.encode() for piece in iter(partial(stream.read, _PIECE), ""))
+
 
 # One exported chat: its bytes to dated messages, with every line accounted for.
 #
@@ -55,8 +118,7 @@ _LOOKED_AT = 200  # headers; those of both halves of the day are among them
 _QUOTES = '["“”„‟«»「」『』]'
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedChat:
+class ExportedChat(NamedTuple):
     """Messages in time order (speaker, time, text, attachments, edited, deleted)."""
 
     messages: pl.DataFrame
@@ -68,7 +130,7 @@ class ExportedChat:
 
 def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> ExportedChat:
     """Read one text file of an export; `name` is how leftovers call the file."""
-    text = lines(data)
+    text = read_lines(data)
     every = text.lines
     ended = data.endswith((b"\n", b"\n\0", b"\r"))
     del data
@@ -99,12 +161,12 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         raise RealtalkError("the file holds no message", where=where)
     if not messages["time"].is_sorted():
         messages = messages.sort("time", maintain_order=True)
-    columns = ("speaker", "time", "text", "attachments", "edited", "deleted")
+    columns = "speaker time text attachments edited deleted".split()  # noqa: SIM905
     return ExportedChat(
         messages.select(columns),
         ledger,
         tuple(notes),
-        replace(dated, heads=dated.heads.head(0)),
+        dated._replace(heads=dated.heads.head(0)),
         _calls(heads, messages),
     )
 
@@ -338,12 +400,12 @@ def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat
                 with contextlib.suppress(RealtalkError):
                     again = read_chat(member.read(), order, member.where, member.name)
                     note = f"the dates were read as {order} like those of the other chats here"
-                    chats[place] = replace(again, notes=(note, *again.notes))
+                    chats[place] = again._replace(notes=(note, *again.notes))
     return chats
 
 
 def _is_chat(member: Member) -> bool:
-    text = head(member.head(_HEAD))
+    text = head_of(member.head(_HEAD))
     lines = [line for line in text.split("\n")[:_HEAD_LINES] if line.strip()]
     headers = [line for line in lines if has_header(line)]
     # A file called as WhatsApp calls its own may begin with a damaged line.

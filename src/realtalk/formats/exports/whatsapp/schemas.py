@@ -18,55 +18,39 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from realtalk.formats.exports.databases import Database
+from realtalk.formats.json_input import word_pairs
 from realtalk.formats.tables import first_case
+from realtalk.text.wordlists import language_lines
 
-WANTED = {
-    "message": "_id:int chat_row_id:int from_me:int key_id sender_jid_row_id:int timestamp:int "
-    "message_type:int text_data status:int",
-    "messages": "_id:int key_remote_jid key_from_me:int key_id status:int data timestamp:int "
-    "media_wa_type:int media_mime_type media_name media_caption remote_resource quoted_row_id:int "
-    "edit_version:int",
-    "messages_quotes": "_id:int key_id",
-    "chat_list": "key_remote_jid subject",
-    "jid": "_id:int raw_string user server",
-    "jid_map": "lid_row_id:int jid_row_id:int",
-    "lid_display_name": "lid_row_id:int display_name",
-    "chat": "_id:int jid_row_id:int subject",
-    "message_media": "message_row_id:int file_path mime_type media_name media_caption",
-    "message_quoted": "message_row_id:int key_id",
-    "message_edit_info": "message_row_id:int",
-    "message_revoked": "message_row_id:int",
-    "message_add_on": "_id:int parent_message_row_id:int from_me:int sender_jid_row_id:int",
-    "message_add_on_reaction": "message_add_on_row_id:int reaction",
-    "call_log": "jid_row_id:int from_me:int timestamp:int group_jid_row_id:int",
-    "wa_contacts": "jid display_name wa_name",
-    "ZWAMESSAGE": "Z_PK:int ZISFROMME:int ZMESSAGEDATE:float ZTEXT ZMESSAGETYPE:int ZSTANZAID "
-    "ZCHATSESSION:int ZGROUPMEMBER:int ZPARENTMESSAGE:int",
-    "ZWACHATSESSION": "Z_PK:int ZCONTACTJID ZPARTNERNAME",
-    "ZWAGROUPMEMBER": "Z_PK:int ZMEMBERJID ZCONTACTNAME ZFIRSTNAME",
-    "ZWAMEDIAITEM": "ZMESSAGE:int ZMEDIALOCALPATH ZTITLE ZVCARDNAME ZVCARDSTRING ZMETADATA:bytes",
-    "ZWAPROFILEPUSHNAME": "ZJID ZPUSHNAME",
-    "ZWAMESSAGEINFO": "ZMESSAGE:int ZRECEIPTINFO:bytes",
-}
+WANTED = language_lines("realtalk.formats.exports.whatsapp", "tables.txt")
 NEW = {"message": "_id chat_row_id from_me timestamp", "jid": "_id", "chat": "_id jid_row_id"}
 OLD = {"messages": "_id key_remote_jid key_from_me timestamp"}
 APPLE = {"ZWAMESSAGE": "Z_PK ZISFROMME ZMESSAGEDATE ZCHATSESSION", "ZWACHATSESSION": "Z_PK"}
 
 _EPOCH = 978_307_200  # the first second of 2001, where Apple's times begin
-# What a message is by its number. Products, lists and the like are known by what they hold.
+# What a message is by its number, on Android / on iPhones. Products, lists and the like are known
+# by what they hold.
+_KINDS = word_pairs("""
+    text     0             / 0 7
+    image    1 42          / 1 38
+    audio    2 82          / 3
+    video    3 13 43 81    / 2 11 39 54
+    contact  4 14          / 4
+    location 5 16          / 5
+    notice   7 11          / 6 10 12
+    call     8 10 90       /
+    file     9             / 8
+    deleted  15 64         / 14
+    sticker  20            / 15
+    link     24            /
+""")
 _ANDROID_KINDS, _APPLE_KINDS = (
-    {int(number): kind for kind, *numbers in map(str.split, table) for number in numbers}
-    for table in (
-        (
-            *("text 0", "image 1 42", "audio 2 82", "video 3 13 43 81", "contact 4 14"),
-            *("location 5 16", "notice 7 11", "call 8 10 90", "file 9", "deleted 15 64"),
-            *("sticker 20", "link 24"),
-        ),
-        (
-            *("text 0 7", "image 1 38", "video 2 11 39 54", "audio 3", "contact 4", "location 5"),
-            *("notice 6 10 12", "file 8", "deleted 14", "sticker 15"),
-        ),
-    )
+    {
+        int(number): kind
+        for kind, numbers in _KINDS.items()
+        for number in numbers.split("/")[phone].split()
+    }
+    for phone in (0, 1)
 )
 _PHONE_SIGNS = "+0123456789 ()-\u00a0\u200e\u202a\u202c"
 _NOTICE = 6  # the status of what the app itself says

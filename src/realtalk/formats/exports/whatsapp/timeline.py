@@ -13,7 +13,6 @@ shape that counts nowhere are text, and a note says how many.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -222,8 +221,7 @@ _FEW = 3
 _STRATEGIES: dict[str, Literal["backward", "forward"]] = {"before": "backward", "after": "forward"}
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(NamedTuple):
     """The real headers with their `time`, in file order, and what had to be assumed.
 
     `part` is 1 where a second export stands in the file, and 0 elsewhere.
