@@ -48,7 +48,7 @@ from realtalk.ei.labels import MEASURES, NO_TEXT, WORDS, Label, TurnInput
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.files.offline import no_hub, quiet
 from realtalk.files.progress import Progress, silent
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 # measure → label → what other models call it
 _SYNONYMS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
@@ -115,8 +115,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
             raise RealtalkError(
                 f"'{item}' names no model", fix="write MEASURE=NAME, e.g. sentiment=my-folder"
             )
-        if measure.strip() not in DEFAULTS:
-            raise suggest("hub measure", measure.strip(), list(DEFAULTS))
+        known_name("hub measure", measure.strip(), DEFAULTS)
         models[measure.strip()] = name.strip()
     return {measure: name for measure, name in models.items() if name.lower() != _NONE}
 
@@ -339,8 +338,7 @@ class HubLabeller:
         self._names: dict[str, tuple[str, ...]] = {}
         self._scale: Scale = scale
         for measure, name in (DEFAULTS if models is None else models).items():
-            if measure not in DEFAULTS:
-                raise suggest("hub measure", measure, list(DEFAULTS))
+            known_name("hub measure", measure, DEFAULTS)
             self._found[measure] = classifier = find(measure, name, local_files_only)
             if measure == "intimacy":
                 if scale == "auto":

@@ -52,7 +52,7 @@ from realtalk.evals.prompts import Prompts, load_prompts
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 _VERSION = "1"
 _START = "(the session starts with the turn)"
@@ -176,8 +176,7 @@ class JudgeLabeller:
         cache: Path | None = None,
     ) -> None:
         for measure in measures:
-            if measure not in MEASURES:
-                raise suggest("measure", measure, list(MEASURES))
+            known_name("measure", measure, MEASURES)
         self._asked = ModelConfig(
             model,
             cache=cache if cache is not None else cache_folder() / "judge",

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,4 @@ def rules_of(protocol: str | Rules) -> Rules:
     """A protocol by its name, or rules of one's own."""
     if isinstance(protocol, Rules):
         return protocol
-    if protocol not in PROTOCOLS:
-        raise suggest("protocol", protocol, list(PROTOCOLS))
-    return PROTOCOLS[protocol]
+    return PROTOCOLS[known_name("protocol", protocol, PROTOCOLS)]

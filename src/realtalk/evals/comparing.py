@@ -27,7 +27,7 @@ from realtalk.evals.estimating import paired_lines, shared_parts
 from realtalk.evals.values import Row, Score
 from realtalk.metrics.grouped import FEWEST_GROUPS, Change, grouped_changes
 from realtalk.metrics.statistics import holm
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 if TYPE_CHECKING:
     from realtalk.evals.run import Run
@@ -112,8 +112,7 @@ class Gate:
 def gate(new: Run, base: Run, score: str, drop: float, variant: str | None = None) -> Gate:
     """Whether a run may take the base's place: by one score, losing `drop` at most."""
     directed = {each.name: each for each in base.scores if each.better}
-    if score not in directed:
-        raise suggest("score of the run", score, list(directed))
+    known_name("score of the run", score, directed)
     if not 0 <= drop < math.inf:
         raise RealtalkError(f"`drop=` must be 0 or more, not {drop:g}")
     names = (base.name, new.name)

@@ -55,7 +55,7 @@ from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Row, Score, by_colum
 from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
-from realtalk.registry import Registry, suggest
+from realtalk.registry import Registry, known_name
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -403,8 +403,7 @@ class Run:
         """One budget or setting of this run against another, on the same samples."""
         by_name = self._rows_by_variant(None)
         for name in (first, second):
-            if name not in by_name:
-                raise suggest(f"{self.benchmark.variant} of the run", name, list(by_name))
+            known_name(f"{self.benchmark.variant} of the run", name, by_name)
         if first == second:
             raise RealtalkError(f"{first} twice: not two {plural(self.benchmark.variant)} of a run")
         return self._change(self, by_name[first], by_name[second], (first, second))

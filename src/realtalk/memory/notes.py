@@ -51,8 +51,9 @@ from realtalk.memory.showing import (
     one_line,
     session_text,
 )
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError, at_least
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
+from realtalk.registry import at_least
 
 _VERSION = "1"
 _REMINDERS = (

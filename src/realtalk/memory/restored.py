@@ -28,7 +28,8 @@ from realtalk.chat import Chat, Event, Question
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
 from realtalk.memory.plain import EventLines, check_kinds
 from realtalk.memory.showing import MessageCosts, lines_then_messages
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, at_least
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
+from realtalk.registry import at_least
 
 
 @dataclass(kw_only=True, eq=False)

@@ -45,7 +45,8 @@ from realtalk.memory.index import (
     scores,
 )
 from realtalk.memory.showing import MessageCosts
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, at_least, choice
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
+from realtalk.registry import at_least, known_name
 
 Way = Literal["fused", "encoder", "bm25"]
 
@@ -82,7 +83,7 @@ class Retrieved(ConfiguredMemory):
     def __post_init__(self) -> None:
         self._known: dict[str, EncodedTexts] = {}  # of the chat before, by session
         at_least(0, window=self.window, hops=self.hops, top=self.top)
-        choice("way", self.way, get_args(Way))
+        known_name("way", self.way, get_args(Way))
         if self.way == "bm25":
             if self.hops:
                 raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")

@@ -41,7 +41,7 @@ from realtalk.metrics.statistics import SEED, Estimate, wilson
 from realtalk.persona.lineups import Lineup
 from realtalk.persona.simulators import gist, refuse_empty
 from realtalk.persona.values import Learning, PersonaTask, Settings
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 AUTHORSHIP_VERSION = "1"
 _FOLDS = 5
@@ -202,8 +202,7 @@ class ByMeaningNear(PlainSolver):
     name = "nearness"
 
     def __init__(self, *, to: str = "both", encoder: Encoder | None = None) -> None:
-        if to not in _TO:
-            raise suggest("side to be near to", to, list(_TO))
+        known_name("side to be near to", to, _TO)
         self._to = to
         self._encoder = encoder or shipped_encoder()
         self._texts: list[str] = []

@@ -35,6 +35,7 @@ from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, published_choic
 from realtalk.persona.scoring import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE, TurnScorer
 from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask, PersonaTurn, TurnPrompt
+from realtalk.registry import at_least
 
 KIND = "persona simulation"
 READING = (
@@ -92,8 +93,7 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
     ) -> None:
         if not tasks:
             raise RealtalkError("nobody to simulate", where=corpus.name)
-        if limit is not None and limit < 1:
-            raise RealtalkError(f"the limit must be 1 or more, not {limit}")
+        at_least(1, **{"the limit": limit})
         self._tasks = {task.speaker: replace(task, turns=task.turns[:limit]) for task in tasks}
         self._scorer = scorer or TurnScorer(corpus)
         self._limit = limit

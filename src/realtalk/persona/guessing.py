@@ -68,7 +68,7 @@ from realtalk.persona.lineups import (
 )
 from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask
-from realtalk.registry import suggest
+from realtalk.registry import at_least, suggest
 
 GUESSES = "who wrote it"
 PEOPLE = "people"  # the solver of a run that the studio keeps
@@ -148,8 +148,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         seed: int = 0,
         limit: int | None = None,
     ) -> None:
-        if limit is not None and limit < 1:
-            raise RealtalkError(f"the limit must be 1 or more, not {limit}")
+        at_least(1, **{"the limit": limit})
         self._tasks = {task.speaker: task for task in tasks}
         self._limit = limit
         self._replies = replies_record(1 + len(FOUR), simulated or {}, seed)

@@ -35,7 +35,7 @@ from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import cosines
 from realtalk.metrics.statistics import Array
 from realtalk.metrics.sums import CLASSIFICATION, confusion, signed_exp, signed_log
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.threads.features import Outcomes, counts, texts
 from realtalk.threads.predictors import Value
 from realtalk.threads.values import TASKS, Case, Part, Task
@@ -112,8 +112,7 @@ class Mean(Baseline):
     tasks: tuple[Task, ...] = ("sentiment", "impact")
 
     def __init__(self, *, scale: str = "log") -> None:
-        if scale not in _SCALES:
-            raise suggest("scale", scale, list(_SCALES))
+        known_name("scale", scale, _SCALES)
         self._scale = scale
 
     @property
