@@ -41,6 +41,7 @@ from realtalk.ei.languages import Languages, languages_json, other_languages
 from realtalk.ei.values import (
     FACETS,
     Facet,
+    People,
     SpeakerFacets,
     facet_number,
     interval_method,
@@ -55,6 +56,7 @@ from realtalk.metrics.statistics import (
     bootstrap_interval,
     cliffs_delta,
     holm,
+    quotient,
 )
 from realtalk.text.languages import SOME
 
@@ -206,8 +208,8 @@ class CorpusComparison:
 
 
 def compare(
-    first: Sequence[SpeakerFacets],
-    second: Sequence[SpeakerFacets],
+    first: People,
+    second: People,
     names: tuple[str, str] = ("first", "second"),
 ) -> CorpusComparison:
     """Every facet of the first corpus against the second's."""
@@ -245,7 +247,7 @@ def compare(
     )
 
 
-def _unusable(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> frozenset[str]:
+def _unusable(first: People, second: People) -> frozenset[str]:
     """Facets of which too many speakers of a side have labels below usable."""
     return frozenset(
         name
@@ -264,7 +266,7 @@ def _if_usable(finding: PaperFinding, below: Collection[str]) -> PaperFinding:
     return replace(finding, verdict="cannot be told", because=why)
 
 
-def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> tuple[str, ...]:
+def _doubts(first: People, second: People) -> tuple[str, ...]:
     a, b = (
         ", ".join(sorted({f"{who.measure} {who.version}" for who in side}))
         for side in (first, second)
@@ -274,9 +276,7 @@ def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> 
     return (f"labelled by {a} and by {b}: what differs may be the labellers and not the speakers",)
 
 
-def _facet(
-    name: str, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
-) -> FacetComparison:
+def _facet(name: str, first: People, second: People) -> FacetComparison:
     from scipy import stats
 
     a, b = (by_chat(known_values(side, name)) for side in (first, second))
@@ -316,9 +316,7 @@ def _spread(chats: Chats, speakers: int) -> Spread:
 
 def _ratio(a: Chats, b: Chats, left_out: int) -> Estimate:
     def ratio(one: Array, other: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios: Array = variance_of(one) / variance_of(other)
-        return ratios
+        return quotient(variance_of(one), variance_of(other))
 
     first_values, second_values = np.concatenate(a), np.concatenate(b)
     n = first_values.size + second_values.size
@@ -369,8 +367,8 @@ def _higher(
 
 def _more_varied(
     facets: Sequence[FacetComparison],
-    first: Sequence[SpeakerFacets],
-    second: Sequence[SpeakerFacets],
+    first: People,
+    second: People,
     names: tuple[str, str],
 ) -> PaperFinding:
     """All facets in one test: how far each speaker lies from the median of their own corpus.
@@ -415,9 +413,7 @@ def _more_varied(
     return PaperFinding(claim, verdict, numbers)
 
 
-def _deviations(
-    first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
-) -> Iterator[list[tuple[SpeakerFacets, float]]]:
+def _deviations(first: People, second: People) -> Iterator[list[tuple[SpeakerFacets, float]]]:
     """Of either side's speakers, over the facets that both sides have; of none who has none."""
     sides = (first, second)
     tables = [

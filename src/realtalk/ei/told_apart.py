@@ -39,6 +39,7 @@ from realtalk.metrics.statistics import (
     Array,
     Estimate,
     percentile_interval,
+    quotient,
 )
 from realtalk.text.words import words_and_emoji
 
@@ -339,6 +340,5 @@ def pair_estimate(table: Array, n: int) -> Estimate:
     )
     sums = np.einsum("dr,rc,dc->d", rows, values, columns, optimize=True)
     counts = np.einsum("dr,rc,dc->d", rows, there.astype(np.float64), columns, optimize=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        interval = percentile_interval(sums / counts)
+    interval = percentile_interval(quotient(sums, counts))
     return Estimate(float(values.sum() / there.sum()), *interval, n)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import paired_lines, shared_parts
-from realtalk.evals.values import Row, Score
+from realtalk.evals.values import Pairs, Row, Score
 from realtalk.metrics.grouped import FEWEST_GROUPS, Change, grouped_changes
 from realtalk.metrics.statistics import holm
 from realtalk.registry import known_name
@@ -169,17 +169,12 @@ def match_rows(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, R
     return [(row, others[key]) for row in first if (key := (row["group"], row["sample"])) in others]
 
 
-def _changes(
-    pairs: Sequence[tuple[Row, Row]], scores: Sequence[Score], *, strict: bool
-) -> dict[str, Change]:
-    before, after = [first for first, _ in pairs], [second for _, second in pairs]
+def _changes(pairs: Pairs, scores: Sequence[Score], *, strict: bool) -> dict[str, Change]:
     changes: dict[str, Change] = {}
     for parts, sharing in shared_parts(scores, strict=strict):
         figures = {score.name: score.figure for score in sharing}
-        first_lines, second_lines, groups = paired_lines(before, after, parts)
-        changes |= grouped_changes(
-            first_lines, second_lines, groups, figures, whole=sharing[0].whole
-        )
+        lines = paired_lines(pairs, parts)
+        changes |= grouped_changes(*lines, figures, whole=sharing[0].whole)
     ordered = {score.name: changes[score.name] for score in scores if score.name in changes}
     ordered = {name: change for name, change in ordered.items() if change.n}
     family = {score.name: score.family for score in scores}

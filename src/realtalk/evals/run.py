@@ -51,7 +51,7 @@ from realtalk.evals.tables import (
     frame_of,
     run_tables,
 )
-from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Row, Score, by_column
+from realtalk.evals.values import COUNTS, KNOWN, AnyBenchmark, Benchmark, Row, Score, by_column
 from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 # Those that ship, imported when a run of theirs is read. Others are known once they are imported.
-SHIPPED: Registry[type[Benchmark[Any, Any, Any]]] = Registry(
+SHIPPED: Registry[type[AnyBenchmark]] = Registry(
     "benchmark",
     {
         "emotional intelligence": "realtalk.ei.benchmark:LabelBenchmark",
@@ -535,7 +535,7 @@ class Run:
         return self.summary()._repr_html_()
 
 
-def benchmark_named(name: str, where: Path) -> type[Benchmark[Any, Any, Any]]:
+def benchmark_named(name: str, where: Path) -> type[AnyBenchmark]:
     """The benchmark that run.json names."""
     if name in KNOWN:
         return KNOWN[name]

@@ -59,6 +59,13 @@ class Estimate:
         return asdict(self)
 
 
+def quotient(above: Array, below: Array) -> Array:
+    """Above divided by below, not a number where there is nothing below."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts: Array = np.where(below > 0, above / below, np.nan)
+    return parts
+
+
 def percentile_interval(draws: Array) -> Interval:
     """The middle 95 % of the draws; draws that failed (not a number) do not count."""
     finite = draws[np.isfinite(draws)]
@@ -246,9 +253,7 @@ def _kappas(tables: Array, weights: Array) -> Array:
     n = tables.sum(axis=(1, 2))
     expected = np.einsum("rij,rkl,il->r", tables, tables, weights, optimize=True) / n
     observed = np.einsum("rij,ij->r", tables, weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kappa: Array = np.where(expected > 0, 1 - observed / expected, np.nan)
-    return kappa
+    return 1 - quotient(observed, expected)
 
 
 def wilson(values: Sequence[float]) -> Interval:

@@ -47,7 +47,9 @@ from realtalk.evals.values import (
     Benchmark,
     Fact,
     Lines,
+    Pairs,
     Row,
+    Runs,
     Sample,
     Score,
     Stage,
@@ -235,7 +237,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         return [f"replies beside the real one: {', '.join(parts)}{without}"]
 
     @classmethod
-    def tables(cls, runs: Mapping[str, Run]) -> dict[str, Lines]:
+    def tables(cls, runs: Runs) -> dict[str, Lines]:
         """What people took for real, judge by judge, and how far they agree."""
         return {
             f"{name}: {title}": lines
@@ -253,7 +255,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         cls,
         first: Run,
         second: Run,
-        pairs: Sequence[tuple[Row, Row]],  # noqa: ARG003
+        pairs: Pairs,  # noqa: ARG003
     ) -> dict[str, Any]:
         if first.settings["replies"] == second.settings["replies"]:
             return {}
