@@ -49,6 +49,7 @@ from realtalk.ei.values import (
     known_values,
     speaker_languages,
 )
+from realtalk.evals.tables import figure
 from realtalk.metrics.statistics import (
     Array,
     Estimate,
@@ -354,7 +355,7 @@ def _higher(
         numbers.append(
             f"{facet.title.lower()}: means {facet_number(facet, row.first.mean)} "
             f"({_count_text(row.first)}) and {facet_number(facet, row.second.mean)} "
-            f"({_count_text(row.second)}), Cliff's delta of the chats {_text(row.delta)}, "
+            f"({_count_text(row.second)}), Cliff's delta of the chats {figure(row.delta, 2)}, "
             f"{shown_p(p)} (Mann-Whitney over chats, Holm over the claims)"
         )
     verdict: FindingVerdict = "cannot be told"
@@ -405,7 +406,7 @@ def _more_varied(
     numbers += (
         f"; mean distance from the corpus median {first_mean:.2f} ({first_n}) against "
         f"{second_mean:.2f} ({second_n}) standard deviations, difference "
-        f"{_text(Estimate(first_mean - second_mean, *interval))}, {shown_p(p)} (over chats)"
+        f"{figure(Estimate(first_mean - second_mean, *interval), 2)}, {shown_p(p)} (over chats)"
     )
     verdict: FindingVerdict = "cannot be told"
     if p is not None and p < _ALPHA:
@@ -466,20 +467,14 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
                 mean(facet, row.first),
                 mean(facet, row.second),
                 f"{row.first.chats} / {row.second.chats}",
-                _text(row.delta),
+                figure(row.delta, 2),
                 shown_p(row.p_shift_holm).removeprefix("p "),
-                _text(row.ratio),
+                figure(row.ratio, 2),
                 shown_p(row.p_spread_holm).removeprefix("p "),
             ]
             for facet, row in zip(FACETS.values(), comparison.facets, strict=True)
         ],
     )
-
-
-def _text(estimate: Estimate) -> str | None:
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return None if estimate.value is None else f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
 def finding_rows(comparison: CorpusComparison) -> Grid:

@@ -40,19 +40,20 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from realtalk.ei.labels import MEASURES, NO_TEXT, WORDS, Label, TurnInput
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.encoders.train_extra import batches, library, present_device
+from realtalk.errors import RealtalkError
 from realtalk.files.offline import no_hub, quiet
 from realtalk.files.progress import Progress, silent
 from realtalk.registry import known_name
+from realtalk.text.wordlists import data_text
 
 # measure → label → what other models call it
 _SYNONYMS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
-    Path(__file__).with_name("synonyms.toml").read_text("utf-8")
+    data_text("realtalk.ei", "synonyms.toml")
 )
 
 
@@ -94,9 +95,9 @@ DEFAULTS = {
     "intimacy": "cardiffnlp/twitter-roberta-large-intimacy-latest",
 }
 _NONE = "none"
+_USE = "labelling with hub classifiers"
 # A batch holds at most so many tokens, padding counted: small ones are fastest on a CPU.
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
-_BATCH_TEXTS = 256
 # These count positions from the padding token's number on, so the first few are never used.
 _OFFSET_POSITIONS = ("roberta", "camembert", "mpnet", "longformer", "data2vec-text", "xmod")
 _UNKNOWN_LENGTH = 512
@@ -146,7 +147,7 @@ def _reach(where: Mapping[str, Any]) -> AbstractContextManager[None]:
 
 def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
     """A classifier's settings from a folder, the cache or the hub: quick, and fails early."""
-    transformers = _library("transformers")
+    transformers = library("transformers", _USE)
     folder = Path(name).expanduser()
     is_folder = folder.is_dir()
     if not is_folder and (
@@ -174,11 +175,7 @@ def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
 
 def settle(device: Device, precision: WeightPrecision) -> tuple[str, str]:
     """The device and precision to use: bf16 on a GPU, fp32 elsewhere, unless told."""
-    torch = _library("torch")
-    has_gpu = bool(torch.cuda.is_available())
-    if device == "cuda" and not has_gpu:
-        raise RealtalkError("no CUDA device can be used", fix="pass the device cpu or auto")
-    where = device if device != "auto" else ("cuda" if has_gpu else "cpu")
+    where = present_device(library("torch", _USE), device)
     return where, precision if precision != "auto" else ("bf16" if where == "cuda" else "fp32")
 
 
@@ -193,7 +190,7 @@ def logits(
 
     Its weights are given back at the end: one model at a time fits in memory.
     """
-    torch, transformers = _library("torch"), _library("transformers")
+    torch, transformers = library("torch", _USE), library("transformers", _USE)
     with quiet(transformers), load_errors(classifier.measure, classifier.place), classifier.reach():
         tokenizer = transformers.AutoTokenizer.from_pretrained(classifier.place, **classifier.where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -227,13 +224,6 @@ def logits(
     if device == "cuda":
         torch.cuda.empty_cache()
     return rows
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError("labelling with hub classifiers", "train") from error
 
 
 @contextmanager
@@ -287,22 +277,6 @@ def longest(config: Any, tokenizer: Any) -> int:
         limits.append(positions - (int(config.pad_token_id or 0) + 1 if offset else 0))
     most = min(limits)
     return most if most < 10**6 else _UNKNOWN_LENGTH
-
-
-def batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Positions of texts, longest first, in batches of at most `most` padded tokens.
-
-    The longest come first so that too large a batch for the memory fails at once.
-    """
-    order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
-    batch: list[int] = []
-    for index in order:
-        if batch and (len(batch) == _BATCH_TEXTS or lengths[batch[0]] * (len(batch) + 1) > most):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
 
 
 Scale = Literal["auto", "sigmoid", "0-1", "1-5"]

@@ -35,7 +35,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from realtalk.ei.labels import (
@@ -75,19 +74,17 @@ def rubric_text(rubrics: Prompts, measure: str, turn: TurnInput) -> str:
 
 Values: TypeAlias = Mapping[str, bool | int | float | str]  # column of a label → value
 
-FORMS: Mapping[str, str] = MappingProxyType(
-    {
-        "reflective": "the one word True or the one word False",
-        "grounding": "the one word True or the one word False",
-        "sentiment": "one of the words negative, neutral, positive",
-        "emotion": f"one of the words {', '.join(EMOTIONS)}",
-        "intimacy": "one number from 0 to 1",
-        "empathy": (
-            "one JSON object with the keys emotional_reaction, interpretation and exploration, "
-            "each 0, 1 or 2"
-        ),
-    }
-)
+FORMS: Mapping[str, str] = {
+    "reflective": "the one word True or the one word False",
+    "grounding": "the one word True or the one word False",
+    "sentiment": "one of the words negative, neutral, positive",
+    "emotion": f"one of the words {', '.join(EMOTIONS)}",
+    "intimacy": "one number from 0 to 1",
+    "empathy": (
+        "one JSON object with the keys emotional_reaction, interpretation and exploration, "
+        "each 0, 1 or 2"
+    ),
+}
 _FENCE = re.compile(r"\A```[a-z]*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _NUMBER = re.compile(r"\A(?:0|1|[01]?\.\d+)\Z")
 _REFUSAL = re.compile(

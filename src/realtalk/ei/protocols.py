@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 from realtalk.registry import known_name
@@ -48,13 +47,11 @@ class Rules:
 # for one and .78 for the other: the paper's figures come from pairs that have a direction.
 # They also come from single messages, whatever §4 says: labelled so, its sentiment diversity
 # correlates at .99, with joined turns at .94.
-PROTOCOLS: Mapping[str, Rules] = MappingProxyType(
-    {
-        "turns": Rules("turns", True, True, "answered"),
-        "paper": Rules("paper", True, True, "answered", "turns"),
-        "released": Rules("released", False, False, "directly"),
-    }
-)
+PROTOCOLS: Mapping[str, Rules] = {
+    "turns": Rules("turns", True, True, "answered"),
+    "paper": Rules("paper", True, True, "answered", "turns"),
+    "released": Rules("released", False, False, "directly"),
+}
 
 
 def rules_of(protocol: str | Rules) -> Rules:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -96,13 +95,11 @@ _TABLE = (
         for measure in ("sentiment", "emotion")
     ),
 )
-FACETS: Mapping[str, Facet] = MappingProxyType({facet.name: facet for facet in _TABLE})
-GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        facet.group: tuple(member.name for member in _TABLE if member.group == facet.group)
-        for facet in _TABLE
-    }
-)
+FACETS: Mapping[str, Facet] = {facet.name: facet for facet in _TABLE}
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    facet.group: tuple(member.name for member in _TABLE if member.group == facet.group)
+    for facet in _TABLE
+}
 
 
 class ByFacet:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import tomllib
 import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +37,6 @@ from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -51,6 +51,7 @@ from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path
 from realtalk.text.relative_dates import resolve
 from realtalk.text.terms import ReadWords, english_terms, is_named, reading
+from realtalk.text.wordlists import data_text
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -241,7 +242,7 @@ class ChatIndex:
             return self.encoded.vectors
         rows = np.zeros((len(self.ids), self.encoded.vectors.shape[1]), np.float32)
         np.add.at(rows, self.owners, self.encoded.vectors)
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+        return _of_one_length(rows)
 
     @cached_property
     def window_vectors(self) -> Vectors:
@@ -249,7 +250,7 @@ class ChatIndex:
         if not self.ids:
             return np.empty((0, 0), np.float32)
         rows = np.stack([self.vectors[a:b].sum(axis=0) for a, b in self.windows])
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+        return _of_one_length(rows)
 
     @cached_property
     def token_vectors(self) -> Vectors:
@@ -294,6 +295,10 @@ class ChatIndex:
         """The logarithm of each message's words, and one; of its signs in other languages."""
         sizes = [len(text.split() if self.is_english else text) for text in self.texts]
         return np.log1p(sizes).astype(np.float32)
+
+
+def _of_one_length(rows: Vectors) -> Vectors:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
 def _texts_key(texts: Sequence[str], version: str) -> str:
@@ -358,42 +363,11 @@ _LIKENESS = ("vectors", "tokens", "window", "answers", "words", "window_words", 
 FEATURES = (*_LIKENESS, "session_tokens", "speaker", "asking", "length", "day")
 Weights: TypeAlias = Mapping[str, float]  # how much each of them counts
 
-# Fitted by research/training/memory_fit.py on chats that the encoder had not seen.
-FUSED: Weights = MappingProxyType(
-    {
-        "vectors": 0.57,
-        "tokens": 0.84,
-        "window": 0.17,
-        "answers": 0.27,
-        "words": -0.05,
-        "window_words": 0.07,
-        "session_words": 0.19,
-        "session_tokens": 0.35,
-        "speaker": 1.17,
-        "asking": -0.40,
-        "length": -0.01,
-        "day": 2.07,
-    }
-)
-# The same for other languages, on four invented chats that their encoder had not seen (--others).
-# Where meaning tells less, who said it tells more, and that a message is long and does not ask. No
-# day is read there but numbers, so that weight was taken from English.
-MULTILINGUAL: Weights = MappingProxyType(
-    {
-        "vectors": 0.29,
-        "tokens": 0.56,
-        "answers": 0.77,
-        "window_words": 0.33,
-        "session_words": 0.53,
-        "session_tokens": 0.08,
-        "speaker": 1.55,
-        "asking": -1.18,
-        "length": 0.56,
-        "day": 1.23,
-    }
-)
-ENCODER: Weights = MappingProxyType({"vectors": 1.0})
-BM25: Weights = MappingProxyType({"words": 1.0})
+_FITTED = tomllib.loads(data_text("realtalk.memory", "weights.toml"))
+FUSED: Weights = _FITTED["fused"]
+MULTILINGUAL: Weights = _FITTED["multilingual"]
+ENCODER: Weights = {"vectors": 1.0}
+BM25: Weights = {"words": 1.0}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, get_args
 
 import numpy as np
@@ -50,9 +49,7 @@ from realtalk.registry import at_least, known_name
 
 Way = Literal["fused", "encoder", "bm25"]
 
-_WEIGHTS: Mapping[str, Weights] = MappingProxyType(
-    {"fused": FUSED, "encoder": ENCODER, "bm25": BM25}
-)
+_WEIGHTS: Mapping[str, Weights] = {"fused": FUSED, "encoder": ENCODER, "bm25": BM25}
 
 
 @dataclass(kw_only=True, eq=False)

@@ -21,7 +21,6 @@ among all rows; the bootstrap keeps those ranks, so that a draw is a sum.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,15 +73,13 @@ def _mcc(sums: Array) -> Array:
     return np.where(one_sided, 0.0, quotient(tp * tn - fp * fn, np.sqrt(spread)))
 
 
-CLASSIFICATION: Mapping[str, Figure] = MappingProxyType(
-    {
-        "accuracy": _accuracy,
-        "balanced_accuracy": _balanced_accuracy,
-        "positive_f1": _positive_f1,
-        "macro_f1": _macro_f1,
-        "mcc": _mcc,
-    }
-)
+CLASSIFICATION: Mapping[str, Figure] = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+    "positive_f1": _positive_f1,
+    "macro_f1": _macro_f1,
+    "mcc": _mcc,
+}
 
 
 _N, _SQUARE, _ABS, _LOG_SQUARE, _LOG_ABS = range(5)  # of what is summed; then the ranks
@@ -138,12 +135,10 @@ def _correlation(sums: Array) -> Array:
     return quotient(together, np.sqrt(np.where(varies, x_spread * y_spread, 0.0)))
 
 
-REGRESSION: Mapping[str, Figure] = MappingProxyType(
-    {
-        "rmse": _root(_SQUARE),
-        "mae": _mean(_ABS),
-        "rmse_log": _root(_LOG_SQUARE),
-        "mae_log": _mean(_LOG_ABS),
-        "spearman": _correlation,
-    }
-)
+REGRESSION: Mapping[str, Figure] = {
+    "rmse": _root(_SQUARE),
+    "mae": _mean(_ABS),
+    "rmse_log": _root(_LOG_SQUARE),
+    "mae_log": _mean(_LOG_ABS),
+    "spearman": _correlation,
+}

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from realtalk.encoders.train_extra import batches
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.pretrained import PretrainedModel, library, quiet
@@ -172,7 +173,8 @@ def generate(
                 f"a prompt of {len(prompt.ids):,} tokens, where 1 to {room:,} fit", where=prompt.id
             )
     longest = [len(prompt.ids) + sampling.max_new_tokens for prompt in prompts]
-    waiting = _batches(longest, batch_tokens or _BATCH_TOKENS[base.device])[::-1]
+    most = batch_tokens or _BATCH_TOKENS[base.device]
+    waiting = [*batches(longest, most, texts=len(prompts))][::-1]
     replies: dict[int, GeneratedReply] = {}
     while waiting:
         places = waiting.pop()
@@ -193,18 +195,6 @@ def generate(
         replies |= dict(zip(places, batch_replies, strict=True))
         progress(len(replies), len(prompts), "writing")
     return [replies[place] for place in range(len(prompts))]
-
-
-def _batches(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Places of similar length together; a batch with its padding is at most `most` tokens."""
-    batches: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lambda place: (-lengths[place], place)):
-        # The first of a batch is its longest, and so its width.
-        if batches and lengths[batches[-1][0]] * (len(batches[-1]) + 1) <= most:
-            batches[-1].append(place)
-        else:
-            batches.append([place])
-    return batches
 
 
 def _batch(

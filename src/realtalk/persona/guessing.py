@@ -31,7 +31,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, islice
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -97,19 +96,17 @@ GUESS_SCORES: tuple[Score, ...] = (
     ),
 )
 # The columns of a guess beyond those of every run; null is unscored.
-GUESS_COLUMNS: Mapping[str, Any] = MappingProxyType(
-    {
-        "chat": str,
-        "session": int,
-        **dict.fromkeys(("replies", "origins", "writers"), list[str]),
-        **dict.fromkeys(("truth", "picked", "writer"), str),
-        "chance": float,
-        **{score.name: float for score in GUESS_SCORES},
-        "judge": str,
-        "knows": bool,  # whether a person who judges knows the chat
-        "at": str,
-    }
-)
+GUESS_COLUMNS: Mapping[str, Any] = {
+    "chat": str,
+    "session": int,
+    **dict.fromkeys(("replies", "origins", "writers"), list[str]),
+    **dict.fromkeys(("truth", "picked", "writer"), str),
+    "chance": float,
+    **{score.name: float for score in GUESS_SCORES},
+    "judge": str,
+    "knows": bool,  # whether a person who judges knows the chat
+    "at": str,
+}
 READING = (
     "Accuracy is how often the real reply is found, with 95 % intervals that draw whole speakers "
     "(of fewer than five their turns); strict: an answer that cannot be read is wrong. Took "

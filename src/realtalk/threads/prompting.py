@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
@@ -32,17 +31,15 @@ __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
 
 PROMPT_VERSION = "1"
 _SECTIONS = ("examples", "history", "conversation")
-_NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "sentiment": (*_SECTIONS, "text"),
-        "impact": (*_SECTIONS, "text", "hint"),
-        "next_text": _SECTIONS,
-        "conversation": ("entries",),
-        "history": ("entries",),
-        "examples": ("entries",),
-        "hint": ("sign",),
-    }
-)
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "sentiment": (*_SECTIONS, "text"),
+    "impact": (*_SECTIONS, "text", "hint"),
+    "next_text": _SECTIONS,
+    "conversation": ("entries",),
+    "history": ("entries",),
+    "examples": ("entries",),
+    "hint": ("sign",),
+}
 _NO_FORUM = "a forum"
 _LETTERS_A_TOKEN = 16  # no language writes that long; what counts as fewer tokens has no spaces
 _CUT = " …"
