@@ -39,9 +39,8 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from realtalk.ei.labels import MEASURES, NO_TEXT, WORDS, Label, TurnInput
 from realtalk.encoders.train_extra import batches, library, present_device
@@ -126,8 +125,7 @@ def tweet(text: str) -> str:
     return " ".join(_LINK.sub("http", _USER.sub("@user", text)).split())
 
 
-@dataclass(frozen=True, slots=True)
-class HubClassifier:
+class HubClassifier(NamedTuple):
     """A classifier whose settings were read but whose weights were not loaded yet."""
 
     measure: str

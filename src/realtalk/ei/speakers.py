@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -58,8 +58,7 @@ class ResampledFacets:
     draws: tuple[Array | None, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Turns:
+class _Turns(NamedTuple):
     """A chat's labels as numbers, in order: -1 or not a number is unscored."""
 
     session: Codes

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -141,8 +141,7 @@ class Apartness:
         }
 
 
-@dataclass(frozen=True)
-class _SplitTurns:
+class _SplitTurns(NamedTuple):
     """The turns of both corpora that are looked at, with what is told of each."""
 
     inputs: list[TurnInput]

@@ -38,7 +38,7 @@ from datetime import date
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -179,8 +179,7 @@ def usual_place(corpus: Corpus) -> Path:
     return Path(f"{file_stem(corpus.name)}-drafts.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     """What a model is shown to draft from: a part of a session, or of two."""
 
     kind: str

@@ -37,7 +37,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -370,8 +370,7 @@ ENCODER: Weights = {"vectors": 1.0}
 BM25: Weights = {"words": 1.0}
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedQuestion:
+class SearchedQuestion(NamedTuple):
     """A question as it is searched: with the chat's own names, who is meant, and which days."""
 
     text: str

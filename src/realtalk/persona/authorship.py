@@ -25,9 +25,8 @@ to what the speaker wrote elsewhere, or to both.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,8 +94,7 @@ class WhoWroteIt:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(NamedTuple):
     """A judge for one speaker, and what real turns get from it. No judge: too little to learn."""
 
     judge: WhoWroteIt | None

@@ -24,6 +24,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -38,16 +39,14 @@ from realtalk.metrics.statistics import Array, Estimate
 from realtalk.text.wordlists import data_text
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedRow:
+class PublishedRow(NamedTuple):
     """One line of Table 2."""
 
     mean: Mapping[str, float]
     sd: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedSpeaker:
+class PublishedSpeaker(NamedTuple):
     """A speaker's lines of Table 8; a chat is named by its two speakers."""
 
     speaker: str

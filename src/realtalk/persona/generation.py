@@ -27,7 +27,7 @@ import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.encoders.train_extra import batches
 from realtalk.errors import RealtalkError
@@ -135,16 +135,14 @@ class Sampling:
                 raise RealtalkError(f"{name} must be {what}, not {getattr(self, name)}")
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedPrompt:
+class EncodedPrompt(NamedTuple):
     """A prompt as token ids."""
 
     id: str
     ids: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedReply:
+class GeneratedReply(NamedTuple):
     """The reply's token ids without the end of turn; `ended` is False where it was cut off."""
 
     id: str

@@ -23,8 +23,7 @@ learning from the rest; then everything is learned once more from the whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -204,8 +203,7 @@ _FEWEST = 20  # solved samples to learn from
 _CUTS = 199  # thresholds that are tried
 
 
-@dataclass(frozen=True)
-class _FittedModel:
+class _FittedModel(NamedTuple):
     """A fitted model with what its inputs are measured by."""
 
     model: Any

@@ -24,10 +24,10 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ from realtalk.threads.predictors import person_shown
 from realtalk.threads.values import Case, ShownEntry
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A reply and its score."""
 
     time: datetime

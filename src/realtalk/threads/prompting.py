@@ -16,10 +16,10 @@ is of the package's own tokens; a text without spaces counts by its length as we
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
@@ -102,8 +102,7 @@ def _fill_prompt(
     return wording.fill(sample.task, text=text, hint=hint, **sections, **names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A line whose middle may be cut: a name and an answer stay whole."""
 
     head: str

@@ -22,7 +22,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,8 +118,7 @@ def cut_short(conversation: tuple[ShownEntry, ...]) -> tuple[ShownEntry, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TargetRows:
+class TargetRows(NamedTuple):
     """Targets as rows of the forest, by time and key."""
 
     rows: Whole

@@ -59,7 +59,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from realtalk.errors import RealtalkError
 from realtalk.registry import known_name
@@ -135,8 +135,7 @@ class Target:
     part: Part
 
 
-@dataclass(frozen=True, slots=True)
-class SolvedExample:
+class SolvedExample(NamedTuple):
     """A solved item: somebody's earlier reply, what it answered, and what became of it."""
 
     key: str
