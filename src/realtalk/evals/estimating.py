@@ -27,11 +27,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.evals.values import COUNTS, Fact, Pairs, Parts, Row, Score, by_column, column
 from realtalk.metrics.grouped import FEWEST_GROUPS, grouped_estimates
-from realtalk.metrics.statistics import Array, Estimate, bootstrap_interval, wilson
+from realtalk.metrics.statistics import Array, Estimate, Truth, bootstrap_interval, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _of_groups(rows: Sequence[Row], alone: Callable[[Sequence[Row]], Estimate]) 
     return average((figure.value for figure in figures), left_out)
 
 
-def whole_lines(lines: Array) -> npt.NDArray[np.bool_]:
+def whole_lines(lines: Array) -> Truth:
     """Which rows a score applies to."""
     return np.asarray(np.isfinite(lines).all(axis=1))
 

@@ -49,13 +49,11 @@ from realtalk.files.caches import INDEXES, cache_limit, keep_within
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path
+from realtalk.metrics.similarity import Rows
+from realtalk.metrics.statistics import Array, Truth, Whole
 from realtalk.text.relative_dates import resolve
 from realtalk.text.terms import ReadWords, english_terms, is_named, reading
 from realtalk.text.wordlists import data_text
-
-Vectors: TypeAlias = npt.NDArray[np.float32]
-Floats: TypeAlias = npt.NDArray[np.float64]
-Whole: TypeAlias = npt.NDArray[np.int64]
 
 _LAYOUT = "1"  # of the stored file
 _ASKING = ("?", "？", "؟")
@@ -221,12 +219,12 @@ class ChatIndex:
         ends = np.searchsorted(self.owners, self.session_bounds).tolist()
         return [(first, end) for first, end in ends]
 
-    def of_messages(self, values: Floats | Vectors) -> Floats:
+    def of_messages(self, values: Array | Rows) -> Array:
         """The best of each message's passages."""
         starts = np.flatnonzero(np.diff(self.owners, prepend=-1))
         return np.asarray(np.maximum.reduceat(values, starts), np.float64)
 
-    def of_sessions(self, values: Floats) -> Floats:
+    def of_sessions(self, values: Array) -> Array:
         """The mean of the three best messages of each one's session."""
         session = self.session_of
         place = np.arange(len(values)) - np.searchsorted(session, session)
@@ -235,7 +233,7 @@ class ChatIndex:
         return np.asarray((sums / np.bincount(session[best]))[session], np.float64)
 
     @cached_property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> Rows:
         """One per message: the direction of its passages together."""
         assert self.encoded is not None
         if len(self.owners) == len(self.ids):
@@ -245,7 +243,7 @@ class ChatIndex:
         return _of_one_length(rows)
 
     @cached_property
-    def window_vectors(self) -> Vectors:
+    def window_vectors(self) -> Rows:
         """The direction of a message and its neighbours together."""
         if not self.ids:
             return np.empty((0, 0), np.float32)
@@ -253,7 +251,7 @@ class ChatIndex:
         return _of_one_length(rows)
 
     @cached_property
-    def token_vectors(self) -> Vectors:
+    def token_vectors(self) -> Rows:
         """The small token vectors as floats, one column per token, message after message."""
         assert self.encoded is not None
         return np.ascontiguousarray(self.encoded.tokens.T, np.float32) / np.float32(127)
@@ -286,18 +284,18 @@ class ChatIndex:
         )
 
     @cached_property
-    def asking(self) -> npt.NDArray[np.bool_]:
+    def asking(self) -> Truth:
         """Which messages end in a question mark."""
         return np.array([text.rstrip(" !.)").endswith(_ASKING) for text in self.texts], bool)
 
     @cached_property
-    def lengths(self) -> Vectors:
+    def lengths(self) -> Rows:
         """The logarithm of each message's words, and one; of its signs in other languages."""
         sizes = [len(text.split() if self.is_english else text) for text in self.texts]
         return np.log1p(sizes).astype(np.float32)
 
 
-def _of_one_length(rows: Vectors) -> Vectors:
+def _of_one_length(rows: Rows) -> Rows:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
@@ -334,7 +332,7 @@ def _encode(
 
 
 def _save(path: Path, encoded: EncodedTexts) -> None:
-    # Vectors tell something of a private text.
+    # Rows tell something of a private text.
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         np.savez(
             stream,
@@ -430,12 +428,12 @@ def _last(chat: Chat) -> datetime | None:
 
 def features(
     index: ChatIndex, asked: SearchedQuestion, question: EncodedTexts | None
-) -> dict[str, Floats]:
+) -> dict[str, Array]:
     """Every feature that the index can give, one number per message.
 
     `question` is the encoded question; without it only words and priors are there.
     """
-    columns: dict[str, Floats] = {}
+    columns: dict[str, Array] = {}
     if question is not None:
         vector = question.vectors[0]
         assert index.encoded is not None
@@ -466,7 +464,7 @@ def scores(
     asked: SearchedQuestion,
     encoder: TextEncoder | None,
     weights: Weights = FUSED,
-) -> Floats:
+) -> Array:
     """The weighted sum of the features."""
     if not index.ids:
         return np.zeros(0)
@@ -474,7 +472,7 @@ def scores(
     return weigh(features(index, asked, question), weights)
 
 
-def again(index: ChatIndex, found: Floats, hits: int = 5, share: float = 0.3) -> Floats:
+def again(index: ChatIndex, found: Array, hits: int = 5, share: float = 0.3) -> Array:
     """Scores after a second hop: what is like the best hits so far counts more."""
     if not len(found):
         return found
@@ -484,7 +482,7 @@ def again(index: ChatIndex, found: Floats, hits: int = 5, share: float = 0.3) ->
     return found + share * scale(alike)
 
 
-def weigh(found: Mapping[str, Floats], weights: Weights) -> Floats:
+def weigh(found: Mapping[str, Array], weights: Weights) -> Array:
     total = np.zeros(len(found["words"]))
     for name in FEATURES:
         share = weights.get(name, 0.0)
@@ -493,7 +491,7 @@ def weigh(found: Mapping[str, Floats], weights: Weights) -> Floats:
     return total
 
 
-def scale(values: npt.NDArray[np.floating]) -> Floats:
+def scale(values: npt.NDArray[np.floating]) -> Array:
     """Mean 0 and deviation 1; all 0 where there is no difference."""
     wide = np.asarray(values, np.float64)
     spread = float(wide.std()) if len(wide) else 0.0
@@ -501,7 +499,7 @@ def scale(values: npt.NDArray[np.floating]) -> Floats:
     return (wide - wide.mean()) / spread if spread > 1e-6 else np.zeros(len(wide))
 
 
-def _best_matches(index: ChatIndex, question: EncodedTexts) -> Floats:
+def _best_matches(index: ChatIndex, question: EncodedTexts) -> Array:
     """The weighted mean over the question's tokens of their best match in each message."""
     assert index.encoded is not None
     token_vectors = question.tokens.astype(np.float32) / np.float32(127)
@@ -511,7 +509,7 @@ def _best_matches(index: ChatIndex, question: EncodedTexts) -> Floats:
     return index.of_messages((question.weights / question.weights.sum()) @ best)
 
 
-def _on_days(index: ChatIndex, asked: SearchedQuestion) -> Floats:
+def _on_days(index: ChatIndex, asked: SearchedQuestion) -> Array:
     """1 on a day that the question names, falling to 0 over a week after it."""
     total = np.zeros(len(index.ids))
     for first, last in asked.days:

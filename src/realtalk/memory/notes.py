@@ -34,7 +34,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.chat import Chat, Question, Session
 from realtalk.ei.judge import strip_fence, unreadable
@@ -52,6 +51,7 @@ from realtalk.memory.showing import (
     session_text,
 )
 from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError
+from realtalk.metrics.statistics import Array
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
 from realtalk.registry import at_least
 
@@ -254,7 +254,7 @@ class BuiltNotes:
             tells=not self._memory.messages,
         )
 
-    def scores(self, question: Question) -> npt.NDArray[np.float64]:
+    def scores(self, question: Question) -> Array:
         """How well each note fits, from 0 to 1: by the question's words, or by those of notes
         that fit it."""
         text = with_aliases(self._costs.chat, question.text)
@@ -271,6 +271,6 @@ class BuiltNotes:
         return scores
 
 
-def _scale(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _scale(scores: Array) -> Array:
     most = float(scores.max(initial=0.0))
     return scores / most if most > 0 else scores

@@ -32,6 +32,8 @@ SEED = 20250218
 _AT_ONCE = 1 << 22  # numbers drawn at a time, which bounds the memory
 
 Array: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
+Truth: TypeAlias = NDArray[np.bool_]
 Interval: TypeAlias = tuple[float | None, float | None]  # None where nothing tells
 T = TypeVar("T", bound=Hashable)
 

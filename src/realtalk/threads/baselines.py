@@ -23,16 +23,15 @@ learning from the rest; then everything is learned once more from the whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.similarity import cosines
-from realtalk.metrics.statistics import Array
+from realtalk.metrics.similarity import Rows, cosines
+from realtalk.metrics.statistics import Array, Truth
 from realtalk.metrics.sums import CLASSIFICATION, confusion, signed_exp, signed_log
 from realtalk.registry import known_name
 from realtalk.threads.features import Outcomes, counts, texts
@@ -192,9 +191,6 @@ def _words(text: str, reason: str) -> Answer[Value]:
 def _outcome(sample: Case, score: float) -> Answer[Value]:
     return Answer(score > 0 if sample.task == "sentiment" else float(score))
 
-
-Rows: TypeAlias = npt.NDArray[np.float32]
-Truth: TypeAlias = npt.NDArray[np.bool_]
 
 _HELD = 0.2  # the latest share of the train part, which chooses
 _ALPHAS = (10.0, 100.0, 1e3, 1e4, 1e5)  # of the ridge

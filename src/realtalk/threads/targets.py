@@ -28,7 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from realtalk.errors import RealtalkError
-from realtalk.threads.forest import NO_TIME, Forest, Truth, Whole
+from realtalk.metrics.statistics import Truth, Whole
+from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.values import Protocol, ShownEntry, Task
 
 _PEOPLE = 3  # a thread must have more
