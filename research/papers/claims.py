@@ -156,8 +156,7 @@ def gained_more(
     for parts, sharing in shared_parts(SHARED_SCORES[task]):
         sides: list[tuple[Array, list[str]]] = []
         for pairs in halves:
-            before, after = ([each[side] for each in pairs] for side in (0, 1))
-            one, other, groups = paired_lines(before, after, parts)
+            one, other, groups = paired_lines(pairs, parts)
             sides += [(one, groups), (other, groups)]
         people = {name: at for at, name in enumerate(dict.fromkeys(sides[0][1] + sides[2][1]))}
         sums = [np.zeros((len(people), lines.shape[1])) for lines, _ in sides]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 from realtalk.errors import RealtalkError
 
 T = TypeVar("T")
+NameT = TypeVar("NameT", bound=str)
 
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NOTHING = frozenset({"", "none"})
@@ -33,6 +34,21 @@ def suggest(kind: str, wrong: str, names: list[str]) -> RealtalkError:
     hint = f"did you mean '{near[0]}'? " if near else ""
     fix, code = f"{hint}known: {', '.join(names)}", f"unknown-{kind.partition(' ')[0]}"
     return RealtalkError(f"unknown {kind} '{wrong}'", fix=fix, code=code)
+
+
+def known_name(kind: str, name: str, names: Collection[NameT]) -> NameT:
+    """The name as it is known; one that is not is refused."""
+    for known in names:
+        if known == name:
+            return known
+    raise suggest(kind, name, list(names))
+
+
+def at_least(least: int, **settings: int | None) -> None:
+    """Refuses a setting below the least; one that is not given is none."""
+    for setting, value in settings.items():
+        if value is not None and value < least:
+            raise RealtalkError(f"{setting} must be {least} or more, not {value}")
 
 
 class Registry(Generic[T]):

@@ -19,7 +19,7 @@ import polars as pl
 
 from realtalk.cells import WEEKDAYS
 from realtalk.describe.combining import COUNTS, MINUTE, StatsPart, combine, in_units, mean
-from realtalk.describe.values import ChatStats, CorpusStats, Distribution, SpeakerStats
+from realtalk.describe.values import ChatStats, CorpusStats, Counted, Distribution, SpeakerStats
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import CorpusStream
 from realtalk.formats.tables import Tables
@@ -190,7 +190,7 @@ def _chats(
     return tuple(chats)
 
 
-def _counts(frame: pl.DataFrame, column: str) -> dict[str, tuple[tuple[str, int], ...]]:
+def _counts(frame: pl.DataFrame, column: str) -> dict[str, Counted]:
     """How often each value of a column occurs in each chat, sorted by value."""
     by_chat: dict[str, list[tuple[str, int]]] = {}
     for chat, value, number in frame.group_by("chat", column).len().sort(column).iter_rows():

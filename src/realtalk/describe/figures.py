@@ -15,9 +15,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from realtalk.cells import WEEKDAYS, duration
 from realtalk.files.writing import write_bytes
@@ -43,8 +42,7 @@ _LEGIBLE_TICKS = (
 _BEFORE_FIRST = 10 ** (-1 / 4) / 60  # where the bar of gaps below a second begins
 
 
-@dataclass(frozen=True, slots=True)
-class ChartSet:
+class ChartSet(NamedTuple):
     """Charts by name, and why others were not drawn."""
 
     charts: dict[str, Any]  # of Altair

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -40,6 +40,7 @@ PER_CHAT = ("messages", "turns", "sessions", "words", "days", "words_per_day")
 _SEEN_OR_HEARD = ("image", "video", "audio", "sticker", "media")
 UNTOLD = "media"  # the kind of what an export calls no more than that
 
+Counted: TypeAlias = tuple[tuple[str, int], ...]  # what, and how often
 Interval = tuple[float, float] | None
 
 
@@ -88,9 +89,9 @@ class ChatStats:
     days: int | None  # None where no message has a time
     span_days: int | None
     messages_without_time: int
-    attachments: tuple[tuple[str, int], ...]  # kind and number
+    attachments: Counted  # kind and number
     events: int
-    questions: tuple[tuple[str, int], ...]  # category and number
+    questions: Counted  # category and number
     response_gaps: Distribution  # minutes
     runs: Distribution  # messages
 
@@ -179,11 +180,11 @@ class CorpusStats:
         return self.mean("messages")
 
     @property
-    def questions(self) -> tuple[tuple[str, int], ...]:
+    def questions(self) -> Counted:
         return _add_counts(chat.questions for chat in self.per_chat)
 
     @property
-    def attachments(self) -> tuple[tuple[str, int], ...]:
+    def attachments(self) -> Counted:
         return _add_counts(chat.attachments for chat in self.per_chat)
 
     @property
@@ -265,11 +266,11 @@ class CorpusStats:
         }
 
 
-def with_total(counts: tuple[tuple[str, int], ...]) -> dict[str, int]:
+def with_total(counts: Counted) -> dict[str, int]:
     return {**dict(counts), "total": sum(number for _, number in counts)}
 
 
-def _add_counts(parts: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+def _add_counts(parts: Iterable[Counted]) -> Counted:
     sums: Counter[str] = Counter()
     for counts in parts:
         sums.update(dict(counts))

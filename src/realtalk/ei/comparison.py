@@ -41,6 +41,7 @@ from realtalk.ei.languages import Languages, languages_json, other_languages
 from realtalk.ei.values import (
     FACETS,
     Facet,
+    People,
     SpeakerFacets,
     facet_number,
     interval_method,
@@ -48,6 +49,7 @@ from realtalk.ei.values import (
     known_values,
     speaker_languages,
 )
+from realtalk.evals.tables import figure
 from realtalk.metrics.statistics import (
     Array,
     Estimate,
@@ -55,6 +57,7 @@ from realtalk.metrics.statistics import (
     bootstrap_interval,
     cliffs_delta,
     holm,
+    quotient,
 )
 from realtalk.text.languages import SOME
 
@@ -206,8 +209,8 @@ class CorpusComparison:
 
 
 def compare(
-    first: Sequence[SpeakerFacets],
-    second: Sequence[SpeakerFacets],
+    first: People,
+    second: People,
     names: tuple[str, str] = ("first", "second"),
 ) -> CorpusComparison:
     """Every facet of the first corpus against the second's."""
@@ -245,7 +248,7 @@ def compare(
     )
 
 
-def _unusable(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> frozenset[str]:
+def _unusable(first: People, second: People) -> frozenset[str]:
     """Facets of which too many speakers of a side have labels below usable."""
     return frozenset(
         name
@@ -264,7 +267,7 @@ def _if_usable(finding: PaperFinding, below: Collection[str]) -> PaperFinding:
     return replace(finding, verdict="cannot be told", because=why)
 
 
-def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> tuple[str, ...]:
+def _doubts(first: People, second: People) -> tuple[str, ...]:
     a, b = (
         ", ".join(sorted({f"{who.measure} {who.version}" for who in side}))
         for side in (first, second)
@@ -274,9 +277,7 @@ def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> 
     return (f"labelled by {a} and by {b}: what differs may be the labellers and not the speakers",)
 
 
-def _facet(
-    name: str, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
-) -> FacetComparison:
+def _facet(name: str, first: People, second: People) -> FacetComparison:
     from scipy import stats
 
     a, b = (by_chat(known_values(side, name)) for side in (first, second))
@@ -316,9 +317,7 @@ def _spread(chats: Chats, speakers: int) -> Spread:
 
 def _ratio(a: Chats, b: Chats, left_out: int) -> Estimate:
     def ratio(one: Array, other: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios: Array = variance_of(one) / variance_of(other)
-        return ratios
+        return quotient(variance_of(one), variance_of(other))
 
     first_values, second_values = np.concatenate(a), np.concatenate(b)
     n = first_values.size + second_values.size
@@ -356,7 +355,7 @@ def _higher(
         numbers.append(
             f"{facet.title.lower()}: means {facet_number(facet, row.first.mean)} "
             f"({_count_text(row.first)}) and {facet_number(facet, row.second.mean)} "
-            f"({_count_text(row.second)}), Cliff's delta of the chats {_text(row.delta)}, "
+            f"({_count_text(row.second)}), Cliff's delta of the chats {figure(row.delta, 2)}, "
             f"{shown_p(p)} (Mann-Whitney over chats, Holm over the claims)"
         )
     verdict: FindingVerdict = "cannot be told"
@@ -369,8 +368,8 @@ def _higher(
 
 def _more_varied(
     facets: Sequence[FacetComparison],
-    first: Sequence[SpeakerFacets],
-    second: Sequence[SpeakerFacets],
+    first: People,
+    second: People,
     names: tuple[str, str],
 ) -> PaperFinding:
     """All facets in one test: how far each speaker lies from the median of their own corpus.
@@ -407,7 +406,7 @@ def _more_varied(
     numbers += (
         f"; mean distance from the corpus median {first_mean:.2f} ({first_n}) against "
         f"{second_mean:.2f} ({second_n}) standard deviations, difference "
-        f"{_text(Estimate(first_mean - second_mean, *interval))}, {shown_p(p)} (over chats)"
+        f"{figure(Estimate(first_mean - second_mean, *interval), 2)}, {shown_p(p)} (over chats)"
     )
     verdict: FindingVerdict = "cannot be told"
     if p is not None and p < _ALPHA:
@@ -415,9 +414,7 @@ def _more_varied(
     return PaperFinding(claim, verdict, numbers)
 
 
-def _deviations(
-    first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
-) -> Iterator[list[tuple[SpeakerFacets, float]]]:
+def _deviations(first: People, second: People) -> Iterator[list[tuple[SpeakerFacets, float]]]:
     """Of either side's speakers, over the facets that both sides have; of none who has none."""
     sides = (first, second)
     tables = [
@@ -470,20 +467,14 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
                 mean(facet, row.first),
                 mean(facet, row.second),
                 f"{row.first.chats} / {row.second.chats}",
-                _text(row.delta),
+                figure(row.delta, 2),
                 shown_p(row.p_shift_holm).removeprefix("p "),
-                _text(row.ratio),
+                figure(row.ratio, 2),
                 shown_p(row.p_spread_holm).removeprefix("p "),
             ]
             for facet, row in zip(FACETS.values(), comparison.facets, strict=True)
         ],
     )
-
-
-def _text(estimate: Estimate) -> str | None:
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return None if estimate.value is None else f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
 def finding_rows(comparison: CorpusComparison) -> Grid:

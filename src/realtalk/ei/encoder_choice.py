@@ -17,7 +17,7 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from realtalk.encoders.shipped import has_weights
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.text.languages import ENGLISH, SOME, UNTOLD
 
 EncoderName: TypeAlias = Literal["english", "multilingual"]
@@ -43,9 +43,7 @@ def encoder_by(version: str) -> EncoderName:
 
 def check_choice(name: str) -> str:
     """The name of a choice; anything else raises with those that there are."""
-    if name not in CHOICES:
-        raise suggest("encoder", name, list(CHOICES))
-    return name
+    return known_name("encoder", name, CHOICES)
 
 
 @cache

@@ -36,7 +36,7 @@ from realtalk.ei.speakers import session_means, speakers
 from realtalk.ei.values import (
     FACETS,
     Facet,
-    SpeakerFacets,
+    People,
     facet_number,
     interval_text,
     known_values,
@@ -64,9 +64,7 @@ _UNITS = {
 _OVERALL = Facet("overall", "All facets", "", "", "share")
 
 
-def draw_comparison(
-    comparison: CorpusComparison, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
-) -> ChartSet:
+def draw_comparison(comparison: CorpusComparison, first: People, second: People) -> ChartSet:
     """Every speaker of both corpora as a dot, with the middle half as a box, facet by facet."""
     import altair as alt
 
@@ -105,8 +103,8 @@ def draw_comparison(
 
 def _panel(
     comparison: CorpusComparison,
-    first: Sequence[SpeakerFacets],
-    second: Sequence[SpeakerFacets],
+    first: People,
+    second: People,
     facet: Facet,
     labels: bool,
 ) -> Any:
@@ -220,7 +218,7 @@ _SPEAKERS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#444444"]
 _PERIODS = (("week", "1w", "%d %b %Y"), ("month", "1mo", "%b %Y"), ("year", "1y", "%Y"))
 
 
-def draw_timelines(labels: pl.DataFrame, known: Sequence[SpeakerFacets] = ()) -> ChartSet:
+def draw_timelines(labels: pl.DataFrame, known: People = ()) -> ChartSet:
     """Both pictures of every chat. `known` saves measuring the speakers again."""
     known_speakers = {(who.chat, who.speaker): who for who in known or speakers(labels)}
     means = session_means(labels)
@@ -334,9 +332,7 @@ def _isolate_name(name: str) -> str:
     return f"{_LEFT_TO_RIGHT}{name}{_LEFT_TO_RIGHT}" if turned else name
 
 
-def _intimacy(
-    chat: str, points: pl.DataFrame, who: Sequence[SpeakerFacets], rest: Sequence[str]
-) -> Any:
+def _intimacy(chat: str, points: pl.DataFrame, who: People, rest: Sequence[str]) -> Any:
     # Sessions in a row are joined by a line; over one that is skipped there is none.
     run = (pl.col("session").diff() != 1).fill_null(value=False).cum_sum().over("speaker")
     fits: list[dict[str, Any]] = []

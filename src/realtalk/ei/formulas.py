@@ -16,9 +16,8 @@ import warnings
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from realtalk.metrics.statistics import Array
+from realtalk.metrics.statistics import Array, Whole
 
 _AT_ONCE = 1 << 22  # numbers drawn at a time, which bounds the memory
 # e^10 per session is no course of intimacy: the fit is running off to a single session.
@@ -27,7 +26,7 @@ _ROUNDS = 60
 _SETTLED = 1e-9
 
 
-def entropy(counts: NDArray[np.int64]) -> Array:
+def entropy(counts: Whole) -> Array:
     """Shannon's entropy in bits of each row of counts."""
     share = counts / counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -36,9 +35,7 @@ def entropy(counts: NDArray[np.int64]) -> Array:
     return total
 
 
-def draw_counts(
-    counts: NDArray[np.int64], resamples: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def draw_counts(counts: Whole, resamples: int, rng: np.random.Generator) -> Whole:
     """Counts of labels, and of as many labels drawn again from them."""
     n = int(counts.sum())
     return np.vstack([counts[None, :], rng.multinomial(n, counts / n, resamples)])
@@ -135,7 +132,7 @@ def exponents(x: Array, y: Array, near: tuple[float, float]) -> Array:
     return exponents_found
 
 
-def latest_of_others(session: NDArray[np.int64], speaker: NDArray[np.int64]) -> NDArray[np.int64]:
+def latest_of_others(session: Whole, speaker: Whole) -> Whole:
     """For each row, the last earlier row of the session by somebody else; -1 where none is."""
     n = len(session)
     places = np.arange(n)
@@ -146,13 +143,11 @@ def latest_of_others(session: NDArray[np.int64], speaker: NDArray[np.int64]) -> 
     # Inside a run of one speaker, everybody else's last word stands just before the run.
     run_start = np.maximum.accumulate(np.where(new_run, places, 0))
     session_start = np.maximum.accumulate(np.where(new_session, places, 0))
-    before: NDArray[np.int64] = np.where(run_start > session_start, run_start - 1, -1)
+    before: Whole = np.where(run_start > session_start, run_start - 1, -1)
     return before
 
 
-def kth_of_others(
-    session: NDArray[np.int64], speaker: NDArray[np.int64], who: int
-) -> NDArray[np.int64]:
+def kth_of_others(session: Whole, speaker: Whole, who: int) -> Whole:
     """For each row, the k-th row of others where it is `who`'s k-th in the session; else -1."""
     turns = pl.DataFrame({"session": session, "own": speaker == who}).with_row_index("row")
     turns = turns.with_columns(pl.int_range(pl.len()).over("session", "own").alias("k"))

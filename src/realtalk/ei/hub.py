@@ -39,20 +39,20 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from realtalk.ei.labels import MEASURES, NO_TEXT, WORDS, Label, TurnInput
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.encoders.train_extra import batches, library, present_device
+from realtalk.errors import RealtalkError
 from realtalk.files.offline import no_hub, quiet
 from realtalk.files.progress import Progress, silent
-from realtalk.registry import suggest
+from realtalk.registry import known_name
+from realtalk.text.wordlists import data_text
 
 # measure → label → what other models call it
 _SYNONYMS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
-    Path(__file__).with_name("synonyms.toml").read_text("utf-8")
+    data_text("realtalk.ei", "synonyms.toml")
 )
 
 
@@ -94,9 +94,9 @@ DEFAULTS = {
     "intimacy": "cardiffnlp/twitter-roberta-large-intimacy-latest",
 }
 _NONE = "none"
+_USE = "labelling with hub classifiers"
 # A batch holds at most so many tokens, padding counted: small ones are fastest on a CPU.
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
-_BATCH_TEXTS = 256
 # These count positions from the padding token's number on, so the first few are never used.
 _OFFSET_POSITIONS = ("roberta", "camembert", "mpnet", "longformer", "data2vec-text", "xmod")
 _UNKNOWN_LENGTH = 512
@@ -115,8 +115,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
             raise RealtalkError(
                 f"'{item}' names no model", fix="write MEASURE=NAME, e.g. sentiment=my-folder"
             )
-        if measure.strip() not in DEFAULTS:
-            raise suggest("hub measure", measure.strip(), list(DEFAULTS))
+        known_name("hub measure", measure.strip(), DEFAULTS)
         models[measure.strip()] = name.strip()
     return {measure: name for measure, name in models.items() if name.lower() != _NONE}
 
@@ -126,8 +125,7 @@ def tweet(text: str) -> str:
     return " ".join(_LINK.sub("http", _USER.sub("@user", text)).split())
 
 
-@dataclass(frozen=True, slots=True)
-class HubClassifier:
+class HubClassifier(NamedTuple):
     """A classifier whose settings were read but whose weights were not loaded yet."""
 
     measure: str
@@ -147,7 +145,7 @@ def _reach(where: Mapping[str, Any]) -> AbstractContextManager[None]:
 
 def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
     """A classifier's settings from a folder, the cache or the hub: quick, and fails early."""
-    transformers = _library("transformers")
+    transformers = library("transformers", _USE)
     folder = Path(name).expanduser()
     is_folder = folder.is_dir()
     if not is_folder and (
@@ -175,11 +173,7 @@ def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
 
 def settle(device: Device, precision: WeightPrecision) -> tuple[str, str]:
     """The device and precision to use: bf16 on a GPU, fp32 elsewhere, unless told."""
-    torch = _library("torch")
-    has_gpu = bool(torch.cuda.is_available())
-    if device == "cuda" and not has_gpu:
-        raise RealtalkError("no CUDA device can be used", fix="pass the device cpu or auto")
-    where = device if device != "auto" else ("cuda" if has_gpu else "cpu")
+    where = present_device(library("torch", _USE), device)
     return where, precision if precision != "auto" else ("bf16" if where == "cuda" else "fp32")
 
 
@@ -194,7 +188,7 @@ def logits(
 
     Its weights are given back at the end: one model at a time fits in memory.
     """
-    torch, transformers = _library("torch"), _library("transformers")
+    torch, transformers = library("torch", _USE), library("transformers", _USE)
     with quiet(transformers), load_errors(classifier.measure, classifier.place), classifier.reach():
         tokenizer = transformers.AutoTokenizer.from_pretrained(classifier.place, **classifier.where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -228,13 +222,6 @@ def logits(
     if device == "cuda":
         torch.cuda.empty_cache()
     return rows
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError("labelling with hub classifiers", "train") from error
 
 
 @contextmanager
@@ -290,22 +277,6 @@ def longest(config: Any, tokenizer: Any) -> int:
     return most if most < 10**6 else _UNKNOWN_LENGTH
 
 
-def batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Positions of texts, longest first, in batches of at most `most` padded tokens.
-
-    The longest come first so that too large a batch for the memory fails at once.
-    """
-    order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
-    batch: list[int] = []
-    for index in order:
-        if batch and (len(batch) == _BATCH_TEXTS or lengths[batch[0]] * (len(batch) + 1) > most):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
-
-
 Scale = Literal["auto", "sigmoid", "0-1", "1-5"]
 _Answer: TypeAlias = "tuple[str | float, float | None] | None"  # the label and its probability
 
@@ -339,8 +310,7 @@ class HubLabeller:
         self._names: dict[str, tuple[str, ...]] = {}
         self._scale: Scale = scale
         for measure, name in (DEFAULTS if models is None else models).items():
-            if measure not in DEFAULTS:
-                raise suggest("hub measure", measure, list(DEFAULTS))
+            known_name("hub measure", measure, DEFAULTS)
             self._found[measure] = classifier = find(measure, name, local_files_only)
             if measure == "intimacy":
                 if scale == "auto":

@@ -35,7 +35,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from realtalk.ei.labels import (
@@ -52,7 +51,7 @@ from realtalk.evals.prompts import Prompts, load_prompts
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 _VERSION = "1"
 _START = "(the session starts with the turn)"
@@ -75,19 +74,17 @@ def rubric_text(rubrics: Prompts, measure: str, turn: TurnInput) -> str:
 
 Values: TypeAlias = Mapping[str, bool | int | float | str]  # column of a label → value
 
-FORMS: Mapping[str, str] = MappingProxyType(
-    {
-        "reflective": "the one word True or the one word False",
-        "grounding": "the one word True or the one word False",
-        "sentiment": "one of the words negative, neutral, positive",
-        "emotion": f"one of the words {', '.join(EMOTIONS)}",
-        "intimacy": "one number from 0 to 1",
-        "empathy": (
-            "one JSON object with the keys emotional_reaction, interpretation and exploration, "
-            "each 0, 1 or 2"
-        ),
-    }
-)
+FORMS: Mapping[str, str] = {
+    "reflective": "the one word True or the one word False",
+    "grounding": "the one word True or the one word False",
+    "sentiment": "one of the words negative, neutral, positive",
+    "emotion": f"one of the words {', '.join(EMOTIONS)}",
+    "intimacy": "one number from 0 to 1",
+    "empathy": (
+        "one JSON object with the keys emotional_reaction, interpretation and exploration, "
+        "each 0, 1 or 2"
+    ),
+}
 _FENCE = re.compile(r"\A```[a-z]*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _NUMBER = re.compile(r"\A(?:0|1|[01]?\.\d+)\Z")
 _REFUSAL = re.compile(
@@ -176,8 +173,7 @@ class JudgeLabeller:
         cache: Path | None = None,
     ) -> None:
         for measure in measures:
-            if measure not in MEASURES:
-                raise suggest("measure", measure, list(MEASURES))
+            known_name("measure", measure, MEASURES)
         self._asked = ModelConfig(
             model,
             cache=cache if cache is not None else cache_folder() / "judge",

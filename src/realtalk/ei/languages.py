@@ -15,15 +15,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, cast
 
-import realtalk_models
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_by
 from realtalk.ei.grades import GRADES, Grade, grade_of, worst
 from realtalk.ei.labels import MEASURES
 from realtalk.text.languages import ENGLISH, SOME, UNTOLD, mainly
+from realtalk.text.wordlists import language_lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,16 +31,9 @@ _EMBEDDED = "embedded"
 NAMED_CHATS = 3  # that one line names
 
 
-@cache
-def _names() -> Mapping[str, str]:
-    place = realtalk_models.path("languages") / "names.txt"
-    rows = (line.partition(" ") for line in place.read_text("utf-8").splitlines())
-    return {code: name for code, _, name in rows}
-
-
 def language_name(code: str) -> str:
     """What a language is called in English; a code that has no name is its own."""
-    return _names().get(code, code)
+    return language_lines("realtalk_models", "languages/names.txt").get(code, code)
 
 
 @dataclass(frozen=True, slots=True)

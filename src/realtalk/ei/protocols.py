@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +47,15 @@ class Rules:
 # for one and .78 for the other: the paper's figures come from pairs that have a direction.
 # They also come from single messages, whatever §4 says: labelled so, its sentiment diversity
 # correlates at .99, with joined turns at .94.
-PROTOCOLS: Mapping[str, Rules] = MappingProxyType(
-    {
-        "turns": Rules("turns", True, True, "answered"),
-        "paper": Rules("paper", True, True, "answered", "turns"),
-        "released": Rules("released", False, False, "directly"),
-    }
-)
+PROTOCOLS: Mapping[str, Rules] = {
+    "turns": Rules("turns", True, True, "answered"),
+    "paper": Rules("paper", True, True, "answered", "turns"),
+    "released": Rules("released", False, False, "directly"),
+}
 
 
 def rules_of(protocol: str | Rules) -> Rules:
     """A protocol by its name, or rules of one's own."""
     if isinstance(protocol, Rules):
         return protocol
-    if protocol not in PROTOCOLS:
-        raise suggest("protocol", protocol, list(PROTOCOLS))
-    return PROTOCOLS[protocol]
+    return PROTOCOLS[known_name("protocol", protocol, PROTOCOLS)]

@@ -33,7 +33,14 @@ from realtalk.ei.label_files import (
 from realtalk.ei.labels import MEASURES
 from realtalk.ei.languages import Languages, chat_languages, language_notes
 from realtalk.ei.speakers import speakers
-from realtalk.ei.values import FACETS, SpeakerFacets, facet_text, speakers_frame, speakers_json
+from realtalk.ei.values import (
+    FACETS,
+    People,
+    SpeakerFacets,
+    facet_text,
+    speakers_frame,
+    speakers_json,
+)
 from realtalk.errors import RealtalkError
 from realtalk.evals.tables import ResultTable, frame_of
 from realtalk.evals.values import Lines
@@ -49,7 +56,7 @@ class Facets(ResultTable):
     `frame` has one row per chat and speaker: `empathy`, `empathy_low`, `empathy_high`, …
     """
 
-    def __init__(self, speakers: Sequence[SpeakerFacets], cautions: Sequence[str] = ()) -> None:
+    def __init__(self, speakers: People, cautions: Sequence[str] = ()) -> None:
         hidden = len(speakers) - _SPEAKERS
         more = (f"… and {counted(hidden, 'speaker')} more in .frame",) if hidden > 0 else ()
         super().__init__("facets of speakers", speakers_frame(speakers), (*more, *cautions))

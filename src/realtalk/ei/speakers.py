@@ -16,11 +16,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from realtalk.ei.formulas import (
     draw_counts,
@@ -41,11 +40,11 @@ from realtalk.metrics.statistics import (
     SEED,
     Array,
     Estimate,
+    Whole,
     percentile_interval,
     wilson,
 )
 
-Codes = NDArray[np.int64]
 _Measured: TypeAlias = tuple[Estimate, Array | None]  # a figure and its resamples
 _NEEDED = ("chat", "session", "turn", "speaker", "measure", "version", *MEASURES)
 
@@ -58,13 +57,12 @@ class ResampledFacets:
     draws: tuple[Array | None, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Turns:
+class _Turns(NamedTuple):
     """A chat's labels as numbers, in order: -1 or not a number is unscored."""
 
-    session: Codes
-    speaker: Codes
-    codes: dict[str, Codes]  # of measures in words
+    session: Whole
+    speaker: Whole
+    codes: dict[str, Whole]  # of measures in words
     scores: dict[str, Array]  # of all others
 
 
@@ -122,7 +120,7 @@ def _turns(part: pl.DataFrame, names: Sequence[str]) -> _Turns:
     )
 
 
-def _codes(labels: pl.Series, names: Iterable[str]) -> Codes:
+def _codes(labels: pl.Series, names: Iterable[str]) -> Whole:
     places = {name: place for place, name in enumerate(names)}
     return np.array([places.get(name, -1) for name in labels], dtype=np.int64)
 
@@ -207,7 +205,7 @@ def _share(hits: int, n: int, left_out: int, rng: np.random.Generator) -> _Measu
     return estimate, resamples
 
 
-def _diversity(facet: Facet, codes: Codes, rng: np.random.Generator) -> _Measured:
+def _diversity(facet: Facet, codes: Whole, rng: np.random.Generator) -> _Measured:
     labels = codes[codes >= 0]
     left_out = codes.size - labels.size
     if not labels.size:
@@ -224,12 +222,12 @@ def _diversity(facet: Facet, codes: Codes, rng: np.random.Generator) -> _Measure
 
 def _agreement(
     facet: Facet,
-    codes: Codes,
-    first: Codes,
-    second: Codes,
+    codes: Whole,
+    first: Whole,
+    second: Whole,
     none: str,
     rng: np.random.Generator,
-    alone: Codes | None = None,
+    alone: Whole | None = None,
 ) -> _Measured:
     """The share of pairs with the same label; `alone` are labels that count without a pair."""
     if not first.size:
@@ -247,7 +245,7 @@ def _agreement(
     return _share(hits, n, left_out, rng)
 
 
-def _progression(facet: Facet, turns: _Turns, own: Codes, rng: np.random.Generator) -> _Measured:
+def _progression(facet: Facet, turns: _Turns, own: Whole, rng: np.random.Generator) -> _Measured:
     x, groups = _by_session(turns.session[own], turns.scores[facet.measure][own])
     n = sum(group.size for group in groups)
     left_out = own.size - n
@@ -266,7 +264,7 @@ def _progression(facet: Facet, turns: _Turns, own: Codes, rng: np.random.Generat
     return _estimate(np.r_[fit[1], exponents(x, y[1:], fit)], n, left_out, varies=varies)
 
 
-def _by_session(session: Codes, scores: Array) -> tuple[Array, list[Array]]:
+def _by_session(session: Whole, scores: Array) -> tuple[Array, list[Array]]:
     """x = 1..m over the sessions in which the speaker speaks, and the scores of each.
 
     A session without a score is left out and keeps its place on the axis.

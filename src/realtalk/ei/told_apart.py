@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -39,6 +39,7 @@ from realtalk.metrics.statistics import (
     Array,
     Estimate,
     percentile_interval,
+    quotient,
 )
 from realtalk.text.words import words_and_emoji
 
@@ -140,8 +141,7 @@ class Apartness:
         }
 
 
-@dataclass(frozen=True)
-class _SplitTurns:
+class _SplitTurns(NamedTuple):
     """The turns of both corpora that are looked at, with what is told of each."""
 
     inputs: list[TurnInput]
@@ -339,6 +339,5 @@ def pair_estimate(table: Array, n: int) -> Estimate:
     )
     sums = np.einsum("dr,rc,dc->d", rows, values, columns, optimize=True)
     counts = np.einsum("dr,rc,dc->d", rows, there.astype(np.float64), columns, optimize=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        interval = percentile_interval(sums / counts)
+    interval = percentile_interval(quotient(sums, counts))
     return Estimate(float(values.sum() / there.sum()), *interval, n)

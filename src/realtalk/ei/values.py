@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -96,13 +95,11 @@ _TABLE = (
         for measure in ("sentiment", "emotion")
     ),
 )
-FACETS: Mapping[str, Facet] = MappingProxyType({facet.name: facet for facet in _TABLE})
-GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        facet.group: tuple(member.name for member in _TABLE if member.group == facet.group)
-        for facet in _TABLE
-    }
-)
+FACETS: Mapping[str, Facet] = {facet.name: facet for facet in _TABLE}
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    facet.group: tuple(member.name for member in _TABLE if member.group == facet.group)
+    for facet in _TABLE
+}
 
 
 class ByFacet:
@@ -172,6 +169,7 @@ class SpeakerFacets(ByFacet):
         }
 
 
+People: TypeAlias = Sequence[SpeakerFacets]
 _WHO = {
     **dict.fromkeys(("chat", "speaker"), pl.String()),
     **dict.fromkeys(("turns", "sessions"), pl.Int32()),
@@ -196,7 +194,7 @@ SPEAKERS = pl.Schema(
 )
 
 
-def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
+def speakers_frame(speakers: People) -> pl.DataFrame:
     """One row per chat and speaker; what could not be made is null, its reason in `unscored`."""
     rows = [
         {
@@ -259,7 +257,7 @@ def known_values(
     return [(who, value) for who in speakers if (value := who[facet].value) is not None]
 
 
-def speaker_languages(speakers: Sequence[SpeakerFacets]) -> tuple[Languages, ...]:
+def speaker_languages(speakers: People) -> tuple[Languages, ...]:
     """The languages of the chats that the speakers are from."""
     return merge_chats(who.languages for who in speakers)
 
@@ -295,7 +293,7 @@ def facet_text(facet: Facet, who: SpeakerFacets) -> str:
     return text if estimate.value is None or is_usable(grade) else f"{text} ({grade})"
 
 
-def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
+def speaker_rows(speakers: People) -> Grid:
     """One row per chat and speaker, one column per facet: value and interval, to be printed."""
     headings = ["speaker", "chat", "turns", "sessions"]
     headings += [facet.heading.lower() for facet in FACETS.values()]
@@ -328,7 +326,7 @@ def interval_method(kind: str = _INTERVALS) -> dict[str, Any]:
     return {"kind": kind, "level": LEVEL, "resamples": RESAMPLES, "seed": SEED}
 
 
-def speakers_json(speakers: Sequence[SpeakerFacets]) -> dict[str, Any]:
+def speakers_json(speakers: People) -> dict[str, Any]:
     """Everything about the speakers, with the settings it was made with."""
     return {
         **{

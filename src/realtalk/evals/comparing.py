@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import paired_lines, shared_parts
-from realtalk.evals.values import Row, Score
+from realtalk.evals.values import Pairs, Row, Score
 from realtalk.metrics.grouped import FEWEST_GROUPS, Change, grouped_changes
 from realtalk.metrics.statistics import holm
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 if TYPE_CHECKING:
     from realtalk.evals.run import Run
@@ -112,8 +112,7 @@ class Gate:
 def gate(new: Run, base: Run, score: str, drop: float, variant: str | None = None) -> Gate:
     """Whether a run may take the base's place: by one score, losing `drop` at most."""
     directed = {each.name: each for each in base.scores if each.better}
-    if score not in directed:
-        raise suggest("score of the run", score, list(directed))
+    known_name("score of the run", score, directed)
     if not 0 <= drop < math.inf:
         raise RealtalkError(f"`drop=` must be 0 or more, not {drop:g}")
     names = (base.name, new.name)
@@ -170,17 +169,12 @@ def match_rows(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, R
     return [(row, others[key]) for row in first if (key := (row["group"], row["sample"])) in others]
 
 
-def _changes(
-    pairs: Sequence[tuple[Row, Row]], scores: Sequence[Score], *, strict: bool
-) -> dict[str, Change]:
-    before, after = [first for first, _ in pairs], [second for _, second in pairs]
+def _changes(pairs: Pairs, scores: Sequence[Score], *, strict: bool) -> dict[str, Change]:
     changes: dict[str, Change] = {}
     for parts, sharing in shared_parts(scores, strict=strict):
         figures = {score.name: score.figure for score in sharing}
-        first_lines, second_lines, groups = paired_lines(before, after, parts)
-        changes |= grouped_changes(
-            first_lines, second_lines, groups, figures, whole=sharing[0].whole
-        )
+        lines = paired_lines(pairs, parts)
+        changes |= grouped_changes(*lines, figures, whole=sharing[0].whole)
     ordered = {score.name: changes[score.name] for score in scores if score.name in changes}
     ordered = {name: change for name, change in ordered.items() if change.n}
     family = {score.name: score.family for score in scores}

@@ -27,11 +27,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from realtalk.evals.values import COUNTS, Fact, Parts, Row, Score, by_column, column
+from realtalk.evals.values import COUNTS, Fact, Pairs, Parts, Row, Score, by_column, column
 from realtalk.metrics.grouped import FEWEST_GROUPS, grouped_estimates
-from realtalk.metrics.statistics import Array, Estimate, bootstrap_interval, wilson
+from realtalk.metrics.statistics import Array, Estimate, Truth, bootstrap_interval, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _of_groups(rows: Sequence[Row], alone: Callable[[Sequence[Row]], Estimate]) 
     return average((figure.value for figure in figures), left_out)
 
 
-def whole_lines(lines: Array) -> npt.NDArray[np.bool_]:
+def whole_lines(lines: Array) -> Truth:
     """Which rows a score applies to."""
     return np.asarray(np.isfinite(lines).all(axis=1))
 
@@ -119,19 +118,14 @@ def _proportion(score: Score, estimate: Estimate, lines: Array, groups: Sequence
     return replace(estimate, low=low, high=high)
 
 
-def paired_lines(
-    first: Sequence[Row], second: Sequence[Row], parts: Parts
-) -> tuple[Array, Array, list[str]]:
+def paired_lines(pairs: Pairs, parts: Parts) -> tuple[Array, Array, list[str]]:
     """The lines of rows that both sides have, and their groups."""
-    first_lines, second_lines = parts(first), parts(second)
-    whole = whole_lines(first_lines) & whole_lines(second_lines)
+    first, second = (parts([pair[side] for pair in pairs]) for side in (0, 1))
+    whole = whole_lines(first) & whole_lines(second)
     if whole.all():
-        return first_lines, second_lines, [row["group"] for row in first]
+        return first, second, [row["group"] for row, _ in pairs]
     # What a row weighs may depend on which others of its group count.
-    before, after = (
-        [row for row, keep in zip(side, whole, strict=True) if keep] for side in (first, second)
-    )
-    return paired_lines(before, after, parts)
+    return paired_lines([pair for pair, keep in zip(pairs, whole, strict=True) if keep], parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from inspect_ai.solver import Solver as InspectSolver
 from realtalk.chat import Corpus
 from realtalk.evals.estimating import shared_parts, whole_lines
 from realtalk.evals.rows import row_of
-from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
+from realtalk.evals.values import Answer, AnyBenchmark, AnySample, AnyStage, Row, Score
 from realtalk.models.asking import ModelConfig
 from realtalk.models.replies import readable
 
@@ -59,14 +59,12 @@ def missing_reason(state: TaskState) -> str:
 class _Samples:
     """Every sample by its id, made when it is asked for; each stage is prepared once."""
 
-    def __init__(
-        self, benchmark: Benchmark[Any, Any, Any], corpus: Corpus, model: AskingSolver
-    ) -> None:
+    def __init__(self, benchmark: AnyBenchmark, corpus: Corpus, model: AskingSolver) -> None:
         self.benchmark = benchmark
         self.model = model
-        self._stages: list[Stage[Any, Any]] = list(benchmark.stages(corpus))
-        self._places: dict[str, tuple[Stage[Any, Any], int]] = {}
-        self._prepared: Stage[Any, Any] | None = None
+        self._stages: list[AnyStage] = list(benchmark.stages(corpus))
+        self._places: dict[str, tuple[AnyStage, int]] = {}
+        self._prepared: AnyStage | None = None
 
     def dataset(self, name: str) -> MemoryDataset:
         samples = []
@@ -96,7 +94,7 @@ class _Samples:
 
     def row(self, state: TaskState) -> Row:
         stage, place = self._places[str(state.sample_id)]
-        sample: Sample[Any, Any] = stage.samples[place]
+        sample: AnySample = stage.samples[place]
         reason = missing_reason(state)
         text = readable(state.output.completion)
         answer: Answer[Any] = Answer(None, reason)
@@ -106,7 +104,7 @@ class _Samples:
 
 
 def inspect_task(
-    benchmark: Benchmark[Any, Any, Any],
+    benchmark: AnyBenchmark,
     corpus: Corpus,
     model: AskingSolver,
     *,

@@ -19,7 +19,6 @@ from datetime import date
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
@@ -66,7 +65,7 @@ def load_prompts(
         texts = {name: text.strip() for name, text in texts.items()}
     names = dict.fromkeys((*(name for words in needed.values() for name in words), *optional))
     placeholders = re.compile(rf"\{{({'|'.join(names)})\}}")
-    return Prompts(version, MappingProxyType(texts), placeholders)
+    return Prompts(version, texts, placeholders)
 
 
 def _replacements(

@@ -14,20 +14,18 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import orjson
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.library_versions import versions
-from realtalk.evals.rows import row_key, run_schema, sample_key
+from realtalk.evals.rows import RowKey, row_key, run_schema, sample_key
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage, by_column
+from realtalk.evals.values import Answer, AnyBenchmark, AnySample, AnyStage, Row, Score, by_column
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import write_json
-
-Key: TypeAlias = tuple[str, str, str]  # sample, group, variant
 
 _AT_ONCE = 1024  # samples
 # A batch of other texts moves the last digits of a vector: no formula changed.
@@ -71,14 +69,14 @@ def keeps_scores(scores: Iterable[Score], columns: Mapping[str, Any]) -> bool:
 
 def rescore(
     record: Run,
-    benchmark: Benchmark[Any, Any, Any],
-    stages: Iterable[Stage[Any, Any]],
+    benchmark: AnyBenchmark,
+    stages: Iterable[AnyStage],
     progress: Progress = silent,
 ) -> RescoringReport:
     """Scores the answers of a stored run again and writes it."""
     stored = {row_key(row): row for row in record.rows}
     by_title = {stage.title: stage for stage in stages}
-    tell: Callable[[Stage[Any, Any], Sequence[Row]], Row] | None = getattr(benchmark, "facts", None)
+    tell: Callable[[AnyStage, Sequence[Row]], Row] | None = getattr(benchmark, "facts", None)
 
     def facts_of(known: Row, rows: Sequence[Row]) -> Row:
         stage = by_title.get(known["group"])
@@ -102,7 +100,7 @@ def rescore(
 
 def store_rescored(
     record: Run,
-    scored: Iterable[tuple[Key, Row]],
+    scored: Iterable[tuple[RowKey, Row]],
     columns: Mapping[str, Any],
     scoring: Any,
     facts_of: Callable[[Row, Sequence[Row]], Row] | None = None,
@@ -117,7 +115,7 @@ def store_rescored(
         raise RealtalkError(
             "its rows have no answers", where=place, fix="rescore the run that was shared"
         )
-    rows: dict[Key, Row] = {row_key(row): row for row in record.rows}
+    rows: dict[RowKey, Row] = {row_key(row): row for row in record.rows}
     changes = {}
     for key, own in scored:
         names = _differing(rows[key], own)
@@ -158,13 +156,13 @@ def _differing(known: Row, anew: Row) -> list[str]:
 
 
 def _score_stage(
-    stage: Stage[Any, Any],
-    benchmark: Benchmark[Any, Any, Any],
-    rows: Mapping[Key, Row],
+    stage: AnyStage,
+    benchmark: AnyBenchmark,
+    rows: Mapping[RowKey, Row],
     progress: Progress,
-) -> Iterable[tuple[Key, Row]]:
+) -> Iterable[tuple[RowKey, Row]]:
     """The keys of a stage's stored answers, and their columns as they are scored today."""
-    pairs: list[tuple[Sample[Any, Any], Answer[Any]]] = []
+    pairs: list[tuple[AnySample, Answer[Any]]] = []
     for sample in stage.samples:
         row = rows.get(sample_key(sample))
         answer = None if row is None else benchmark.stored_answer(sample, row)

@@ -8,14 +8,15 @@ run_schema({"f1": float})       → the columns of rows.parquet
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from realtalk.evals.values import COUNTS, Answer, Row, Sample
+from realtalk.evals.values import COUNTS, Answer, AnySample, Row
 
 if TYPE_CHECKING:
     import polars as pl
 
 KEY = ("sample", "group", "variant")
+RowKey: TypeAlias = tuple[str, str, str]
 STAGE_KEY = ("stage",)
 FACTS_KEY = ("group",)
 JUDGED_KEY = (*KEY, "judge", "wording", "prompts")
@@ -43,17 +44,17 @@ def schema_of(columns: Mapping[str, Any]) -> pl.Schema:
     return pl.Schema({name: pl.DataType.from_python(kind) for name, kind in columns.items()})
 
 
-def sample_key(sample: Sample[Any, Any]) -> tuple[str, str, str]:
+def sample_key(sample: AnySample) -> RowKey:
     """A sample's key in a run."""
     return (sample.id, sample.group, sample.variant)
 
 
-def row_key(row: Row) -> tuple[str, str, str]:
+def row_key(row: Row) -> RowKey:
     """A row's key in a run: that of its sample."""
     return (row["sample"], row["group"], row["variant"])
 
 
-def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
+def row_of(sample: AnySample, answer: Answer[Any], columns: Row) -> Row:
     """One row: the columns of every run, then the benchmark's; the latter win."""
     reason = answer.unscored or ("no reason" if answer.value is None else "")
     return {

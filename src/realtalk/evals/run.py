@@ -51,11 +51,11 @@ from realtalk.evals.tables import (
     frame_of,
     run_tables,
 )
-from realtalk.evals.values import COUNTS, KNOWN, Benchmark, Row, Score, by_column
+from realtalk.evals.values import COUNTS, KNOWN, AnyBenchmark, Benchmark, Row, Score, by_column
 from realtalk.files.writing import private_folder, write_json
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.notebook import counted, plain, plural
-from realtalk.registry import Registry, suggest
+from realtalk.registry import Registry, known_name
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 # Those that ship, imported when a run of theirs is read. Others are known once they are imported.
-SHIPPED: Registry[type[Benchmark[Any, Any, Any]]] = Registry(
+SHIPPED: Registry[type[AnyBenchmark]] = Registry(
     "benchmark",
     {
         "emotional intelligence": "realtalk.ei.benchmark:LabelBenchmark",
@@ -403,8 +403,7 @@ class Run:
         """One budget or setting of this run against another, on the same samples."""
         by_name = self._rows_by_variant(None)
         for name in (first, second):
-            if name not in by_name:
-                raise suggest(f"{self.benchmark.variant} of the run", name, list(by_name))
+            known_name(f"{self.benchmark.variant} of the run", name, by_name)
         if first == second:
             raise RealtalkError(f"{first} twice: not two {plural(self.benchmark.variant)} of a run")
         return self._change(self, by_name[first], by_name[second], (first, second))
@@ -536,7 +535,7 @@ class Run:
         return self.summary()._repr_html_()
 
 
-def benchmark_named(name: str, where: Path) -> type[Benchmark[Any, Any, Any]]:
+def benchmark_named(name: str, where: Path) -> type[AnyBenchmark]:
     """The benchmark that run.json names."""
     if name in KNOWN:
         return KNOWN[name]

@@ -31,13 +31,14 @@ from realtalk.evals.rows import (
     JUDGED_KEY,
     KEY,
     STAGE_KEY,
+    RowKey,
     row_key,
     row_of,
     run_schema,
     sample_key,
 )
 from realtalk.evals.run import Run
-from realtalk.evals.values import Benchmark, NamedPart, Row, Sample, Solver, Stage
+from realtalk.evals.values import AnyBenchmark, AnySample, AnyStage, NamedPart, Row, Solver
 from realtalk.files.progress import Progress, silent, within
 
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
@@ -48,9 +49,7 @@ def solver_record(solver: NamedPart) -> dict[str, Any]:
     return {"name": solver.name, "version": solver.version, "settings": dict(solver.settings)}
 
 
-def settings_of(
-    benchmark: Benchmark[Any, Any, Any], corpus: Corpus, solver: NamedPart
-) -> dict[str, Any]:
+def settings_of(benchmark: AnyBenchmark, corpus: Corpus, solver: NamedPart) -> dict[str, Any]:
     """Everything that the rows of a run depend on."""
     return {
         "corpus": corpus_record(corpus),
@@ -60,7 +59,7 @@ def settings_of(
 
 
 def claim(
-    benchmark: Benchmark[Any, Any, Any],
+    benchmark: AnyBenchmark,
     corpus: Corpus,
     solver: NamedPart,
     out: Path | None,
@@ -75,7 +74,7 @@ def claim(
 
 
 def run(
-    benchmark: Benchmark[Any, Any, Any],
+    benchmark: AnyBenchmark,
     corpus: Corpus,
     solver: Solver[Any, Any],
     out: Path | None = None,
@@ -105,7 +104,7 @@ class _Sitting:
 
     def __init__(
         self,
-        benchmark: Benchmark[Any, Any, Any],
+        benchmark: AnyBenchmark,
         solver: Solver[Any, Any],
         folder: RunFolder,
         progress: Progress,
@@ -115,7 +114,7 @@ class _Sitting:
         self._folder = folder
         self._progress = progress
         self._asks = bool(getattr(solver, "asks", False))
-        self._tell: Callable[[Stage[Any, Any], Sequence[Row]], Row] | None = getattr(
+        self._tell: Callable[[AnyStage, Sequence[Row]], Row] | None = getattr(
             benchmark, "facts", None
         )
         self._rows = folder.table("rows", KEY)
@@ -125,9 +124,9 @@ class _Sitting:
         self._facts = folder.table("groups", FACTS_KEY, late=self._tell is None)
         # Stages of whose preparation an earlier run left out a part.
         self._partly = {row["stage"] for row in self._preparations.rows if row["unscored"]}
-        self._taken: set[tuple[str, str, str]] = set()  # keys of what was solved elsewhere
+        self._taken: set[RowKey] = set()  # keys of what was solved elsewhere
         self._titles: list[tuple[str]] = []
-        self.order: list[tuple[str, str, str]] = []
+        self.order: list[RowKey] = []
 
     def take_over(self, part: Run) -> None:
         """Adds what a part of the run has come to."""
@@ -143,7 +142,7 @@ class _Sitting:
                     self._timings.add(times[key])
                 self._rows.add(row)
 
-    def solve(self, stage: Stage[Any, Any]) -> None:
+    def solve(self, stage: AnyStage) -> None:
         """Solves a stage block by block."""
         total = len(stage.samples)
         what = f"{self._solver.name}, {stage.title}" if stage.title else self._solver.name
@@ -174,18 +173,18 @@ class _Sitting:
             keys = self.order[before:]
             self._keep_facts(stage, [row for key in keys if (row := self._rows.get(key))])
 
-    def _is_open(self, key: tuple[str, str, str], partly: bool) -> bool:
+    def _is_open(self, key: RowKey, partly: bool) -> bool:
         row = self._rows.get(key)
         if key in self._taken:
             return False  # asked just now
         return row is None or partly or (row["unscored"] is not None and self._asks)
 
-    def _keep_preparation(self, stage: Stage[Any, Any]) -> None:
+    def _keep_preparation(self, stage: AnyStage) -> None:
         preparation = getattr(self._solver, "preparation", None)
         if preparation is not None:
             self._preparations.add({"stage": stage.title, **preparation})
 
-    def _keep_facts(self, stage: Stage[Any, Any], rows: Sequence[Row]) -> None:
+    def _keep_facts(self, stage: AnyStage, rows: Sequence[Row]) -> None:
         """What the benchmark tells of a stage.
 
         A row that has its scores is never made again. So facts are up to date where they were made
@@ -201,8 +200,8 @@ class _Sitting:
 
     def _solve(
         self,
-        block: Sequence[Sample[Any, Any]],
-        waiting: set[tuple[str, str, str]],
+        block: Sequence[AnySample],
+        waiting: set[RowKey],
         progress: Progress,
     ) -> None:
         answers = self._solver.solve([sample.shown for sample in block], progress)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from realtalk.evals.comparing import RunComparison
-from realtalk.evals.values import COUNTS, Fact, Lines, Reference, Score
+from realtalk.evals.values import COUNTS, Fact, Lines, Reference, Runs, Score
 from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate
 from realtalk.notebook import plural, table_html, table_text
@@ -24,7 +24,6 @@ from realtalk.notebook import plural, table_html, table_text
 if TYPE_CHECKING:
     import polars as pl
 
-    from realtalk.evals.run import Run
 
 _WHOLE = frozenset({"n", "groups", "unscored", *COUNTS})
 _TEXTS = frozenset(
@@ -126,9 +125,7 @@ def figure_text(row: Mapping[str, Any]) -> str | None:
     return figure(Estimate(row["estimate"], row["low"], row["high"]))
 
 
-def run_tables(
-    runs: Mapping[str, Run], *, groups: bool = True, published: bool = True
-) -> list[ResultTable]:
+def run_tables(runs: Runs, *, groups: bool = True, published: bool = True) -> list[ResultTable]:
     """Runs of one benchmark side by side: a line per run and variant, a table per kind of score.
 
     With `groups` also every value of the slice: a category, a speaker, a domain. `published`
@@ -159,7 +156,7 @@ def run_tables(
 
 
 def _summary_lines(
-    runs: Mapping[str, Run], scores: Sequence[Score], references: Sequence[Reference], facts: bool
+    runs: Runs, scores: Sequence[Score], references: Sequence[Reference], facts: bool
 ) -> Lines:
     benchmark = next(iter(runs.values())).benchmark
     parts = [part for run in runs.values() for part in run.variants.values() if facts]
@@ -179,7 +176,7 @@ def _summary_lines(
 
 
 def _slice_lines(
-    runs: Mapping[str, Run], scores: Sequence[Score], references: Sequence[Reference], sliced: str
+    runs: Runs, scores: Sequence[Score], references: Sequence[Reference], sliced: str
 ) -> Lines:
     benchmark = next(iter(runs.values())).benchmark
     fact_names = benchmark.group_facts if benchmark.slices == "group" else ()

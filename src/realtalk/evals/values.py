@@ -42,6 +42,8 @@ Parts: TypeAlias = Callable[[Sequence[Row]], Array]
 Fact: TypeAlias = Estimate | float | None
 Lines: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # headings and rows of a table
 
+Pairs: TypeAlias = Sequence[tuple[Row, Row]]  # of one sample on two sides
+Runs: TypeAlias = "Mapping[str, Run]"  # by name
 _HALF = 0.5  # of a score: what is below is worth reading
 
 
@@ -341,17 +343,17 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
         return ()
 
     @classmethod
-    def references(cls, runs: Mapping[str, Run]) -> Iterable[Reference]:
+    def references(cls, runs: Runs) -> Iterable[Reference]:
         """Lines below the runs of a table: a paper's, chance."""
         return ()
 
     @classmethod
-    def tables(cls, runs: Mapping[str, Run]) -> Mapping[str, Lines]:
+    def tables(cls, runs: Runs) -> Mapping[str, Lines]:
         """Tables of its own, beside those that every benchmark has."""
         return {}
 
     @classmethod
-    def charts(cls, runs: Mapping[str, Run]) -> Mapping[str, Any]:
+    def charts(cls, runs: Runs) -> Mapping[str, Any]:
         """Altair charts of its own, beside the one of estimates."""
         return {}
 
@@ -370,9 +372,7 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
         """Raises where two runs cannot be compared though they share samples."""
 
     @classmethod
-    def comparison_facts(
-        cls, first: Run, second: Run, pairs: Sequence[tuple[Row, Row]]
-    ) -> Mapping[str, Any]:
+    def comparison_facts(cls, first: Run, second: Run, pairs: Pairs) -> Mapping[str, Any]:
         """What is known of a comparison beside the change of every score."""
         return {}
 
@@ -382,8 +382,11 @@ class Benchmark(ABC, Generic[ShownT, TruthT, ValueT]):
         return []
 
 
+AnyBenchmark: TypeAlias = Benchmark[Any, Any, Any]
+AnyStage: TypeAlias = Stage[Any, Any]
+AnySample: TypeAlias = Sample[Any, Any]
 # Every benchmark of this process by its name.
-KNOWN: dict[str, type[Benchmark[Any, Any, Any]]] = {}
+KNOWN: dict[str, type[AnyBenchmark]] = {}
 
 
 def by_column(rows: Iterable[Row], name: str, order: Sequence[str] = ()) -> dict[str, list[Row]]:

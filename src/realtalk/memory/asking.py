@@ -30,7 +30,7 @@ from realtalk.memory.readers import Reader
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget, Memory, ShownQuestion, label
-from realtalk.registry import suggest
+from realtalk.registry import at_least, known_name
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ class Plan:
                 fix="probe one that has: sample, or what `realtalk data get realtalk` fetches",
             )
         for category in self.categories or ():
-            if category not in categories:
-                raise suggest("category", category, categories)
+            known_name("category", category, categories)
         for chat in self.corpus.chats:
             ids = Counter(question.id for question in chat.questions)
             if twice := [id_ for id_, count in ids.items() if count > 1]:
@@ -67,8 +66,7 @@ class Plan:
                     where=chat.id,
                     fix="give each its own: answers could not be told apart",
                 )
-        if self.limit is not None and self.limit < 1:
-            raise RealtalkError(f"the limit must be 1 or more, not {self.limit}")
+        at_least(1, **{"the limit": self.limit})
         if not self.is_part:
             self.golds.refuse_unknown(self.corpus)
 

@@ -27,7 +27,7 @@ from realtalk.evals import running
 from realtalk.evals.comparing import match_rows
 from realtalk.evals.folder import RunFolder, stored_settings
 from realtalk.evals.rescoring import RescoringReport, store_rescored
-from realtalk.evals.rows import JUDGED_KEY, KEY, row_key, schema_of
+from realtalk.evals.rows import JUDGED_KEY, KEY, RowKey, row_key, schema_of
 from realtalk.evals.run import Run
 from realtalk.evals.values import (
     COUNTS,
@@ -36,6 +36,7 @@ from realtalk.evals.values import (
     Fact,
     Reference,
     Row,
+    Runs,
     Sample,
     Score,
     Stage,
@@ -331,7 +332,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         return lines
 
     @classmethod
-    def references(cls, runs: Mapping[str, Run]) -> Iterator[Reference]:
+    def references(cls, runs: Runs) -> Iterator[Reference]:
         """Table 3 of the paper, category by category, where these are its chats."""
         if not are_published(row["group"] for run in runs.values() for row in run.rows):
             return
@@ -344,7 +345,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
                 yield Reference(f"Table 3: {line.model}", cells, line.memory, category)
 
     @classmethod
-    def charts(cls, runs: Mapping[str, Run]) -> dict[str, Any]:
+    def charts(cls, runs: Runs) -> dict[str, Any]:
         return draw_sweep(runs)
 
     @classmethod
@@ -558,7 +559,7 @@ def rescore_run(folder: Path, audit: Audit | None = None) -> tuple[Run, Rescorin
     return Run.load(folder, KIND), changes
 
 
-def _score_anew(row: Row) -> tuple[tuple[str, str, str], Row]:
+def _score_anew(row: Row) -> tuple[RowKey, Row]:
     audited = {name: row[name] for name in AUDIT_COLUMNS}
     return row_key(row), audited | rescored_columns(row, row["answer"])
 

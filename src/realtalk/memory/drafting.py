@@ -38,8 +38,7 @@ from datetime import date
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -72,20 +71,18 @@ from realtalk.text.dates import PartialDate, days_of
 from realtalk.text.relative_dates import resolve
 
 SINGLE, TEMPORAL, SEVERAL, INFERRED = "single_hop", "temporal", "multi_hop", "commonsense"
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        SINGLE: "one fact that somebody tells of their life: what they did, own, like or plan, "
-        "whom they met, where they were, how much or how many.",
-        TEMPORAL: 'the day on which something happened or is to happen: "When did …?". The answer '
-        "is a calendar date such as 3 March 2026. The lines in square brackets say on which day "
-        'messages were sent; "yesterday" or "next Friday" is counted from there.',
-        SEVERAL: "something that only both parts together tell, which are of different days: what "
-        "changed, what came of a plan, what was added, what two things have in common. "
-        '"messages" has at least one number of each part.',
-        INFERRED: "something that is not said but follows from what is said, with what everybody "
-        "knows: a likely reason, trait, profession, season or place.",
-    }
-)
+KINDS: Mapping[str, str] = {
+    SINGLE: "one fact that somebody tells of their life: what they did, own, like or plan, "
+    "whom they met, where they were, how much or how many.",
+    TEMPORAL: 'the day on which something happened or is to happen: "When did …?". The answer '
+    "is a calendar date such as 3 March 2026. The lines in square brackets say on which day "
+    'messages were sent; "yesterday" or "next Friday" is counted from there.',
+    SEVERAL: "something that only both parts together tell, which are of different days: what "
+    "changed, what came of a plan, what was added, what two things have in common. "
+    '"messages" has at least one number of each part.',
+    INFERRED: "something that is not said but follows from what is said, with what everybody "
+    "knows: a likely reason, trait, profession, season or place.",
+}
 _WORDS, _FEWEST = 150, 25  # of a part that a model is shown
 _LONGEST_REPLY = 200  # tokens of a draft, where the model does not stop by itself
 _TRIES = 3  # parts that are tried for each question that is wanted
@@ -182,8 +179,7 @@ def usual_place(corpus: Corpus) -> Path:
     return Path(f"{file_stem(corpus.name)}-drafts.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     """What a model is shown to draft from: a part of a session, or of two."""
 
     kind: str

@@ -46,6 +46,7 @@ from realtalk.evals.values import Row
 from realtalk.files.download import DATASETS, cache_folder
 from realtalk.formats.audit import UNSCORABLE, Audit, AuditedQuestion
 from realtalk.registry import suggest
+from realtalk.text.wordlists import data_text
 from realtalk.text.words import plain_words
 
 PUBLISHED, AUDITED, LMEB = "published", "audited", "lmeb"
@@ -220,7 +221,7 @@ class PublishedLine(NamedTuple):
     accuracy: Mapping[str, float]
 
 
-_FILE = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
+_FILE = tomllib.loads(data_text("realtalk.memory", "published.toml"))
 TABLE_3 = tuple(PublishedLine(**row) for row in _FILE["table_3"])
 
 

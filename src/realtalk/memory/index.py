@@ -28,6 +28,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import tomllib
 import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,8 +37,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -49,12 +49,11 @@ from realtalk.files.caches import INDEXES, cache_limit, keep_within
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path
+from realtalk.metrics.similarity import Rows
+from realtalk.metrics.statistics import Array, Truth, Whole
 from realtalk.text.relative_dates import resolve
 from realtalk.text.terms import ReadWords, english_terms, is_named, reading
-
-Vectors: TypeAlias = npt.NDArray[np.float32]
-Floats: TypeAlias = npt.NDArray[np.float64]
-Whole: TypeAlias = npt.NDArray[np.int64]
+from realtalk.text.wordlists import data_text
 
 _LAYOUT = "1"  # of the stored file
 _ASKING = ("?", "？", "؟")
@@ -220,12 +219,12 @@ class ChatIndex:
         ends = np.searchsorted(self.owners, self.session_bounds).tolist()
         return [(first, end) for first, end in ends]
 
-    def of_messages(self, values: Floats | Vectors) -> Floats:
+    def of_messages(self, values: Array | Rows) -> Array:
         """The best of each message's passages."""
         starts = np.flatnonzero(np.diff(self.owners, prepend=-1))
         return np.asarray(np.maximum.reduceat(values, starts), np.float64)
 
-    def of_sessions(self, values: Floats) -> Floats:
+    def of_sessions(self, values: Array) -> Array:
         """The mean of the three best messages of each one's session."""
         session = self.session_of
         place = np.arange(len(values)) - np.searchsorted(session, session)
@@ -234,25 +233,25 @@ class ChatIndex:
         return np.asarray((sums / np.bincount(session[best]))[session], np.float64)
 
     @cached_property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> Rows:
         """One per message: the direction of its passages together."""
         assert self.encoded is not None
         if len(self.owners) == len(self.ids):
             return self.encoded.vectors
         rows = np.zeros((len(self.ids), self.encoded.vectors.shape[1]), np.float32)
         np.add.at(rows, self.owners, self.encoded.vectors)
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+        return _of_one_length(rows)
 
     @cached_property
-    def window_vectors(self) -> Vectors:
+    def window_vectors(self) -> Rows:
         """The direction of a message and its neighbours together."""
         if not self.ids:
             return np.empty((0, 0), np.float32)
         rows = np.stack([self.vectors[a:b].sum(axis=0) for a, b in self.windows])
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+        return _of_one_length(rows)
 
     @cached_property
-    def token_vectors(self) -> Vectors:
+    def token_vectors(self) -> Rows:
         """The small token vectors as floats, one column per token, message after message."""
         assert self.encoded is not None
         return np.ascontiguousarray(self.encoded.tokens.T, np.float32) / np.float32(127)
@@ -285,15 +284,19 @@ class ChatIndex:
         )
 
     @cached_property
-    def asking(self) -> npt.NDArray[np.bool_]:
+    def asking(self) -> Truth:
         """Which messages end in a question mark."""
         return np.array([text.rstrip(" !.)").endswith(_ASKING) for text in self.texts], bool)
 
     @cached_property
-    def lengths(self) -> Vectors:
+    def lengths(self) -> Rows:
         """The logarithm of each message's words, and one; of its signs in other languages."""
         sizes = [len(text.split() if self.is_english else text) for text in self.texts]
         return np.log1p(sizes).astype(np.float32)
+
+
+def _of_one_length(rows: Rows) -> Rows:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
 def _texts_key(texts: Sequence[str], version: str) -> str:
@@ -329,7 +332,7 @@ def _encode(
 
 
 def _save(path: Path, encoded: EncodedTexts) -> None:
-    # Vectors tell something of a private text.
+    # Rows tell something of a private text.
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         np.savez(
             stream,
@@ -358,46 +361,14 @@ _LIKENESS = ("vectors", "tokens", "window", "answers", "words", "window_words", 
 FEATURES = (*_LIKENESS, "session_tokens", "speaker", "asking", "length", "day")
 Weights: TypeAlias = Mapping[str, float]  # how much each of them counts
 
-# Fitted by research/training/memory_fit.py on chats that the encoder had not seen.
-FUSED: Weights = MappingProxyType(
-    {
-        "vectors": 0.57,
-        "tokens": 0.84,
-        "window": 0.17,
-        "answers": 0.27,
-        "words": -0.05,
-        "window_words": 0.07,
-        "session_words": 0.19,
-        "session_tokens": 0.35,
-        "speaker": 1.17,
-        "asking": -0.40,
-        "length": -0.01,
-        "day": 2.07,
-    }
-)
-# The same for other languages, on four invented chats that their encoder had not seen (--others).
-# Where meaning tells less, who said it tells more, and that a message is long and does not ask. No
-# day is read there but numbers, so that weight was taken from English.
-MULTILINGUAL: Weights = MappingProxyType(
-    {
-        "vectors": 0.29,
-        "tokens": 0.56,
-        "answers": 0.77,
-        "window_words": 0.33,
-        "session_words": 0.53,
-        "session_tokens": 0.08,
-        "speaker": 1.55,
-        "asking": -1.18,
-        "length": 0.56,
-        "day": 1.23,
-    }
-)
-ENCODER: Weights = MappingProxyType({"vectors": 1.0})
-BM25: Weights = MappingProxyType({"words": 1.0})
+_FITTED = tomllib.loads(data_text("realtalk.memory", "weights.toml"))
+FUSED: Weights = _FITTED["fused"]
+MULTILINGUAL: Weights = _FITTED["multilingual"]
+ENCODER: Weights = {"vectors": 1.0}
+BM25: Weights = {"words": 1.0}
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedQuestion:
+class SearchedQuestion(NamedTuple):
     """A question as it is searched: with the chat's own names, who is meant, and which days."""
 
     text: str
@@ -457,12 +428,12 @@ def _last(chat: Chat) -> datetime | None:
 
 def features(
     index: ChatIndex, asked: SearchedQuestion, question: EncodedTexts | None
-) -> dict[str, Floats]:
+) -> dict[str, Array]:
     """Every feature that the index can give, one number per message.
 
     `question` is the encoded question; without it only words and priors are there.
     """
-    columns: dict[str, Floats] = {}
+    columns: dict[str, Array] = {}
     if question is not None:
         vector = question.vectors[0]
         assert index.encoded is not None
@@ -493,7 +464,7 @@ def scores(
     asked: SearchedQuestion,
     encoder: TextEncoder | None,
     weights: Weights = FUSED,
-) -> Floats:
+) -> Array:
     """The weighted sum of the features."""
     if not index.ids:
         return np.zeros(0)
@@ -501,7 +472,7 @@ def scores(
     return weigh(features(index, asked, question), weights)
 
 
-def again(index: ChatIndex, found: Floats, hits: int = 5, share: float = 0.3) -> Floats:
+def again(index: ChatIndex, found: Array, hits: int = 5, share: float = 0.3) -> Array:
     """Scores after a second hop: what is like the best hits so far counts more."""
     if not len(found):
         return found
@@ -511,7 +482,7 @@ def again(index: ChatIndex, found: Floats, hits: int = 5, share: float = 0.3) ->
     return found + share * scale(alike)
 
 
-def weigh(found: Mapping[str, Floats], weights: Weights) -> Floats:
+def weigh(found: Mapping[str, Array], weights: Weights) -> Array:
     total = np.zeros(len(found["words"]))
     for name in FEATURES:
         share = weights.get(name, 0.0)
@@ -520,7 +491,7 @@ def weigh(found: Mapping[str, Floats], weights: Weights) -> Floats:
     return total
 
 
-def scale(values: npt.NDArray[np.floating]) -> Floats:
+def scale(values: npt.NDArray[np.floating]) -> Array:
     """Mean 0 and deviation 1; all 0 where there is no difference."""
     wide = np.asarray(values, np.float64)
     spread = float(wide.std()) if len(wide) else 0.0
@@ -528,7 +499,7 @@ def scale(values: npt.NDArray[np.floating]) -> Floats:
     return (wide - wide.mean()) / spread if spread > 1e-6 else np.zeros(len(wide))
 
 
-def _best_matches(index: ChatIndex, question: EncodedTexts) -> Floats:
+def _best_matches(index: ChatIndex, question: EncodedTexts) -> Array:
     """The weighted mean over the question's tokens of their best match in each message."""
     assert index.encoded is not None
     token_vectors = question.tokens.astype(np.float32) / np.float32(127)
@@ -538,7 +509,7 @@ def _best_matches(index: ChatIndex, question: EncodedTexts) -> Floats:
     return index.of_messages((question.weights / question.weights.sum()) @ best)
 
 
-def _on_days(index: ChatIndex, asked: SearchedQuestion) -> Floats:
+def _on_days(index: ChatIndex, asked: SearchedQuestion) -> Array:
     """1 on a day that the question names, falling to 0 over a week after it."""
     total = np.zeros(len(index.ids))
     for first, last in asked.days:

@@ -19,7 +19,6 @@ import hashlib
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from realtalk.errors import RealtalkError
@@ -178,11 +177,9 @@ def _flaw(text: str) -> str:
 
 
 # The columns of judgements.parquet.
-JUDGEMENT: Mapping[str, Any] = MappingProxyType(
-    {
-        **dict.fromkeys(JUDGED_KEY, str),
-        "right": float,
-        **dict.fromkeys(("unscored", "of", "base_url"), str),
-        **dict.fromkeys(COUNTS, int),
-    }
-)
+JUDGEMENT: Mapping[str, Any] = {
+    **dict.fromkeys(JUDGED_KEY, str),
+    "right": float,
+    **dict.fromkeys(("unscored", "of", "base_url"), str),
+    **dict.fromkeys(COUNTS, int),
+}

@@ -31,10 +31,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.chat import Chat, Question, Session
 from realtalk.ei.judge import strip_fence, unreadable
@@ -51,8 +50,10 @@ from realtalk.memory.showing import (
     one_line,
     session_text,
 )
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError, at_least
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError
+from realtalk.metrics.statistics import Array
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
+from realtalk.registry import at_least
 
 _VERSION = "1"
 _REMINDERS = (
@@ -62,8 +63,7 @@ _REMINDERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """A fact from a session and the messages that say it."""
 
     session: int
@@ -254,7 +254,7 @@ class BuiltNotes:
             tells=not self._memory.messages,
         )
 
-    def scores(self, question: Question) -> npt.NDArray[np.float64]:
+    def scores(self, question: Question) -> Array:
         """How well each note fits, from 0 to 1: by the question's words, or by those of notes
         that fit it."""
         text = with_aliases(self._costs.chat, question.text)
@@ -271,6 +271,6 @@ class BuiltNotes:
         return scores
 
 
-def _scale(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _scale(scores: Array) -> Array:
     most = float(scores.max(initial=0.0))
     return scores / most if most > 0 else scores

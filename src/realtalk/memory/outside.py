@@ -82,7 +82,8 @@ from realtalk.memory.showing import (
     one_line,
     session_text,
 )
-from realtalk.memory.values import Budget, Context, at_least, choice, own_code
+from realtalk.memory.values import Budget, Context, own_code
+from realtalk.registry import at_least, known_name
 
 _UNDATED = "[no date]"
 
@@ -278,7 +279,7 @@ def retriever_memory(factory: str | Factory, *, per: Per = "message") -> Outside
     """
     if find_spec("langchain_core") is None:
         raise MissingExtraError("a LangChain retriever", "langchain")
-    choice("document", per, get_args(Per))
+    known_name("document", per, get_args(Per))
     named = factory if isinstance(factory, str) else ""
     build: Factory = load_object(factory, "factory") if isinstance(factory, str) else factory
     about = {"factory": named or getattr(factory, "__qualname__", ""), "per": per}

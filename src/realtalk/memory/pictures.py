@@ -11,6 +11,7 @@ from typing import Any
 
 from realtalk.describe.figures import style_chart
 from realtalk.evals.run import Run
+from realtalk.evals.values import Runs
 from realtalk.memory.rows import RIGHT
 from realtalk.notebook import counted
 
@@ -19,7 +20,7 @@ _WIDTH, _HEIGHT = 640, 360
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
-def draw_sweep(runs: Mapping[str, Run]) -> dict[str, Any]:
+def draw_sweep(runs: Runs) -> dict[str, Any]:
     """One chart per score that the runs have: evidence found, and the answers' F1."""
     charts = {}
     for name, title in (
@@ -33,7 +34,7 @@ def draw_sweep(runs: Mapping[str, Run]) -> dict[str, Any]:
     return charts
 
 
-def draw_words(runs: Mapping[str, Run]) -> Any:
+def draw_words(runs: Runs) -> Any:
     """The picture beside `advise`: one score of each memory, by the words that it shows."""
     name, title = ("date_f1", "Date-aware F1 of the answers")
     if not any(_answered(run) for run in runs.values()):
@@ -41,7 +42,7 @@ def draw_words(runs: Mapping[str, Run]) -> Any:
     return _chart(_points(runs, name, "words"), title, "Words")
 
 
-def advise(runs: Mapping[str, Run]) -> tuple[str, str]:
+def advise(runs: Runs) -> tuple[str, str]:
     """Which memory serves best, and how many words are enough: in counts of questions.
 
     The best is right most often over all budgets. Enough is the smallest budget that the largest
@@ -104,7 +105,7 @@ def pareto(points: Sequence[Mapping[str, Any]]) -> list[int]:
     return best
 
 
-def _points(runs: Mapping[str, Run], name: str, unit: str = "tokens") -> list[dict[str, Any]]:
+def _points(runs: Runs, name: str, unit: str = "tokens") -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     for memory, run in runs.items():
         for budget, scores in run.variants.items():

@@ -37,13 +37,8 @@ from realtalk.memory.showing import (
     one_line,
     session_text,
 )
-from realtalk.memory.values import (
-    Budget,
-    ConfiguredMemory,
-    Context,
-    Recalling,
-    choice,
-)
+from realtalk.memory.values import Budget, ConfiguredMemory, Context, Recalling
+from realtalk.registry import known_name
 
 WholeProtocol = Literal["paper", "released"]
 Unit = Literal["messages", "sessions"]
@@ -57,7 +52,7 @@ class Whole(ConfiguredMemory):
     protocol: WholeProtocol = "paper"
 
     def __post_init__(self) -> None:
-        choice("protocol", self.protocol, get_args(WholeProtocol))
+        known_name("protocol", self.protocol, get_args(WholeProtocol))
 
     def build(self, chat: Chat) -> Recalling:
         sessions = [session for session in chat.sessions if session.messages]
@@ -98,7 +93,7 @@ class Recent(ConfiguredMemory):
     unit: Unit = "messages"
 
     def __post_init__(self) -> None:
-        choice("unit", self.unit, get_args(Unit))
+        known_name("unit", self.unit, get_args(Unit))
 
     def build(self, chat: Chat) -> Recalling:
         costs = MessageCosts(chat)
@@ -119,7 +114,7 @@ def check_kinds(kinds: Sequence[str]) -> tuple[EventKind, ...]:
     """The kinds of events, each known, in the order of the glossary."""
     kinds_in_order: tuple[EventKind, ...] = get_args(EventKind)
     for kind in kinds:
-        choice("kind of event", kind, kinds_in_order)
+        known_name("kind of event", kind, kinds_in_order)
     return tuple(kind for kind in kinds_in_order if kind in kinds)
 
 

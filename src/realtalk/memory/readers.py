@@ -30,7 +30,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from realtalk.chat import Chat, Question
@@ -46,14 +45,12 @@ WORDING_VERSION = "3"
 _EARLIER = ("1", "2")
 _ANSWERING = ("context", "question")
 _JUDGING = ("question", "gold", "answer")
-_NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "answer": _ANSWERING,
-        "answer_or_abstain": _ANSWERING,
-        "judge_lenient": _JUDGING,
-        "judge_strict": _JUDGING,
-    }
-)
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "answer": _ANSWERING,
+    "answer_or_abstain": _ANSWERING,
+    "judge_lenient": _JUDGING,
+    "judge_strict": _JUDGING,
+}
 
 
 def load_wording(folder: Path | None = None) -> Prompts:

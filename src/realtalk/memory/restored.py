@@ -21,14 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from realtalk.chat import Chat, Event, Question
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
 from realtalk.memory.plain import EventLines, check_kinds
 from realtalk.memory.showing import MessageCosts, lines_then_messages
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, at_least
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
+from realtalk.metrics.statistics import Array
+from realtalk.registry import at_least
 
 
 @dataclass(kw_only=True, eq=False)
@@ -100,7 +99,7 @@ class BuiltRestored:
     def _restore(self, asked: str, order: list[int], leading: list[int]) -> Iterator[str]:
         """Message ids, the most wanted first."""
         if self._memory.sessions:
-            fitting: npt.NDArray[np.float64] = self._message_ranking.scores(asked)
+            fitting: Array = self._message_ranking.scores(asked)
             sessions = [*dict.fromkeys(self._sheet.events[at].session for at in order)]
             for number in sessions[: self._memory.sessions]:
                 places = self._costs.in_session(number)

@@ -16,11 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 import realtalk_models
 from realtalk.chat import Chat, Question
@@ -38,20 +36,19 @@ from realtalk.memory.index import (
     FUSED,
     MULTILINGUAL,
     ChatIndex,
-    Floats,
     SearchedQuestion,
     Weights,
     again,
     scores,
 )
 from realtalk.memory.showing import MessageCosts
-from realtalk.memory.values import Budget, ConfiguredMemory, Context, at_least, choice
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
+from realtalk.metrics.statistics import Array, Whole
+from realtalk.registry import at_least, known_name
 
 Way = Literal["fused", "encoder", "bm25"]
 
-_WEIGHTS: Mapping[str, Weights] = MappingProxyType(
-    {"fused": FUSED, "encoder": ENCODER, "bm25": BM25}
-)
+_WEIGHTS: Mapping[str, Weights] = {"fused": FUSED, "encoder": ENCODER, "bm25": BM25}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -82,7 +79,7 @@ class Retrieved(ConfiguredMemory):
     def __post_init__(self) -> None:
         self._known: dict[str, EncodedTexts] = {}  # of the chat before, by session
         at_least(0, window=self.window, hops=self.hops, top=self.top)
-        choice("way", self.way, get_args(Way))
+        known_name("way", self.way, get_args(Way))
         if self.way == "bm25":
             if self.hops:
                 raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
@@ -129,10 +126,10 @@ class BuiltRetrieved:
         self._costs = MessageCosts(index.chat)
         self._ids = np.array(index.ids, dtype=object)
         self._place = np.array([self._costs.place[id_] for id_ in index.ids], np.int64)
-        self._last: tuple[Question, tuple[str, ...], npt.NDArray[np.int64]] | None = None
+        self._last: tuple[Question, tuple[str, ...], Whole] | None = None
         index.prepare(with_words=memory.way != "encoder")
 
-    def scores(self, question: Question) -> Floats:
+    def scores(self, question: Question) -> Array:
         """One score per message, in the order of `index.ids`."""
         memory, index = self._memory, self.index
         searched = SearchedQuestion.of(
@@ -152,7 +149,7 @@ class BuiltRetrieved:
         """Every message, best first; of equals, the earlier one."""
         return self._order(question)[0]
 
-    def _order(self, question: Question) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+    def _order(self, question: Question) -> tuple[tuple[str, ...], Whole]:
         """The ids best first, and where each stands among the costs."""
         if self._last is None or self._last[0] != question:  # a sweep asks once per budget
             order = np.argsort(-self.scores(question), kind="stable")
@@ -165,7 +162,7 @@ class BuiltRetrieved:
         message_ids = self._costs.fit(self._with_neighbours(hits), budget)
         return self._costs.context(message_ids, ranked=ranked)
 
-    def _reach(self, places: npt.NDArray[np.int64], budget: Budget) -> int:
+    def _reach(self, places: Whole, budget: Budget) -> int:
         """How many of the ranked are looked at: as many as would fill the budget twice.
 
         Behind that, only crumbs would fit, and they are what ranks lowest.

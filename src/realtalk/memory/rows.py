@@ -34,7 +34,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Literal
 
 from realtalk.chat import Chat, Corpus, Question, unpack_extra
@@ -97,9 +96,11 @@ AUDITED_SCORES = tuple(
     replace(score, name=_AUDITED[score.name], title=_AUDITED[score.name], family=AUDITED)
     for score in _BY_GOLDS
 )
-_BETTER: Mapping[str, Literal[-1, 0, 1]] = MappingProxyType(
-    {"other@budget": 0, "misnamed@budget": -1, "misattributed": -1}
-)
+_BETTER: Mapping[str, Literal[-1, 0, 1]] = {
+    "other@budget": 0,
+    "misnamed@budget": -1,
+    "misattributed": -1,
+}
 # Who said it: Holm's correction is apart, so that no other p moves.
 _WHO = {"who said it": SHOWN_SCORES, "asked of the wrong person": ASKED_SCORES}
 SCORES = (
@@ -301,24 +302,22 @@ def _retrieval(
 
 
 # What runs of earlier versions lack.
-WHO_COLUMNS: Mapping[str, Any] = MappingProxyType(
-    {"of_another": list[str], "another": str} | dict.fromkeys((*SHOWN_SCORES, *ASKED_SCORES), float)
+WHO_COLUMNS: Mapping[str, Any] = {"of_another": list[str], "another": str} | dict.fromkeys(
+    (*SHOWN_SCORES, *ASKED_SCORES), float
 )
 # The columns of a question beyond those of every run.
-COLUMNS: Mapping[str, Any] = MappingProxyType(
-    {
-        **dict.fromkeys(("category", "question", "gold"), str),
-        **dict.fromkeys(("tokens", "words"), int),
-        **dict.fromkeys(("message_ids", "evidence", "accept"), list[str]),
-        "unresolved": int,
-        "learned": str,
-        "ranks": list[int],
-        **dict.fromkeys(("ranked", "names"), list[str]),
-        "tells": bool,
-        **dict.fromkeys(("verdict", "audit_answer", "audit_why"), str),
-        **dict.fromkeys(("audit_accept", "audit_evidence"), list[str]),
-        **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), float),
-        **WHO_COLUMNS,
-        **dict.fromkeys((f"memory_{name}" for name in COUNTS), int),
-    }
-)
+COLUMNS: Mapping[str, Any] = {
+    **dict.fromkeys(("category", "question", "gold"), str),
+    **dict.fromkeys(("tokens", "words"), int),
+    **dict.fromkeys(("message_ids", "evidence", "accept"), list[str]),
+    "unresolved": int,
+    "learned": str,
+    "ranks": list[int],
+    **dict.fromkeys(("ranked", "names"), list[str]),
+    "tells": bool,
+    **dict.fromkeys(("verdict", "audit_answer", "audit_why"), str),
+    **dict.fromkeys(("audit_accept", "audit_evidence"), list[str]),
+    **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), float),
+    **WHO_COLUMNS,
+    **dict.fromkeys((f"memory_{name}" for name in COUNTS), int),
+}

@@ -17,7 +17,7 @@ How budgets are written: `1000` or `1000t` tokens, `2000w` words, `all` for no l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -26,7 +26,6 @@ from realtalk.chat import Chat, Question
 from realtalk.encoders.tokens import count_tokens, count_words
 from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.evals.values import Cost
-from realtalk.registry import suggest
 
 _UNCOUNTED = -1
 
@@ -144,19 +143,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return ",".join(value)
     return value.__name__.lower() if isinstance(value, type) else value
-
-
-def choice(setting: str, value: str, known: Sequence[str]) -> None:
-    """Raises where the value of a setting is none of those known."""
-    if value not in known:
-        raise suggest(setting, value, list(known))
-
-
-def at_least(least: int, **settings: int) -> None:
-    """Raises where a setting is smaller."""
-    for setting, value in settings.items():
-        if value < least:
-            raise RealtalkError(f"{setting} must be {least} or more, not {value}")
 
 
 @contextmanager

@@ -29,7 +29,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
+from realtalk.metrics.statistics import (
+    RESAMPLES,
+    SEED,
+    Array,
+    Estimate,
+    percentile_interval,
+    quotient,
+)
 
 Figure: TypeAlias = Callable[[Array], Array]  # sums of the parts on the last axis → the figure
 
@@ -63,9 +70,7 @@ class Change:
 
 def ratio(sums: Array) -> Array:
     """The first sum divided by the second: a mean, where the second counts rows."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios: Array = sums[..., 0] / sums[..., 1]
-    return ratios
+    return quotient(sums[..., 0], sums[..., 1])
 
 
 def grouped_estimates(
@@ -132,10 +137,9 @@ def grouped_changes(
         difference = Estimate(second_value - first_value, *percentile_interval(after - before), n)
         relative = Estimate(None, n=n, unscored="the first side is not above 0")
         if first_value > 0:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                # A draw whose first side is at or below 0 has no share to speak of.
-                shares = np.where(before > 0, after / before - 1, np.nan)
-            relative = Estimate(second_value / first_value - 1, *percentile_interval(shares), n)
+            # A draw whose first side is at or below 0 has no share to speak of.
+            shares = percentile_interval(quotient(after, before) - 1)
+            relative = Estimate(second_value / first_value - 1, *shares, n)
         # Rows of a few groups are alike: swapping them one by one would make chance look small.
         testable = len(a) >= 2 and (whole or group_count >= FEWEST_GROUPS)
         p = _p(abs(second_value - first_value), figure, swapped) if testable else None
@@ -241,7 +245,5 @@ def _apart(unit: Counter[Hashable]) -> float:
 def _alpha(sums: Array) -> Array:
     counts = sums[..., 1:]
     total = counts.sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        expected = (total**2 - (counts**2).sum(axis=-1)) / (total - 1)
-        alpha: Array = np.where(expected > 0, 1 - sums[..., 0] / expected, np.nan)
-    return alpha
+    expected = (total**2 - (counts**2).sum(axis=-1)) / (total - 1)
+    return 1 - quotient(sums[..., 0], expected)

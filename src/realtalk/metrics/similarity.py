@@ -12,8 +12,7 @@ here with each other, not with a published BERTScore. No weights by rarity, no r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +35,7 @@ class Encoder(Protocol):
     def token_vectors(self, texts: Sequence[str]) -> list[Rows]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
+class Similar(NamedTuple):
     """Greedy token matching, and the cosine of the two texts' vectors."""
 
     precision: float

@@ -32,6 +32,8 @@ SEED = 20250218
 _AT_ONCE = 1 << 22  # numbers drawn at a time, which bounds the memory
 
 Array: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
+Truth: TypeAlias = NDArray[np.bool_]
 Interval: TypeAlias = tuple[float | None, float | None]  # None where nothing tells
 T = TypeVar("T", bound=Hashable)
 
@@ -57,6 +59,13 @@ class Estimate:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def quotient(above: Array, below: Array) -> Array:
+    """Above divided by below, not a number where there is nothing below."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts: Array = np.where(below > 0, above / below, np.nan)
+    return parts
 
 
 def percentile_interval(draws: Array) -> Interval:
@@ -246,9 +255,7 @@ def _kappas(tables: Array, weights: Array) -> Array:
     n = tables.sum(axis=(1, 2))
     expected = np.einsum("rij,rkl,il->r", tables, tables, weights, optimize=True) / n
     observed = np.einsum("rij,ij->r", tables, weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kappa: Array = np.where(expected > 0, 1 - observed / expected, np.nan)
-    return kappa
+    return 1 - quotient(observed, expected)
 
 
 def wilson(values: Sequence[float]) -> Interval:

@@ -21,13 +21,12 @@ among all rows; the bootstrap keeps those ranks, so that a draw is a sum.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from realtalk.metrics.grouped import Figure
-from realtalk.metrics.statistics import Array
+from realtalk.metrics.statistics import Array, quotient
 
 
 def confusion(truth: ArrayLike, predicted: ArrayLike) -> Array:
@@ -42,32 +41,28 @@ def confusion(truth: ArrayLike, predicted: ArrayLike) -> Array:
     return np.stack(cells, axis=-1).astype(np.float64).reshape(-1, 4)
 
 
-def _over(above: Array, below: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: Array = np.where(below > 0, above / below, np.nan)
-    return ratio
-
-
 def _accuracy(sums: Array) -> Array:
-    return _over(sums[..., 0] + sums[..., 3], sums.sum(axis=-1))
+    return quotient(sums[..., 0] + sums[..., 3], sums.sum(axis=-1))
 
 
 def _balanced_accuracy(sums: Array) -> Array:
     tp, fp, fn, tn = np.moveaxis(sums, -1, 0)
-    return (_over(tp, tp + fn) + _over(tn, tn + fp)) / 2
+    return (quotient(tp, tp + fn) + quotient(tn, tn + fp)) / 2
 
 
 def _positive_f1(sums: Array) -> Array:
     tp, fp, fn, _ = np.moveaxis(sums, -1, 0)
-    return _over(2 * tp, 2 * tp + fp + fn)
+    return quotient(2 * tp, 2 * tp + fp + fn)
 
 
 def _macro_f1(sums: Array) -> Array:
     tp, fp, fn, tn = np.moveaxis(sums, -1, 0)
     # A class that nobody has and nobody names is no class of this task.
-    both = np.stack([_over(2 * tp, 2 * tp + fp + fn), _over(2 * tn, 2 * tn + fp + fn)])
+    both = np.stack([quotient(2 * tp, 2 * tp + fp + fn), quotient(2 * tn, 2 * tn + fp + fn)])
     defined = np.isfinite(both)
-    return _over(np.where(defined, both, 0.0).sum(axis=0), defined.sum(axis=0).astype(np.float64))
+    return quotient(
+        np.where(defined, both, 0.0).sum(axis=0), defined.sum(axis=0).astype(np.float64)
+    )
 
 
 def _mcc(sums: Array) -> Array:
@@ -75,18 +70,16 @@ def _mcc(sums: Array) -> Array:
     spread = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     # "Always yes" tells nothing about the truth: 0, as scikit-learn has it, where the truth varies.
     one_sided = ((tp + fp) * (tn + fn) == 0) & ((tp + fn) * (tn + fp) > 0)
-    return np.where(one_sided, 0.0, _over(tp * tn - fp * fn, np.sqrt(spread)))
+    return np.where(one_sided, 0.0, quotient(tp * tn - fp * fn, np.sqrt(spread)))
 
 
-CLASSIFICATION: Mapping[str, Figure] = MappingProxyType(
-    {
-        "accuracy": _accuracy,
-        "balanced_accuracy": _balanced_accuracy,
-        "positive_f1": _positive_f1,
-        "macro_f1": _macro_f1,
-        "mcc": _mcc,
-    }
-)
+CLASSIFICATION: Mapping[str, Figure] = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+    "positive_f1": _positive_f1,
+    "macro_f1": _macro_f1,
+    "mcc": _mcc,
+}
 
 
 _N, _SQUARE, _ABS, _LOG_SQUARE, _LOG_ABS = range(5)  # of what is summed; then the ranks
@@ -139,17 +132,13 @@ def _correlation(sums: Array) -> Array:
     x_spread, y_spread = xx - x**2 / n, yy - y**2 / n
     together = xy - x * y / n
     varies = np.minimum(x_spread, y_spread) > _TINY * n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correlation: Array = np.where(varies, together / np.sqrt(x_spread * y_spread), np.nan)
-    return correlation
+    return quotient(together, np.sqrt(np.where(varies, x_spread * y_spread, 0.0)))
 
 
-REGRESSION: Mapping[str, Figure] = MappingProxyType(
-    {
-        "rmse": _root(_SQUARE),
-        "mae": _mean(_ABS),
-        "rmse_log": _root(_LOG_SQUARE),
-        "mae_log": _mean(_LOG_ABS),
-        "spearman": _correlation,
-    }
-)
+REGRESSION: Mapping[str, Figure] = {
+    "rmse": _root(_SQUARE),
+    "mae": _mean(_ABS),
+    "rmse_log": _root(_LOG_SQUARE),
+    "mae_log": _mean(_LOG_ABS),
+    "spearman": _correlation,
+}

@@ -27,16 +27,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.text.words import words_and_emoji
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(NamedTuple):
     """ROUGE F1 of single words and of the longest common subsequence."""
 
     rouge_1: float

@@ -25,9 +25,8 @@ to what the speaker wrote elsewhere, or to both.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,7 +40,7 @@ from realtalk.metrics.statistics import SEED, Estimate, wilson
 from realtalk.persona.lineups import Lineup
 from realtalk.persona.simulators import gist, refuse_empty
 from realtalk.persona.values import Learning, PersonaTask, Settings
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 AUTHORSHIP_VERSION = "1"
 _FOLDS = 5
@@ -95,8 +94,7 @@ class WhoWroteIt:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(NamedTuple):
     """A judge for one speaker, and what real turns get from it. No judge: too little to learn."""
 
     judge: WhoWroteIt | None
@@ -202,8 +200,7 @@ class ByMeaningNear(PlainSolver):
     name = "nearness"
 
     def __init__(self, *, to: str = "both", encoder: Encoder | None = None) -> None:
-        if to not in _TO:
-            raise suggest("side to be near to", to, list(_TO))
+        known_name("side to be near to", to, _TO)
         self._to = to
         self._encoder = encoder or shipped_encoder()
         self._texts: list[str] = []

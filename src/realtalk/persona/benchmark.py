@@ -28,13 +28,25 @@ from realtalk.evals.estimating import average, paired_lines
 from realtalk.evals.rescoring import RescoringReport, rescore
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure
-from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
+from realtalk.evals.values import (
+    Answer,
+    Benchmark,
+    Fact,
+    Pairs,
+    Reference,
+    Row,
+    Runs,
+    Sample,
+    Score,
+    Stage,
+)
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, published_choice, published_speaker
 from realtalk.persona.scoring import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE, TurnScorer
 from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask, PersonaTurn, TurnPrompt
+from realtalk.registry import at_least
 
 KIND = "persona simulation"
 READING = (
@@ -92,8 +104,7 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
     ) -> None:
         if not tasks:
             raise RealtalkError("nobody to simulate", where=corpus.name)
-        if limit is not None and limit < 1:
-            raise RealtalkError(f"the limit must be 1 or more, not {limit}")
+        at_least(1, **{"the limit": limit})
         self._tasks = {task.speaker: replace(task, turns=task.turns[:limit]) for task in tasks}
         self._scorer = scorer or TurnScorer(corpus)
         self._limit = limit
@@ -191,7 +202,7 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
         return language_notes(languages_of(run))
 
     @classmethod
-    def references(cls, runs: Mapping[str, Run]) -> Iterator[Reference]:
+    def references(cls, runs: Runs) -> Iterator[Reference]:
         """What the person and their partner really wrote; and the paper's rows."""
         facts = next(iter(runs.values())).facts
         kappas = dict.fromkeys(cls.chance, "0.00")
@@ -233,9 +244,7 @@ class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
         return {"languages": languages_json(languages_of(run)), "speakers": list(run.facts)}
 
     @classmethod
-    def comparison_facts(
-        cls, first: Run, second: Run, pairs: Sequence[tuple[Row, Row]]
-    ) -> dict[str, Any]:
+    def comparison_facts(cls, first: Run, second: Run, pairs: Pairs) -> dict[str, Any]:
         """For how many speakers the second side is better, and who gains over the six EI scores.
 
         A gain is in standard deviations of the first side's scores.
@@ -300,15 +309,14 @@ def _measured_apart(*runs: Run) -> list[str]:
     return lines
 
 
-def _of_speakers(pairs: Sequence[tuple[Row, Row]], score: Score) -> tuple[dict[str, float], float]:
+def _of_speakers(pairs: Pairs, score: Score) -> tuple[dict[str, float], float]:
     """What changes for each speaker, and how far single turns of the first side spread."""
     assert score.parts is not None
-    before, after = [first for first, _ in pairs], [second for _, second in pairs]
-    before_lines, after_lines, groups = paired_lines(before, after, score.parts)
+    before, after, groups = paired_lines(pairs, score.parts)
     changes: dict[str, float] = {}
-    for who, line in zip(groups, after_lines - before_lines, strict=True):
+    for who, line in zip(groups, after - before, strict=True):
         changes[who] = changes.get(who, 0.0) + float(line[0])
-    spread = float(np.std(before_lines[:, 0] / before_lines[:, 1])) if len(before_lines) else 0.0
+    spread = float(np.std(before[:, 0] / before[:, 1])) if len(before) else 0.0
     return changes, spread
 
 

@@ -15,34 +15,22 @@ are fetched, texts stay in this process. Without such a model the shipped encode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realtalk.ei.hub import BATCH_TOKENS, batches, find, load_errors, longest, settle
+from realtalk.ei.hub import BATCH_TOKENS, find, load_errors, longest, settle
+from realtalk.encoders.train_extra import batches, library
 from realtalk.errors import RealtalkError
 from realtalk.files.offline import quiet
 from realtalk.files.progress import Progress, silent
-from realtalk.persona.pretrained import library
+from realtalk.text.wordlists import data_text
 
 _ROLE = "BERTScore"
 _AT_ONCE = 256  # pairs whose token vectors are held
 # Their tokens know whether a space comes before; a text begins as if one did.
 _SPACED = ("roberta", "bart", "gpt2", "deberta")
-# The layer of each model that agreed best with people in the first implementation's tests.
-LAYERS = {
-    "roberta-large": 17,
-    "roberta-base": 10,
-    "roberta-large-mnli": 19,
-    "distilroberta-base": 5,
-    "bert-base-uncased": 9,
-    "bert-large-uncased": 18,
-    "bert-base-multilingual-cased": 9,
-    "distilbert-base-uncased": 5,
-    "xlm-roberta-base": 9,
-    "xlm-roberta-large": 17,
-    "deberta-large-mnli": 18,
-    "deberta-xlarge-mnli": 40,
-}
+LAYERS: Mapping[str, int] = tomllib.loads(data_text("realtalk.persona", "layers.toml"))
 
 
 class BertScore:

@@ -31,7 +31,7 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.chat import Corpus, turns
 from realtalk.errors import RealtalkError
@@ -61,8 +61,7 @@ class Persona:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(NamedTuple):
     """Everybody who may be drawn, and everything that may happen, told to whom it happens."""
 
     personas: tuple[Persona, ...]
@@ -166,8 +165,7 @@ class ChatPace:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedTurn:
+class PlannedTurn(NamedTuple):
     """Who writes when; one message, and another one after each of the pauses."""
 
     session: int

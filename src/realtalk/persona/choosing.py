@@ -24,7 +24,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -36,18 +36,17 @@ from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import Array, Estimate
+from realtalk.text.wordlists import data_text
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedRow:
+class PublishedRow(NamedTuple):
     """One line of Table 2."""
 
     mean: Mapping[str, float]
     sd: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedSpeaker:
+class PublishedSpeaker(NamedTuple):
     """A speaker's lines of Table 8; a chat is named by its two speakers."""
 
     speaker: str
@@ -58,7 +57,7 @@ class PublishedSpeaker:
     tuned: Mapping[str, float]
 
 
-_FILE = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
+_FILE = tomllib.loads(data_text("realtalk.persona", "published.toml"))
 TABLE_2 = {title: PublishedRow(**row) for title, row in _FILE["table_2"].items()}
 TABLE_8 = tuple(PublishedSpeaker(**row) for row in _FILE["table_8"])
 PUBLISHED_SCORES = tuple(TABLE_8[0].tuned)

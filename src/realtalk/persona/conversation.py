@@ -28,11 +28,11 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, cycle, pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from realtalk.chat import (
     MARK,
@@ -70,8 +70,7 @@ _SILENT = 5  # turns in a row without an answer, after which something is wrong
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """Who writes: an invented person, or one who is learned from (no role)."""
 
     name: str

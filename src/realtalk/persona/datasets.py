@@ -28,7 +28,7 @@ from realtalk.ei.labels import turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.files.json_objects import write_objects
 from realtalk.persona.turns import named_speaker
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 TuningRow: TypeAlias = dict[str, Any]
 Exchange: TypeAlias = tuple[str, str]  # what the others said, and what the speaker replied
@@ -91,8 +91,7 @@ def build_tuning_set(
 
     A row holds at most so many `exchanges`: by default a whole session, of alpaca a single one.
     """
-    if form not in FORMS:
-        raise suggest("form of a dataset", form, list(FORMS))
+    known_name("form of a dataset", form, FORMS)
     if exchanges is not None and exchanges < 1:
         raise RealtalkError(f"a row must hold 1 or more exchanges, not {exchanges}")
     speaker = named_speaker(corpus, speaker)

@@ -27,8 +27,9 @@ import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
+from realtalk.encoders.train_extra import batches
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.pretrained import PretrainedModel, library, quiet
@@ -134,16 +135,14 @@ class Sampling:
                 raise RealtalkError(f"{name} must be {what}, not {getattr(self, name)}")
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedPrompt:
+class EncodedPrompt(NamedTuple):
     """A prompt as token ids."""
 
     id: str
     ids: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedReply:
+class GeneratedReply(NamedTuple):
     """The reply's token ids without the end of turn; `ended` is False where it was cut off."""
 
     id: str
@@ -172,7 +171,8 @@ def generate(
                 f"a prompt of {len(prompt.ids):,} tokens, where 1 to {room:,} fit", where=prompt.id
             )
     longest = [len(prompt.ids) + sampling.max_new_tokens for prompt in prompts]
-    waiting = _batches(longest, batch_tokens or _BATCH_TOKENS[base.device])[::-1]
+    most = batch_tokens or _BATCH_TOKENS[base.device]
+    waiting = [*batches(longest, most, texts=len(prompts))][::-1]
     replies: dict[int, GeneratedReply] = {}
     while waiting:
         places = waiting.pop()
@@ -193,18 +193,6 @@ def generate(
         replies |= dict(zip(places, batch_replies, strict=True))
         progress(len(replies), len(prompts), "writing")
     return [replies[place] for place in range(len(prompts))]
-
-
-def _batches(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Places of similar length together; a batch with its padding is at most `most` tokens."""
-    batches: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lambda place: (-lengths[place], place)):
-        # The first of a batch is its longest, and so its width.
-        if batches and lengths[batches[-1][0]] * (len(batches[-1]) + 1) <= most:
-            batches[-1].append(place)
-        else:
-            batches.append([place])
-    return batches
 
 
 def _batch(

@@ -31,7 +31,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, islice
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,9 @@ from realtalk.evals.values import (
     Benchmark,
     Fact,
     Lines,
+    Pairs,
     Row,
+    Runs,
     Sample,
     Score,
     Stage,
@@ -68,7 +69,7 @@ from realtalk.persona.lineups import (
 )
 from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask
-from realtalk.registry import suggest
+from realtalk.registry import at_least, suggest
 
 GUESSES = "who wrote it"
 PEOPLE = "people"  # the solver of a run that the studio keeps
@@ -95,19 +96,17 @@ GUESS_SCORES: tuple[Score, ...] = (
     ),
 )
 # The columns of a guess beyond those of every run; null is unscored.
-GUESS_COLUMNS: Mapping[str, Any] = MappingProxyType(
-    {
-        "chat": str,
-        "session": int,
-        **dict.fromkeys(("replies", "origins", "writers"), list[str]),
-        **dict.fromkeys(("truth", "picked", "writer"), str),
-        "chance": float,
-        **{score.name: float for score in GUESS_SCORES},
-        "judge": str,
-        "knows": bool,  # whether a person who judges knows the chat
-        "at": str,
-    }
-)
+GUESS_COLUMNS: Mapping[str, Any] = {
+    "chat": str,
+    "session": int,
+    **dict.fromkeys(("replies", "origins", "writers"), list[str]),
+    **dict.fromkeys(("truth", "picked", "writer"), str),
+    "chance": float,
+    **{score.name: float for score in GUESS_SCORES},
+    "judge": str,
+    "knows": bool,  # whether a person who judges knows the chat
+    "at": str,
+}
 READING = (
     "Accuracy is how often the real reply is found, with 95 % intervals that draw whole speakers "
     "(of fewer than five their turns); strict: an answer that cannot be read is wrong. Took "
@@ -148,8 +147,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         seed: int = 0,
         limit: int | None = None,
     ) -> None:
-        if limit is not None and limit < 1:
-            raise RealtalkError(f"the limit must be 1 or more, not {limit}")
+        at_least(1, **{"the limit": limit})
         self._tasks = {task.speaker: task for task in tasks}
         self._limit = limit
         self._replies = replies_record(1 + len(FOUR), simulated or {}, seed)
@@ -236,7 +234,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         return [f"replies beside the real one: {', '.join(parts)}{without}"]
 
     @classmethod
-    def tables(cls, runs: Mapping[str, Run]) -> dict[str, Lines]:
+    def tables(cls, runs: Runs) -> dict[str, Lines]:
         """What people took for real, judge by judge, and how far they agree."""
         return {
             f"{name}: {title}": lines
@@ -254,7 +252,7 @@ class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
         cls,
         first: Run,
         second: Run,
-        pairs: Sequence[tuple[Row, Row]],  # noqa: ARG003
+        pairs: Pairs,  # noqa: ARG003
     ) -> dict[str, Any]:
         if first.settings["replies"] == second.settings["replies"]:
             return {}

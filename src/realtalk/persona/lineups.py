@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from realtalk.chat import Chat, Corpus, is_nobody
 from realtalk.ei.labels import TurnInput, turn_inputs
@@ -49,8 +49,7 @@ class Lineup:
     replies: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LineupReply:
+class LineupReply(NamedTuple):
     """One of the replies. `writer` is a person's or a simulator's name."""
 
     text: str

@@ -15,12 +15,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, replace
-from importlib import import_module
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.encoders import train_extra
+from realtalk.errors import RealtalkError
 from realtalk.files.offline import no_hub
 from realtalk.files.offline import quiet as quietly
 from realtalk.files.progress import Progress, silent
@@ -42,12 +43,7 @@ class PretrainedModel:
     window: int
 
 
-def library(name: str, what: str = "training and running models in this process") -> Any:
-    """An import that names the extra where it is missing, and what needs it."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(what, "train") from error
+library = partial(train_extra.library, what="training and running models in this process")
 
 
 def settle(device: str = "auto") -> tuple[str, str]:
@@ -55,10 +51,7 @@ def settle(device: str = "auto") -> tuple[str, str]:
     torch = library("torch")
     if device not in ("auto", "cpu", "cuda"):
         raise RealtalkError(f"unknown device '{device}'", fix="known: auto, cpu, cuda")
-    has_gpu = bool(torch.cuda.is_available())
-    if device == "cuda" and not has_gpu:
-        raise RealtalkError("no CUDA device can be used", fix="pass the device cpu or auto")
-    where = device if device != "auto" else ("cuda" if has_gpu else "cpu")
+    where = train_extra.present_device(torch, device)
     return where, "bf16" if where == "cuda" and torch.cuda.is_bf16_supported() else "fp32"
 
 

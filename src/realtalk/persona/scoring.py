@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -103,7 +102,7 @@ _OF_TURNS = (
     _turns("taken_for", "taken for the speaker", "beyond"),
     _turns("length_ratio", "length ratio", "beyond", 0),
 )
-SCORES: Mapping[str, Score] = MappingProxyType({score.name: score for score in _OF_TURNS})
+SCORES: Mapping[str, Score] = {score.name: score for score in _OF_TURNS}
 
 
 def label_score(name: str, rows: Sequence[Row], *, interval: bool = True) -> Estimate:
@@ -140,10 +139,9 @@ def _whole(name: str, measure: str, title: str, better: Literal[-1, 1]) -> Score
     )
 
 
-WHOLE: Mapping[str, Score] = MappingProxyType(
-    {name: _whole(name, measure, f"{measure} kappa", 1) for name, measure in _KAPPAS.items()}
-    | {name: _whole(name, of, f"{of} JS (bits)", -1) for name, of in _DISTANCES.items()}
-)
+WHOLE: Mapping[str, Score] = {
+    name: _whole(name, measure, f"{measure} kappa", 1) for name, measure in _KAPPAS.items()
+} | {name: _whole(name, of, f"{of} JS (bits)", -1) for name, of in _DISTANCES.items()}
 
 
 _LABELS: Mapping[str, Any] = {
@@ -152,17 +150,15 @@ _LABELS: Mapping[str, Any] = {
     **dict.fromkeys(DIFFERENCES, float),
 }
 # The columns of a turn beyond those of every run; null is unscored, `left_out` says why.
-COLUMNS: Mapping[str, Any] = MappingProxyType(
-    {
-        "chat": str,
-        "session": int,
-        "truth": str,
-        **dict.fromkeys(SCORES, float),
-        "looks_like": float,  # what the judge of authorship gives, 0..1
-        **{f"{name}_truth": kind for name, kind in _LABELS.items()},
-        **{f"{name}_simulated": kind for name, kind in _LABELS.items()},
-    }
-)
+COLUMNS: Mapping[str, Any] = {
+    "chat": str,
+    "session": int,
+    "truth": str,
+    **dict.fromkeys(SCORES, float),
+    "looks_like": float,  # what the judge of authorship gives, 0..1
+    **{f"{name}_truth": kind for name, kind in _LABELS.items()},
+    **{f"{name}_simulated": kind for name, kind in _LABELS.items()},
+}
 
 SCORING_VERSION = "1"
 

@@ -29,7 +29,7 @@ from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import cosines, shipped_encoder
 from realtalk.persona.values import Learning, Settings, TurnPrompt
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.text.words import words_and_emoji
 
 _WAYS = ("encoder", "words")
@@ -42,8 +42,7 @@ class Nearness:
     """A way of telling what is near: by meaning, or by words in common."""
 
     def __init__(self, way: str = "encoder") -> None:
-        if way not in _WAYS:
-            raise suggest("way of finding the nearest", way, list(_WAYS))
+        known_name("way of finding the nearest", way, _WAYS)
         self._encoder = shipped_encoder() if way == "encoder" else None
         self.version = f"encoder {self._encoder.version}" if self._encoder else "words 1"
 

@@ -35,10 +35,10 @@ from realtalk.chat import Corpus
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller
 from realtalk.ei.speakers import speakers
-from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent, within
 from realtalk.persona.simulators import Nearness, gist, refuse_empty
 from realtalk.persona.values import Learning, PersonaTurn, TurnPrompt
+from realtalk.registry import at_least
 from realtalk.text.terms import english_terms
 from realtalk.text.words import words_and_emoji
 
@@ -240,8 +240,5 @@ class Guide:
 
 def example_count(style: bool, examples: int | None) -> int:
     """How many of the speaker's own turns a prompt shows: None is five beside a style."""
-    if examples is None:
-        return EXAMPLES if style else 0
-    if examples < 0:
-        raise RealtalkError(f"examples must be 0 or more, not {examples}")
-    return examples
+    at_least(0, examples=examples)
+    return (EXAMPLES if style else 0) if examples is None else examples

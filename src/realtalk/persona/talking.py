@@ -37,7 +37,7 @@ from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import is_stored, load, store
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
 from realtalk.persona.values import Simulator, TurnPrompt
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 # What each answer says of the person.
 MEANINGS = {
@@ -138,9 +138,7 @@ def chat_of(corpus: Corpus, speaker: str, chat: str | None = None) -> Chat:
     if chat is None:
         raise RealtalkError(f"{speaker} wrote nothing", where=corpus.name)
     by_id = {other.id: other for other in own}
-    if chat not in by_id:
-        raise suggest(f"chat of {speaker}", chat, list(by_id))
-    return by_id[chat]
+    return by_id[known_name(f"chat of {speaker}", chat, by_id)]
 
 
 def partner_of(chat: Chat, speaker: str, partner: str | None = None) -> str:

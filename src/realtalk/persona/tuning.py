@@ -30,6 +30,7 @@ from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import private_folder, refuse_strangers, write_bytes, write_text
 from realtalk.persona.generation import TrainingExample
 from realtalk.persona.pretrained import PretrainedModel, library, quiet
+from realtalk.registry import at_least
 
 ADAPTER, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # peft's names
 SETTINGS, STATE = "settings.json", "trainer_state.json"
@@ -56,10 +57,9 @@ class TuneSettings:
     checkpoint_every: int = 20  # updates
 
     def __post_init__(self) -> None:
-        least = {"epochs": 1, "per_update": 1, "rank": 1, "alpha": 1, "patience": 1}
-        for name, smallest in {**least, "checkpoint_every": 1, "batch_tokens": 0}.items():
-            if (number := getattr(self, name)) < smallest:
-                raise RealtalkError(f"{name} must be {smallest} or more, not {number}")
+        counts = ("epochs", "per_update", "rank", "alpha", "patience", "checkpoint_every")
+        at_least(1, **{name: getattr(self, name) for name in counts})
+        at_least(0, batch_tokens=self.batch_tokens)
         if not self.learning_rate > 0:
             raise RealtalkError(f"learning_rate must be above 0, not {self.learning_rate}")
 

@@ -37,7 +37,7 @@ from realtalk.persona.values import (
     Settings,
     TurnPrompt,
 )
-from realtalk.registry import suggest
+from realtalk.registry import known_name, suggest
 
 CONTEXT_SESSIONS = 3
 CONTEXT_TOKENS = 1500
@@ -55,8 +55,7 @@ def choices_of(
     progress: Progress = silent,
 ) -> list[Choice]:
     """Which chats are learned from and tested on; `labels` saves labelling the corpus again."""
-    if choice not in CHOICES:
-        raise suggest("choice of chats", choice, list(CHOICES))
+    known_name("choice of chats", choice, CHOICES)
     _refuse_single_chats(corpus, speaker)
     if labels is None:
         total = sum(len(chat.turns) for chat in corpus.chats)

@@ -24,11 +24,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from realtalk.errors import RealtalkError
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.prompts import strip_quotes
 from realtalk.evals.values import Answer
 from realtalk.models.asking import ModelConfig
+from realtalk.registry import at_least
 from realtalk.threads.predictors import Value
 from realtalk.threads.prompting import load_prompts, prompt
 from realtalk.threads.values import TASKS, Case, Task
@@ -59,8 +59,7 @@ class LlmPredictor(LanguageModel[Case, Value]):
         seed: int = 0,
         cache: Path | None = None,
     ) -> None:
-        if budget < 1:
-            raise RealtalkError(f"the budget must be 1 or more, not {budget}")
+        at_least(1, **{"the budget": budget})
         options: dict[str, Any] = {"connections": connections, "rate": rate, "seed": seed}
         config = ModelConfig(model, cache, base_url, max_tokens=max_tokens, **options)
         super().__init__(config, load_prompts(prompts))

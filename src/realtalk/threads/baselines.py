@@ -23,19 +23,17 @@ learning from the rest; then everything is learned once more from the whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.similarity import cosines
-from realtalk.metrics.statistics import Array
+from realtalk.metrics.similarity import Rows, cosines
+from realtalk.metrics.statistics import Array, Truth
 from realtalk.metrics.sums import CLASSIFICATION, confusion, signed_exp, signed_log
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.threads.features import Outcomes, counts, texts
 from realtalk.threads.predictors import Value
 from realtalk.threads.values import TASKS, Case, Part, Task
@@ -112,8 +110,7 @@ class Mean(Baseline):
     tasks: tuple[Task, ...] = ("sentiment", "impact")
 
     def __init__(self, *, scale: str = "log") -> None:
-        if scale not in _SCALES:
-            raise suggest("scale", scale, list(_SCALES))
+        known_name("scale", scale, _SCALES)
         self._scale = scale
 
     @property
@@ -195,9 +192,6 @@ def _outcome(sample: Case, score: float) -> Answer[Value]:
     return Answer(score > 0 if sample.task == "sentiment" else float(score))
 
 
-Rows: TypeAlias = npt.NDArray[np.float32]
-Truth: TypeAlias = npt.NDArray[np.bool_]
-
 _HELD = 0.2  # the latest share of the train part, which chooses
 _ALPHAS = (10.0, 100.0, 1e3, 1e4, 1e5)  # of the ridge
 _INVERSE = (0.001, 0.01, 0.1)  # of the logistic regression: its C
@@ -205,8 +199,7 @@ _FEWEST = 20  # solved samples to learn from
 _CUTS = 199  # thresholds that are tried
 
 
-@dataclass(frozen=True)
-class _FittedModel:
+class _FittedModel(NamedTuple):
     """A fitted model with what its inputs are measured by."""
 
     model: Any

@@ -23,7 +23,18 @@ from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rescoring import RescoringReport, keeps_scores, rescore
 from realtalk.evals.run import Run
-from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
+from realtalk.evals.values import (
+    Answer,
+    Benchmark,
+    Fact,
+    Pairs,
+    Reference,
+    Row,
+    Runs,
+    Sample,
+    Score,
+    Stage,
+)
 from realtalk.files.progress import Progress, silent
 from realtalk.threads.pictures import draw_runs
 from realtalk.threads.predictors import Predictor, Value, hide_truth
@@ -238,7 +249,7 @@ class ThreadTask(Benchmark[Case, Target, Value]):
         return [*notes, *run.settings.get("notes", ())]
 
     @classmethod
-    def references(cls, runs: Mapping[str, Run]) -> Iterator[Reference]:
+    def references(cls, runs: Runs) -> Iterator[Reference]:
         """The paper's rows, which are of other data."""
         scores = scores_of(task_of(next(iter(runs.values()))))
         for model, settings in TABLE.items():
@@ -248,7 +259,7 @@ class ThreadTask(Benchmark[Case, Target, Value]):
                 yield Reference(f"paper: {model}", cells, setting)
 
     @classmethod
-    def charts(cls, runs: Mapping[str, Run]) -> dict[str, Any]:
+    def charts(cls, runs: Runs) -> dict[str, Any]:
         return draw_runs(list(runs.values()))
 
     @classmethod
@@ -268,7 +279,7 @@ class ThreadTask(Benchmark[Case, Target, Value]):
         cls,
         first: Run,
         second: Run,  # noqa: ARG003
-        pairs: Sequence[tuple[Row, Row]],
+        pairs: Pairs,
     ) -> dict[str, Any]:
         """The paper's relative gain beside ours, where these are its settings."""
         settings = {tuple(row["variant"] for row in pair) for pair in pairs}

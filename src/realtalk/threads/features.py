@@ -1,6 +1,6 @@
 """A sample → numbers that a regression can use, from what the sample shows and nothing else.
 
-    counts(sample, known)    → float64 [len(COUNTS)]: words, questions, …, minutes since the parent
+    counts(sample, known)    → float64 [31]: words, questions, …, minutes since the parent
     texts(sample)            → ("phew", "the reply that it answers", "the post's title")
 
 Counts are of the reply's own text, of the conversation where it is shown, and of the person whose
@@ -24,10 +24,10 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ from realtalk.threads.predictors import person_shown
 from realtalk.threads.values import Case, ShownEntry
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A reply and its score."""
 
     time: datetime
@@ -92,39 +91,6 @@ class Outcomes:
         return outcomes[: bisect_left(outcomes, sample.target.time, key=attrgetter("time"))]
 
 
-COUNTS = (
-    "words",
-    "questions",
-    "exclamations",
-    "links",
-    "capitals",
-    "quotes",
-    "lines",
-    "thanks",
-    "has_text",
-    "depth",
-    "answers_post",
-    "own_post",
-    "own_before",
-    "answers_self",
-    "minutes_since_parent",
-    "minutes_since_post",
-    "parent_words",
-    "post_words",
-    "voices",
-    "parent_score",
-    "parent_score_known",
-    "hour_sin",
-    "hour_cos",
-    "weekend",
-    "history",
-    "history_words",
-    "earlier",
-    "earlier_log",
-    "earlier_positive",
-    "last_log",
-    "hint",
-)
 _LINK = re.compile(r"https?://|www\.|\[[^\]]*\]\(")
 _QUOTE = re.compile(r"^\s*(?:>|&gt;)", re.MULTILINE)
 _THANKS = re.compile(r"\b(?:thanks?|thank you|thx|ty)\b", re.IGNORECASE)
@@ -145,7 +111,13 @@ def _first_words(text: str) -> str:
 
 
 def counts(sample: Case, known: Outcomes) -> Array:
-    """The counts in the order of COUNTS."""
+    """The counts, in this order:
+
+    words questions exclamations links capitals quotes lines thanks has_text depth answers_post
+    own_post own_before answers_self minutes_since_parent minutes_since_post parent_words post_words
+    voices parent_score parent_score_known hour_sin hour_cos weekend history history_words earlier
+    earlier_log earlier_positive last_log hint
+    """
     numbers = [*_of_text(sample.text or ""), *_of_conversation(sample), *_of_moment(sample)]
     hint = {"positive": 1.0, "negative": -1.0}.get(sample.hint, 0.0)  # what a leak gives away
     return np.array([*numbers, *_of_person(sample, known), hint], dtype=np.float64)

@@ -33,14 +33,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.chat import Chat, Message, is_nobody, unpack_extra
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
+from realtalk.metrics.statistics import Array, Truth, Whole
 from realtalk.threads.values import ShownEntry
 
 
@@ -189,10 +189,6 @@ def _score(message: Message) -> float | None:
     return score if fit else None
 
 
-Whole: TypeAlias = npt.NDArray[np.int64]
-Real: TypeAlias = npt.NDArray[np.float64]
-Truth: TypeAlias = npt.NDArray[np.bool_]
-
 NO_TIME = np.iinfo(np.int64).min  # in the column of times: the source has none
 _EPOCH = datetime(1970, 1, 1)
 _TICK = timedelta(microseconds=1)
@@ -223,7 +219,7 @@ class Forest:
     author: Whole  # -1 for nobody
     time: Whole
     page: Whole  # where a row stands depth-first: each comment before its answers
-    score: Real  # nan where unknown
+    score: Array  # nan where unknown
     gone: Truth  # deleted, or without text
 
     @staticmethod

@@ -16,11 +16,10 @@ is of the package's own tokens; a text without spaces counts by its length as we
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
+from typing import NamedTuple
 
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
@@ -32,17 +31,15 @@ __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
 
 PROMPT_VERSION = "1"
 _SECTIONS = ("examples", "history", "conversation")
-_NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "sentiment": (*_SECTIONS, "text"),
-        "impact": (*_SECTIONS, "text", "hint"),
-        "next_text": _SECTIONS,
-        "conversation": ("entries",),
-        "history": ("entries",),
-        "examples": ("entries",),
-        "hint": ("sign",),
-    }
-)
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "sentiment": (*_SECTIONS, "text"),
+    "impact": (*_SECTIONS, "text", "hint"),
+    "next_text": _SECTIONS,
+    "conversation": ("entries",),
+    "history": ("entries",),
+    "examples": ("entries",),
+    "hint": ("sign",),
+}
 _NO_FORUM = "a forum"
 _LETTERS_A_TOKEN = 16  # no language writes that long; what counts as fewer tokens has no spaces
 _CUT = " …"
@@ -105,8 +102,7 @@ def _fill_prompt(
     return wording.fill(sample.task, text=text, hint=hint, **sections, **names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A line whose middle may be cut: a name and an answer stay whole."""
 
     head: str

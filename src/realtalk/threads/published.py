@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+from realtalk.text.wordlists import data_text
+
+_FILE = tomllib.loads(data_text("realtalk.threads", "published.toml"))
 COLUMNS: tuple[str, ...] = tuple(_FILE["columns"])
 TABLE: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     model: {

@@ -38,6 +38,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import chats_in
 from realtalk.formats.tables import Tables
+from realtalk.registry import at_least
 from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.histories import Histories
 from realtalk.threads.targets import TargetRows, choose, cut_short, next_largest
@@ -318,11 +319,11 @@ class Draw:
         """Refuse what cannot be drawn before anything is read."""
         known_task(self.task)
         for name, value in self.record.items():
-            option = name.replace("_", " ")
-            if value is not None and value < 1 and name != "seed":
-                raise RealtalkError(f"the {option} must be 1 or more, not {value}")
+            option = f"the {name.replace('_', ' ')}"
+            if name != "seed":
+                at_least(1, **{option: value})
             if value is not None and not -(2**63) <= value < 2**63:
-                raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
+                raise RealtalkError(f"{option} is too large a number", fix="64 bits are enough")
 
     @property
     def record(self) -> dict[str, int | None]:

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,17 +44,13 @@ READING = (
     "a score, and its F1 is not the same in all rows: compare our rows with each other"
 )
 # The score of a task that chance and a skewed share of answers flatter least.
-HEADLINE: Mapping[Task, str] = MappingProxyType(
-    {"sentiment": "mcc", "impact": "mae_log", "next_text": "cosine"}
-)
+HEADLINE: Mapping[Task, str] = {"sentiment": "mcc", "impact": "mae_log", "next_text": "cosine"}
 # What to look at first: no score that a constant does well on.
-HEADLINES: Mapping[Task, tuple[str, ...]] = MappingProxyType(
-    {
-        "sentiment": ("balanced_accuracy", "mcc"),
-        "impact": ("mae_log", "spearman"),
-        "next_text": ("rouge_l", "cosine"),
-    }
-)
+HEADLINES: Mapping[Task, tuple[str, ...]] = {
+    "sentiment": ("balanced_accuracy", "mcc"),
+    "impact": ("mae_log", "spearman"),
+    "next_text": ("rouge_l", "cosine"),
+}
 
 
 def _place_lines(
@@ -152,9 +147,9 @@ def _score(task: Task, name: str, title: str, published: str = "") -> Score:
 _OF_TASK: Mapping[Task, tuple[Score, ...]] = {
     task: tuple(_score(task, *described) for described in scores) for task, scores in _TASKS.items()
 }
-SCORES: Mapping[str, Score] = MappingProxyType(
-    {score.name: score for scores in _OF_TASK.values() for score in scores}
-)
+SCORES: Mapping[str, Score] = {
+    score.name: score for scores in _OF_TASK.values() for score in scores
+}
 TEXT_SCORES = tuple(score.name for score in _OF_TASK["next_text"])
 
 
@@ -164,17 +159,15 @@ def scores_of(task: Task) -> tuple[Score, ...]:
 
 
 # The columns of a prediction beyond those of every run.
-COLUMNS: Mapping[str, Any] = MappingProxyType(
-    {
-        "thread": str,
-        "domain": str,
-        "time": str,
-        "truth": float,  # the score
-        "predicted": float,  # sentiment: 1 or 0; impact: a score
-        "truth_text": str,  # next_text only
-        **dict.fromkeys(TEXT_SCORES, float),
-    }
-)
+COLUMNS: Mapping[str, Any] = {
+    "thread": str,
+    "domain": str,
+    "time": str,
+    "truth": float,  # the score
+    "predicted": float,  # sentiment: 1 or 0; impact: a score
+    "truth_text": str,  # next_text only
+    **dict.fromkeys(TEXT_SCORES, float),
+}
 
 SCORING_VERSION = "1"
 

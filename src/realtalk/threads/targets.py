@@ -22,12 +22,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from realtalk.errors import RealtalkError
-from realtalk.threads.forest import NO_TIME, Forest, Truth, Whole
+from realtalk.metrics.statistics import Truth, Whole
+from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.values import Protocol, ShownEntry, Task
 
 _PEOPLE = 3  # a thread must have more
@@ -117,8 +119,7 @@ def cut_short(conversation: tuple[ShownEntry, ...]) -> tuple[ShownEntry, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TargetRows:
+class TargetRows(NamedTuple):
     """Targets as rows of the forest, by time and key."""
 
     rows: Whole

@@ -59,15 +59,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from realtalk.errors import RealtalkError
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 Task: TypeAlias = Literal["sentiment", "impact", "next_text"]
 Setting: TypeAlias = Literal["p-conv", "p-nonconv", "np-conv", "np-nonconv"]
 Part: TypeAlias = Literal["train", "test"]
-NameT = TypeVar("NameT", bound=str)
 
 TASKS: tuple[Task, ...] = ("sentiment", "impact", "next_text")
 SETTINGS: tuple[Setting, ...] = ("p-conv", "p-nonconv", "np-conv", "np-nonconv")
@@ -88,21 +87,14 @@ LEAKS: Mapping[str, str] = {
 }
 
 
-def _find_name(kind: str, name: str, known: tuple[NameT, ...]) -> NameT:
-    """The one of this name, or an error with the nearest one."""
-    if name not in known:
-        raise suggest(kind, name, list(known))
-    return known[known.index(name)]
-
-
 def known_task(name: str) -> Task:
     """The task of this name."""
-    return _find_name("task", name, TASKS)
+    return known_name("task", name, TASKS)
 
 
 def known_setting(name: str) -> Setting:
     """The setting of this name."""
-    return _find_name("setting", name, SETTINGS)
+    return known_name("setting", name, SETTINGS)
 
 
 def outcome_in_words(task: Task, score: float | None) -> str:
@@ -143,8 +135,7 @@ class Target:
     part: Part
 
 
-@dataclass(frozen=True, slots=True)
-class SolvedExample:
+class SolvedExample(NamedTuple):
     """A solved item: somebody's earlier reply, what it answered, and what became of it."""
 
     key: str
@@ -187,9 +178,9 @@ class Protocol:
 
     def __post_init__(self) -> None:
         for leak in self.leaks:
-            _find_name("leak", leak, tuple(LEAKS))
-        _find_name("split", self.split, ("user", "global"))
-        _find_name("choice of history", self.chosen, ("recent", "near"))
+            known_name("leak", leak, LEAKS)
+        known_name("split", self.split, ("user", "global"))
+        known_name("choice of history", self.chosen, ("recent", "near"))
         if not 0 < self.test_share < 1:
             raise RealtalkError(
                 f"a test share of {self.test_share} is not between 0 and 1", where="protocol"
@@ -249,7 +240,7 @@ PROTOCOLS = {"clean": CLEAN, "released": RELEASED}
 
 def protocol(name: str = "clean", *, leaks: tuple[str, ...] = (), **settings: Any) -> Protocol:
     """A protocol by name, with further leaks and settings changed."""
-    rules = PROTOCOLS[_find_name("protocol", name, tuple(PROTOCOLS))]
+    rules = PROTOCOLS[known_name("protocol", name, PROTOCOLS)]
     on = {*rules.leaks, *leaks}
     ordered = dict.fromkeys(leak for leak in (*LEAKS, *leaks) if leak in on)
     return replace(rules, leaks=tuple(ordered), **settings)

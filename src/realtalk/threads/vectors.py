@@ -27,18 +27,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from realtalk.files.caches import VECTORS, cache_limit, keep_within
 from realtalk.files.download import cache_folder
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import private_folder, private_stream
-from realtalk.metrics.similarity import Encoder, shipped_encoder
-
-Rows: TypeAlias = npt.NDArray[np.float32]
+from realtalk.metrics.similarity import Encoder, Rows, shipped_encoder
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
 _FETCH = "SELECT vector FROM vectors WHERE text = ?"
