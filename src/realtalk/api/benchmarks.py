@@ -13,8 +13,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Engine, Model, Reading, as_path, is_path, value_object
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.options import (
+    Engine,
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_path,
+    is_path,
+    value_object,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

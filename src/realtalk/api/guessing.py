@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from realtalk.api.benchmarks import chosen_tasks
 from realtalk.api.choices import solver_of
-from realtalk.api.options import Model, Reading, as_path, is_path, value_object
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, is_path, value_object
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import named_run
 from realtalk.files.progress import Progress, silent

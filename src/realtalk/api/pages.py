@@ -17,9 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from realtalk.api.guessing import Simulated, named_runs
-from realtalk.api.options import Model, Reading, is_path, value_object
+from realtalk.api.options import (
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_reading,
+    is_path,
+    log_notes,
+    stored_place,
+    value_object,
+)
 from realtalk.api.persona import talk_room
-from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, stored_place
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.api.benchmarks import chosen_tasks
 from realtalk.api.choices import simulator_of
-from realtalk.api.options import Model, Reading, as_path, value_object
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, value_object
 from realtalk.files.progress import Progress, silent
 
 if TYPE_CHECKING:

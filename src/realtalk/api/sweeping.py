@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Reading, as_path
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.options import Readable, Reading, as_corpus, as_path
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, Trouble, silent

@@ -22,7 +22,6 @@ from realtalk.api import (
     pages,
     persona,
     runs,
-    sources,
     sweeping,
     threads,
 )
@@ -70,7 +69,7 @@ def _batch(function: Callable[..., Any]) -> Command:
 _CONSENT = {"consent": talking.ask}
 
 COMMANDS = (
-    Command("read", sources.read, showing.show_corpus, retry=talking.ask_people),
+    Command("read", chats.read, showing.show_corpus, retry=talking.ask_people),
     Command("export", chats.export, showing.show_exported),
     Command("check", chats.check, showing.show_findings),
     Command("redact", chats.redact, showing.show_redaction),
@@ -106,7 +105,7 @@ COMMANDS = (
     Command("runs failures", runs.failures, showing.show_runs),
     Command("runs share", runs.share, showing.show_value),
     Command("runs rescore", runs.rescore, showing.show_run),
-    _batch(sources.read),
+    _batch(chats.read),
     _batch(chats.check),
     _batch(chats.redact),
     _batch(pages.report),
