@@ -14,12 +14,11 @@ from realtalk.ei import FACETS
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.metrics.statistics import Estimate
-from realtalk.pages.loading import LoadedRuns, RunPlace, StoredRun, load
+from realtalk.pages.loading import LoadedRuns, RunPlace, StoredRun, WriterKind, load
 from realtalk.pages.report import highlights
 from realtalk.pages.runs import groups_of
 from realtalk.pages.speakers import compare_labels
 from realtalk.pages.values import KeyFigure
-from realtalk.pages.writers import WriterKind
 from realtalk.threads.benchmark import predictions
 from realtalk.threads.predictors import Value
 from realtalk.threads.values import Task

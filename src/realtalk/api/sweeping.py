@@ -159,13 +159,13 @@ def sweep(
 
 
 def _benchmark(name: str) -> Callable[..., Run]:
-    from realtalk.api import benchmarks, guessing
+    from realtalk.api import benchmarks, persona
 
     by_name: dict[str, Callable[..., Run]] = {
         "probe": benchmarks.probe,
         "simulate": benchmarks.simulate,
         "predict": benchmarks.predict,
-        "who_wrote_it": guessing.who_wrote_it,
+        "who_wrote_it": persona.who_wrote_it,
     }
     if name not in by_name:
         raise suggest("benchmark", name, list(by_name))

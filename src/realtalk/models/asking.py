@@ -41,9 +41,14 @@ from realtalk.files.environment import environment
 from realtalk.files.progress import Progress, Trouble, silent
 from realtalk.files.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
-from realtalk.models.attempts import generate, without_repeats
+from realtalk.models.attempts import (
+    generate,
+    leave_repeating_to_us,
+    pace_of,
+    per_minute,
+    without_repeats,
+)
 from realtalk.models.kept_answers import GuardedModel
-from realtalk.models.pacing import leave_repeating_to_us, pace_of, per_minute
 from realtalk.models.replies import (
     NO_CONNECTION,
     Failure,
@@ -92,7 +97,7 @@ class ModelConfig:
     base_url: str | None = None
     model_args: Mapping[str, Any] = field(default_factory=dict)
     connections: int = 10
-    rate: str | None = None  # requests to this server, as pacing.py reads it
+    rate: str | None = None  # requests to this server, as attempts.py reads it
     timeout: int = field(default_factory=lambda: int(_setting("REALTALK_TIMEOUT", 120)))
     retries: int = field(default_factory=lambda: int(_setting("REALTALK_RETRIES", 5)))
     wait: float = field(default_factory=lambda: _setting("REALTALK_RETRY_WAIT", 3.0))

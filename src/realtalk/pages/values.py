@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-Cell: TypeAlias = str | int | float | bool | None
+from realtalk.cells import Cell
+
 _MOST_ROWS = 400  # what a page can hold and a person look through
 
 
