@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from realtalk.api.benchmarks import chosen_tasks
 from realtalk.api.choices import simulator_of, solver_of
-from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, is_path, value_object
+from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, is_path
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import named_run
 from realtalk.files.progress import Progress, silent
@@ -264,11 +264,7 @@ def talk(
     from realtalk.persona.turns import named_speaker
     from realtalk.persona.values import make_simulator
 
-    folder = as_path(prompts)
-    model_settings = value_object(Model, model).overrides()
-    name, simulator_settings = simulator_of(
-        simulator, settings, **model_settings, style=style, prompts=folder
-    )
+    name, simulator_settings = simulator_of(simulator, settings, model, prompts, style=style)
     chats = as_corpus(corpus, reading, progress)
     who = named_speaker(chats, speaker)
     goes_on = chat_of(chats, who, chat)
@@ -302,8 +298,7 @@ def talk_room(
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)
     me = partner_of(chat_of(chats, who, options.get("chat")), who, options.get("partner"))
-    model_settings = value_object(Model, options.get("model")).overrides()
-    name, _ = simulator_of(simulator, options.get("settings"), **model_settings)
+    name, _ = simulator_of(simulator, options.get("settings"), options.get("model"))
     _ = SIMULATORS[name]  # a name that is wrong is said now, not on the page
     place = Path("talks", file_stem(who.casefold())) if out is None else Path(out)
 
@@ -460,9 +455,8 @@ def who_wrote_it(
     place = as_path(out)
     if place is not None:
         refuse_other_folder(place)
-    folder = as_path(prompts)
-    llm_settings = {**value_object(Model, model).overrides(), "prompts": folder, "seed": seed}
-    solver = make_guesser(*solver_of("guesser", guesser, "classifier", settings, llm_settings))
+    named = solver_of("guesser", guesser, "classifier", settings, model, prompts, seed=seed)
+    solver = make_guesser(*named)
     runs = named_runs(simulated)
     if runs:
         chats = as_corpus(corpus, reading, progress)
