@@ -37,9 +37,16 @@ from realtalk.api.chats import FINDING_COLUMNS, check
 from realtalk.api.options import Reading
 from realtalk.describe.combining import StatsPart, combine
 from realtalk.describe.values import CorpusStats
-from realtalk.engine.homes import home_of, record_of
-from realtalk.engine.jobs import Backend, Job, JobReport
-from realtalk.engine.running import PARTS, PARTS_KEY, run_job
+from realtalk.engine.jobs import (
+    PARTS,
+    PARTS_KEY,
+    Backend,
+    Job,
+    JobReport,
+    home_of,
+    record_of,
+    run_job,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.files.stores import Place, child, children, kind_of, name_of, place_of, read_bytes

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -69,8 +69,7 @@ class TaggedSpan:
     common: int = 0  # how often people write it as a plain word: log2 of a count
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedWords:
+class WeighedWords(NamedTuple):
     """A text's words, and what tells which of them are names."""
 
     text: str

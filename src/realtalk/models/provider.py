@@ -19,9 +19,8 @@ import atexit
 import os
 import secrets
 import threading
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspect_ai.model import GenerateConfig, ModelAPI, ModelOutput, modelapi
 from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
@@ -85,8 +84,7 @@ def local_models() -> type[ModelAPI]:
     return LocalAPI
 
 
-@dataclass(frozen=True, slots=True)
-class ServedModel:
+class ServedModel(NamedTuple):
     """Where a model answers. `context` is how many tokens fit, prompt and answer together."""
 
     url: str

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import regex
@@ -37,8 +37,7 @@ import regex
 from realtalk.ei.labels import EMOTIONS
 from realtalk.formats.tables import Tables
 from realtalk.pages.lines import MEDIA, MessageLines, message_lines
-from realtalk.pages.lookup import LookUp
-from realtalk.pages.words import PortraitWords, count_words_used, name_parts
+from realtalk.pages.words import LookUp, PortraitWords, count_words_used, name_parts
 from realtalk.text.ordinary import ordinary_words
 from realtalk.text.words import letter_words
 
@@ -56,8 +55,7 @@ _MOST_REPLIES = 4_000  # of a person
 _LONGER = ("1mo", "1q", "1y", "1000y")  # what entries are gathered over until they are few enough
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The first of many things by name, and how many more there are beside them."""
 
     names: tuple[str, ...]

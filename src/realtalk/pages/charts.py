@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 import orjson
@@ -37,8 +36,7 @@ _ID = re.compile(r"(url\(#)")
 _TIP, _BREAK = "\u241e", "\u241f"  # before what is shown at a mark, and between its lines
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """One figure with the names it is of; whoever has no value is not drawn."""
 
     title: str
@@ -46,10 +44,15 @@ class Panel:
     points: Sequence[tuple[str, Estimate]]
 
 
+def capital(text: str) -> str:
+    """The same with a capital first."""
+    return text[:1].upper() + text[1:]
+
+
 def score_panel(score: Score, points: Sequence[tuple[str, Estimate]]) -> Panel:
     """A score, with which way is better."""
     better = "less is better" if score.better < 0 else "more is better"
-    return Panel(score.title[:1].upper() + score.title[1:], better, points)
+    return Panel(capital(score.title), better, points)
 
 
 def view(chart: Any, of: str = "") -> ChartView:

@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -135,8 +135,7 @@ def _named_apart(runs: list[RunPlace]) -> list[RunPlace]:
     return renamed
 
 
-@dataclass(frozen=True)
-class CorpusRun:
+class CorpusRun(NamedTuple):
     """A stored corpus, counted."""
 
     folder: RunPlace
@@ -149,8 +148,7 @@ class CorpusRun:
         return self.stats.name
 
 
-@dataclass(frozen=True)
-class LabelsRun:
+class LabelsRun(NamedTuple):
     """Labels of one corpus, called by its name."""
 
     folder: RunPlace
@@ -171,8 +169,7 @@ class LabelsRun:
         return "turns" if rules_of(self.protocol).joined else "messages"
 
 
-@dataclass(frozen=True)
-class StoredRun:
+class StoredRun(NamedTuple):
     """A run of a benchmark."""
 
     folder: RunPlace
@@ -184,8 +181,7 @@ class StoredRun:
         return str(self.run.settings["corpus"]["name"])
 
 
-@dataclass(frozen=True)
-class LoadedRuns:
+class LoadedRuns(NamedTuple):
     """Everything that the report is made from."""
 
     corpora: tuple[CorpusRun, ...] = ()
@@ -367,8 +363,7 @@ class AuthorOverrides:
                 raise suggest("corpus or run", name, names)
 
 
-@dataclass(frozen=True, slots=True)
-class WriterKind:
+class WriterKind(NamedTuple):
     """Whether models wrote it, and by what that is known."""
 
     is_simulated: bool

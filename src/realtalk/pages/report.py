@@ -24,7 +24,7 @@ from realtalk.cells import Cell, Grid, duration
 from realtalk.ei.grades import is_usable
 from realtalk.files.progress import Progress, silent
 from realtalk.notebook import counted
-from realtalk.pages.charts import view
+from realtalk.pages.charts import capital, view
 from realtalk.pages.frame import made_with, write_page
 from realtalk.pages.loading import AuthorOverrides, LoadedRuns, load
 from realtalk.pages.runs import RunGroup, groups_of, key_figures, run_sections
@@ -64,7 +64,7 @@ class PageReport:
         return {
             "title": self.title,
             "lead": self.lead,
-            "key_figures": [asdict(figure) for figure in self.key_figures],
+            "key_figures": [figure._asdict() for figure in self.key_figures],
             "sections": [
                 {
                     "id": section.id,
@@ -129,7 +129,7 @@ def _lead(loaded: LoadedRuns) -> str:
     if not parts:
         return ""
     whole = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"{whole[0].upper()}{whole[1:]}. Every figure stands with its number and its interval."
+    return f"{capital(whole)}. Every figure stands with its number and its interval."
 
 
 def highlights(

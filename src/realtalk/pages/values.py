@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.cells import Cell
 
@@ -42,8 +42,7 @@ class TableView:
                 raise ValueError(f"{self.title}: {len(row)} cells, {len(self.headings)} headings")
 
 
-@dataclass(frozen=True, slots=True)
-class ChartView:
+class ChartView(NamedTuple):
     """A chart: a Vega-Lite specification with its data inside."""
 
     title: str
@@ -67,8 +66,7 @@ class Section:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class KeyFigure:
+class KeyFigure(NamedTuple):
     """One of the few things that matter, for the first screen: a figure and its sentence.
 
     `figure` is short ("34 %"), `range` is its interval ("95 % interval 28 … 40 %"), `says` is
