@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from realtalk.formats.opening import open_reading
-from realtalk.pages.writers import says_simulated
+from realtalk.pages.loading import says_simulated
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.turns import speaker_turns
 from refusals import refused

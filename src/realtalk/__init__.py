@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from realtalk.api import data, runs
     from realtalk.api.batch import batch
     from realtalk.api.benchmarks import compare, predict, probe, simulate
-    from realtalk.api.chats import check, export, redact, stats
+    from realtalk.api.chats import check, export, read, redact, samples, stats
     from realtalk.api.labels import label
     from realtalk.api.options import Engine, Model, Reading
     from realtalk.api.pages import mcp, report, studio
-    from realtalk.api.sources import read, samples
     from realtalk.api.sweeping import sweep
     from realtalk.chat import Chat, Corpus, Message, Question, Session, Turn
     from realtalk.ei.results import Labels
@@ -83,12 +82,11 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for an of
         {
             "realtalk.api.batch": "batch",
             "realtalk.api.benchmarks": "compare predict probe simulate",
-            "realtalk.api.chats": "check export redact stats",
+            "realtalk.api.chats": "check export read redact samples stats",
             "realtalk.cli.demo": "demo",
             "realtalk.api.labels": "label",
             "realtalk.api.options": "Engine Model Reading",
             "realtalk.api.pages": "mcp report studio",
-            "realtalk.api.sources": "read samples",
             "realtalk.api.sweeping": "sweep",
             "realtalk.chat": "Chat Corpus Message Question Session Turn",
             "realtalk.errors": "RealtalkError",

@@ -20,8 +20,7 @@ from engine_work import SECRET, heavy, no_work, shouting, tree, write_inputs
 from file_modes import open_to_others
 from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes, choose
-from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, run_job, tasks
 from realtalk.files.stores import name_of
 from refusals import refused
 from text_tables import cases
@@ -31,7 +30,7 @@ import sys
 from pathlib import Path
 from engine_work import shouting
 from realtalk.engine.engines import choose
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import run_job
 
 inputs, out, marks = map(Path, sys.argv[2:])
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import pytest
 
 from engine_work import SECRET, shouting, tree, write_inputs
 from realtalk.engine.engines import Inline
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import run_job
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra 'ray')"),
@@ -33,7 +33,7 @@ import json, os, sys
 from pathlib import Path
 from engine_work import SECRET, shouting
 from realtalk.engine.on_ray import OnRay
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import run_job
 
 def family():
     parents = {}

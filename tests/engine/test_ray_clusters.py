@@ -17,7 +17,7 @@ import pytest
 
 from engine_work import SECRET, shouting, tree, write_inputs
 from realtalk.engine.engines import Inline
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import run_job
 from text_tables import cases
 
 pytestmark = [
@@ -68,7 +68,7 @@ def end():
 _JOB = """
 from engine_work import shouting
 from realtalk.engine.on_ray import OnRay
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import run_job
 from realtalk.errors import RealtalkError
 
 held = []

@@ -98,7 +98,7 @@ def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
         worked.append(report.worked)
         return report
 
-    from realtalk.engine.running import run_job
+    from realtalk.engine.jobs import run_job
     from realtalk.memory import by_engine
 
     monkeypatch.setattr(by_engine, "run_job", counted)
@@ -156,8 +156,8 @@ def test_what_cannot_be_split_is_refused(options: dict[str, Any], line: str) -> 
 
 
 def test_a_cluster_needs_a_folder_that_it_sees(chats: Corpus) -> None:
+    from realtalk.engine.jobs import workplace
     from realtalk.engine.on_ray import OnRay
-    from realtalk.engine.running import workplace
 
     with (
         refused("name one that all of them see with `out=`"),

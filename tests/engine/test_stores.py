@@ -18,7 +18,7 @@ from file_modes import open_to_others
 from loopback import QuietHandler, serving
 from realtalk.api.batch_work import gather_inputs
 from realtalk.engine.engines import Inline, Processes
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import run_job
 from realtalk.files.environment import environment
 from realtalk.files.stores import (
     children,
@@ -130,10 +130,10 @@ from pathlib import Path
 from file_modes import open_to_others
 from engine_work import shouting
 from realtalk.engine.engines import Inline
-from realtalk.engine import running
+from realtalk.engine import jobs
 from realtalk.api.batch_work import gather_inputs
 
-note, noted = running._note, []
+note, noted = jobs._note, []
 
 def noting(*given):
     note(*given)
@@ -141,9 +141,9 @@ def noting(*given):
     if len(noted) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
-running._note = noting
+jobs._note = noting
 source, out, marks = sys.argv[1:]
-running.run_job(shouting(gather_inputs([source], Path("none")), Path(out), Path(marks)), Inline())
+jobs.run_job(shouting(gather_inputs([source], Path("none")), Path(out), Path(marks)), Inline())
 """
 
 

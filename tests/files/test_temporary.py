@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from realtalk.files.environment import environment
-from realtalk.files.temporary import temporary_folder
+from realtalk.files.writing import temporary_folder
 
 _HOLDING = """
 import sys, time
-from realtalk.files.temporary import for_this_process, temporary_folder
+from realtalk.files.writing import for_this_process, temporary_folder
 
 if sys.argv[1] == "end":
     (for_this_process("rt-test-") / "said.txt").write_text("a secret")

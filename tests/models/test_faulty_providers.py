@@ -15,7 +15,7 @@ import realtalk as rt
 from judge_server import Call, JudgeServer, Reply, completion
 from model_faults import FAULTS, PAGE, raw_answer
 from realtalk.files.progress import Progress, Trouble, silent
-from realtalk.models import asking, attempts
+from realtalk.models import asking
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from realtalk.models.replies import is_blank, readable
 from refusals import refused
@@ -221,11 +221,11 @@ def troubles(rule: Any, cache: Path, prompts: int = 1, **options: Any) -> list[s
 def test_a_hang_and_the_pause_that_a_server_asks_for_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "_LONGEST", 1.0)
+    monkeypatch.setattr(asking, "_LONGEST", 1.0)
     soon = Reply(status=429, headers={"Retry-After": "60"})
     told = troubles(failing(1, soon), tmp_path)
     assert told[0] == "the server answers 429 (too many requests), trying again (1 of 3) in 1 s"
-    monkeypatch.setattr(attempts, "_SLOW", 0.2)
+    monkeypatch.setattr(asking, "_SLOW", 0.2)
     told = troubles(failing(1, Reply("late", delay=60)), tmp_path / "other", timeout=1)
     assert told[:2] == [
         "the server has not answered for 0 s, still waiting",

@@ -16,8 +16,7 @@ import realtalk as rt
 from judge_server import completion
 from loopback import QuietHandler, serving
 from realtalk.models import asking
-from realtalk.models.asking import ModelConfig, Prompt, ask
-from realtalk.models.pacing import Pace, per_minute
+from realtalk.models.asking import ModelConfig, Pace, Prompt, ask, per_minute
 from refusals import refused
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")

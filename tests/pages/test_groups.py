@@ -9,9 +9,8 @@ from typing import Any
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.files.writing import write_text
 from realtalk.formats.tables import from_corpus
-from realtalk.pages.aggregates import Aggregates
+from realtalk.pages.aggregates import Aggregates, answers, mentions
 from realtalk.pages.chat_page import Portrait, render
-from realtalk.pages.groups import answers, mentions
 from realtalk.pages.lines import message_lines
 
 FIRST = datetime(2025, 1, 6, 9)

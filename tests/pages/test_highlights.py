@@ -14,12 +14,11 @@ from realtalk.ei import FACETS
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.metrics.statistics import Estimate
-from realtalk.pages.loading import LoadedRuns, RunPlace, StoredRun, load
+from realtalk.pages.loading import LoadedRuns, RunPlace, StoredRun, WriterKind, load
 from realtalk.pages.report import highlights
 from realtalk.pages.runs import groups_of
 from realtalk.pages.speakers import compare_labels
 from realtalk.pages.values import KeyFigure
-from realtalk.pages.writers import WriterKind
 from realtalk.threads.benchmark import predictions
 from realtalk.threads.predictors import Value
 from realtalk.threads.values import Task
@@ -135,11 +134,11 @@ def test_the_facet_that_differs_most_beyond_chance_comes_first() -> None:
         )
         for each in pair.comparison.facets
     )
-    pair = replace(pair, comparison=replace(pair.comparison, facets=facets))
+    pair = pair._replace(comparison=replace(pair.comparison, facets=facets))
     (found,) = highlights(LoadedRuns(), [pair], ())
     assert "mean empathy in" in found.says and f"2 of {len(FACETS)} facets" in found.says
     unclear = tuple(replace(each, p_shift_holm=0.3) for each in facets)
-    pair = replace(pair, comparison=replace(pair.comparison, facets=unclear))
+    pair = pair._replace(comparison=replace(pair.comparison, facets=unclear))
     (found,) = highlights(LoadedRuns(), [pair], ())
     assert "mean emotion diversity in" in found.says and "no facet differs" in found.says
 
@@ -153,7 +152,7 @@ def test_who_differs_most_from_themselves_is_named(tmp_path: Path, turned: bool)
         replace(each, overall=Estimate(apart[each.speaker], 0.1, 0.9))
         for each in labels.consistency[:: -1 if turned else 1]
     )
-    (found,) = highlights(LoadedRuns(labels=(replace(labels, consistency=known),)), (), ())
+    (found,) = highlights(LoadedRuns(labels=(labels._replace(consistency=known),)), (), ())
     assert found.figure == "0.70" and "Bo's two chats" in found.says and "2 speakers" in found.says
 
 

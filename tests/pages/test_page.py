@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from realtalk.cells import Cell
 from realtalk.pages.frame import json_text
 from realtalk.pages.sections import render, section_ids
-from realtalk.pages.values import Cell, ChartView, KeyFigure, Section, TableView
+from realtalk.pages.values import ChartView, KeyFigure, Section, TableView
 from report_runs import HOSTILE
 
 SPEC = {

@@ -20,10 +20,16 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent
 from realtalk.memory.values import Budget
-from realtalk.pages.loading import LoadedRuns, load
+from realtalk.pages.loading import (
+    AuthorOverrides,
+    LoadedRuns,
+    WriterKind,
+    load,
+    says_simulated,
+    writer_of,
+)
 from realtalk.pages.report import PageReport, make_report
 from realtalk.pages.values import Section
-from realtalk.pages.writers import AuthorOverrides, WriterKind, says_simulated, writer_of
 from refusals import refused
 from text_tables import cases
 

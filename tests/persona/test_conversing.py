@@ -24,7 +24,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.memory.plain import Recent
 from realtalk.memory.remembering import reminder
 from realtalk.memory.values import Budget
-from realtalk.pages.writers import says_simulated
+from realtalk.pages.loading import says_simulated
 from realtalk.persona import conversation
 from realtalk.persona.cast import (
     PlannedTurn,

@@ -26,7 +26,7 @@ from realtalk.evals.values import Answer, PlainSolver
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
-from realtalk.pages.writers import says_simulated
+from realtalk.pages.loading import says_simulated
 from realtalk.persona.talking import Consent, Talk, obtain_consent, question
 from realtalk.persona.values import Settings, TurnPrompt
 from refusals import refused

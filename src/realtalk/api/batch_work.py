@@ -1,4 +1,4 @@
-"""Read, check, redact or report: what is done to every input of a batch, and what is left of it.
+"""Read, check, redact, report or count: what is done to every input, and what is left of it.
 
     read    → corpora/Mara, …             stored corpora
     check   → checks/Mara.json, …         what `realtalk check --json` prints, and findings.parquet
@@ -8,30 +8,50 @@
 A redacted part has a number for a name: exports are named after people. Stand-ins are given anew
 in each: Person1 of one corpus is nobody in particular in another, so that sharing two tells nobody
 who is in both, and a part depends on its own input alone.
+
+    describe_by(open_stream("archive"), Processes(4), Path("counted"))   → CorpusStats
+    → counted/part-00000.json, …: what was counted of each part, and the job's record
+
+Workers count, the driver adds up; figures are those of `stats.describe` to the last digit.
+Without a folder the counts lie in a temporary one, and a job that was stopped begins anew.
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 
 from realtalk.api.chats import FINDING_COLUMNS, check
 from realtalk.api.options import Reading
-from realtalk.engine.homes import home_of, record_of
-from realtalk.engine.jobs import Backend, Job, JobReport
-from realtalk.engine.running import PARTS, PARTS_KEY, run_job
+from realtalk.describe.combining import StatsPart, combine
+from realtalk.describe.values import CorpusStats
+from realtalk.engine.jobs import (
+    PARTS,
+    PARTS_KEY,
+    Backend,
+    Job,
+    JobReport,
+    home_of,
+    record_of,
+    run_job,
+)
 from realtalk.errors import RealtalkError
-from realtalk.files.progress import Progress
+from realtalk.files.progress import Progress, silent
 from realtalk.files.stores import Place, child, children, kind_of, name_of, place_of, read_bytes
 from realtalk.files.writing import private_folder, write_json, write_parquet
+from realtalk.formats.store import CorpusPiece, CorpusStream
 
 if TYPE_CHECKING:
     import polars as pl
@@ -385,3 +405,47 @@ def _parts(folder: Place) -> list[Place] | None:
     # Names only, never a way out of the folder.
     names = [row["part"] for row in rows if not row["problem"]]
     return [child(folder, name) for name in names if Path(name).name == name]
+
+
+@dataclass(frozen=True)
+class ChatCounter:
+    """The function of a worker: counts the chats of one piece."""
+
+    pieces: Mapping[Path, CorpusPiece]
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from realtalk.describe.counting import count_chats
+
+        part = count_chats(self.pieces[source].tables())
+        write_json(place, part.to_json())
+        return {"chats": len(part.chats), "messages": sum(chat.messages for chat in part.chats)}
+
+
+def describe_by(
+    stream: CorpusStream,
+    engine: Backend,
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> CorpusStats:
+    """Every figure of the corpus; a part that cannot be read leaves none."""
+    pieces = {piece.source: piece for piece in stream.pieces}
+    place = TemporaryDirectory(prefix="realtalk-stats-") if out is None else nullcontext(str(out))
+    with place as folder:
+        settings = {"name": stream.name, "format": stream.format, "corpus": _record(stream)}
+        make = partial(ChatCounter, pieces)
+        job = Job("statistics", tuple(pieces), make, folder, settings, suffix=".json")
+        report = run_job(job, engine, fresh=fresh, progress=progress)
+        report.refuse_problems("statistics of the others would not be those of the corpus")
+        read = (orjson.loads((Path(folder) / row["part"]).read_bytes()) for row in report.rows)
+        return combine(stream.name, stream.format, map(StatsPart.from_json, read))
+
+
+def _record(stream: CorpusStream) -> str:
+    """What the corpora's own records say, in short: another corpus is another job."""
+    digest = hashlib.sha256()
+    for folder in dict.fromkeys(piece.folder for piece in stream.pieces):
+        digest.update(folder.name.encode() + b"\0")
+        digest.update(hashlib.sha256((folder / "corpus.json").read_bytes()).digest())
+    return digest.hexdigest()[:16]

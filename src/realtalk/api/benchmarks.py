@@ -13,8 +13,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Engine, Model, Reading, as_path, is_path, value_object
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.choices import (
+    budgets_of,
+    make_judge,
+    make_reader,
+    memory_of,
+    questions_of,
+    semantics_of,
+    settings_named,
+    simulator_of,
+    solver_of,
+)
+from realtalk.api.options import (
+    Engine,
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_path,
+    is_path,
+    value_object,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -90,7 +109,6 @@ def probe(
         rt.probe("data/realtalk", engine=Engine("processes", workers=4), out="run")
         rt.probe("sample", memory="events", model="openai/gpt-4o-mini", out="answers")
     """
-    from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of, questions_of
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import probe_and_judge
 
@@ -176,7 +194,6 @@ def simulate(
         rt.simulate("data/realtalk", simulator="constant", out="constant")
         rt.simulate("sample", model="openai/gpt-4o-mini", style=True, out="styled")
     """
-    from realtalk.api.choices import semantics_of, simulator_of
     from realtalk.evals import refuse_other_folder
     from realtalk.evals.running import run
     from realtalk.persona.benchmark import PersonaBenchmark
@@ -186,11 +203,7 @@ def simulate(
     place = as_path(out)
     if place is not None:
         refuse_other_folder(place)
-    folder = as_path(prompts)
-    model_settings = value_object(Model, model).overrides()
-    name, simulator_settings = simulator_of(
-        simulator, settings, **model_settings, style=style, prompts=folder
-    )
+    name, simulator_settings = simulator_of(simulator, settings, model, prompts, style=style)
     writer = make_simulator(name, simulator_settings)
     semantics = semantics_of(bertscore, bertscore_layer)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
@@ -260,7 +273,6 @@ def predict(
         rt.predict("sample-threads", setting="all", out="settings")
         rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100)
     """
-    from realtalk.api.choices import settings_named, solver_of
     from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.predictors import make_predictor
     from realtalk.threads.sampling import Draw
@@ -268,10 +280,8 @@ def predict(
 
     place = as_path(out)
     settings_chosen = settings_named(setting)
-    folder = as_path(prompts)
-    model_settings = value_object(Model, model).overrides()
-    llm_settings = {**model_settings, "budget": budget, "prompts": folder, "seed": seed}
-    named = solver_of("predictor", predictor, "majority", settings, llm_settings)
+    llm_settings = {"budget": budget, "seed": seed}
+    named = solver_of("predictor", predictor, "majority", settings, model, prompts, **llm_settings)
     solver = make_predictor(*named)
     spread = value_object(Engine, engine)
     rules = protocol_named(

@@ -1,5 +1,7 @@
-"""A corpus → what it looks like, what is odd about it, the same elsewhere, and without its people.
+"""Chats, read → what they look like, what is odd, the same elsewhere, and without their people.
 
+read("WhatsApp Chat with Mara.zip")         → <Corpus …: 1 chat, 2 speakers, 412 messages>
+read("Mara (1).zip", into="mara")           → the stored corpus with what is new
 stats("sample").frame                       one row per chat
 check("sample").counts()                    → {"alias": 3, …}
 export("sample", to="csv", out="tables")    → what the format could not keep
@@ -16,8 +18,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Engine, Reading, as_path, value_object
-from realtalk.api.sources import Readable, as_corpus, as_reading, as_stream, log_notes
+from realtalk.api.options import (
+    Engine,
+    Readable,
+    Reading,
+    as_corpus,
+    as_path,
+    as_reading,
+    as_stream,
+    is_path,
+    log_notes,
+    value_object,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.notebook import counted, table_html
@@ -31,12 +43,121 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.describe.values import CorpusStats
     from realtalk.formats.check import CheckReport
-    from realtalk.formats.reading import ReadCorpus
+    from realtalk.formats.opening import OpenedSource
+    from realtalk.formats.reading import ReadCorpus, ReadOptions
     from realtalk.redaction.redact import Key
 
 _LOG = logging.getLogger("realtalk")
 _LEVELS = ("error", "warning", "note")
 FINDING_COLUMNS = ("severity", "rule", "chat", "where", "detail")
+
+
+def samples() -> tuple[str, ...]:
+    """Name the fictional chats that ship with the package.
+
+    Every function takes such a name in place of a path.
+    """
+    from realtalk.formats.opening import SAMPLES
+
+    return SAMPLES
+
+
+def read(
+    paths: Readable | Sequence[str | PathLike[str]],
+    *,
+    reading: Reading | str | None = None,
+    out: str | PathLike[str] | None = None,
+    into: str | PathLike[str] | None = None,
+    chat: str | None = None,
+    same: Mapping[str, str] | None = None,
+    take_edits: bool = False,
+    progress: Progress = silent,
+) -> Corpus:
+    """Read chats from any known format.
+
+    The format is detected, for files, folders and zips. Of several paths, exports of one chat are
+    joined. With `into` a newer export is added to a stored corpus: messages that are there keep
+    their ids, and the same file a second time changes nothing.
+
+    Args:
+        paths: Files, folders, zips, corpora or sample name.
+        reading: Format, dates and clock, where the file does not tell.
+        out: Folder to store the corpus in, as Parquet.
+        into: Stored corpus to add new messages to.
+        chat: Id of the stored chat that goes on.
+        same: Two names of one person, e.g. Mum=Anna.
+        take_edits: Take edits, deletions and reactions made since.
+
+    Returns:
+        The corpus; with `into` the whole of it.
+
+    Example:
+        rt.read("sample")
+        rt.read("WhatsApp Chat with Mara.zip", out="mara")
+        rt.read("WhatsApp Chat with Mara (1).zip", into="mara")  # next month
+        rt.read(["mine.txt", "hers.txt"], same={"Mum": "Anna"}, out="anna")
+        rt.read("export/", reading=Reading(format="telegram", gap="day"))
+    """
+    from realtalk.formats.opening import add, stored_options, together
+
+    _check_places(out, into, chat)
+    way = value_object(Reading, reading)
+    options = way.read_options(progress)
+    if into is not None:
+        options = stored_options(Path(into), options)
+    sources: Sequence[Any] = paths if isinstance(paths, list | tuple) else [paths]
+    if not sources:
+        raise RealtalkError("the list of paths is empty", fix="name a file, a folder or a zip")
+    opened = [_open(source, way.format, options) for source in sources]
+    if into is not None:
+        added = add(Path(into), opened, options, chat=chat, same=same, take_edits=take_edits)
+        log_notes(added.notes)
+        new = f", new chats {added.chats:,}" if added.chats else ""
+        _LOG.info("%s%s", added.counts, new)
+        _LOG.info(f"stored in {into}" if added.written else f"nothing new: {into} is as it was")
+        return added.reading.corpus
+    corpus_opened = together(opened, options, same=same, take_edits=take_edits)
+    log_notes(corpus_opened.reading.notes)
+    ledger = corpus_opened.reading.ledger
+    _LOG.info("%s", ledger)
+    for leftover in ledger.leftovers[:5]:
+        _LOG.info("  left over: %s: %s", leftover.where, leftover.reason)
+    if (more := len(ledger.leftovers) - 5) > 0:
+        _LOG.info("  and %s more; realtalk check lists them all", f"{more:,}")
+    if out is not None:
+        from realtalk.formats.store import is_stored, store
+
+        is_replaced = is_stored(Path(out))
+        store(corpus_opened.reading, Path(out), corpus_opened.source, options)
+        _LOG.info("stored in %s", out)
+        if is_replaced:
+            _LOG.info("in place of the corpus that was there; `into=%s` adds to one", out)
+    return corpus_opened.reading.corpus
+
+
+def _open(path: Readable, format_name: str | None, options: ReadOptions) -> OpenedSource:
+    from realtalk.formats.opening import OpenedSource, open_reading
+
+    if is_path(path):
+        return open_reading(str(path), format_name, options)
+    reading = as_reading(path)
+    return OpenedSource(reading, None, reading.tables.format)
+
+
+def _check_places(
+    out: str | PathLike[str] | None, into: str | PathLike[str] | None, chat: str | None
+) -> None:
+    """Refuses what says nothing together, and a place that cannot be written."""
+    from realtalk.files.writing import check_local
+
+    if out is not None and into is not None:
+        raise RealtalkError(
+            "`out=` stores a new corpus, `into=` adds to a stored one", fix="give one of them"
+        )
+    if chat is not None and into is None:
+        raise RealtalkError("`chat=` names a chat of a stored corpus", fix="give `into=` too")
+    if out is not None:
+        check_local(Path(out))
 
 
 def stats(
@@ -79,7 +200,7 @@ def stats(
     )
     stream = as_stream(corpus, option)
     if stream is not None and option is not None:
-        from realtalk.api.counting import describe_by
+        from realtalk.api.batch_work import describe_by
 
         folder = as_path(out)
         described = describe_by(stream, place.backend(), folder, fresh=fresh, progress=progress)

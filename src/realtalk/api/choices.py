@@ -7,7 +7,7 @@
     questions_of("swapped", corpus, "audited")                 → (Corpus, Golds)
     budgets_of("retrieved", "none", "1000,2000w")              → (Budget(…), Budget(…))
     simulator_of(None, model="openai/gpt-4o-mini", style=True)  → ("llm", {"model": …, …})
-    solver_of("guesser", None, "classifier", {}, {"seed": 0})   → ("classifier", {})
+    solver_of("guesser", None, "classifier", {}, seed=0)        → ("classifier", {})
     settings_named("p-conv,np-conv")                           → ("p-conv", "np-conv")
 
 The command and Python share these decisions; errors are those that the command prints.
@@ -20,11 +20,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from realtalk.api.options import Model, as_path, value_object
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:
-    from realtalk.api.options import Model
+    from os import PathLike
+
     from realtalk.chat import Corpus
     from realtalk.ei.labels import Labeller
     from realtalk.memory.golds import Golds
@@ -226,9 +228,14 @@ def make_judge(
 
 
 def simulator_of(
-    simulator: str | None, settings: Mapping[str, Any] | None = None, **options: Any
+    simulator: str | None,
+    settings: Mapping[str, Any] | None = None,
+    model: Model | str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    **options: Any,
 ) -> tuple[str, dict[str, Any]]:
     """The simulator's name and its settings; `options` are those with options of their own."""
+    options = {**value_object(Model, model).overrides(), **options, "prompts": as_path(prompts)}
     set_options = {key: value for key, value in options.items() if value not in (None, False)}
     name = simulator or ("llm" if "model" in set_options else "retrieve")
     solver_settings: dict[str, Any] = {**(settings or {}), **set_options}
@@ -242,12 +249,15 @@ def solver_of(
     solver: str | None,
     plain: str,
     settings: Mapping[str, Any] | None,
-    options: Mapping[str, Any],
+    model: Model | str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    **options: Any,
 ) -> tuple[str, dict[str, Any]]:
     """A solver's name and its settings; without a name the `plain` one, or llm with a model.
 
     `options` are those of a language model.
     """
+    options = {**value_object(Model, model).overrides(), **options, "prompts": as_path(prompts)}
     set_options = {key: value for key, value in options.items() if value is not None}
     name = solver or ("llm" if "model" in set_options else plain)
     solver_settings: dict[str, Any] = dict(settings or {})

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.choices import memory_of, simulator_of
-from realtalk.api.options import Model, as_path, value_object
+from realtalk.api.options import Model, Readable, as_corpus, as_path, value_object
 from realtalk.api.persona import adapter_of, learned_from
-from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.choices import model_config
-from realtalk.api.options import Model, Reading, as_path, value_object
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, value_object
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

@@ -14,8 +14,17 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from realtalk.api.choices import ASKED, make_labeller
-from realtalk.api.options import Engine, Model, Reading, as_path, is_path, value_object
-from realtalk.api.sources import Readable, as_corpus, as_stream
+from realtalk.api.options import (
+    Engine,
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_path,
+    as_stream,
+    is_path,
+    value_object,
+)
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

@@ -16,10 +16,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from realtalk.api.guessing import Simulated, named_runs
-from realtalk.api.options import Model, Reading, is_path, value_object
-from realtalk.api.persona import talk_room
-from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, stored_place
+from realtalk.api.options import (
+    Model,
+    Readable,
+    Reading,
+    as_corpus,
+    as_reading,
+    is_path,
+    log_notes,
+    stored_place,
+    value_object,
+)
+from realtalk.api.persona import Simulated, named_runs, talk_room
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 
@@ -105,7 +113,13 @@ def report(
         rt.report("Chat de WhatsApp con Ana.zip", language="en")
         rt.report(["corpora/mine", "labels", "sweep"], out="mine.html")
     """
-    from realtalk.pages.chat_folder import INDEX, write_chats
+    from realtalk.pages.chat_page import (
+        INDEX,
+        PortraitOptions,
+        make_portrait,
+        write_chats,
+        write_portrait,
+    )
     from realtalk.pages.frame import check_page
 
     page = Path(out)
@@ -116,8 +130,6 @@ def report(
     if way.format is not None or (len(sources) == 1 and is_chats(sources[0])):
         if len(sources) > 1:
             raise RealtalkError("a page about a chat is made from one path", fix="read them first")
-        from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait
-
         options = PortraitOptions(
             labels=labels,
             quick=quick,
@@ -168,8 +180,8 @@ def _report_runs(
     progress: Progress,
 ) -> Page:
     from realtalk.files.naming import UniqueNames
+    from realtalk.pages.loading import AuthorOverrides
     from realtalk.pages.report import make_report, write_report
-    from realtalk.pages.writers import AuthorOverrides
 
     authors = AuthorOverrides(tuple(simulated), tuple(human))
     with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.api.benchmarks import compare as compare  # noqa: PLC0414  one of the verbs
 from realtalk.api.choices import budgets_of, make_judge, memory_of, questions_of, semantics_of
-from realtalk.api.options import Model, Reading, as_path, value_object
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.options import Model, Readable, Reading, as_corpus, as_path, value_object
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

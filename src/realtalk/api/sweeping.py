@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from realtalk.api.options import Reading, as_path
-from realtalk.api.sources import Readable, as_corpus
+from realtalk.api.options import Readable, Reading, as_corpus, as_path
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, Trouble, silent
@@ -160,13 +159,13 @@ def sweep(
 
 
 def _benchmark(name: str) -> Callable[..., Run]:
-    from realtalk.api import benchmarks, guessing
+    from realtalk.api import benchmarks, persona
 
     by_name: dict[str, Callable[..., Run]] = {
         "probe": benchmarks.probe,
         "simulate": benchmarks.simulate,
         "predict": benchmarks.predict,
-        "who_wrote_it": guessing.who_wrote_it,
+        "who_wrote_it": persona.who_wrote_it,
     }
     if name not in by_name:
         raise suggest("benchmark", name, list(by_name))

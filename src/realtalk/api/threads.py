@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from realtalk.api.choices import settings_named
-from realtalk.api.options import Reading, as_path
-from realtalk.api.sources import Readable, as_reading
+from realtalk.api.options import Readable, Reading, as_path, as_reading
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from realtalk.errors import RealtalkError
 from realtalk.text.dates import days_of, typed_date
@@ -89,8 +88,7 @@ def _shorten(row: Mapping[str, Any], room: int) -> dict[str, Any]:
     return {**row, name: f"{text}…", "cut": True}
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """Days from `first` to `last`, both included; None where an end is open."""
 
     first: date | None = None

@@ -22,7 +22,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.label_files import is_labels, read_labels, stored_settings
@@ -95,8 +95,7 @@ class ListedChat:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ListedMessage:
+class ListedMessage(NamedTuple):
     """A message, and where it stands."""
 
     chat: ListedChat

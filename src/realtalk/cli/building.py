@@ -293,7 +293,8 @@ class Command:
         for line in self._sections.get("Example", "").splitlines():
             code, _, comment = line.strip().partition("  # ")
             call = ast.parse(code, mode="eval").body if code.startswith("rt.") else None
-            if isinstance(call, ast.Call) and _last_name(call.func) == self.function.__name__:
+            name = f".{self.function.__name__}"
+            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(name):
                 pairs = sorted(self._pairs(call), key=lambda pair: not pair[0].is_argument)
                 words = (option.words(value) for option, value in pairs)
                 shell = " ".join(("realtalk", self.words, *words))
@@ -333,10 +334,6 @@ def _is_hidden(parameter: inspect.Parameter) -> bool:
     annotation = str(parameter.annotation)
     is_code = annotation.startswith(("Callable", "tuple", "Progress"))
     return (is_code and not annotation.endswith("| str")) or parameter.kind is parameter.VAR_KEYWORD
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _object_in(parameter: inspect.Parameter) -> type | None:

@@ -17,12 +17,10 @@ from realtalk.api import (
     conversing,
     data,
     drafting,
-    guessing,
     labels,
     pages,
     persona,
     runs,
-    sources,
     sweeping,
     threads,
 )
@@ -70,7 +68,7 @@ def _batch(function: Callable[..., Any]) -> Command:
 _CONSENT = {"consent": talking.ask}
 
 COMMANDS = (
-    Command("read", sources.read, showing.show_corpus, retry=talking.ask_people),
+    Command("read", chats.read, showing.show_corpus, retry=talking.ask_people),
     Command("export", chats.export, showing.show_exported),
     Command("check", chats.check, showing.show_findings),
     Command("redact", chats.redact, showing.show_redaction),
@@ -92,7 +90,7 @@ COMMANDS = (
     Command("persona tune", persona.tune, showing.show_tuned),
     Command("persona talk", persona.talk, talking.show_talk, has_json=False, supply=_CONSENT),
     Command("persona converse", conversing.converse, showing.show_conversations, supply=_CONSENT),
-    Command("persona who-wrote-it", guessing.who_wrote_it, showing.show_run),
+    Command("persona who-wrote-it", persona.who_wrote_it, showing.show_run),
     Command("persona export-dataset", persona.export_dataset, showing.show_dataset),
     Command("threads", benchmarks.predict, showing.show_run),
     Command("threads samples", threads.samples, showing.show_samples),
@@ -106,7 +104,7 @@ COMMANDS = (
     Command("runs failures", runs.failures, showing.show_runs),
     Command("runs share", runs.share, showing.show_value),
     Command("runs rescore", runs.rescore, showing.show_run),
-    _batch(sources.read),
+    _batch(chats.read),
     _batch(chats.check),
     _batch(chats.redact),
     _batch(pages.report),

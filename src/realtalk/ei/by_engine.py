@@ -56,8 +56,7 @@ from realtalk.ei.labels import (
 )
 from realtalk.ei.protocols import rules_of
 from realtalk.ei.results import Labels
-from realtalk.engine.jobs import Backend, Job, Work
-from realtalk.engine.running import run_job
+from realtalk.engine.jobs import Backend, Job, Work, run_job
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import ContentHash
 from realtalk.evals.folder import RunFolder, refuse_other_folder

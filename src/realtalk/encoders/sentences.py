@@ -20,7 +20,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +40,7 @@ STEPS = 127  # a small token vector is stored in whole numbers
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class PackedTexts:
+class PackedTexts(NamedTuple):
     """Rows of token ids, and for each text its row, first token and length there."""
 
     rows: list[list[int]]

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,7 @@ OURS = "Apache-2.0"
 RESEARCH = "LicenseRef-realtalk-research"  # LICENSES/ has its text
 
 
-@dataclass(frozen=True, slots=True)
-class TextSet:
+class TextSet(NamedTuple):
     """Texts that a model learned from, and `files`, the beginnings of their paths in training."""
 
     name: str
@@ -109,8 +108,7 @@ def terms() -> dict[str, ModelTerms]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ShippedModel:
+class ShippedModel(NamedTuple):
     """A model, its terms, and where its card and weights lie."""
 
     name: str

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -40,6 +40,8 @@ import numpy.typing as npt
 import regex
 
 Chances: TypeAlias = npt.NDArray[np.float32]
+Numbers: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = Sequence[tuple[int, int]]  # in a text: where each begins and ends
 
 # How a word is written, for models whose vocabulary is in small letters: 0 nothing to see (a script
 # without capitals, punctuation), 1 small, 2 a capital first, 3 capitals, 4 mixed, 5 digits.
@@ -67,17 +69,16 @@ class TaggedSpan:
     common: int = 0  # how often people write it as a plain word: log2 of a count
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedWords:
+class WeighedWords(NamedTuple):
     """A text's words, and what tells which of them are names."""
 
     text: str
-    places: Sequence[tuple[int, int]]
+    places: Places
     kinds: npt.NDArray[np.intp]  # the likeliest of each
-    chances: npt.NDArray[np.float64]  # of that kind, or of any name
-    odds: npt.NDArray[np.float64] | None  # the log of those of a name, where weights are known
+    chances: Numbers  # of that kind, or of any name
+    odds: Numbers | None  # the log of those of a name, where weights are known
     begins: npt.NDArray[np.bool_]  # whether a name of each kind begins there
-    lists: npt.NDArray[np.float64] | None  # what lists of names say
+    lists: Numbers | None  # what lists of names say
 
 
 class SpanDecoder:
@@ -110,7 +111,7 @@ class SpanDecoder:
     def weigh(
         self,
         text: str,
-        offsets: Sequence[tuple[int, int]],
+        offsets: Places,
         chances: Chances,
         prior: Chances | None = None,
         lang: str = "",
@@ -186,9 +187,7 @@ class SpanDecoder:
         return 0.75 + 0.25 * min(1.0, (chance - sure) / max(1 - sure, 1e-6))
 
 
-def _looked_up(
-    lists: npt.NDArray[np.float64] | None, words: Sequence[int], score: float
-) -> tuple[bool, int]:
+def _looked_up(lists: Numbers | None, words: Sequence[int], score: float) -> tuple[bool, int]:
     """Whether lists have all words of a name that is to be replaced; how common they are."""
     if lists is None or score < REPLACED_FROM:
         return False, 0
@@ -197,13 +196,13 @@ def _looked_up(
 
 def features(
     text: str,
-    places: Sequence[tuple[int, int]],
+    places: Places,
     firsts: Sequence[int],
     chances: Chances,
     prior: Chances,
     alike: Sequence[int],
-    lists: npt.NDArray[np.float64] | None = None,
-) -> tuple[npt.NDArray[np.float64], Chances]:
+    lists: Numbers | None = None,
+) -> tuple[Numbers, Chances]:
     """What tells of each word whether it is a name; the chance of each kind."""
     sizes = np.diff([*firsts, len(chances)])[:, None]
     kinds = np.add.reduceat(chances[:, 1::2] + chances[:, 2::2], firsts, axis=0) / sizes
@@ -230,7 +229,7 @@ def features(
     return table, kinds
 
 
-def word_places(offsets: Sequence[tuple[int, int]], firsts: Sequence[int]) -> list[tuple[int, int]]:
+def word_places(offsets: Places, firsts: Sequence[int]) -> list[tuple[int, int]]:
     """Where each word stands, of whose pieces these are the first."""
     ends = [*firsts[1:], len(offsets)]
     return [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(firsts, ends, strict=True)]
@@ -242,7 +241,7 @@ def begins_sentence(text: str, start: int) -> bool:
     return not before or before[-1] in _ENDING or "\n" in text[len(before) : start]
 
 
-def words_in(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
+def words_in(text: str, offsets: Places) -> list[int]:
     """Which pieces begin a word: all but those that go on where letters touch."""
     firsts = [0]
     for at in range(1, len(offsets)):
@@ -312,7 +311,7 @@ class NameWords:
         values = np.array([self.values[int(hash_)] for hash_ in hashes], np.uint8)
         np.savez_compressed(path, steps=steps, values=values)
 
-    def features_of(self, text: str, places: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
+    def features_of(self, text: str, places: Places) -> Numbers:
         """One row per word, which stands at these places of a text."""
         rows = np.zeros((len(places), 3))
         among = [*self._among_signs(text), *self._among_words(text)]

@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.engine.jobs import ONE_THREAD, TRIES, Backend, PartResult, Task, Work, carry_out, fail
 from realtalk.errors import RealtalkError
-from realtalk.files.temporary import temporary_folder
-from realtalk.files.writing import write_bytes
+from realtalk.files.writing import temporary_folder, write_bytes
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A job of many inputs → one task per input, and what becomes of a task inside a worker.
+"""A job of many inputs → one part per input in a folder, and a record of what made each of them.
 
     job = Job("reading", (Path("a.txt"), Path("b.zip")), make, Path("corpora"), {...})
     tasks(job)               → (Task(a.txt, "a"), Task(b.zip, "b"))   # into corpora/a, corpora/b
@@ -8,6 +8,30 @@
 is built there and not sent. The `Work` that it returns turns one input into one part. A part is
 made in corpora/.unfinished and moved to its name when it is whole. A problem names the input and
 never what is in it: a fault of our own is told by its type and place alone.
+
+    home = home_of(Path("corpora"))            → FolderHome
+    home = home_of("s3://bucket/corpora")      → StoreHome
+    with home.scratch() as folder: ...         # where a part is made
+    home.put(folder / "a", "a")                # it takes its name, whole
+    with home.record() as folder: ...          # a local folder for run.json and the rows of parts
+    home.keep(folder)                          # what was written there is to be kept
+
+In a store every part is made on the worker's machine and uploaded. The record grows in a folder
+of the driver's and is uploaded every few seconds and at the end: a driver that is killed loses
+those seconds, whose parts are then made again to the same bytes.
+
+    run_job(job, Inline())
+    → corpora/run.json          {"kind": "reading", "settings": {...}, "versions": [{...}]}
+      corpora/parts.jsonl       one line per input: part, input, bytes, sha256, figures, problem
+      corpora/parts.parquet     the same; at the end both are in the order of the inputs
+      corpora/a, corpora/b      the parts
+
+Run again, it does what is missing: an input whose part is there and whose bytes are the same is
+not touched. Other settings are refused by what differs; `fresh` starts anew. Whatever ends a
+sitting (a killed driver, a lost worker, a full disk), the next one comes to the same bytes.
+
+    with workplace(Path("out"), ".chats", engine) as place:    # out/.chats, of the owner alone
+        …                                                      # gone at the end, unless it failed
 """
 
 from __future__ import annotations
@@ -15,17 +39,147 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import secrets
+import shutil
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from realtalk.engine.homes import home_of
+from realtalk import __version__
 from realtalk.errors import RealtalkError
+from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.files.naming import UniqueNames
-from realtalk.files.stores import Place, fetch, kind_of, name_of, place_of, stamp
-from realtalk.files.writing import file_stem, private_folder
+from realtalk.files.progress import Progress, silent
+from realtalk.files.stores import (
+    Place,
+    children,
+    fetch,
+    kind_of,
+    name_of,
+    place_of,
+    put,
+    remove,
+    stamp,
+)
+from realtalk.files.writing import file_stem, for_this_process, private_folder, temporary_folder
+
+UNFINISHED = ".unfinished"
+_RECORDS = ("run.json", "parts.jsonl", "parts.parquet")
+_EVERY = 5.0  # seconds between two uploads of the record
+
+
+def home_of(out: Place) -> FolderHome | StoreHome:
+    """The home of a job's parts."""
+    return StoreHome(out) if isinstance(out, str) else FolderHome(out)
+
+
+def record_of(out: Place) -> Path:
+    """The record of a job that is done, in a folder of this machine."""
+    if isinstance(out, Path):
+        return out
+    return _fetch_records(out, for_this_process("realtalk-record-") / "record")
+
+
+def _fetch_records(out: str, folder: Path) -> Path:
+    private_folder(folder)
+    for name in {name_of(child) for child in children(out)} & set(_RECORDS):
+        fetch(f"{out}/{name}", folder / name)
+    return folder
+
+
+@dataclass(frozen=True)
+class FolderHome:
+    """A folder of this machine, or one that all machines see under the same path."""
+
+    folder: Path
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        name = f"{os.getpid()}-{secrets.token_hex(4)}"
+        folder = private_folder(self.folder / UNFINISHED / name)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def put(self, made: Path, part: str) -> None:
+        place = self.folder / part
+        if place.is_dir():  # a folder cannot be renamed onto another
+            place.rename(made.parent / f"old-{secrets.token_hex(4)}")
+        made.replace(place)
+
+    def remove(self, name: str) -> None:
+        path = self.folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+    def names(self) -> frozenset[str]:
+        return frozenset(path.name for path in self.folder.iterdir())
+
+    @contextmanager
+    def record(self) -> Iterator[Path]:
+        yield self.folder
+
+    def keep(self, folder: Path, *, now: bool = False) -> None:
+        """The record lies where the parts lie: every row is on the disk already."""
+
+
+@dataclass
+class StoreHome:
+    """A folder in a store."""
+
+    address: str
+    _upload_times: dict[str, int] = field(default_factory=dict)  # by name, when it was written
+    _last: float = 0.0
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        with temporary_folder("realtalk-part-") as folder:
+            yield private_folder(folder / "work")  # a part may be called as the folder's lock is
+
+    def put(self, made: Path, part: str) -> None:
+        put(made, f"{self.address}/{part}")
+
+    def remove(self, name: str) -> None:
+        remove(f"{self.address}/{name}")
+
+    def names(self) -> frozenset[str]:
+        return frozenset(name_of(child) for child in children(self.address))
+
+    @contextmanager
+    def record(self) -> Iterator[Path]:
+        there = sorted(name for name in self.names() if not name.startswith("."))
+        if there and _RECORDS[0] not in there:
+            raise RealtalkError(
+                f"holds {there[0]} but no {_RECORDS[0]}: not a folder for a run",
+                where=self.address,
+                fix="name another folder",
+            )
+        with temporary_folder("realtalk-record-") as temporary:
+            folder = _fetch_records(self.address, temporary / "record")
+            try:
+                yield folder
+            finally:
+                self.keep(folder, now=True)
+
+    def keep(self, folder: Path, *, now: bool = False) -> None:
+        """Uploads what was written since; `now` at once, else when some seconds have passed."""
+        if not now and time.monotonic() - self._last < _EVERY:
+            return
+        for name in _RECORDS:
+            file = folder / name
+            time_ns = file.stat().st_mtime_ns if file.is_file() else None
+            if time_ns is not None and self._upload_times.get(name) != time_ns:
+                self.put(file, name)
+                self._upload_times[name] = time_ns
+        self._last = time.monotonic()
+
 
 # A worker shares the machine with others: more threads than one would only be in their way.
 # Libraries read these when they are imported.
@@ -69,8 +223,7 @@ class Job:
         object.__setattr__(self, "out", place_of(self.out))
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """One input and its part; paths are absolute, for workers may stand elsewhere."""
 
     source: Place
@@ -223,3 +376,111 @@ def _is_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+PARTS, PARTS_KEY = "parts", ("part",)  # the table of a job, and what its rows are known by
+
+
+def run_job(
+    job: Job, engine: Backend, *, fresh: bool = False, progress: Progress = silent
+) -> JobReport:
+    """Carries a job out, or goes on with it; problems of inputs are reported, not raised."""
+    listed = tasks(job)
+    home = home_of(job.out)
+    with home.record() as folder:
+        stale = _parts(job, folder) if fresh else []
+        with RunFolder.open(folder, job.kind, job.settings, fresh=fresh) as run:
+            table = run.table(PARTS, PARTS_KEY)  # from here on nobody else writes in this folder
+            home.keep(folder, now=True)  # whose folder it is
+            for name in (UNFINISHED, *stale):
+                home.remove(name)
+            there = home.names()
+            waiting = [task for task in listed if not _is_done(task, table, there)]
+            done = len(listed) - len(waiting)
+            progress(done, len(listed), "files")
+            try:
+                with closing(engine.results(job.make, waiting)) as results:  # type: ignore[type-var]
+                    for result in results:
+                        if result.stops_all:
+                            raise _no_room(job.out)
+                        _note(table, result, home)
+                        home.keep(folder)
+                        done += 1
+                        progress(done, len(listed), "files")
+            finally:
+                home.remove(UNFINISHED)  # what workers had begun that were ended with the job
+            ordered = table.in_order([(task.part,) for task in listed])
+            run.close()  # the rows as they came are put in order: every way here ends in one file
+            run.rewrite(PARTS, ordered)
+    return JobReport(job.out, tuple(ordered[: len(listed)]), len(waiting))
+
+
+@contextmanager
+def workplace(folder: Path | None, name: str, engine: Backend) -> Iterator[Path]:
+    """Where a run in `folder` keeps its pieces: below it, or in a temporary folder without one.
+
+    Whatever ends a sitting leaves what is done there, and the next one goes on from it. Without a
+    folder for the run nothing can be gone on with, so nothing stays.
+    """
+    if folder is None:
+        if getattr(engine, "address", None) is not None:
+            raise RealtalkError(
+                "the nodes of a cluster see no folder of this run",
+                fix="name one that all of them see with `out=`",
+            )
+        with temporary_folder("realtalk-run-") as temporary:
+            yield private_folder(temporary / "work")
+        return
+    place = folder / name
+    try:
+        private_folder(place)
+    except OSError as error:
+        raise RealtalkError(
+            f"cannot hold the pieces of a run ({error.strerror})", where=str(folder)
+        ) from error
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def _note(table: Table, result: PartResult, home: FolderHome | StoreHome) -> None:
+    """One row per input. It says nothing of where or when: every engine writes the same."""
+    task = result.task
+    if result.problem is not None:
+        home.remove(task.part)  # of an earlier input of that name
+    row: Mapping[str, Any] = {
+        "part": task.part,
+        "input": name_of(task.source),
+        "bytes": result.size,
+        "sha256": result.sha256,
+        "realtalk": __version__,
+        "figures": dict(result.figures) or None,
+        "problem": result.problem,
+    }
+    try:
+        table.add(row)
+    except OSError as error:
+        raise _no_room(task.out) from error
+
+
+def _is_done(task: Task, table: Table, there: frozenset[str]) -> bool:
+    row = table.get((task.part,))
+    if row is None or row["problem"] is not None or task.part not in there:
+        return False
+    try:
+        return fingerprint(task.source) == (row["bytes"], row["sha256"])
+    except (OSError, RealtalkError):
+        return False  # the worker says what is wrong with it
+
+
+def _parts(job: Job, folder: Path) -> list[str]:
+    """The parts of an earlier job of this kind, to be removed; names only, never a way out."""
+    if stored_settings(folder, job.kind) is None:
+        return []
+    names = [row["part"] for row in RunFolder.load(folder, job.kind).rows(PARTS, PARTS_KEY)]
+    return [name for name in names if Path(name).name == name]
+
+
+def _no_room(out: Place) -> RealtalkError:
+    return RealtalkError(
+        "the disk is full", where=str(out), fix="make room and run it again: it goes on from there"
+    )

@@ -33,7 +33,7 @@ from realtalk import __version__
 from realtalk.engine.jobs import ONE_THREAD, TRIES, PartResult, Task, Work, carry_out, fail
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.files.environment import environment
-from realtalk.files.temporary import temporary_folder
+from realtalk.files.writing import temporary_folder
 
 _FAILED_STARTS = 3
 _PATIENCE = 10.0  # seconds for a cluster to answer

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from realtalk.errors import RealtalkError
 from realtalk.files.download import DATASETS, SUMS
@@ -90,8 +90,7 @@ KINDS = _kinds()
 CORPORA, INDEXES, VECTORS = (KINDS[name] for name in ("corpora", "indexes", "vectors"))
 
 
-@dataclass(frozen=True, slots=True)
-class CacheItem:
+class CacheItem(NamedTuple):
     """What is kept or removed as one: mostly a file, sometimes a folder's files."""
 
     kind: Kind
@@ -101,8 +100,7 @@ class CacheItem:
     is_temporary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(NamedTuple):
     """What is gone, and what is still there with the reason."""
 
     files: int

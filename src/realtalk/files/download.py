@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from realtalk.errors import RealtalkError
@@ -41,8 +41,7 @@ _MOST_BYTES = 1 << 30  # of a file whose size is not known
 FileState = Literal["verified", "damaged", "missing"]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteFile:
+class RemoteFile(NamedTuple):
     """A file as published; without a hash where only its commit is known."""
 
     name: str
@@ -65,8 +64,7 @@ class Dataset:
         return sum(file.size for file in self.files)
 
 
-@dataclass(frozen=True, slots=True)
-class CachedFile:
+class CachedFile(NamedTuple):
     """A dataset's file in the cache; `size` is what lies on disk."""
 
     dataset: str

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.files.temporary import for_this_process
-from realtalk.files.writing import STORES, private_folder, private_stream
+from realtalk.files.writing import STORES, for_this_process, private_folder, private_stream
 
 Place = Path | str  # a path of this machine, or an address in a store
 

@@ -8,18 +8,29 @@
 Whatever the umask, a file is 0600 from its first byte on and a folder that had to be made is
 0700. A folder that was there keeps its mode: it is its owner's to open to others. This is the
 one module that makes files and folders; a test holds the others to it.
+
+    with temporary_folder("realtalk-store-") as folder:
+        …                        # of its owner alone; gone at the end
+    for_this_process("realtalk-store-")     → a folder that goes when the process ends
+
+Such a folder is locked while it is in use. One whose process was killed is known by that, and goes
+when the next of its kind is made: what people said does not stay behind.
 """
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import re
 import secrets
 import shutil
 import stat
+import sys
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -256,3 +267,54 @@ def file_stems(corpus: Corpus) -> tuple[str, ...]:
     """A file name for every chat, no two of which are one file, as "a/b" and "a:b" would be."""
     names = UniqueNames("{}-{}", is_file=True)
     return tuple(names.free(file_stem(chat.id)) for chat in corpus.chats)
+
+
+_LOCK = "in-use"
+
+
+@contextmanager
+def temporary_folder(prefix: str, base: str | None = None) -> Iterator[Path]:
+    """A new folder below `base`, or where the system has such folders."""
+    where = base or tempfile.gettempdir()
+    _remove_left(Path(where), prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=where))
+    try:
+        with private_stream(folder / f"{_LOCK}.new") as stream:
+            with suppress(ImportError):  # not on Windows
+                import fcntl
+
+                fcntl.flock(stream, fcntl.LOCK_EX)
+                # Under its name it is locked from the first moment on.
+                (folder / f"{_LOCK}.new").rename(folder / _LOCK)
+            yield folder
+    finally:
+        _remove(folder)
+
+
+def for_this_process(prefix: str) -> Path:
+    """A new folder that goes when the process ends."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(temporary_folder(prefix))
+
+
+def _remove_left(base: Path, prefix: str) -> None:
+    """Folders of this user whose process was killed before it could remove them."""
+    if sys.platform == "win32":
+        return  # nothing tells whether somebody uses them
+    for folder in base.glob(f"{prefix}*"):
+        with suppress(OSError):
+            status = folder.lstat()
+            ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+            # Without its lock it is being made this moment.
+            if ours and (folder / _LOCK).is_file() and not being_written(folder / _LOCK):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path) -> None:
+    """Other processes, as Ray's, may still write their last lines while they end."""
+    for _ in range(50):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.1)

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.engine.jobs import Backend, Job
-from realtalk.engine.running import run_job, workplace
+from realtalk.engine.jobs import Backend, Job, run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings

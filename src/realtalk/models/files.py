@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO
+from typing import IO, NamedTuple
 
 from realtalk.errors import RealtalkError
 from realtalk.files.download import FileState, cache_folder, file_state
@@ -67,8 +67,7 @@ class LocalModel:
         return self.requirement.rpartition("==")[2] or self.sha256[:12]
 
 
-@dataclass(frozen=True, slots=True)
-class CachedModel:
+class CachedModel(NamedTuple):
     """A model in the cache; `size` is what lies on disk."""
 
     model: LocalModel

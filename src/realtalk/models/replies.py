@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
@@ -46,8 +45,7 @@ _STATUS = {
 _UNREAD = (AssertionError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why a call failed. `is_broken`: something came, and it was no model's reply."""
 
     reason: str

@@ -12,24 +12,34 @@ the number of days since `first`; -1 stands for messages without a time. A colum
 zeros is left out. What would grow with the messages has an end: of a large chat hours, words and
 the like are counted by month or longer, on a day in the middle of it, and of very many reply times
 every so many-th is kept.
+
+    answers(frame)             → chat | date | speaker | other: Mara answered Theo
+    mentions(frame, speakers)  → chat | date | speaker | other: Mara wrote "@Theo" or "theo"
+
+A chat is a group from three writers on. Whoever quotes a message answers its writer; otherwise the
+first message of a turn answers whoever wrote before it in the same session. A name is a mention by
+any of its words that no other speaker has and that is no ordinary word of the chat; behind an "@"
+it is always one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
+import regex
 
 from realtalk.ei.labels import EMOTIONS
 from realtalk.formats.tables import Tables
-from realtalk.pages.groups import answers, mentions
 from realtalk.pages.lines import MEDIA, MessageLines, message_lines
-from realtalk.pages.lookup import LookUp
-from realtalk.pages.words import PortraitWords, count_words_used, name_parts
+from realtalk.pages.words import LookUp, PortraitWords, count_words_used, name_parts
+from realtalk.text.ordinary import ordinary_words
+from realtalk.text.words import letter_words
 
 PEOPLE, CHATS = 12, 12  # shown by name; one more is shown too rather than called "others"
 _KEY = ("chat", "day", "person")
@@ -45,8 +55,7 @@ _MOST_REPLIES = 4_000  # of a person
 _LONGER = ("1mo", "1q", "1y", "1000y")  # what entries are gathered over until they are few enough
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The first of many things by name, and how many more there are beside them."""
 
     names: tuple[str, ...]
@@ -303,7 +312,7 @@ def feeling_lines(labels: pl.DataFrame) -> pl.DataFrame:
     turns = labels.sort("chat", "turn")
     before = [pl.col(name).shift(1) for name in ("chat", "session", "turn", "speaker", "sentiment")]
     chat, session, turn, speaker, sentiment = before
-    answers = (
+    is_answer = (
         (pl.col("chat") == chat)
         & (pl.col("session") == session)
         & (pl.col("turn") == turn + 1)
@@ -316,7 +325,7 @@ def feeling_lines(labels: pl.DataFrame) -> pl.DataFrame:
         "sentiment",
         "emotion",
         pl.col("intimacy", "empathy").cast(pl.Float64).fill_nan(None),
-        low=pl.when(answers).then(sentiment == "negative"),
+        low=pl.when(is_answer).then(sentiment == "negative"),
     )
 
 
@@ -336,3 +345,46 @@ def feeling_sums(lines: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
         other_n=empathy.filter(~low).count(),
         other_empathy=empathy.filter(~low).sum().round(4),
     )
+
+
+_LINE = ("chat", "date", "speaker")
+_SHORTEST = 3  # letters of a part of a name
+_SAMPLE = 2_000  # texts that tell the chat's language
+
+
+def _in_groups(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter(pl.col("speaker").n_unique().over("chat") > 2)
+
+
+def answers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Who answered whom; nobody answers themselves."""
+    groups = _in_groups(frame)
+    quoted = groups.select("chat", reply_to="id", other="speaker").unique(["chat", "reply_to"])
+    before = pl.when(pl.col("turn") & ~pl.col("starts")).then(pl.col("speaker").shift(1))
+    return (
+        groups.with_columns(before=before)
+        .join(quoted, on=["chat", "reply_to"], how="left")
+        .select(*_LINE, other=pl.coalesce("other", "before"))
+        .filter(pl.col("other") != pl.col("speaker"))
+    )
+
+
+def mentions(frame: pl.DataFrame, speakers: Iterable[str]) -> pl.DataFrame:
+    """Who wrote whose name; nobody mentions themselves."""
+    groups = _in_groups(frame)
+    names = sorted(speakers) if groups.height else []
+    words = {name: set(letter_words(name.lower())) for name in names}
+    shared = Counter(word for parts in words.values() for word in parts)
+    sample = groups["text"].gather_every(max(1, groups.height // _SAMPLE)).to_list()
+    ordinary = ordinary_words(sample)
+    found = [groups.head(0).select(*_LINE, other=pl.lit(""))]
+    for name in names:
+        own = {word for word in words[name] if shared[word] == 1 and len(word) >= _SHORTEST}
+        plain = [regex.escape(word) for word in own if not ordinary.has(word, word)]
+        marked = [f"@{regex.escape(word)}" for word in own]
+        if not marked:
+            continue
+        pattern = rf"(?i)(?:^|[^\p{{L}}])(?:{'|'.join(sorted([*plain, *marked]))})(?:[^\p{{L}}]|$)"
+        is_mention = pl.col("text").str.contains(pattern) & (pl.col("speaker") != name)
+        found.append(groups.filter(is_mention).select(*_LINE, other=pl.lit(name)))
+    return pl.concat(found)

@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 import orjson
 
 from realtalk.pages.values import ChartView
+from realtalk.pages.wording import asset
 
 if TYPE_CHECKING:
     from realtalk.evals.values import Score
     from realtalk.metrics.statistics import Estimate
 
 MOST_POINTS = 60  # names of a panel that can still be read
-_BLUE = "#0072B2"  # Okabe and Ito's
-_WIDTH, _STEP, _COLUMNS = 230, 21, 3
+_STEP = 21  # of a name
 _SVG = "http://www.w3.org/2000/svg"
 # What only a program that reads charts aloud needs (the page names a whole chart), or what the
 # page gives itself.
@@ -37,8 +36,7 @@ _ID = re.compile(r"(url\(#)")
 _TIP, _BREAK = "\u241e", "\u241f"  # before what is shown at a mark, and between its lines
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """One figure with the names it is of; whoever has no value is not drawn."""
 
     title: str
@@ -46,10 +44,15 @@ class Panel:
     points: Sequence[tuple[str, Estimate]]
 
 
+def capital(text: str) -> str:
+    """The same with a capital first."""
+    return text[:1].upper() + text[1:]
+
+
 def score_panel(score: Score, points: Sequence[tuple[str, Estimate]]) -> Panel:
     """A score, with which way is better."""
     better = "less is better" if score.better < 0 else "more is better"
-    return Panel(score.title[:1].upper() + score.title[1:], better, points)
+    return Panel(capital(score.title), better, points)
 
 
 def view(chart: Any, of: str = "") -> ChartView:
@@ -129,28 +132,18 @@ def _value(tip: Mapping[str, Any]) -> str:
 def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -> ChartView:
     """A dot and its interval for everybody, one panel per figure that somebody has.
 
-    Written as Vega-Lite, not through Altair, which copies every panel many times.
+    Written as Vega-Lite, not through Altair, which copies every panel many times; what all have in
+    common is in assets/intervals.json.
     """
     rows = [(panel, _rows(panel)) for panel in panels]
     filled = [(panel, points) for panel, points in rows if points]
     names = list(dict.fromkeys(row["name"] for _, points in filled for row in points))
-    spec = {
-        "concat": [
-            _panel(panel, points, names, at % _COLUMNS == 0)
-            for at, (panel, points) in enumerate(filled)
-        ],
-        "columns": _COLUMNS,
-        "spacing": {"row": 26, "column": 22},
-        "padding": 14,
-        "background": "white",
-        "title": {"text": title, "subtitle": list(lines)},
-        "config": {
-            "font": "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif",
-            "title": {"anchor": "start", "fontSize": 18, "subtitleFontSize": 13, "offset": 12},
-            "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
-            "view": {"strokeWidth": 0},
-        },
-    }
+    spec = orjson.loads(asset("intervals.json"))["chart"]
+    spec["title"] = {"text": title, "subtitle": list(lines)}
+    spec["concat"] = [
+        _panel(panel, points, names, at % spec["columns"] == 0)
+        for at, (panel, points) in enumerate(filled)
+    ]
     return ChartView(title, spec, f"{'. '.join(lines)}.")
 
 
@@ -169,41 +162,14 @@ def _rows(panel: Panel) -> list[dict[str, Any]]:
 def _panel(
     panel: Panel, rows: Sequence[Mapping[str, Any]], names: Sequence[str], labels: bool
 ) -> dict[str, Any]:
-    x = {
-        "field": "low",
-        "type": "quantitative",
-        "title": panel.unit,
-        "scale": {"zero": False, "nice": True, "padding": 8},
-        "axis": {"tickCount": 5, "domain": False},
-    }
-    y = {
-        "field": "name",
-        "type": "nominal",
-        "title": None,
-        "sort": names,
-        "scale": {"domain": names},
-        "axis": {"labels": labels, "ticks": False, "domain": False, "labelLimit": 170},
-    }
-    tooltips = [
-        {"field": "name", "type": "nominal"},
-        {"field": "value", "title": panel.title.lower(), "type": "quantitative", "format": ".3~g"},
-        {"field": "interval", "title": "95 % interval", "type": "nominal"},
-        {"field": "n", "type": "quantitative"},
-    ]
-    return {
-        "width": _WIDTH,
-        "height": max(2, len(names)) * _STEP,
-        "title": {"text": panel.title, "fontSize": 13, "anchor": "start", "offset": 6},
-        "data": {"values": rows},
-        "encoding": {"y": y},
-        "layer": [
-            {
-                "mark": {"type": "rule", "color": _BLUE, "strokeWidth": 2, "opacity": 0.45},
-                "encoding": {"x": x, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "circle", "color": _BLUE, "size": 52, "opacity": 1},
-                "encoding": {"x": x | {"field": "value"}, "tooltip": tooltips},
-            },
-        ],
-    }
+    spec: dict[str, Any] = orjson.loads(asset("intervals.json"))["panel"]
+    spec["title"]["text"] = panel.title
+    spec["height"] = max(2, len(names)) * _STEP
+    spec["data"] = {"values": rows}
+    y = spec["encoding"]["y"]
+    y |= {"sort": names, "scale": {"domain": names}}
+    y["axis"]["labels"] = labels
+    for layer in spec["layer"]:
+        layer["encoding"]["x"]["title"] = panel.unit
+    layer["encoding"]["tooltip"][1]["title"] = panel.title.lower()  # of the dots, which come last
+    return spec

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -27,8 +26,7 @@ from realtalk.pages.wording import Wording, asset
 _MOST = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A figure and what it says. `is_whole` text says the figure itself; `is_weak` says little."""
 
     id: str
@@ -128,7 +126,7 @@ def _shares(words: Wording, everybody: pl.DataFrame, people: pl.DataFrame) -> It
             conversations=words.counted(total, "conversation"),
         )
         is_weak = _is_expected(order[column][0], total, everybody.height)
-        yield replace(sentence, is_weak=is_weak)
+        yield sentence._replace(is_weak=is_weak)
 
 
 def _is_expected(count: int, total: int, people: int) -> bool:

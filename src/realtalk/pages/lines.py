@@ -10,8 +10,7 @@ session. Dates and hours are the export's own clock; a message without a time ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -32,8 +31,7 @@ SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar
 _MARKS = pl.List(pl.Struct({"emoji": pl.String, "by": pl.List(pl.String), "count": pl.Int64}))
 
 
-@dataclass(frozen=True)
-class MessageLines:
+class MessageLines(NamedTuple):
     """What is counted of every message, in the order of the chats.
 
     `unit` is the resolution of the export's clock. `spaceless` says that the words of this

@@ -14,16 +14,27 @@ A folder is a run, or holds runs (as the folder of a sweep or of the demo does),
 down. A run's name is its folder's; where two have one name, the folders above are named too.
 A run that cannot be read is left out with its reason, and named in the report, so that one
 broken folder of twenty does not cost the other nineteen.
+
+    said = AuthorOverrides(simulated=("mine",))
+    writer_of(("mine", "mine-labels"), "jsonl", said)  → WriterKind(True, "as you said")
+    writer_of(("bench",), "locomo", said)  → WriterKind(True, "by its format, locomo")
+    writer_of(("family",), "whatsapp", said)  → WriterKind(False, "by its format, whatsapp")
+    writer_of(("sample-simulated",), "realtalk", said)  → WriterKind(True, "by its name")
+    writer_of(("realtalk",), "realtalk", said)  → WriterKind(False, "nothing says otherwise")
+
+Who wrote a corpus, people or models, is what the user says first, then what the format knows. A
+name is a guess, and the last resort.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -33,7 +44,7 @@ from realtalk.evals.run import SHIPPED, Run
 from realtalk.evals.values import KNOWN
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import is_stored
-from realtalk.pages.writers import AuthorOverrides, WriterKind, writer_of
+from realtalk.registry import suggest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,8 +135,7 @@ def _named_apart(runs: list[RunPlace]) -> list[RunPlace]:
     return renamed
 
 
-@dataclass(frozen=True)
-class CorpusRun:
+class CorpusRun(NamedTuple):
     """A stored corpus, counted."""
 
     folder: RunPlace
@@ -138,8 +148,7 @@ class CorpusRun:
         return self.stats.name
 
 
-@dataclass(frozen=True)
-class LabelsRun:
+class LabelsRun(NamedTuple):
     """Labels of one corpus, called by its name."""
 
     folder: RunPlace
@@ -160,8 +169,7 @@ class LabelsRun:
         return "turns" if rules_of(self.protocol).joined else "messages"
 
 
-@dataclass(frozen=True)
-class StoredRun:
+class StoredRun(NamedTuple):
     """A run of a benchmark."""
 
     folder: RunPlace
@@ -173,8 +181,7 @@ class StoredRun:
         return str(self.run.settings["corpus"]["name"])
 
 
-@dataclass(frozen=True)
-class LoadedRuns:
+class LoadedRuns(NamedTuple):
     """Everything that the report is made from."""
 
     corpora: tuple[CorpusRun, ...] = ()
@@ -319,3 +326,65 @@ def _speakers(path: Path) -> pl.DataFrame | None:
         frame = None
     # Speakers follow from the labels: a table of an older version is made anew.
     return frame if frame is not None and frame.schema == SPEAKERS and frame.height else None
+
+
+# A published corpus of chats between models.
+_BY_MODELS = frozenset({"locomo"})
+# What a messenger wrote for the people who chatted in it.
+_BY_PEOPLE = frozenset(
+    """
+    whatsapp whatsapp-database whatsapp-exporter telegram signal discord slack instagram messenger
+    imessage line kakaotalk viber chatlab teams google-chat mbox
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
+# Words in a name that say that no person wrote the chats.
+_WORDS = frozenset({"simulated", "locomo", "llm", "generated", "synthetic"})
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorOverrides:
+    """Names of corpora or runs that, as the user says, models wrote, or people."""
+
+    simulated: tuple[str, ...] = ()
+    human: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if both := sorted(set(self.simulated) & set(self.human)):
+            raise RealtalkError(f"'{both[0]}' is named as simulated and as human", fix="choose one")
+
+    def refuse_unknown(self, known: Iterable[str]) -> None:
+        """Raises where a name is unknown: a typing error would turn a comparison around."""
+        names = list(dict.fromkeys(known))
+        for name in (*self.simulated, *self.human):
+            if not names:
+                raise RealtalkError(f"there is no corpus and no labels to call '{name}'")
+            if name not in names:
+                raise suggest("corpus or run", name, names)
+
+
+class WriterKind(NamedTuple):
+    """Whether models wrote it, and by what that is known."""
+
+    is_simulated: bool
+    reason: str
+
+    def __str__(self) -> str:
+        return f"written by {'models' if self.is_simulated else 'people'} ({self.reason})"
+
+
+def says_simulated(name: str) -> bool:
+    """Whether a name says that a model wrote both sides."""
+    return not _WORDS.isdisjoint(re.split(r"[\W_]+", name.casefold()))
+
+
+def writer_of(names: Sequence[str], format_: str | None, authors: AuthorOverrides) -> WriterKind:
+    """Decides for a corpus, or for a run on it, by every name that it goes by."""
+    for is_simulated, names_stated in ((True, authors.simulated), (False, authors.human)):
+        if not set(names_stated).isdisjoint(names):
+            return WriterKind(is_simulated, "as you said")
+    if format_ in _BY_MODELS or format_ in _BY_PEOPLE:
+        return WriterKind(format_ in _BY_MODELS, f"by its format, {format_}")
+    if any(says_simulated(name) for name in names):
+        return WriterKind(True, "by its name")
+    return WriterKind(False, "nothing says otherwise")

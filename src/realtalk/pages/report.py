@@ -3,23 +3,30 @@
 report = make_report([Path("demo")])
 report.key_figures[0]        → KeyFigure("0.81", "is the recall@budget of “recent” …", …)
 write_report(report, Path("report.html"))
+corpus_sections(loaded.corpora)     → [Section("corpora", …), Section("corpus-sample", depth=1, …)]
+measured_section(loaded)            → a table of runs, and one of the versions that made them
+unscored_section(labels, groups)    → a table: run | what | unscored | of | reason
+
+Unscored is never zero, and never hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from realtalk.cells import Cell, Grid, duration
 from realtalk.ei.grades import is_usable
 from realtalk.files.progress import Progress, silent
-from realtalk.pages.corpora import corpus_sections
+from realtalk.notebook import counted
+from realtalk.pages.charts import capital, view
 from realtalk.pages.frame import made_with, write_page
-from realtalk.pages.loading import LoadedRuns, load
-from realtalk.pages.measured import measured_section, unscored_section
+from realtalk.pages.loading import AuthorOverrides, LoadedRuns, load
 from realtalk.pages.runs import RunGroup, groups_of, key_figures, run_sections
 from realtalk.pages.sections import render
 from realtalk.pages.speakers import (
@@ -29,8 +36,12 @@ from realtalk.pages.speakers import (
     consistency_sections,
     speaker_sections,
 )
-from realtalk.pages.values import KeyFigure, Section
-from realtalk.pages.writers import AuthorOverrides
+from realtalk.pages.values import KeyFigure, Section, TableView, table
+
+if TYPE_CHECKING:
+    from realtalk.describe.values import CorpusStats
+    from realtalk.pages.loading import CorpusRun, LabelsRun, LoadedRuns
+    from realtalk.pages.runs import RunGroup
 
 _TITLE = "Long-term conversations, measured"
 _MOST = 3
@@ -53,7 +64,7 @@ class PageReport:
         return {
             "title": self.title,
             "lead": self.lead,
-            "key_figures": [asdict(figure) for figure in self.key_figures],
+            "key_figures": [figure._asdict() for figure in self.key_figures],
             "sections": [
                 {
                     "id": section.id,
@@ -118,7 +129,7 @@ def _lead(loaded: LoadedRuns) -> str:
     if not parts:
         return ""
     whole = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"{whole[0].upper()}{whole[1:]}. Every figure stands with its number and its interval."
+    return f"{capital(whole)}. Every figure stands with its number and its interval."
 
 
 def highlights(
@@ -232,3 +243,187 @@ def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
 
 def _sign(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
+
+
+# Settings that the page says elsewhere, or that only a machine reads.
+_UNTOLD = frozenset({"corpus", "scoring", "chats", "notes"})
+
+
+def measured_section(loaded: LoadedRuns) -> Section:
+    """What the rest of the page is made from."""
+    rows: list[tuple[Cell, ...]] = []
+    for corpus in loaded.corpora:
+        files = counted(len(corpus.about["source"]), "source file")
+        settings = f"format {corpus.stats.format}, {files}; {corpus.writer}"
+        count = corpus.stats.total("messages")
+        rows.append((corpus.folder.name, "corpus", corpus.stats.name, settings, count, "messages"))
+    for labels in loaded.labels:
+        measures = labels.frame.select("measure", "version").unique().sort("measure", "version")
+        ways = ", ".join(f"{way} {version}" for way, version in measures.rows())
+        settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.writer}"
+        count = labels.frame.height
+        rows.append((labels.folder.name, "EI labels", labels.name, settings, count, labels.unit))
+    for stored in loaded.runs:
+        record, kind = stored.run.settings, stored.run.kind
+        own_settings = {name: value for name, value in record.items() if name not in _UNTOLD}
+        on, sample = str(record["corpus"]["name"]), stored.run.benchmark.sample
+        rows.append((stored.folder.name, kind, on, _words(own_settings), len(stored.run), sample))
+    tables = [table("Runs", ("run", "kind", "on", "settings", "rows", "of"), rows)]
+    if versions := _versions(loaded):
+        tables.append(versions)
+    notes = tuple(f"Left out: {name} ({reason})" for name, reason in loaded.left_out)
+    lead = "What was measured, on what, and with what. Everything below comes from these folders."
+    return Section("measured", "What was measured", lead, tuple(tables), notes=notes)
+
+
+def _words(settings: Mapping[str, Any]) -> str:
+    """Settings as a line: names with their versions, then what differs from nothing."""
+    parts: list[str] = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and "name" in value:
+            version = f" {value['version']}" if value.get("version") else ""
+            inner = _words(value.get("settings", {}))
+            parts.append(f"{name} {value['name']}{version}{f' ({inner})' if inner else ''}")
+        elif isinstance(value, Mapping):
+            inner = _words(value)
+            parts += [f"{name}: {inner}"] if inner else []
+        elif isinstance(value, list):
+            parts.append(f"{name} {', '.join(map(str, value))}")
+        elif value not in (None, ""):
+            parts.append(f"{name} {value}")
+    return "; ".join(parts)
+
+
+def _versions(loaded: LoadedRuns) -> TableView | None:
+    """One line per run and set of versions: a run that was resumed later may have two."""
+    versions_by_run: list[tuple[str, Mapping[str, str]]] = [
+        (corpus.folder.name, {"realtalk": str(corpus.about.get("realtalk", ""))})
+        for corpus in loaded.corpora
+    ]
+    places = [run.folder for runs in (loaded.corpora, loaded.labels, loaded.runs) for run in runs]
+    versions_by_run += [(place.name, own) for place in places for own in place.versions]
+    if not versions_by_run:
+        return None
+    names = list(dict.fromkeys(name for _, versions in versions_by_run for name in versions))
+    rows = [(run, *(versions.get(name) for name in names)) for run, versions in versions_by_run]
+    return table("Versions", ("run", *names), rows)
+
+
+def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) -> Section | None:
+    """None where nothing was scored at all, so that nothing can be missing."""
+    if not labels and not groups:
+        return None
+    rows: list[tuple[Cell, ...]] = [row for run in labels for row in _unlabelled_rows(run)]
+    for group in groups:
+        rows += _unscored_rows(group)
+    if not rows:
+        return Section("unscored", "Unscored", "Everything that was to be scored has its score.")
+    lead = "What could not be scored is left out of every mean, and counted here with its reason."
+    view = table("Unscored, by run and reason", ("run", "what", "unscored", "of", "reason"), rows)
+    return Section("unscored", "Unscored", lead, (view,))
+
+
+def _unlabelled_rows(labels: LabelsRun) -> Iterator[tuple[Cell, ...]]:
+    from realtalk.ei.label_files import unscored_reasons
+
+    for measure, reason, count in unscored_reasons([labels.frame]):
+        yield (f"{labels.name}, labels", str(measure), count, labels.frame.height, reason)
+    facets = Counter(
+        (facet.title, estimate.unscored)
+        for who in labels.speakers
+        for facet, estimate in who.items()
+        if estimate.unscored is not None
+    )
+    for (title, reason), count in facets.items():
+        yield (f"{labels.name}, speakers", title.lower(), count, len(labels.speakers), reason)
+
+
+def _unscored_rows(group: RunGroup) -> Iterator[tuple[Cell, ...]]:
+    for name, run in group.runs.items():
+        for variant, scores in run.variants.items():
+            where = ", ".join(part for part in (group.corpus, name, group.part, variant) if part)
+            for what, reasons in (
+                (f"{group.benchmark.sample} answers", scores.unscored),
+                ("truths", scores.untold),
+                ("single scores", scores.left_out),
+            ):
+                for reason, count in reasons.items():
+                    yield (where, what, count, scores.rows, reason)
+        reasons = Counter(row["unscored"] for row in run.judgements if row["unscored"] is not None)
+        for reason, count in reasons.items():
+            yield (f"{group.corpus}, {name}", "judgements", count, len(run.judgements), reason)
+
+
+def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
+    """Nothing where no corpus was given."""
+    if not corpora:
+        return []
+    chats = sum(len(run.stats.per_chat) for run in corpora)
+    messages = sum(run.stats.total("messages") for run in corpora)
+    many = f"{len(corpora)} corpora" if len(corpora) > 1 else "1 corpus"
+    lead = f"{many} with {counted(chats, 'chat')} and {messages:,} messages."
+    overview = table(
+        "Corpora side by side",
+        *Grid.of([_row(run) for run in corpora]),
+        note="In brackets 95 % intervals from drawing whole chats; a corpus of one chat has none. "
+        "A turn is what one speaker said before another did.",
+    )
+    sections = [Section("corpora", "Corpora", lead, (overview,))]
+    return [*sections, *(_one(run) for run in corpora)]
+
+
+def _row(run: CorpusRun) -> dict[str, Cell]:
+    stats = run.stats
+    first = [chat.first.date().isoformat() for chat in stats.per_chat if chat.first]
+    last = [chat.last.date().isoformat() for chat in stats.per_chat if chat.last]
+    gap = stats.response_gaps.median
+    return {
+        "corpus": run.folder.name,
+        "format": stats.format,
+        "chats": len(stats.per_chat),
+        "speakers": len({who.name for chat in stats.per_chat for who in chat.speakers}),
+        **{name: stats.total(name) for name in ("messages", "turns", "sessions", "words")},
+        **{f"{name} per chat": _mean(stats, name) for name in ("messages", "words")},
+        "answer after (median)": None if gap is None else duration(gap),
+        "events": stats.total("events"),
+        "questions": sum(number for _, number in stats.questions),
+        "first day": min(first, default=None),
+        "last day": max(last, default=None),
+        "without a time": stats.total("messages_without_time"),
+    }
+
+
+def _mean(stats: CorpusStats, name: str) -> str | None:
+    value, interval = stats.mean(name), stats.intervals[f"{name}_per_chat"]
+    if value is None:
+        return None
+    extent = "" if interval is None else f" [{interval[0]:,.1f}, {interval[1]:,.1f}]"
+    return f"{value:,.1f}{extent}"
+
+
+def _one(run: CorpusRun) -> Section:
+    from realtalk.describe import chat_rows, corpus_rows
+    from realtalk.describe.figures import draw
+
+    figures = draw(run.stats)
+    name = run.folder.name
+    ledger = run.about["ledger"]
+    read_note = (
+        f"Read as {run.stats.format}: {ledger['total']:,} {ledger['unit']}, of which "
+        f"{ledger['in_messages']:,} became messages, {ledger['system']:,} were system lines and "
+        f"{ledger['left_over']:,} were left over."
+    )
+    return Section(
+        f"corpus-{name}",
+        name,
+        read_note,
+        (
+            table(f"{name}: figures", *corpus_rows(run.stats)),
+            table(f"{name}: every chat", *chat_rows(run.stats)),
+        ),
+        tuple(view(chart, name) for chart in figures.charts.values()),
+        tuple(
+            f"Not drawn: {what.replace('_', ' ')} ({why})" for what, why in figures.left_out.items()
+        ),
+        depth=1,
+    )

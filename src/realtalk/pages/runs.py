@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from realtalk.chat import Corpus
 from realtalk.evals.run import Run, join_runs
@@ -23,7 +22,7 @@ from realtalk.evals.tables import run_tables
 from realtalk.evals.values import Benchmark, Row, Score
 from realtalk.metrics.statistics import Estimate
 from realtalk.notebook import counted, plural
-from realtalk.pages.charts import interval_panels, score_panel, view
+from realtalk.pages.charts import capital, interval_panels, score_panel, view
 from realtalk.pages.loading import StoredRun, told_apart
 from realtalk.pages.values import ChartView, KeyFigure, Section, TableView, table
 
@@ -32,8 +31,7 @@ _MOST_PANELS = 6
 _NEARLY = 0.9  # of the best: as much as most would pay for
 
 
-@dataclass(frozen=True)
-class RunGroup:
+class RunGroup(NamedTuple):
     """Runs that can stand in one table, by names that tell them apart."""
 
     benchmark: type[Benchmark[Any, Any, Any]]
@@ -125,7 +123,7 @@ def _section(group: RunGroup) -> Section:
         f"{counted(len(runs), 'run')}."
     )
     tables = [
-        table(_capital(result.title), *result.lines, note=" ".join(result.notes))
+        table(capital(result.title), *result.lines, note=" ".join(result.notes))
         for result in run_tables(runs, published=False)
     ]
     points = sum(len(run.variants) for run in runs.values())
@@ -274,10 +272,6 @@ def _reasons(runs: Mapping[str, Any], wrong: Mapping[Any, Mapping[str, str]]) ->
     reasons = dict.fromkeys(why for own in counts.values() for why, _ in own.most_common())
     rows = [(why, *(counts[name][why] for name in runs)) for why in reasons]
     return table("Reasons", ("why", *runs), rows)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _plain(value: float) -> str:

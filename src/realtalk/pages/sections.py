@@ -16,11 +16,11 @@ from itertools import chain, count
 from math import isfinite
 from urllib.parse import quote
 
-from realtalk.cells import NOTHING, cell_text, is_nothing
+from realtalk.cells import NOTHING, Cell, cell_text, is_nothing
 from realtalk.errors import as_options
 from realtalk.pages.charts import svg_text
 from realtalk.pages.frame import alone, document, within
-from realtalk.pages.values import Cell, ChartView, KeyFigure, Section, TableView
+from realtalk.pages.values import ChartView, KeyFigure, Section, TableView
 
 _NUMBER = r"[+\-−]?(?:\d[\d,]*)?\.?\d+"
 _WITH_INTERVAL = re.compile(rf"({_NUMBER}%?(?: ± {_NUMBER})?) ([\[(][^\])]*[\])])")

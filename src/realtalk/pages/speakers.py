@@ -9,9 +9,8 @@ comparison_sections(pairs)           → facet by facet, and which of the paper'
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.notebook import counted
@@ -28,8 +27,7 @@ _INTERVALS = (
 )
 
 
-@dataclass(frozen=True)
-class SideBySide:
+class SideBySide(NamedTuple):
     """Two sets of labels, compared; `knows_writers`: whether something says who is simulated."""
 
     first: LabelsRun

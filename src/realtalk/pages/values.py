@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
-Cell: TypeAlias = str | int | float | bool | None
+from realtalk.cells import Cell
+
 _MOST_ROWS = 400  # what a page can hold and a person look through
 
 
@@ -41,8 +42,7 @@ class TableView:
                 raise ValueError(f"{self.title}: {len(row)} cells, {len(self.headings)} headings")
 
 
-@dataclass(frozen=True, slots=True)
-class ChartView:
+class ChartView(NamedTuple):
     """A chart: a Vega-Lite specification with its data inside."""
 
     title: str
@@ -66,8 +66,7 @@ class Section:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class KeyFigure:
+class KeyFigure(NamedTuple):
     """One of the few things that matter, for the first screen: a figure and its sentence.
 
     `figure` is short ("34 %"), `range` is its interval ("95 % interval 28 … 40 %"), `says` is

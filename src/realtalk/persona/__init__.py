@@ -6,8 +6,7 @@ from realtalk.lazy import offer
 
 if TYPE_CHECKING:
     from realtalk.api.conversing import converse
-    from realtalk.api.guessing import who_wrote_it
-    from realtalk.api.persona import export_dataset, talk, tested_turns, tune
+    from realtalk.api.persona import export_dataset, talk, tested_turns, tune, who_wrote_it
 
 __all__ = ["converse", "export_dataset", "talk", "tested_turns", "tune", "who_wrote_it"]
 
@@ -16,7 +15,6 @@ if not TYPE_CHECKING:
         __name__,
         {
             "realtalk.api.conversing": "converse",
-            "realtalk.api.guessing": "who_wrote_it",
-            "realtalk.api.persona": "export_dataset talk tested_turns tune",
+            "realtalk.api.persona": "export_dataset talk tested_turns tune who_wrote_it",
         },
     )

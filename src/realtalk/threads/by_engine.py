@@ -22,8 +22,7 @@ import numpy as np
 import orjson
 
 from realtalk.chat import Corpus
-from realtalk.engine.jobs import Backend, Job
-from realtalk.engine.running import run_job, workplace
+from realtalk.engine.jobs import Backend, Job, run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.files.progress import Progress, silent

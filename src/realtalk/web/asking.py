@@ -7,8 +7,7 @@ EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
 import orjson
@@ -133,8 +132,7 @@ def _cookie(keys: Keys) -> str:
     return f"realtalk-annotator-{keys.port}"
 
 
-@dataclass(frozen=True)
-class Visit:
+class Visit(NamedTuple):
     """What a request is asked of, and who asks."""
 
     studio: StudioSession

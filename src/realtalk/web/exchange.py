@@ -13,8 +13,9 @@ import io
 import tempfile
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from realtalk.chat import Chat, Corpus
 from realtalk.errors import RealtalkError
@@ -37,8 +38,7 @@ _LARGEST_UNPACKED = 512 << 20
 _SUFFIXES = (".json", ".xlsx")
 
 
-@dataclass(frozen=True, slots=True)
-class UploadContent:
+class UploadContent(NamedTuple):
     """What an uploaded file holds for this chat."""
 
     bodies: tuple[tuple[ItemKind, Body, None], ...]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from fastapi import APIRouter
@@ -37,8 +36,7 @@ class DayHits(NamedTuple):
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(NamedTuple):
     """Where to go; None where nothing is found. `number` of `total` places."""
 
     place: int | None = None
@@ -156,7 +154,7 @@ def glance(visit: Asked, open_chat: Opened) -> HTMLResponse:
 def jump_to(
     open_chat: Opened, q: str = "", after: int | None = None, back: bool = False
 ) -> JSONResponse:
-    return JSONResponse(asdict(jump(open_chat, q, after, back=back)))
+    return JSONResponse(jump(open_chat, q, after, back=back)._asdict())
 
 
 @router.get("/chat/{number}/strips")

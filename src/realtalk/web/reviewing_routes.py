@@ -15,8 +15,7 @@ evidence or not, cells (session and speaker) with an event or not, categories of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
@@ -34,8 +33,7 @@ _NOTHING = "one of the two has noted none"
 _ALIKE = 0.25  # below this two items are not about the same
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Two items about the same thing, or one that only one annotator has."""
 
     first: StudioItem | None
@@ -43,8 +41,7 @@ class Match:
     likeness: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementFigure:
+class AgreementFigure(NamedTuple):
     """One number about the two, with what it counts."""
 
     title: str
@@ -53,8 +50,7 @@ class AgreementFigure:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatorComparison:
+class AnnotatorComparison(NamedTuple):
     """Figures, and the pairs that they rest on."""
 
     figures: tuple[AgreementFigure, ...]
