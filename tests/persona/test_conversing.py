@@ -18,7 +18,7 @@ import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
-from realtalk.evals.values import Answer, PlainSolver
+from realtalk.evals.values import Answer, PlainSolver, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.memory.plain import Recent
@@ -36,7 +36,7 @@ from realtalk.persona.cast import (
 )
 from realtalk.persona.conversation import Side, SimulatedChat, messages_of
 from realtalk.persona.prompting import text_of
-from realtalk.persona.values import Settings, TurnPrompt
+from realtalk.persona.values import TurnPrompt
 from refusals import refused
 from text_tables import cases
 

@@ -22,13 +22,13 @@ import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
 from realtalk.chat import Corpus, unpack_extra
-from realtalk.evals.values import Answer, PlainSolver
+from realtalk.evals.values import Answer, PlainSolver, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.opening import open_reading
 from realtalk.formats.registry import FORMATS
 from realtalk.pages.loading import says_simulated
 from realtalk.persona.talking import Consent, Talk, obtain_consent, question
-from realtalk.persona.values import Settings, TurnPrompt
+from realtalk.persona.values import TurnPrompt
 from refusals import refused
 from text_tables import cases
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from persona_chats import ines
-from realtalk.evals.values import Answer, PlainSolver
+from realtalk.evals.values import Answer, PlainSolver, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.talking import Show, Talk, obtain_consent
-from realtalk.persona.values import Settings, TurnPrompt
+from realtalk.persona.values import TurnPrompt
 from realtalk.web.library import ChatLibrary
 from realtalk.web.session import StudioSession
 from realtalk.web.store import Store

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.api.options import Engine, Reading, is_path, value_object
 from realtalk.files.progress import Progress, silent
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -53,11 +53,9 @@ def batch(
     from realtalk.api.batch_work import work_each
 
     name = function if isinstance(function, str) else function.__name__
-    if name not in OPTIONS:
-        raise suggest("function of many inputs", name, list(OPTIONS))
+    known_name("function of many inputs", name, OPTIONS)
     for option in options:
-        if option not in OPTIONS[name]:
-            raise suggest(f"option of {name}", option, list(OPTIONS[name]))
+        known_name(f"option of {name}", option, OPTIONS[name])
     paths: list[Any] = [inputs] if is_path(inputs) else list(inputs)  # type: ignore[arg-type]
     return work_each(
         name,

@@ -303,11 +303,10 @@ def clear(
     from realtalk.files.caches import KINDS, remove, survey
     from realtalk.files.download import cache_folder
     from realtalk.notebook import counted
-    from realtalk.registry import suggest
+    from realtalk.registry import known_name
 
     for name in kinds:
-        if name not in KINDS:
-            raise suggest("kind of cache", name, list(KINDS))
+        known_name("kind of cache", name, KINDS)
     if older_than is not None and not older_than >= 0:
         raise RealtalkError(f"`older_than=` must be 0 days or more, not {older_than:g}")
     moment = None if older_than is None else time.time() - older_than * _DAY

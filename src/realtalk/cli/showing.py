@@ -26,7 +26,7 @@ from realtalk.cli.printing import (
     warn,
 )
 from realtalk.notebook import counted
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 if TYPE_CHECKING:
     from realtalk.api.batch_work import BatchResult
@@ -101,8 +101,7 @@ def show_findings(findings: Findings, *, fail_on: str = "warning", all: bool = F
     from realtalk.formats.check import RULES
 
     levels = ("error", "warning", "note", "never")
-    if fail_on not in levels:
-        raise suggest("level", fail_on, list(levels))
+    known_name("level", fail_on, levels)
     as_json(findings.to_json)
     say(str(findings.ledger))
     if all:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -22,7 +23,7 @@ from realtalk.ei.grades import Grade, is_usable
 from realtalk.ei.languages import Languages, language_name, languages_json, merge_chats
 from realtalk.ei.protocols import PROTOCOLS
 from realtalk.errors import RealtalkError
-from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
+from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate, interval_after
 
 Unit: TypeAlias = Literal["share", "bits", "score", "per session"]
 # How the labels of a speaker become a facet: their mean, how many kinds there are of them, how
@@ -280,10 +281,8 @@ def facet_number(facet: Facet, value: float | None) -> str:
 
 def interval_text(facet: Facet, estimate: Estimate) -> str:
     """ "2.21 [1.98, 2.37]", without the bracket where there is no interval."""
-    if estimate.low is None or estimate.high is None:
-        return facet_number(facet, estimate.value)
-    low, high = facet_number(facet, estimate.low), facet_number(facet, estimate.high)
-    return f"{facet_number(facet, estimate.value)} [{low}, {high}]"
+    write = partial(facet_number, facet)
+    return write(estimate.value) + interval_after(estimate, write)
 
 
 def facet_text(facet: Facet, who: SpeakerFacets) -> str:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.text.emoji import in_words
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ def _load(path: Path, device: str) -> tuple[str, Any]:
         from realtalk.encoders.torch_session import TorchSession
 
         return "fp32", TorchSession(path, "cpu", "fp32")
-    if device not in DEVICES:
-        raise suggest("device", device, list(DEVICES))
+    known_name("device", device, DEVICES)
     torch = _torch()
     if torch is not None and _has_torch_cuda(torch):
         from realtalk.encoders.torch_session import TorchSession

@@ -26,7 +26,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import paired_lines, shared_parts
 from realtalk.evals.values import Pairs, Row, Score
 from realtalk.metrics.grouped import FEWEST_GROUPS, Change, grouped_changes
-from realtalk.metrics.statistics import holm
+from realtalk.metrics.statistics import holm, interval_after
 from realtalk.registry import known_name
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ class Gate:
         """What is found, a line per variant."""
         lines = []
         for variant, change in self.changes.items():
-            low, high = change.difference.low, change.difference.high
-            span = "" if low is None or high is None else f" [{low:+.3f}, {high:+.3f}]"
+            span = interval_after(change.difference, "{:+.3f}".format)
             where = f" at {variant}" if variant else ""
             lines.append(
                 f"{self.verdict(variant)}: {self.score}{where} {change.first:.3f} → "

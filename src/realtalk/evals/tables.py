@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from realtalk.evals.comparing import RunComparison
 from realtalk.evals.values import COUNTS, Fact, Lines, Reference, Runs, Score
 from realtalk.metrics.grouped import Change
-from realtalk.metrics.statistics import Estimate
+from realtalk.metrics.statistics import Estimate, interval_after
 from realtalk.notebook import plural, table_html, table_text
 
 if TYPE_CHECKING:
@@ -111,13 +111,7 @@ def figure(fact: Fact, digits: int = 3) -> str | None:
         return None
     deviation = getattr(fact, "sd", None)
     text = f"{fact.value:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
-    return _with_interval(text, fact, f".{digits}f")
-
-
-def _with_interval(text: str, estimate: Estimate, how: str) -> str:
-    if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} [{estimate.low:{how}}, {estimate.high:{how}}]"
+    return text + interval_after(fact, f"{{:.{digits}f}}".format)
 
 
 def figure_text(row: Mapping[str, Any]) -> str | None:
@@ -267,7 +261,7 @@ def share(change: Estimate) -> str | None:
     """A relative change with its interval: "+198% [+120%, +260%]"."""
     if change.value is None:
         return None
-    return _with_interval(f"{change.value:+.0%}", change, "+.0%")
+    return f"{change.value:+.0%}{interval_after(change, '{:+.0%}'.format)}"
 
 
 def p_value(value: float | None) -> str | None:

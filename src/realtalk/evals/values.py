@@ -38,6 +38,7 @@ TruthT = TypeVar("TruthT")
 ValueT = TypeVar("ValueT")
 
 Row: TypeAlias = dict[str, Any]
+Settings: TypeAlias = dict[str, str | int | float | bool]
 Parts: TypeAlias = Callable[[Sequence[Row]], Array]
 Fact: TypeAlias = Estimate | float | None
 Lines: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # headings and rows of a table

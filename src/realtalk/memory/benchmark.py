@@ -317,7 +317,11 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         unscored = Counter(entry["reason"] for entry in left_out)
         for reason, count in unscored.items():
             lines.append(f"not remembered: {count:,} sessions ({reason})")
-        by_session = {(r["group"], r["sample"]) for r in run.rows if _names_sessions(r)}
+        by_session = {
+            (r["group"], r["sample"])
+            for r in run.rows
+            if any(map(_SESSION.fullmatch, r["evidence"]))
+        }
         if by_session:
             lines.append(
                 f"evidence: of {len(by_session):,} questions it is whole sessions; their scores "
@@ -448,10 +452,6 @@ def golds_of(run: Run) -> str:
 
 def _asks(run: Run) -> bool:
     return bool(solver_part(run, "reader")["name"] != "none")
-
-
-def _names_sessions(row: Row) -> bool:
-    return any(_SESSION.fullmatch(id_) for id_ in row["evidence"])
 
 
 def _judged_as(judgement: Row) -> str:

@@ -109,12 +109,7 @@ class Golds:
         if self.kind == LMEB:
             exact = tuple(dict.fromkeys(id_ for id_ in question.stated if id_ in chat.by_id))
             return Gold(question.answer, (), exact) if exact else None
-        return published_gold(question)
-
-
-def published_gold(question: Question) -> Gold:
-    """What the corpus itself says."""
-    return Gold(question.answer, (), question.evidence, len(question.unresolved))
+        return Gold(question.answer, (), question.evidence, len(question.unresolved))
 
 
 def audited_gold(published: str | None, audited: AuditedQuestion | None) -> Gold:

@@ -40,7 +40,7 @@ from realtalk.ei.judge import strip_fence, unreadable
 from realtalk.encoders.lexical import Bm25, RankingOf, best_first, with_aliases
 from realtalk.evals.language_models import reply_cost
 from realtalk.evals.prompts import Prompts, join_names, load_prompts
-from realtalk.evals.values import Cost
+from realtalk.evals.values import Cost, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.memory.showing import (
     Lines,
@@ -170,7 +170,7 @@ class Notes(ConfiguredMemory):
         return f"1, prompts {self.prompt.version}"
 
     @property
-    def settings(self) -> dict[str, str | int | float | bool]:
+    def settings(self) -> Settings:
         address = {"base_url": self.config.address} if self.config.address else {}
         return {"model": self.model, **address, **super().settings}
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from realtalk.chat import Chat, Question
 from realtalk.encoders.tokens import count_tokens, count_words
 from realtalk.errors import OwnCodeError, RealtalkError
-from realtalk.evals.values import Cost
+from realtalk.evals.values import Cost, Settings
 
 _UNCOUNTED = -1
 
@@ -109,7 +109,7 @@ class Memory(Protocol):
     def version(self) -> str: ...
 
     @property
-    def settings(self) -> dict[str, str | int | float | bool]: ...
+    def settings(self) -> Settings: ...
 
     def build(self, chat: Chat) -> BuiltMemory: ...
 
@@ -132,7 +132,7 @@ class ConfiguredMemory:
         return "1"
 
     @property
-    def settings(self) -> dict[str, str | int | float | bool]:
+    def settings(self) -> Settings:
         names = self.recorded
         if names is None:
             names = tuple(field.name for field in fields(self))

@@ -61,6 +61,13 @@ class Estimate:
         return asdict(self)
 
 
+def interval_after(estimate: Estimate, write: Callable[[float], str]) -> str:
+    """ " [1.98, 2.37]", what stands behind a figure; nothing where there is no interval."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f" [{write(estimate.low)}, {write(estimate.high)}]"
+
+
 def quotient(above: Array, below: Array) -> Array:
     """Above divided by below, not a number where there is nothing below."""
     with np.errstate(divide="ignore", invalid="ignore"):

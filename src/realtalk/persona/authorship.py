@@ -33,13 +33,13 @@ import numpy as np
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.labels import turn_text
 from realtalk.ei.told_apart import sparse_features
-from realtalk.evals.values import Answer, PlainSolver
+from realtalk.evals.values import Answer, PlainSolver, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import Encoder, shipped_encoder
 from realtalk.metrics.statistics import SEED, Estimate, wilson
 from realtalk.persona.lineups import Lineup
 from realtalk.persona.simulators import gist, refuse_empty
-from realtalk.persona.values import Learning, PersonaTask, Settings
+from realtalk.persona.values import Learning, PersonaTask
 from realtalk.registry import known_name
 
 AUTHORSHIP_VERSION = "1"

@@ -41,7 +41,7 @@ from realtalk.evals.values import (
     Stage,
 )
 from realtalk.files.progress import Progress, silent
-from realtalk.metrics.statistics import Estimate, pearson
+from realtalk.metrics.statistics import Estimate, interval_after, pearson
 from realtalk.persona.choosing import PUBLISHED_SCORES, TABLE_2, published_choice, published_speaker
 from realtalk.persona.scoring import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE, TurnScorer
 from realtalk.persona.turns import stored_tasks, tasks_record
@@ -324,7 +324,7 @@ def _gain_line(r: Estimate) -> str:
     """Whether people who are alike in both chats gain more."""
     if r.value is None:
         return f"gain and persona consistency: not computed ({r.unscored})"
-    interval = "" if r.low is None or r.high is None else f" [{r.low:+.2f}, {r.high:+.2f}]"
+    interval = interval_after(r, "{:+.2f}".format)
     return (
         f"gain over the six EI scores and difference between a speaker's chats: r = "
         f"{r.value:+.2f}{interval}, {r.n} speakers (below zero: the more alike, the more is gained)"

@@ -25,10 +25,10 @@ import numpy as np
 
 from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer, PlainSolver
+from realtalk.evals.values import Answer, PlainSolver, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.metrics.similarity import cosines, shipped_encoder
-from realtalk.persona.values import Learning, Settings, TurnPrompt
+from realtalk.persona.values import Learning, TurnPrompt
 from realtalk.registry import known_name
 from realtalk.text.words import words_and_emoji
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer, Cost
+from realtalk.evals.values import Answer, Cost, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.generation import EncodedPrompt, Sampling, TrainingExample, Writer, generate
 from realtalk.persona.pretrained import (
@@ -34,7 +34,7 @@ from realtalk.persona.pretrained import (
 )
 from realtalk.persona.prompting import PROMPT_VERSION, clean_message, messages, read_message
 from realtalk.persona.tuning import ADAPTER, SETTINGS, read_settings
-from realtalk.persona.values import Learning, Settings, TurnPrompt
+from realtalk.persona.values import Learning, TurnPrompt
 
 if TYPE_CHECKING:
     from realtalk.persona.styles import Guide

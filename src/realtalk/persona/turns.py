@@ -27,16 +27,10 @@ from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import turn_inputs
 from realtalk.encoders.tokens import count_each
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Settings
 from realtalk.files.progress import Progress, silent, within
 from realtalk.persona.choosing import Choice, as_published, choose
-from realtalk.persona.values import (
-    ContextTurn,
-    Learning,
-    PersonaTask,
-    PersonaTurn,
-    Settings,
-    TurnPrompt,
-)
+from realtalk.persona.values import ContextTurn, Learning, PersonaTask, PersonaTurn, TurnPrompt
 from realtalk.registry import known_name, suggest
 
 CONTEXT_SESSIONS = 3

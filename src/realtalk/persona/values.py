@@ -23,10 +23,8 @@ from typing import Any, TypeAlias
 
 from realtalk.chat import Chat
 from realtalk.evals.prompts import written_day
-from realtalk.evals.values import Solver
+from realtalk.evals.values import Settings, Solver
 from realtalk.registry import Registry, make, within
-
-Settings: TypeAlias = dict[str, str | int | float | bool]
 
 
 @dataclass(frozen=True, slots=True)

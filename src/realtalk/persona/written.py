@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer, Cost
+from realtalk.evals.values import Answer, Cost, Settings
 from realtalk.files.progress import Progress, silent
 from realtalk.persona.prompting import PROMPT_VERSION, read_message
-from realtalk.persona.values import Learning, Settings, TurnPrompt
+from realtalk.persona.values import Learning, TurnPrompt
 
 
 class WrittenSimulator:

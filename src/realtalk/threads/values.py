@@ -62,6 +62,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Settings
 from realtalk.registry import known_name
 
 Task: TypeAlias = Literal["sentiment", "impact", "next_text"]
@@ -209,7 +210,7 @@ class Protocol:
         return self.with_scores or "scores-shown" in self.leaks
 
     @property
-    def settings(self) -> dict[str, str | int | float | bool]:
+    def settings(self) -> Settings:
         """For a run's record, as plain values."""
         values = {name: value for name, value in asdict(self).items() if name != "leaks"}
         return {"protocol": self.name, **values, "with_scores": self.shows_scores}
