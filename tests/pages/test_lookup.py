@@ -12,7 +12,7 @@ import pytest
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.files.writing import write_text
 from realtalk.formats.tables import from_corpus
-from realtalk.pages import lookup
+from realtalk.pages import words
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.chat_page import Portrait, render
 
@@ -84,7 +84,7 @@ def test_what_can_be_looked_up_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> N
     said = [("Ann", "walnut walnut fig"), ("Bo", "walnut fig date")] * 6
     whole = held(corpus(*said))["lookup"]
     assert len(whole["items"]) > 2
-    monkeypatch.setattr(lookup, "_ENTRIES", whole["sizes"][0])
+    monkeypatch.setattr(words, "_ENTRIES", whole["sizes"][0])
     cut = held(corpus(*said))["lookup"]
     assert cut["items"] == ["walnut"] and len(cut["cell"]) == whole["sizes"][0]
 
