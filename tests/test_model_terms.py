@@ -10,7 +10,6 @@ import random
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -169,9 +168,9 @@ def test_only_whole_text_under_open_terms_is_open() -> None:
     narrow = {id_ for id_, it in SETS.items() if not it.is_open}
     assert {"xed", "umsab", "nus_sms", "realtalk", "locomo", "goemotions_de", "meld"} <= narrow
     assert {"own", "xpersona", "tatoeba", "presidio", "btc", "cldr"}.isdisjoint(narrow)
-    heir = replace(terms()["ei"], sets={"own": SETS["own"]}, inherited=terms()["ei"].sets)
+    heir = terms()["ei"]._replace(sets={"own": SETS["own"]}, inherited=terms()["ei"].sets)
     assert heir.licence == f"{OURS} AND {RESEARCH}"  # what a base learned from counts
-    assert replace(heir, inherited={}).licence == OURS
+    assert heir._replace(inherited={}).licence == OURS
 
 
 def test_no_training_file_names_a_reddit_user_or_second() -> None:

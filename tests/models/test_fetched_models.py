@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -32,8 +32,7 @@ class Home:
 
     @property
     def models(self) -> dict[str, LocalModel]:
-        toy = replace(
-            MODELS["qwen2.5-0.5b"],
+        toy = MODELS["qwen2.5-0.5b"]._replace(
             name="toy",
             size=len(WEIGHTS),
             sha256=hashlib.sha256(WEIGHTS).hexdigest(),

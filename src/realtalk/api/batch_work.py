@@ -41,6 +41,7 @@ from realtalk.engine.jobs import (
     PARTS,
     PARTS_KEY,
     Backend,
+    Figures,
     Job,
     JobReport,
     home_of,
@@ -149,7 +150,7 @@ class InputWork(ABC):
         return open_reading(source, self.way.format, self.way.read_options())
 
     @abstractmethod
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+    def __call__(self, source: Path, place: Path) -> Figures:
         """Writes the part of one input to `place`; returns figures of it."""
 
     def finish(self, report: JobReport) -> None:  # noqa: B027  most works have nothing left
@@ -173,7 +174,7 @@ class ExportReader(InputWork):
 
     kind: ClassVar[str] = "reading"
 
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+    def __call__(self, source: Path, place: Path) -> Figures:
         from realtalk.formats.store import store
 
         opened = self.open(source)
@@ -190,7 +191,7 @@ class CorpusChecker(InputWork):
     kind: ClassVar[str] = "checking"
     suffix: ClassVar[str] = ".json"
 
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+    def __call__(self, source: Path, place: Path) -> Figures:
         opened = self.open(source)
         findings = check(opened.reading).to_json()
         write_json(place, findings)
@@ -240,7 +241,7 @@ class CorpusRedactor(InputWork):
             "keys": self.keys is not None,
         }
 
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+    def __call__(self, source: Path, place: Path) -> Figures:
         from realtalk.redaction.redact import redact
         from realtalk.redaction.rewriting import store_redacted
         from realtalk.redaction.sources import name_sources
@@ -283,7 +284,7 @@ class PageWriter(InputWork):
     def settings(self) -> Mapping[str, Any]:
         return asdict(self.options)
 
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+    def __call__(self, source: Path, place: Path) -> Figures:
         from realtalk.pages.chat_page import make_portrait, write_portrait
 
         opened = self.open(source)
@@ -413,7 +414,7 @@ class ChatCounter:
 
     pieces: Mapping[Path, CorpusPiece]
 
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+    def __call__(self, source: Path, place: Path) -> Figures:
         from realtalk.describe.counting import count_chats
 
         part = count_chats(self.pieces[source].tables())

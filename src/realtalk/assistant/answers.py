@@ -15,12 +15,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from realtalk.errors import RealtalkError
 from realtalk.text.dates import days_of, typed_date
 
 T = TypeVar("T")
+JsonObject: TypeAlias = dict[str, Any]
 
 MOST_CHARACTERS = 30_000  # of the JSON of any answer
 MOST_ROWS = 200
@@ -62,7 +63,7 @@ def page(
     row: Callable[[T], Mapping[str, Any]],
     offset: int,
     limit: int,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The answer `head` with the values from `offset` on as rows under `name`."""
     room = MOST_CHARACTERS - _ROOM - len(encode(head))
     rows: list[Mapping[str, Any]] = []
@@ -78,7 +79,7 @@ def page(
     return {**head, name: rows, "total": len(values), **following}
 
 
-def _shorten(row: Mapping[str, Any], room: int) -> dict[str, Any]:
+def _shorten(row: Mapping[str, Any], room: int) -> JsonObject:
     """One row that fills an answer alone: its longest text is cut."""
     texts = {name: value for name, value in row.items() if isinstance(value, str)}
     name = max(texts, key=lambda field: len(texts[field]))

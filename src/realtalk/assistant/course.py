@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
-from realtalk.assistant.answers import Period
+from realtalk.assistant.answers import JsonObject, Period
 from realtalk.describe.spans import DaySpan, streaks_and_silences
 from realtalk.errors import RealtalkError
 from realtalk.pages.lines import MessageLines
@@ -44,12 +44,12 @@ def within(frame: pl.DataFrame, period: Period) -> pl.DataFrame:
     return frame.filter(pl.col("date").is_between(pl.lit(first), pl.lit(last)))
 
 
-def first_writers(frame: pl.DataFrame, by: Part) -> list[dict[str, Any]]:
+def first_writers(frame: pl.DataFrame, by: Part) -> list[JsonObject]:
     """Who began conversations: for each chat in its two halves, then part by part."""
     begun = frame.filter("starts").sort("chat", "time", maintain_order=True)
     is_early = pl.int_range(pl.len()) * 2 < pl.len()
     halves = pl.when(is_early).then(pl.lit("first")).otherwise(pl.lit("second"))
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonObject] = []
     for (chat,), own in begun.group_by("chat", maintain_order=True):
         for name, part in (("half", halves), (by, _PARTS[by])):
             dated = own.with_columns(part=part).drop_nulls("part")
@@ -65,7 +65,7 @@ def _shares(frame: pl.DataFrame) -> dict[str, str]:
     return {name: Wording.load().percent(n / frame.height) for name, n in counts.iter_rows()}
 
 
-def chat_spans(frame: pl.DataFrame) -> list[dict[str, Any]]:
+def chat_spans(frame: pl.DataFrame) -> list[JsonObject]:
     """Each chat's longest runs of days with messages, and without."""
     rows = []
     for (chat,), own in frame.drop_nulls("date").group_by("chat", maintain_order=True):
@@ -77,7 +77,7 @@ def chat_spans(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def _longest(spans: Sequence[DaySpan]) -> list[dict[str, Any]]:
+def _longest(spans: Sequence[DaySpan]) -> list[JsonObject]:
     several = (span for span in spans if span.days > 1)
     longest = sorted(several, key=lambda span: (-span.days, span.first))[:_LONGEST]
     return [
@@ -86,7 +86,7 @@ def _longest(spans: Sequence[DaySpan]) -> list[dict[str, Any]]:
     ]
 
 
-def lost(frame: pl.DataFrame, me: str, least: int, quiet: int) -> dict[str, Any]:
+def lost(frame: pl.DataFrame, me: str, least: int, quiet: int) -> JsonObject:
     """With whom somebody wrote often in private, and for `quiet` days no longer; most first.
 
     Days count until the last message of all chats: nobody is lost because an export is old. "" is
@@ -119,7 +119,7 @@ def lost(frame: pl.DataFrame, me: str, least: int, quiet: int) -> dict[str, Any]
     return {"me": me, "until": str(end), "people": found.to_dicts()}
 
 
-def year_of(lines: MessageLines, person: str, year: int | None) -> dict[str, Any]:
+def year_of(lines: MessageLines, person: str, year: int | None) -> JsonObject:
     """Somebody's year in all chats; without a year, the last in which they wrote."""
     words, frame, size = Wording.load(), lines.frame, lines.unit_seconds
     in_year = pl.col("date").dt.year()
@@ -137,7 +137,7 @@ def year_of(lines: MessageLines, person: str, year: int | None) -> dict[str, Any
     months = own["date"].dt.strftime("%Y-%m").value_counts(name="n")
     month = months.sort("n", "date", descending=[True, False]).row(0)
     replies = own["reply"].drop_nulls() // size * size
-    answer: dict[str, Any] = {
+    answer: JsonObject = {
         "person": person,
         "year": chosen,
         "messages": own.height,

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from realtalk.assistant.answers import Period
+from realtalk.assistant.answers import JsonObject, Period
 from realtalk.assistant.chats import ListedChat
 from realtalk.chat import Corpus
 from realtalk.ei.labelling import CachedLabels, label_cautions
@@ -47,7 +47,7 @@ class Feelings:
 
     def summarise(
         self, chats: Sequence[ListedChat], person: str, period: Period, by: By, most: int
-    ) -> tuple[list[dict[str, Any]], list[str]]:
+    ) -> tuple[list[JsonObject], list[str]]:
         """A row per chat, person and part of the period, and what has to be said beside them.
 
         At most `most` turns are labelled for it.
@@ -74,7 +74,7 @@ class Feelings:
             self._labels[chat].find(turn) for chat, turns in waiting.items() for turn in turns
         )
         step = 1 if is_made else max(1, -(-total // most))
-        rows: list[dict[str, Any]] = []
+        rows: list[JsonObject] = []
         notes: list[str] = []
         count = 0
         for chat in chats:
@@ -100,7 +100,7 @@ class Feelings:
         return rows, notes
 
 
-def _sum_rows(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[dict[str, Any]]:
+def _sum_rows(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[JsonObject]:
     """One row per part of the period and person, oldest first, under the names of answers."""
     import polars as pl
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from datetime import date as Day
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
-from realtalk.assistant.answers import Period, check_page, days, page, rounded
+from realtalk.assistant.answers import JsonObject, Period, check_page, days, page, rounded
 from realtalk.assistant.chats import BackgroundValue, Collection, ListedChat, ListedMessage
 from realtalk.assistant.course import Part, chat_spans, first_writers, lost, within, year_of
 from realtalk.assistant.feelings import MOST_TURNS, By, Feelings
@@ -49,7 +49,7 @@ class Tools:
         self._meaning = MeaningSearch()
         self._feelings = Feelings()
 
-    def tools(self) -> tuple[Callable[..., dict[str, Any]], ...]:
+    def tools(self) -> tuple[Callable[..., JsonObject], ...]:
         """The tools, in the order that they are listed."""
         return (
             self.list_chats,
@@ -89,7 +89,7 @@ class Tools:
         frame = within(self._lines.frame, Period.of(since, until))
         return frame.filter(pl.col("chat").is_in(ids))
 
-    def list_chats(self, person: str = "", limit: int = 50, offset: int = 0) -> dict[str, Any]:
+    def list_chats(self, person: str = "", limit: int = 50, offset: int = 0) -> JsonObject:
         """List the chats: id, people with their numbers of messages, sessions, first and last date.
 
         person: only chats in which this person speaks.
@@ -100,7 +100,7 @@ class Tools:
 
     def recall(
         self, question: str, budget: str = "1500", chat: str = "", since: str = "", until: str = ""
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Find what was said about a question: the messages that tell most, in time order, as text.
 
         Every line has (message id, time) and who said it, under its day. Best for questions in
@@ -115,7 +115,7 @@ class Tools:
 
     def _find(
         self, text: str, chats: Sequence[ListedChat], person: str, period: Period
-    ) -> tuple[list[ListedMessage], dict[str, Any]]:
+    ) -> tuple[list[ListedMessage], JsonObject]:
         """Messages by meaning, or by words where that cannot be; and what is said about it."""
         memories = self._meaning.memories(chats)
         if isinstance(memories, str):
@@ -133,7 +133,7 @@ class Tools:
         until: str = "",
         limit: int = 20,
         offset: int = 0,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Find messages, best first, with their ids, dates and people.
 
         by: "words" finds messages that hold one of the words; "meaning" ranks messages by what
@@ -143,7 +143,7 @@ class Tools:
         check_page(offset, limit)
         text, period = _check_text("words", words), Period.of(since, until)
         chats = self._collection.choose(chat, person)
-        head: dict[str, Any] = {}
+        head: JsonObject = {}
         if by == "meaning":
             messages, head = self._find(text, chats, person, period)
             messages = messages[:_MOST_NEAR]
@@ -160,7 +160,7 @@ class Tools:
         around: str = "",
         limit: int = 50,
         offset: int = 0,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Read messages in order, page by page.
 
         Give one of: session, its number; date, to read every session with messages on that day;
@@ -196,7 +196,7 @@ class Tools:
 
     def chat_statistics(
         self, chat: str = "", person: str = "", limit: int = 20, offset: int = 0
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Count: messages, words, turns, sessions, days, response gaps in minutes, activity by hour
         and weekday, of all chats together and of each; and each person's messages, turns and words.
 
@@ -224,7 +224,7 @@ class Tools:
         most_turns: int = 300,
         limit: int = 50,
         offset: int = 0,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Count emotions and sentiments of a period, with shares of reflective and grounding turns
         and mean intimacy (0 to 1) and empathy (0 to 6), per chat and person.
 
@@ -254,7 +254,7 @@ class Tools:
         until: str = "",
         limit: int = 100,
         offset: int = 0,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Tell who begins the conversations, and how that changed: per chat in the first and the
         second half of its conversations, then by month, quarter or year.
 
@@ -272,7 +272,7 @@ class Tools:
         until: str = "",
         limit: int = 20,
         offset: int = 0,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Tell each chat's five longest streaks (days in a row with messages) and silences (days in
         a row without, between messages), and its first and last day.
 
@@ -285,7 +285,7 @@ class Tools:
 
     def on_this_day(
         self, date: str = "", chat: str = "", person: str = "", limit: int = 30, offset: int = 0
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Read what was written on the same day of earlier years, oldest first.
 
         date: a day such as 2026-03-02; today where it is left out. person: what this person wrote.
@@ -318,7 +318,7 @@ class Tools:
         quiet_days: int = 180,
         limit: int = 30,
         offset: int = 0,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """List people with whom somebody wrote often, and no longer: private chats of at least
         least_messages whose last message is quiet_days older than the last of all chats.
 
@@ -330,7 +330,7 @@ class Tools:
         found = lost(self._lines.frame, me, least_messages, quiet_days)
         return page(found, "people", found.pop("people"), dict, offset, limit)
 
-    def year(self, person: str, year: int | None = None) -> dict[str, Any]:
+    def year(self, person: str, year: int | None = None) -> JsonObject:
         """Tell a person's year in numbers, over all chats: messages, words, days, fullest day and
         month, longest streak, how usually they begin and answer, and with whom.
 
@@ -339,7 +339,7 @@ class Tools:
         self._collection.choose(person=person)
         return year_of(self._lines, person, year)
 
-    def query(self, sql: str, limit: int = 50, offset: int = 0) -> dict[str, Any]:
+    def query(self, sql: str, limit: int = 50, offset: int = 0) -> JsonObject:
         """Count with one SELECT (DuckDB's SQL) over two tables, which can only be read.
 
         messages: chat, session, id, reply_to, person, time, date, hour, words, characters,
@@ -355,11 +355,11 @@ class Tools:
         return page(head, "rows", rows[:MOST_RESULTS], dict, offset, limit)
 
 
-def _excerpt(message: ListedMessage) -> dict[str, Any]:
+def _excerpt(message: ListedMessage) -> JsonObject:
     return {"chat": message.chat.id, **message.row(_EXCERPT)}
 
 
-def _chat_row(chat: ListedChat) -> dict[str, Any]:
+def _chat_row(chat: ListedChat) -> JsonObject:
     """A chat's people with their messages, its counts and dates."""
     messages = Counter(dict.fromkeys(chat.people, 0))
     messages.update(message.message.speaker for message in chat.messages)

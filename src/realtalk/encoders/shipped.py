@@ -53,8 +53,7 @@ class TextSet(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelTerms:
+class ModelTerms(NamedTuple):
     """What a model began as and learned from; `sets` are its own, `inherited` those of its base.
 
     `file` has its weights: beside its card, or below `src` for what is no model and has none.

@@ -47,7 +47,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from realtalk import __version__
 from realtalk.errors import RealtalkError
@@ -66,6 +66,8 @@ from realtalk.files.stores import (
     stamp,
 )
 from realtalk.files.writing import file_stem, for_this_process, private_folder, temporary_folder
+
+Figures: TypeAlias = Mapping[str, Any]  # by name
 
 UNFINISHED = ".unfinished"
 _RECORDS = ("run.json", "parts.jsonl", "parts.parquet")
@@ -204,7 +206,7 @@ class Work(Protocol):
     The same input gives the same bytes. What is wrong with an input is a RealtalkError.
     """
 
-    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]: ...
+    def __call__(self, source: Path, place: Path) -> Figures: ...
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ class PartResult:
     task: Task
     size: int = 0
     sha256: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    figures: Figures = field(default_factory=dict)
     problem: str | None = None
     stops_all: bool = False  # a full disk: the next task would fare no better
 
@@ -248,7 +250,7 @@ class JobReport:
     """Where a job stands at its end; `rows` has one row per input, in their order."""
 
     out: Place
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Figures, ...]
     worked: int  # inputs of this sitting; the others were done before
 
     @property
@@ -447,7 +449,7 @@ def _note(table: Table, result: PartResult, home: FolderHome | StoreHome) -> Non
     task = result.task
     if result.problem is not None:
         home.remove(task.part)  # of an earlier input of that name
-    row: Mapping[str, Any] = {
+    row: Figures = {
         "part": task.part,
         "input": name_of(task.source),
         "bytes": result.size,

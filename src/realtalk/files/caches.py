@@ -19,7 +19,6 @@ import time
 import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -41,8 +40,7 @@ _DOWNLOADS = re.compile(r"tmp[a-z0-9_]{8}")
 Holds = Literal["words", "vectors", "labels", "published chats", "nothing of a chat"]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """Files of one purpose.
 
     `files` is what a path below one of the folders looks like; its group `unit` is the part

@@ -19,7 +19,6 @@ import os
 import time
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -49,8 +48,7 @@ class RemoteFile(NamedTuple):
     sha256: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(NamedTuple):
     """Where a corpus is published, under which terms, and what to cite."""
 
     name: str

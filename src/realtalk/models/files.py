@@ -21,7 +21,6 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, NamedTuple
@@ -37,8 +36,7 @@ _GGUF = b"GGUF"  # how such a file begins
 _HUB = ".hub-"  # begins the name of the folder that a file arrives in
 
 
-@dataclass(frozen=True, slots=True)
-class LocalModel:
+class LocalModel(NamedTuple):
     """A model file, where it comes from, and its terms: a `requirement` or a `repository`."""
 
     name: str

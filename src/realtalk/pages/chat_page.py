@@ -40,7 +40,7 @@ from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.tables import Tables, to_corpus
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.frame import check_page, document, made_with, write_page
-from realtalk.pages.glance import Sentence, glance, limits
+from realtalk.pages.glance import LIMITS, Sentence, glance
 from realtalk.pages.sections import render as render_sections
 from realtalk.pages.values import Section, TableView
 from realtalk.pages.wording import Wording, asset, page_language
@@ -265,7 +265,7 @@ def render(portrait: Portrait) -> str:
         body=body,
         made=made_with(words.say("frame", "date")),
         scripts=_SCRIPTS,
-        data={"wording": {**limits(), **words.phrases}, "data": data},
+        data={"wording": {**LIMITS, **words.phrases}, "data": data},
         words=words,
     )
 

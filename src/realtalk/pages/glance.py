@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import date
-from functools import cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,6 +23,9 @@ from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.wording import Wording, asset
 
 _MOST = 8
+# From which figures on something is said; the page's scripts have the same.
+LIMITS: Mapping[str, Any] = json.loads(asset("limits.json"))
+_LEAST: Mapping[str, float] = LIMITS["least"]
 
 
 class Sentence(NamedTuple):
@@ -37,13 +39,6 @@ class Sentence(NamedTuple):
 
     def __str__(self) -> str:
         return self.text if self.is_whole else f"{self.figure} {self.text}"
-
-
-@cache
-def limits() -> Mapping[str, Any]:
-    """From which figures on something is said; the page's scripts have the same."""
-    found: Mapping[str, Any] = json.loads(asset("limits.json"))
-    return found
 
 
 def glance(
@@ -106,8 +101,8 @@ def _size(words: Wording, aggregates: Aggregates, days: pl.DataFrame, chats: int
 
 
 def _shares(words: Wording, everybody: pl.DataFrame, people: pl.DataFrame) -> Iterator[Sentence]:
-    least = limits()["least"]["sessions"]
-    for id_, column, enough in (("share", "messages", 1), ("starts", "starts", least)):
+    sessions = _LEAST["sessions"]
+    for id_, column, enough in (("share", "messages", 1), ("starts", "starts", sessions)):
         total = int(everybody[column].sum())
         if people.height < 2 or total < enough:
             continue
@@ -134,13 +129,12 @@ def _is_expected(count: int, total: int, people: int) -> bool:
     even = 1 / people
     error = (even * (1 - even) / total) ** 0.5
     share = count / total
-    least: float = limits()["least"]["telling"]
-    return share < even * least or share - even < 1.96 * error
+    return share < even * _LEAST["telling"] or share - even < 1.96 * error
 
 
 def _replies(words: Wording, aggregates: Aggregates, people: pl.DataFrame) -> Iterator[Sentence]:
     unit = aggregates.lines.unit
-    answering = people.filter(pl.col("replies") >= limits()["least"]["replies"])
+    answering = people.filter(pl.col("replies") >= _LEAST["replies"])
     order = answering.sort("reply_seconds", maintain_order=True)
     waits = dict(order.select("speaker", "reply_seconds").iter_rows())
     if not waits:
@@ -169,11 +163,10 @@ def _replies(words: Wording, aggregates: Aggregates, people: pl.DataFrame) -> It
 
 def _habits(words: Wording, aggregates: Aggregates, people: pl.DataFrame) -> Iterator[Sentence]:
     """Whose messages are longest, and who asks most; each beside the one who does so least."""
-    least = limits()["least"]
-    writers = people.filter(pl.col("messages") >= least["messages"])
+    writers = people.filter(pl.col("messages") >= _LEAST["messages"])
     if writers.height < 2:
         return
-    asked = writers["question"].sum() >= least["questions"]
+    asked = writers["question"].sum() >= _LEAST["questions"]
     for id_, column, is_told in (
         ("length", "words", not aggregates.lines.spaceless),
         ("question", "question", asked),
@@ -182,7 +175,7 @@ def _habits(words: Wording, aggregates: Aggregates, people: pl.DataFrame) -> Ite
         order = writers.sort(rate, descending=True, maintain_order=True)
         rates = order.select(rate)[column]
         most, fewest = rates[0], rates[-1]
-        if is_told and most >= fewest * least[id_] and most > 0:
+        if is_told and most >= fewest * _LEAST[id_] and most > 0:
             texts = [
                 words.percent(value)
                 if id_ == "question"
@@ -195,12 +188,12 @@ def _habits(words: Wording, aggregates: Aggregates, people: pl.DataFrame) -> Ite
 
 def _weekday(words: Wording, days: pl.DataFrame) -> Iterator[Sentence]:
     """The fullest day of the week, where it stands out over some weeks."""
-    least, total = limits()["least"], int(days["messages"].sum())
-    if days.height < 2 or (days["date"][-1] - days["date"][0]).days + 1 < least["weeks"]:
+    total = int(days["messages"].sum())
+    if days.height < 2 or (days["date"][-1] - days["date"][0]).days + 1 < _LEAST["weeks"]:
         return
     sums = days.group_by(day=pl.col("date").dt.weekday()).agg(pl.col("messages").sum())
     day, top = sums.sort("messages", "day", descending=[True, False]).row(0)
-    if top * 7 >= total * least["weekday"] and total >= least["messages"]:
+    if top * 7 >= total * _LEAST["weekday"] and total >= _LEAST["messages"]:
         yield _say(words, "weekday", words.percent(top / total), weekday=words.weekday(day - 1))
 
 
@@ -212,7 +205,7 @@ def _course(words: Wording, days: pl.DataFrame, chats: int) -> Iterator[Sentence
     for id_, spans, least in zip(
         ("streak", "silence"),
         streaks_and_silences(dates),
-        (2, limits()["least"]["silence"]),
+        (2, _LEAST["silence"]),
         strict=True,
     ):
         lengths = [span.days for span in spans]
@@ -246,8 +239,7 @@ def _mood(words: Wording, aggregates: Aggregates) -> Iterator[Sentence]:
     if aggregates.feelings is None:
         return
     felt = aggregates.feelings.drop_nulls("sentiment")
-    least = limits()["least"]
-    if felt.height < least["turns"] or felt["date"].n_unique() < least["days"]:
+    if felt.height < _LEAST["turns"] or felt["date"].n_unique() < _LEAST["days"]:
         return
     positive, negative = (
         words.percent(int((felt["sentiment"] == name).sum()) / felt.height)

@@ -32,7 +32,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,14 +58,13 @@ _DEEPEST = 4
 _FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads` wrote with `out=`"
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlace:
+class RunPlace(NamedTuple):
     """One run: its kind as in run.json, or corpus; its versions where it keeps them."""
 
     kind: str
     path: Path
     name: str
-    versions: tuple[Mapping[str, str], ...] = field(default=())
+    versions: tuple[Mapping[str, str], ...] = ()
 
 
 def find(folders: Sequence[Path]) -> list[RunPlace]:
@@ -129,7 +128,7 @@ def _named_apart(runs: list[RunPlace]) -> list[RunPlace]:
     for depth in range(2, max(map(len, places), default=0) + 1):
         counts = Counter((run.kind, run.name) for run in renamed)
         renamed = [
-            run if counts[run.kind, run.name] == 1 else replace(run, name="/".join(place[-depth:]))
+            run if counts[run.kind, run.name] == 1 else run._replace(name="/".join(place[-depth:]))
             for run, place in zip(renamed, places, strict=True)
         ]
     return renamed

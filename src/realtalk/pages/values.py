@@ -50,8 +50,7 @@ class ChartView(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A part of the page with its own entry in the contents. `id` is the anchor.
 
     `depth` 1 is a part of the last section of depth 0: it is set smaller and indented.

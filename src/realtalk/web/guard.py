@@ -27,7 +27,6 @@ import secrets
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qs
 
@@ -176,8 +175,7 @@ _ENTERED = (
 _LOG = logging.getLogger("realtalk.web")
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(NamedTuple):
     """The secrets of one server, made anew at every start."""
 
     port: int

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from realtalk.errors import MissingExtraError, RealtalkError
 
@@ -42,13 +42,12 @@ def need_extra() -> None:
         raise MissingExtraError("the studio", "studio")
 
 
-class Server:
+class Server(NamedTuple):
     """A studio that answers on this machine only."""
 
-    def __init__(self, ended: threading.Event, url: str, entered: threading.Event) -> None:
-        self._ended = ended
-        self.url = url
-        self.entered = entered  # set once somebody came in by the link
+    ended: threading.Event
+    url: str
+    entered: threading.Event  # set once somebody came in by the link
 
     @classmethod
     @contextmanager
@@ -103,7 +102,7 @@ class Server:
 
         Not by joining the thread: one whose joining is interrupted counts as ended in Python 3.11.
         """
-        while not self._ended.wait(0.5):
+        while not self.ended.wait(0.5):
             pass
 
 
