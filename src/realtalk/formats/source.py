@@ -21,6 +21,7 @@ import os
 import re
 import stat
 import sys
+import weakref
 import zipfile
 import zlib
 from collections import OrderedDict
@@ -154,6 +155,7 @@ class Archives:
         self._lock = RLock()  # an archive in an archive asks for its own
         # By `id`: a `Zip` knows its opener, which knows this, which would never be let go.
         self._open: OrderedDict[int, tuple[zipfile.ZipFile, int]] = OrderedDict()
+        weakref.finalize(self, _close, self._open)
 
     def list_files(self, place: Zip) -> dict[str, zipfile.ZipInfo]:
         """The files of an archive by name, folders left out."""
@@ -192,6 +194,11 @@ class Archives:
             _, (oldest, _) = self._open.popitem(last=False)
             oldest.close()  # zipfile keeps the file open while a stream of it lives
         return archive
+
+
+def _close(opened: OrderedDict[int, tuple[zipfile.ZipFile, int]]) -> None:
+    while opened:
+        opened.popitem()[1][0].close()
 
 
 def _unpacked_archive(place: Zip) -> tuple[Path | IO[bytes], int]:
