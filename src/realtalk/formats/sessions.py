@@ -84,15 +84,15 @@ def cut_sessions(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
         # Spelled out: dataclasses.replace takes several times as long, and exports are long.
         renamed = tuple(
             Message(
-                id=f"D{number}:{position}",
-                speaker=m.speaker,
-                time=m.time,
-                text=m.text,
-                attachments=m.attachments,
-                reply_to=names.get(m.reply_to),
-                edited=m.edited,
-                deleted=m.deleted,
-                extra=m.extra,
+                f"D{number}:{position}",
+                m.speaker,
+                m.time,
+                m.text,
+                m.attachments,
+                names.get(m.reply_to),
+                m.edited,
+                m.deleted,
+                m.extra,
             )
             for position, m in enumerate(group, 1)
         )

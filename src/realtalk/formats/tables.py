@@ -29,9 +29,7 @@ V = TypeVar("V", Event, Question)
 _Filled = dict[int, tuple[datetime | None, list[Message]]]  # sessions by their numbers
 _TIME = pl.Datetime("us")
 _TEXTS = pl.List(pl.String)
-_ATTACHMENT = pl.Struct(
-    {"kind": pl.String, "name": pl.String, "url": pl.String, "caption": pl.String}
-)
+_ATTACHMENT = pl.Struct(dict.fromkeys(("kind", "name", "url", "caption"), pl.String))
 _KINDS: Fields = {  # of the columns that are not plain text
     "session": pl.Int32,
     "session_time": _TIME,

@@ -144,7 +144,9 @@ class CapitalsRule:
                     yield Mention(number, start, start + len(word), "person", score, "capitals")
 
 
-_MONTH = "|".join(sorted(map(regex.escape, MONTHS), key=len, reverse=True))
+_MONTH, _CUE = (
+    "|".join(sorted(map(regex.escape, words), key=len, reverse=True)) for words in (MONTHS, BIRTH)
+)
 _NUMBERS = r"\d{1,4}[ ]?[./\-][ ]?\d{1,2}[ ]?[./\-][ ]?\d{1,4}"
 _SIGNS = (
     r"\d{2,4}[ ]?[年년][ ]?\d{1,2}[ ]?[月월][ ]?\d{1,2}[ ]?[日일号號]?"
@@ -157,7 +159,6 @@ _NAMED = (
     rf"|(?:{_MONTH})\.?[ ]\d{{1,2}}(?:st|nd|rd|th)?(?:,?[ ]\d{{4}})?"
 )
 _DATE = rf"(?<![\d.])(?:{_SIGNS}|{_NUMBERS}|{_NAMED})(?!\d)"
-_CUE = "|".join(sorted(map(regex.escape, BIRTH), key=len, reverse=True))
 _BOUND = r"(?<![\p{L}\p{M}])"
 # "date of birth is the", "родился в Казани,": a few words may stand between.
 _AFTER_CUE = regex.compile(rf"{_BOUND}(?:{_CUE})[^.!?\n]{{0,24}}?(?P<date>{_DATE})", regex.I)

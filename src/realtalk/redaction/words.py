@@ -18,14 +18,7 @@ WORDS = {name: frozenset(body.split()) for name, body in _SECTIONS.items()}
 RELATIONS, GREETINGS, BEFORE_OTHERS, TITLES, NOBLE, UNITS, HONORIFICS, MONTHS = (
     WORDS[name]
     for name in (
-        "relations",
-        "greetings",
-        "before others",
-        "titles",
-        "noble",
-        "units",
-        "honorifics",
-        "months",
+        "relations|greetings|before others|titles|noble|units|honorifics|months".split("|")  # noqa: SIM905
     )
 )
 BIRTH = frozenset(phrases(_SECTIONS["birth"]))

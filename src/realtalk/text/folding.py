@@ -47,9 +47,8 @@ _PLAIN_TEXT = re.compile(
 # Overlays, nukta, the points of Hebrew, Arabic and Syriac, and accents of every kind.
 _MARKS = regex.compile(
     rf"[{UNSEEN}ـʻʼ"
-    + "".join(rf"\p{{ccc={kind}}}" for kind in (1, 7, *range(10, 37)))
-    + "".join(rf"\p{{ccc={kind}}}" for kind in (202, 214, 216, 218, 220, 222, 224, 226, 228))
-    + "".join(rf"\p{{ccc={kind}}}" for kind in (230, 232, 233, 234, 240))
+    + "".join(rf"\p{{ccc={kind}}}" for kind in (1, 7, *range(10, 37), 202, *range(214, 233, 2)))
+    + r"\p{ccc=233}\p{ccc=234}\p{ccc=240}"
     + "]+"
 )
 _VIRAMA = regex.compile(r"\p{ccc=9}+")

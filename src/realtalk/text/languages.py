@@ -104,7 +104,7 @@ class LanguageIdentifier:
         scores: Scores = logits - np.log(np.exp(logits).sum())
         return scores
 
-    def _sum(self, word: str) -> tuple[npt.NDArray[np.int64], int]:
+    def _sum(self, word: str) -> tuple[Places, int]:
         places = parts_of(word, len(self._weights))
         return self._weights[places].sum(axis=0, dtype=np.int64), len(places)
 

@@ -23,8 +23,8 @@ _TO_CHINESE = (
     "先生 女士 小姐 太太 老师 老師 总 總 哥 姐 叔 姨 阿姨 叔叔 医生 醫生 同学 同學 董 经理"
 )
 _TO_JAPANESE = "さん ちゃん くん 君 様 さま 氏 先輩 せんぱい たん っち"
-_TO_HAN = (*_TO_CHINESE.split(), *_TO_JAPANESE.split())
-_TO_KANA = tuple(_TO_JAPANESE.split())
+_TO_KANA = _TO_JAPANESE.split()
+_TO_HAN = _TO_CHINESE.split() + _TO_KANA
 _BEFORE_FAMILY = "小老阿"
 _MOST_WITHOUT_SPACE = 6  # signs of a family and a given name
 _TITLE = regex.compile("^(?:นางสาว|นาย|นาง|เด็กชาย|เด็กหญิง|คุณ|ດຣ|ທ້າວ|ນາງ|ဒေါ်|ဦး|ကို|မောင်|លោក|អ្នក)")

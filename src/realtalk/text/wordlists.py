@@ -32,7 +32,7 @@ def data_text(package: str, name: str) -> str:
 
 @cache
 def language_lines(package: str, name: str) -> Mapping[str, str]:
-    """The lines of a file by the language that each begins with."""
+    """The lines of a file by the word, such as a language, that each begins with."""
     rows = (line.partition(" ") for line in data_text(package, name).splitlines())
     return {code: words for code, _, words in rows}
 

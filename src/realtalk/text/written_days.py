@@ -78,7 +78,9 @@ def day_of(line: str, order: DateOrder = "dmy") -> date | None:
     plain = _plain(line)
     for pattern in _LINES:
         if match := pattern.fullmatch(plain):
-            return month_day(*match.group("y", "m", "d")) if _is_weekday(match["w"]) else None
+            year, month, number = match.group("y", "m", "d")
+            named = int(month) if month.isdigit() else month_number(month)
+            return _day(int(year), named, int(number)) if _is_weekday(match["w"]) else None
     stated = _numeric(plain)
     return _day_in_order(stated[0], order) if stated else None
 
@@ -106,12 +108,6 @@ def _against(stated: Sequence[_Stated], order: DateOrder) -> int:
 def is_open(line: str) -> bool:
     """Whether a line may state a day whose year is not written first."""
     return _OPENS_WITH_YEAR.match(line) is None and day_of(line) != day_of(line, "mdy")
-
-
-def month_day(year: str, month: str, day: str) -> date | None:
-    """A date of numbers, or of a month's English name."""
-    number = int(month) if month.isdigit() else month_number(month)
-    return _day(int(year), number, int(day))
 
 
 def _plain(line: str) -> str:

@@ -184,7 +184,7 @@ class Draft:
 
     def _again(self, entry: Entry) -> bool:
         """Whether the same message came before. An id alone is no proof: some are times."""
-        key = (entry.id, _author(entry), entry.time, entry.text, len(entry.attachments))
+        key = (entry.id, *_said(entry))
         is_repeat = key in self._seen
         self._seen.add(key)
         return is_repeat
@@ -194,8 +194,7 @@ class Draft:
         if entry.time is None:
             return False
         file = _IN_FILE.sub("", entry.where)
-        key = (_author(entry), entry.time, entry.text, len(entry.attachments))
-        return self._files.setdefault(key, file) != file
+        return self._files.setdefault(_said(entry), file) != file
 
     @property
     def ledger(self) -> Ledger:
@@ -336,6 +335,11 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
         Alias(also, label, "the export") for also, label in others if also and also != label
     )
     return Chat(name, order, sessions, aliases=aliases, extra=pack_extra(extra))
+
+
+def _said(entry: Entry) -> tuple[Any, ...]:
+    """By what an entry is known for the same as another."""
+    return _author(entry), entry.time, entry.text, len(entry.attachments)
 
 
 def _author(entry: Entry) -> Author:

@@ -75,9 +75,10 @@ class Database:
         self._byte_limit = scale(max(LEAST_BYTES, GROWTH * member.size))
         self._kinds = {
             table: {
-                column.partition(":")[0]: _KINDS[column.partition(":")[2]] for column in columns
+                name: _KINDS[kind]
+                for name, _, kind in (column.partition(":") for column in columns.split())
             }
-            for table, columns in ((table, names.split()) for table, names in wanted.items())
+            for table, columns in wanted.items()
         }
         # The columns that we want and that are there, by table; views and the like are none.
         listed = connection.execute(

@@ -142,16 +142,12 @@ _CHANNELS = FormatFiles(
 )
 
 
-def _is_csv(member: Member) -> bool:
-    return _CSV_HEAD.match(head_text(member)) is not None
-
-
-def _is_page(member: Member) -> bool:
-    return discord_html.is_page(decode(member.head(_PAGE_HEAD)))
-
-
-_TABLES = FormatFiles((".csv",), _is_csv)
-_PAGES = FormatFiles((".html", ".htm"), _is_page, most=64)
+_TABLES = FormatFiles((".csv",), lambda member: bool(_CSV_HEAD.match(head_text(member))))
+_PAGES = FormatFiles(
+    (".html", ".htm"),
+    lambda member: discord_html.is_page(decode(member.head(_PAGE_HEAD))),
+    most=64,
+)
 
 
 def _read(export: Export) -> None:

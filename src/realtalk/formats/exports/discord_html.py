@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
-from realtalk.formats.exports.html_tags import Element, page_elements
+from realtalk.formats.exports.html_tags import Element, one_line, page_elements
 from realtalk.formats.json_input import from_number, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
 from realtalk.text.calendars import DateOrder
@@ -183,7 +183,7 @@ class _Page:
                     self.notices += 1
                 else:
                     self.messages.append(message)
-        self.title = " ".join("".join(heading[:2][-1:]).rpartition(" / ")[2].split())
+        self.title = one_line("".join(heading[:2][-1:]).rpartition(" / ")[2])
 
 
 Parts = dict[str, list[Element]]  # elements by what they are
@@ -202,13 +202,13 @@ class _Message(NamedTuple):
     def stamp(self) -> str:
         stamps = self.parts.get("stamp", [])
         titles = [stamp.attributes["title"] for stamp in stamps if "title" in stamp.attributes]
-        return "".join(titles[-1:]) or " ".join(_said(stamps[:1]).split())
+        return "".join(titles[-1:]) or one_line(_said(stamps[:1]))
 
     def entry(self, order: DateOrder) -> Entry:
         number = self.element.get("data-message-id")
         sent = int(number) if _NUMBER.fullmatch(number) else 0
         time = from_number((sent >> 22) + _EPOCH, 1000) if sent > _SMALLEST else None
-        name, about = " ".join(_said([self.author]).split()), self.author.attributes
+        name, about = one_line(_said([self.author])), self.author.attributes
         also = about.get("title", "")
         clicks = (
             part.get("onclick")

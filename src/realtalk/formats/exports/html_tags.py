@@ -129,7 +129,7 @@ class Element:
         return [part.get("href") for part in self.inside() if part.name == "a"]
 
     def line(self) -> str:
-        return " ".join(self.text().split())
+        return one_line(self.text())
 
 
 Wanted = Callable[[Element, list[Element]], bool]
@@ -306,6 +306,11 @@ class _Flattening:
 
 def _lines(pieces: list[str]) -> str:
     return join_lines(line.removeprefix(" ").rstrip(" ") for line in "".join(pieces).split("\n"))
+
+
+def one_line(text: str) -> str:
+    """A text with one space wherever it has some, or breaks its lines."""
+    return " ".join(text.split())
 
 
 def join_lines(lines: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
-from realtalk.formats.exports.html_tags import Element, page_elements
+from realtalk.formats.exports.html_tags import Element, one_line, page_elements
 from realtalk.formats.exports.text_entries import EARLY, export_lines
 from realtalk.formats.json_input import head_text, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
@@ -329,7 +329,7 @@ def _page_entry(message: Element) -> Entry | None:
         return [element for element in own if not element.classes.isdisjoint(classes)]
 
     def line(*classes: str) -> str:
-        lines = (" ".join(_say(element).split()) for element in having(*classes))
+        lines = (one_line(_say(element)) for element in having(*classes))
         return "\n".join(lines).strip()
 
     stamps = having("timestamp")
@@ -358,7 +358,7 @@ def _page_entry(message: Element) -> Entry | None:
         files.append(Attachment("link" if link else "media", title, link, caption))
     return Entry(
         "",
-        " ".join("".join(map(_say, having("sender"))).split()),
+        one_line("".join(map(_say, having("sender")))),
         moment("".join(map(_say, stamps))),
         text or link,
         id=next((guid[1] for guid in guids if guid), ""),
@@ -370,7 +370,7 @@ def _page_entry(message: Element) -> Entry | None:
 
 
 def _reaction(words: str) -> Reaction | None:
-    plain = " ".join(words.split())
+    plain = one_line(words)
     # Of a sticker only the picture and its owner are shown.
     return ("sticker", [plain[3:]], 1) if plain.startswith("by ") else tapback(plain)
 

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
-from realtalk.formats.exports.html_tags import flat, join_lines
+from realtalk.formats.exports.html_tags import flat, join_lines, one_line
 from realtalk.formats.json_input import make_attachment
 from realtalk.formats.source import FormatFiles, Member
 
@@ -291,7 +291,7 @@ class _Box:
 def _sender(mail: Mail) -> tuple[str, str]:
     """The name and the address; a name is decoded last, as it may hold signs of an address."""
     header = str(mail.get("From") or "")[:_LONGEST_HEADER]
-    match = _ADDRESS.fullmatch(" ".join(header.split()))
+    match = _ADDRESS.fullmatch(one_line(header))
     if match is None:
         return "", header.strip() if "@" in header else ""
     return _plain(match[1].strip(' "')).strip("'\""), match[2]
@@ -309,7 +309,7 @@ def _plain(header: str) -> str:
     except (MessageError, ValueError):
         parts = [(value, None)]
     words = (p if isinstance(p, str) else _decode(p, charset or "ascii") for p, charset in parts)
-    return " ".join("".join(words).split())
+    return one_line("".join(words))
 
 
 def _decode(data: bytes, charset: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import VOID, Element, elements
+from realtalk.formats.exports.html_tags import VOID, Element, elements, one_line
 from realtalk.formats.exports.meta_notices import judge
 from realtalk.formats.exports.meta_repeats import MetaThread
 from realtalk.formats.json_input import (
@@ -155,7 +155,7 @@ class _MetaPage:
             self.messages += _page_messages(root)
             named = (each for each in (root, *root.inside()) if each.name == "title")
             title += "".join(element.text() for element in named)
-        self.title = " ".join(title.split())
+        self.title = one_line(title)
 
 
 def _page_messages(element: Element) -> list[tuple[str, Entry]]:
@@ -179,7 +179,7 @@ def _is_empty_or_found(part: Element, messages: Sequence[object]) -> bool:
 
 
 def _page_message(name: Element, body: Element, date: Element) -> Iterator[tuple[str, Entry]]:
-    sender = " ".join(_short_text(name, _LONGEST_NAME).split())
+    sender = one_line(_short_text(name, _LONGEST_NAME))
     stamp = _short_text(date, LONGEST).strip()
     # A month in a language that is not known still has its year and clock around it.
     dated = _YEAR.search(stamp) or parse_spelled(stamp, "dmy") or parse_spelled(stamp, "mdy")
@@ -237,7 +237,7 @@ def _page_files(body: Element) -> Iterator[Attachment]:
 
 def _mark(text: str) -> tuple[str, list[str], int] | None:
     """A reaction: an emoji, who gave it, and, in brackets, when."""
-    match = _REACTION.fullmatch(" ".join(text.split()))
+    match = _REACTION.fullmatch(one_line(text))
     return (match[1].strip(), [match[2].strip()], 1) if match and match[1].strip() else None
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import Element, page_elements
+from realtalk.formats.exports.html_tags import Element, one_line, page_elements
 from realtalk.formats.json_input import (
     Fields,
     as_list,
@@ -145,7 +145,7 @@ def _page_entry(bubble: Element, number: str) -> Entry:
     answers = (link for element in bubble.having("reply_to") for link in element.links())
     answered = _ANSWERED.search(" ".join(answers))
     extra = {
-        "forwarded_from": " ".join(_said(forwarded).split()),
+        "forwarded_from": one_line(_said(forwarded)),
         "poll": [answer.text().strip().removeprefix("- ") for answer in bubble.having("answer")],
     }
     marks = (
@@ -159,7 +159,7 @@ def _page_entry(bubble: Element, number: str) -> Entry:
     attachments = (*map(_page_file, files), *_page_links(links, text))
     return Entry(
         "",
-        " ".join(_said(names).split()),
+        one_line(_said(names)),
         from_stamp(date.expand(r"\3-\2-\1T\4\5") if date else ""),
         text,
         id=number,
@@ -176,8 +176,7 @@ def _page_file(file: Element) -> Attachment:
     url = file.get("href")
     is_framed = "media" in file.classes
     title, status = (
-        " ".join(_said(file.having(name)).split()) if is_framed else ""
-        for name in ("title", "status")
+        one_line(_said(file.having(name))) if is_framed else "" for name in ("title", "status")
     )
     if kind == "image" and title == "Sticker":
         return Attachment("sticker", url=url, caption=status)
