@@ -269,23 +269,21 @@ def with_assistant(person: str, assistant: str) -> ChatIndex:
     return ChatIndex.around(Chat("help", ("Ines", "Helper"), (session,)), None)
 
 
-@pytest.mark.parametrize(
-    ("asked", "meant"),
-    [
-        ("What did I tell you about the oven?", ("Ines",)),
-        ("Which list did you give me?", ("Helper",)),
-        ("Can you remind me where my oven stands?", ("Ines",)),
-        ("Could you please tell me what you wrote on salt?", ("Helper",)),
-        ("Please show me our plan", ("Ines",)),
-        ("When was the oven bought?", ()),
-    ],
-)
-def test_i_is_the_person_and_you_the_assistant(asked: str, meant: tuple[str, ...]) -> None:
+@cases("""
+    asked                                            | meant
+    What did I tell you about the oven?              | Ines
+    Which list did you give me?                      | Helper
+    Can you remind me where my oven stands?          | Ines
+    Could you please tell me what you wrote on salt? | Helper
+    Please show me our plan                          | Ines
+    When was the oven bought?                        | ""
+""")
+def test_i_is_the_person_and_you_the_assistant(asked: str, meant: str) -> None:
     index = with_assistant("Where shall I put it?", "Put it in the corner. " * 30)
     assert index.assistant == "Helper"
-    assert index.meant(asked) == meant
+    assert index.meant(asked) == tuple(meant.split())
     by_speaker = features(index, SearchedQuestion(asked, (), ()), None)["speaker"]
-    assert by_speaker.tolist() == [float(who in meant) for who in index.speakers]
+    assert by_speaker.tolist() == [float(who == meant) for who in index.speakers]
     # Who is named is meant, whatever else the question says.
     named = features(index, SearchedQuestion(asked, ("Helper",), ()), None)["speaker"]
     assert named.tolist() == [0, 1, 0, 1]
