@@ -22,7 +22,6 @@ def test_a_chat_of_ones_own_is_drafted_and_probed(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
     corpus = Corpus("garden", "realtalk", (garden(),))
     store(as_reading(corpus), tmp_path / "garden")
     with JudgeServer(model_rule) as server:

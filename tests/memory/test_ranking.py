@@ -22,27 +22,27 @@ from realtalk.memory.index import (
     scores,
     weigh,
 )
-from text_tables import cases
+from text_tables import cases, spoken
 
 LINES = (
     (
         datetime(2026, 3, 2, 18, 3),
-        (
-            ("Mara", "did you sleep at all?"),
-            ("Theo Berg", "barely. the neighbours drilled till midnight"),
-            ("Mara", "where did you buy that green bicycle?"),
-            ("Theo Berg", "at a flea market near the harbour"),
-            ("Mara", "my grandmother turns ninety on sunday, we bake her a plum cake"),
-        ),
+        spoken("""
+            Mara: did you sleep at all?
+            Theo Berg: barely. the neighbours drilled till midnight
+            Mara: where did you buy that green bicycle?
+            Theo Berg: at a flea market near the harbour
+            Mara: my grandmother turns ninety on sunday, we bake her a plum cake
+        """),
     ),
     (
         datetime(2026, 4, 11, 9, 30),
-        (
-            ("Theo Berg", "i started a pottery course yesterday"),
-            ("Mara", "nice! what do you make?"),
-            ("Theo Berg", "ugly bowls mostly"),
-            ("Mara", "the dentist pulled two of my teeth, i can only eat soup"),
-        ),
+        spoken("""
+            Theo Berg: i started a pottery course yesterday
+            Mara: nice! what do you make?
+            Theo Berg: ugly bowls mostly
+            Mara: the dentist pulled two of my teeth, i can only eat soup
+        """),
     ),
 )
 

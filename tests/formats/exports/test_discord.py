@@ -23,10 +23,9 @@ ANN, BO = json.loads("""[{"id": "1", "name": "ann", "nickname": "Annie", "isBot"
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
-    empty: dict[str, Any] = (
-        json.loads("""{"type": "Default", "timestampEdited": null, "isPinned": false, "attachments": [],
-        "embeds": [], "stickers": [], "reactions": [], "mentions": []}""")
-    )
+    empty: dict[str, Any] = json.loads("""{"type": "Default", "timestampEdited": null,
+        "isPinned": false, "attachments": [], "embeds": [], "stickers": [], "reactions": [],
+        "mentions": []}""")
     stamp = f"2024-05-01T09:{30 + number % 30}:00.5+00:00"
     told = {"id": str(number), "timestamp": stamp, "content": f"text {number}", "author": ANN}
     return empty | told | values
