@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from text_tables import cases
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "tests", "bench", "examples", "research")
 OLDEST = (3, 11)
@@ -80,19 +82,16 @@ def newest() -> Path:
     raise AssertionError("the tests' own interpreter can run the commands")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        (["--help"], "Usage"),
-        (["stats", "sample"], "messages"),
-        (["probe", "run", "sample", "--reader", "none", "--limit", "3"], "any@5"),
-        (["redact", "chat.txt", "--review", "names.csv"], "names.csv"),
-        (["report", "chat.txt", "--out", "page.html"], "page.html"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
+@cases("""
+    arguments                                | shown
+    --help                                   | Usage
+    stats sample                             | messages
+    probe run sample --reader none --limit 3 | any@5
+    redact chat.txt --review names.csv       | names.csv
+    report chat.txt --out page.html          | page.html
+""")
 def test_the_newest_runs_the_commands(
-    arguments: list[str], shown: str, newest: Path, tmp_path: Path
+    arguments: str, shown: str, newest: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "chat.txt").write_text(
         "".join(
@@ -108,7 +107,7 @@ def test_the_newest_runs_the_commands(
         name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
     }
     done = subprocess.run(
-        [newest, "-W", "error::SyntaxWarning", "-m", "realtalk", *arguments],
+        [newest, "-W", "error::SyntaxWarning", "-m", "realtalk", *arguments.split()],
         cwd=tmp_path,
         env={**environment, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,

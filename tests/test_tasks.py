@@ -13,8 +13,8 @@ from audited_chats import corpus, write_audit
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
+from realtalk.api.sources import as_reading
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import probe_and_judge
@@ -133,7 +133,7 @@ def test_a_task_takes_the_golds_of_the_command(
     """A corrected audit is scored by as the command does: requests, scores, what is left out."""
     from realtalk.tasks import memory_probing
 
-    store(ReadCorpus(corpus=corpus(), ledger=Ledger("entries", 5, 5)), tmp_path / "chats")
+    store(as_reading(corpus()), tmp_path / "chats")
     path = str(write_audit(tmp_path / "mine.jsonl"))
     judge = "openai-api/local/third"
 

@@ -12,23 +12,14 @@ import pytest
 
 import realtalk as rt
 from refusals import refused
-from surface_labels import majority_run, recent_run
+
+pytest_plugins = ["surface_runs"]
 
 FIGURE = ["variant", "score", "estimate", "low", "high", "n", "unscored"]
 CHANGE = [
     *("variant", "score", "first", "second", "difference", "low", "high"),
     *("p", "p_holm", "n", "groups"),
 ]
-
-
-@pytest.fixture
-def recent() -> rt.Run:
-    return recent_run()
-
-
-@pytest.fixture
-def majority() -> rt.Run:
-    return majority_run()
 
 
 @pytest.fixture

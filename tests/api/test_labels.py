@@ -9,18 +9,8 @@ import pytest
 
 import realtalk as rt
 from refusals import refused
-from surface_labels import ByLength, recent_run
 
-
-@pytest.fixture
-def by_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels cost nothing in these tests."""
-    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
-
-
-@pytest.fixture
-def recent() -> rt.Run:
-    return recent_run()
+pytest_plugins = ["surface_runs"]
 
 
 @pytest.fixture

@@ -13,23 +13,8 @@ import pytest
 
 import realtalk as rt
 from refusals import refused
-from surface_labels import ByLength, majority_run, recent_run
 
-
-@pytest.fixture
-def by_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels cost nothing in these tests."""
-    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
-
-
-@pytest.fixture
-def recent() -> rt.Run:
-    return recent_run()
-
-
-@pytest.fixture
-def majority() -> rt.Run:
-    return majority_run()
+pytest_plugins = ["surface_runs"]
 
 
 def test_a_page_of_everything(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from text_tables import records
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
@@ -25,33 +26,35 @@ OTHER = """\
 03/03/2026, 10:00 - Beppo: hey Ottoline Quill, are you coming to the lake?
 03/03/2026, 10:01 - Ottoline Quill: yes Beppo, with the harmonica
 """
-ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("list_chats", {}),
-    ("search_messages", {"words": "harmonica"}),
-    ("search_messages", {"words": "Ottoline"}),
-    ("search_messages", {"words": "what fell down", "by": "meaning"}),
-    ("recall", {"question": "What did Ottoline Quill ask Bertrand?"}),
-    ("recall", {"question": "Who is coming to the lake?", "budget": "100w"}),
-    ("chat_statistics", {}),
-    ("feelings", {}),
-    ("feelings", {"by": "day"}),
-    ("writes_first", {}),
-    ("streaks", {}),
-    ("on_this_day", {"date": "2027-03-08"}),
-    ("lost_contacts", {"least_messages": 1, "quiet_days": 0}),
-)
-REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("list_chats", {"person": "Ottoline Quill"}),
-    ("search_messages", {"words": "cake", "person": "Bertrand Osei"}),
-    ("search_messages", {"words": "cake", "chat": "WhatsApp Chat with Ottoline Quill"}),
-    ("recall", {"question": "cake", "chat": "Ottoline"}),
-    ("read_session", {"chat": "Ottoline", "session": 1}),
-    ("chat_statistics", {"person": "Beppo"}),
-    ("feelings", {"person": "beppo"}),
-    ("lost_contacts", {"me": "Ottoline Quill"}),
-    ("year", {"person": "Bertrand Osei"}),
-    ("streaks", {"chat": "Ottoline"}),
-)
+ASKED = records("""
+    tool            | given
+    list_chats      | {}
+    search_messages | {"words": "harmonica"}
+    search_messages | {"words": "Ottoline"}
+    search_messages | {"words": "what fell down", "by": "meaning"}
+    recall          | {"question": "What did Ottoline Quill ask Bertrand?"}
+    recall          | {"question": "Who is coming to the lake?", "budget": "100w"}
+    chat_statistics | {}
+    feelings        | {}
+    feelings        | {"by": "day"}
+    writes_first    | {}
+    streaks         | {}
+    on_this_day     | {"date": "2027-03-08"}
+    lost_contacts   | {"least_messages": 1, "quiet_days": 0}
+""")
+REFUSED = records("""
+    tool            | given
+    list_chats      | {"person": "Ottoline Quill"}
+    search_messages | {"words": "cake", "person": "Bertrand Osei"}
+    search_messages | {"words": "cake", "chat": "WhatsApp Chat with Ottoline Quill"}
+    recall          | {"question": "cake", "chat": "Ottoline"}
+    read_session    | {"chat": "Ottoline", "session": 1}
+    chat_statistics | {"person": "Beppo"}
+    feelings        | {"person": "beppo"}
+    lost_contacts   | {"me": "Ottoline Quill"}
+    year            | {"person": "Bertrand Osei"}
+    streaks         | {"chat": "Ottoline"}
+""")
 
 
 def everything(asked: Assistant) -> str:
@@ -71,10 +74,10 @@ def exports(tmp_path: Path) -> tuple[str, str]:
 
 def test_no_name_is_told(exports: tuple[str, str], tmp_path: Path) -> None:
     with assistant(*exports, "--redact", cache=tmp_path) as asked:
-        for tool, given in ASKED:
-            asked(tool, **given)
-        for tool, given in REFUSED:
-            asked.refused(tool, **given)
+        for each in ASKED:
+            asked(each["tool"], **each["given"])
+        for each in REFUSED:
+            asked.refused(each["tool"], **each["given"])
         rows = asked("list_chats")["chats"]
         people = [{who["name"] for who in row["people"]} for row in rows]
         # Who is in both chats has one stand-in, and asking for it works everywhere.

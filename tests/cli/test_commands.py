@@ -20,6 +20,7 @@ from realtalk.cli.building import Command
 from realtalk.cli.commands import COMMANDS, GROUPS
 from realtalk.cli.main import run_commands
 from refusals import refused
+from text_tables import cases
 
 ROOT = Path(rt.__file__).parent
 _OPTION = re.compile(r"(?<![\w-])--[a-z]{2,}")
@@ -84,36 +85,23 @@ def test_help_fits_a_screen(
     assert [line for line in examples if line][: len(whole)] == whole
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (("stast", "sample"), "unknown command 'stast'; did you mean 'stats'? see realtalk --help"),
-        (
-            ("runs", "sho", "x"),
-            "unknown command 'sho'; did you mean 'show'? see realtalk runs --help",
-        ),
-        (
-            ("stats", "sample", "--figure", "x"),
-            "unknown option '--figure'; did you mean '--figures'? see realtalk stats --help",
-        ),
-        (("--foo",), "unknown option '--foo'; see realtalk --help"),
-        (("stats",), "CORPUS is missing; see realtalk stats --help"),
-        (("export", "sample"), "--to is missing; see realtalk export --help"),
-        (("probe", "sample", "--limit"), "--limit needs a value; see realtalk probe --help"),
-        (("probe", "sample", "--limit", "x"), "--limit takes a whole number, not 'x'"),
-        (("cache", "clear", "--older-than", "x"), "--older-than takes a number, not 'x'"),
-        (("stats", "sample", "--json=7"), "--json takes no value, not '7'"),
-        (("stats", "sample", "more"), "'more' is one word too many; see realtalk stats --help"),
-        (
-            ("probe", "sample", "--limit", "3", "--limit", "4"),
-            "--limit is given twice; say it once",
-        ),
-    ],
-)
-def test_a_mistyped_command_is_one_line_of_ours(
-    run: Any, words: tuple[str, ...], line: str
-) -> None:
-    assert run(*words) == (2, "", f"error: {line}\n")
+@cases("""
+    words                            | line
+    stast sample                     | unknown command 'stast'; did you mean 'stats'? see realtalk --help
+    runs sho x                       | unknown command 'sho'; did you mean 'show'? see realtalk runs --help
+    stats sample --figure x          | unknown option '--figure'; did you mean '--figures'? see realtalk stats --help
+    --foo                            | unknown option '--foo'; see realtalk --help
+    stats                            | CORPUS is missing; see realtalk stats --help
+    export sample                    | --to is missing; see realtalk export --help
+    probe sample --limit             | --limit needs a value; see realtalk probe --help
+    probe sample --limit x           | --limit takes a whole number, not 'x'
+    cache clear --older-than x       | --older-than takes a number, not 'x'
+    stats sample --json=7            | --json takes no value, not '7'
+    stats sample more                | 'more' is one word too many; see realtalk stats --help
+    probe sample --limit 3 --limit 4 | --limit is given twice; say it once
+""")  # noqa: E501
+def test_a_mistyped_command_is_one_line_of_ours(run: Any, words: str, line: str) -> None:
+    assert run(words) == (2, "", f"error: {line}\n")
 
 
 def test_words_become_values() -> None:

@@ -20,8 +20,7 @@ WORDS = "ei chat.jsonl --measures judge --model openai-api/local/tiny"
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
+def _chat(tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text("\n".join(map(json.dumps, CHAT)) + "\n", "utf-8")
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from judge_server import Call, JudgeServer, Reply
-from model_faults import FAULTS, NO_REPLY, raw_answer
+from model_faults import FAULTS, raw_answer
 from realtalk.models import asking
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -194,9 +194,3 @@ def test_values_come_back_as_they_were_written(started: Callable[..., Any], tmp_
     assert set(frame["answer"]) == {f"no {mark} way{mark} {mark}[31mred\N{GRINNING FACE}"}
     lines = (tmp_path / "probe-out" / "rows.jsonl").read_text("utf-8").splitlines()
     assert {json.loads(line)["answer"] for line in lines} == set(frame["answer"])
-
-
-def test_a_captive_portal_is_named(started: Callable[..., Any]) -> None:
-    with JudgeServer(FAULTS["web page"].rule) as server:
-        status, err, _ = started(server, "probe")
-    assert status == 1 and err.splitlines()[-1] == f"error: nothing was scored: {NO_REPLY}"

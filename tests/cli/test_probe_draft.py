@@ -10,8 +10,8 @@ import pytest
 
 from drafted_chats import MODEL, garden, model_rule
 from judge_server import JudgeServer
+from realtalk.api.sources import as_reading
 from realtalk.chat import Corpus
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import put_questions, store
 from realtalk.memory.drafting import Drafts, is_drafted
 
@@ -22,9 +22,8 @@ def test_a_chat_of_ones_own_is_drafted_and_probed(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
     corpus = Corpus("garden", "realtalk", (garden(),))
-    store(ReadCorpus(corpus=corpus, ledger=Ledger("messages", 9, 9)), tmp_path / "garden")
+    store(as_reading(corpus), tmp_path / "garden")
     with JudgeServer(model_rule) as server:
         words = f"probe draft garden --count 8 --model {MODEL} --base-url {server.url}"
         status, out, err = run(words)
@@ -49,13 +48,3 @@ def test_a_chat_of_ones_own_is_drafted_and_probed(
 def test_which_compares_words_alone(run: Any) -> None:
     status, _, err = run("probe which sample --budget 1000")
     assert status == 2 and "--budget 250w,1000w" in err
-
-
-def test_without_a_model_one_line_says_what_to_get(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
-    status, out, err = run("probe draft sample")
-    assert (status, out) == (2, "")
-    assert "realtalk models get qwen2.5-1.5b" in err and "--model" in err
-    assert err.count("\n") == 1

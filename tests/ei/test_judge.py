@@ -34,11 +34,6 @@ pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 MODEL = "openai-api/local/tiny"
 
 
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
-
-
 def turns(count: int) -> list[TurnInput]:
     return [
         TurnInput("Chat_A", 1, n, "Mara", (f"D1:{n}",), None, f"words number {n}", "")

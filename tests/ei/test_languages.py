@@ -29,48 +29,53 @@ from realtalk.ei.languages import (
 )
 from realtalk.formats.opening import open_reading
 from realtalk.text.languages import turn_languages
+from text_tables import spoken
 
-OTHERS = {
-    "es": "oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba",
-    "pt": "então amanhã a gente se encontra na praça, leva o guarda-chuva por favor",
-    "fr": "coucou, on se voit demain devant la gare ou tu préfères venir à la maison ?",
-    "it": "ciao, domani sera andiamo a mangiare la pizza con i ragazzi, vieni anche tu?",
-    "de": "na, gestern waren wir mit den Kindern am See und haben Fische gefangen, war schön",
-    "nl": "hoi, zullen we morgen naar de markt gaan of heb je het weer te druk met je werk",
-    "sv": "hej, ska vi ta en fika imorgon eller måste du jobba hela dagen igen nu",
-    "pl": "cześć, jutro jadę do babci i nie wiem czy zdążę wrócić na obiad, zadzwonię",
-    "tr": "yarın akşam bize gelir misiniz, annem yine kocaman bir börek yapmış da",
-    "id": "besok kita jadi pergi ke pasar atau kamu masih sibuk dengan pekerjaan di kantor",
-    "sw": "habari za asubuhi, leo nitakuja nyumbani baada ya kazi tupike chakula pamoja",
-    "tl": "kumusta ka na, pupunta ba tayo bukas sa palengke o may trabaho ka na naman",
-    "hi-Latn": "kya kar raha hai yaar, kal milte hain station ke paas, chai pi lenge saath me",
-    "vi": "mai mình đi chợ nhé, nhớ mang theo cái ô vì trời sắp mưa to lắm đó",
-    "ar": "صباح الخير، غدا سنذهب إلى السوق مع الأولاد ونشتري السمك",
-    "el": "καλημέρα, χθες πήγαμε στη θάλασσα με τα παιδιά",
-    "ru": "привет, завтра поедем к бабушке, не забудь взять зонтик",
-    "hi": "कल हम सब बाज़ार जाएँगे, छाता लाना मत भूलना",
-    "zh": "昨天我们和孩子们一起去了海边，吃了很多鱼，真的很好吃",
-    "ja": "昨日は子どもたちと海に行って、魚をたくさん食べました。おいしかったです",
-    "ko": "어제 아이들이랑 바다에 가서 생선을 많이 먹었어. 진짜 맛있더라",
-    "fa": "سلام، فردا با بچه‌ها می‌رویم بازار و ماهی می‌خریم، تو هم می‌آیی؟",
-    "he": "בוקר טוב, מחר נלך לשוק עם הילדים ונקנה דגים, אתה בא?",
-    "uk": "привіт, завтра поїдемо до бабусі, не забудь взяти парасольку",
-    "cs": "ahoj, zítra jedeme k babičce, nezapomeň si vzít deštník, prý bude pršet",
-    "fi": "moi, mennäänkö huomenna torille vai onko sinulla taas liikaa töitä",
-    "hu": "szia, holnap megyünk a nagymamához, ne felejtsd el az esernyőt",
-    "ro": "salut, mâine mergem la bunica, nu uita să iei umbrela că plouă",
-    "ar-Latn": "sba7 el kheir ya sa7bi, bokra hanrou7 el sou2 m3a el wlad w neshteri samak",
-    "th": "เมื่อวานเราไปทะเลกับเด็กๆ กินปลาเยอะมาก",
-}
-ENGLISH = {
-    "plain": "did you hear about the boat, they painted it green and nobody wants to row it",
-    "slang": "lol idk tbh it was so good, gonna grab food later if you wanna come, brooo",
-    "SMS": "wat time u reach, i wait 4 u at e mrt k, dun b late again lah",
-    "no apostrophes": "im not sure thats what hes saying, dont you think its a bit odd",
-    "fancy letters": "𝓱𝓸𝔀 𝓪𝓻𝓮 𝔂𝓸𝓾 𝓭𝓸𝓲𝓷𝓰 𝓽𝓸𝓭𝓪𝔂 𝓶𝔂 𝓭𝓮𝓪𝓻 𝓯𝓻𝓲𝓮𝓷𝓭",
-    "names": "Theo and Ines went to Porto with Mara, they said it was too hot for Juno",
-    "a word or two": "coming",
-}
+OTHERS = dict(
+    spoken("""
+    es: oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba
+    pt: então amanhã a gente se encontra na praça, leva o guarda-chuva por favor
+    fr: coucou, on se voit demain devant la gare ou tu préfères venir à la maison ?
+    it: ciao, domani sera andiamo a mangiare la pizza con i ragazzi, vieni anche tu?
+    de: na, gestern waren wir mit den Kindern am See und haben Fische gefangen, war schön
+    nl: hoi, zullen we morgen naar de markt gaan of heb je het weer te druk met je werk
+    sv: hej, ska vi ta en fika imorgon eller måste du jobba hela dagen igen nu
+    pl: cześć, jutro jadę do babci i nie wiem czy zdążę wrócić na obiad, zadzwonię
+    tr: yarın akşam bize gelir misiniz, annem yine kocaman bir börek yapmış da
+    id: besok kita jadi pergi ke pasar atau kamu masih sibuk dengan pekerjaan di kantor
+    sw: habari za asubuhi, leo nitakuja nyumbani baada ya kazi tupike chakula pamoja
+    tl: kumusta ka na, pupunta ba tayo bukas sa palengke o may trabaho ka na naman
+    hi-Latn: kya kar raha hai yaar, kal milte hain station ke paas, chai pi lenge saath me
+    vi: mai mình đi chợ nhé, nhớ mang theo cái ô vì trời sắp mưa to lắm đó
+    ar: صباح الخير، غدا سنذهب إلى السوق مع الأولاد ونشتري السمك
+    el: καλημέρα, χθες πήγαμε στη θάλασσα με τα παιδιά
+    ru: привет, завтра поедем к бабушке, не забудь взять зонтик
+    hi: कल हम सब बाज़ार जाएँगे, छाता लाना मत भूलना
+    zh: 昨天我们和孩子们一起去了海边，吃了很多鱼，真的很好吃
+    ja: 昨日は子どもたちと海に行って、魚をたくさん食べました。おいしかったです
+    ko: 어제 아이들이랑 바다에 가서 생선을 많이 먹었어. 진짜 맛있더라
+    fa: سلام، فردا با بچه‌ها می‌رویم بازار و ماهی می‌خریم، تو هم می‌آیی؟
+    he: בוקר טוב, מחר נלך לשוק עם הילדים ונקנה דגים, אתה בא?
+    uk: привіт, завтра поїдемо до бабусі, не забудь взяти парасольку
+    cs: ahoj, zítra jedeme k babičce, nezapomeň si vzít deštník, prý bude pršet
+    fi: moi, mennäänkö huomenna torille vai onko sinulla taas liikaa töitä
+    hu: szia, holnap megyünk a nagymamához, ne felejtsd el az esernyőt
+    ro: salut, mâine mergem la bunica, nu uita să iei umbrela că plouă
+    ar-Latn: sba7 el kheir ya sa7bi, bokra hanrou7 el sou2 m3a el wlad w neshteri samak
+    th: เมื่อวานเราไปทะเลกับเด็กๆ กินปลาเยอะมาก
+""")
+)
+ENGLISH = dict(
+    spoken("""
+    plain: did you hear about the boat, they painted it green and nobody wants to row it
+    slang: lol idk tbh it was so good, gonna grab food later if you wanna come, brooo
+    SMS: wat time u reach, i wait 4 u at e mrt k, dun b late again lah
+    no apostrophes: im not sure thats what hes saying, dont you think its a bit odd
+    fancy letters: 𝓱𝓸𝔀 𝓪𝓻𝓮 𝔂𝓸𝓾 𝓭𝓸𝓲𝓷𝓰 𝓽𝓸𝓭𝓪𝔂 𝓶𝔂 𝓭𝓮𝓪𝓻 𝓯𝓻𝓲𝓮𝓷𝓭
+    names: Theo and Ines went to Porto with Mara, they said it was too hot for Juno
+    a word or two: coming
+""")
+)
 
 
 def told(lines: list[str], speakers: str = "ab") -> Languages:

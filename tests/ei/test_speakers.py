@@ -24,6 +24,7 @@ from realtalk.ei import (
 from realtalk.ei.formulas import exponents, fit_exponential
 from realtalk.ei.values import unit_of
 from refusals import refused
+from text_tables import records
 from tries import tries
 from work_done import lines_run
 
@@ -89,14 +90,15 @@ def test_no_curve_is_no_number(y: list[float]) -> None:
 
 def test_pairs_by_their_place_in_a_session() -> None:
     labels = table(
-        [
-            {"session": 1, "speaker": "Mara", "emotion": "joy"},
-            {"session": 1, "speaker": "Theo", "emotion": "joy"},
-            {"session": 1, "speaker": "Mara", "emotion": "fear"},
-            {"session": 2, "speaker": "Mara", "emotion": "fear"},
-            {"session": 2, "speaker": "Theo", "emotion": "fear"},
-            {"session": 2, "speaker": "Mara", "emotion": "fear"},
-        ]
+        records("""
+            session | speaker | emotion
+            1       | Mara    | joy
+            1       | Theo    | joy
+            1       | Mara    | fear
+            2       | Mara    | fear
+            2       | Theo    | fear
+            2       | Mara    | fear
+        """)
     )
     mara, theo = speakers(labels, BY_PLACE)
     assert mara["emotion_stability"].value == pytest.approx(1 / 2)
@@ -107,23 +109,20 @@ def test_pairs_by_their_place_in_a_session() -> None:
 
 def test_every_facet_of_the_papers_text_by_hand() -> None:
     """§4.3, formula by formula, on one small chat: M_s are Mara's six turns, p is Theo."""
-    said = [
-        # session, speaker, reflective, grounding, sentiment, emotion, intimacy, empathy
-        (1, "Mara", True, False, "positive", "joy", 0.25, 0.0),
-        (1, "Theo", False, True, "positive", "joy", 0.5, 3.0),
-        (1, "Mara", False, True, "positive", "joy", 0.75, 2.0),
-        (2, "Mara", False, False, "negative", "fear", 0.5, 1.0),
-        (2, "Theo", False, False, "negative", "anger", 0.5, 3.0),
-        (2, "Mara", True, False, "negative", "fear", 1.0, 6.0),
-        (3, "Mara", True, True, "negative", "fear", 0.5, 1.5),
-        (3, "Theo", False, False, "neutral", "joy", 0.5, 3.0),
-        (3, "Mara", False, False, "neutral", "fear", 0.25, 1.5),
-    ]
-    names = (
-        *("session", "speaker", "reflective", "grounding"),
-        *("sentiment", "emotion", "intimacy", "empathy"),
+    labels = table(
+        records("""
+            session | speaker | reflective | grounding | sentiment | emotion | intimacy | empathy
+            1       | Mara    | true       | false     | positive  | joy     | 0.25     | 0.0
+            1       | Theo    | false      | true      | positive  | joy     | 0.5      | 3.0
+            1       | Mara    | false      | true      | positive  | joy     | 0.75     | 2.0
+            2       | Mara    | false      | false     | negative  | fear    | 0.5      | 1.0
+            2       | Theo    | false      | false     | negative  | anger   | 0.5      | 3.0
+            2       | Mara    | true       | false     | negative  | fear    | 1.0      | 6.0
+            3       | Mara    | true       | true      | negative  | fear    | 0.5      | 1.5
+            3       | Theo    | false      | false     | neutral   | joy     | 0.5      | 3.0
+            3       | Mara    | false      | false     | neutral   | fear    | 0.25     | 1.5
+        """)
     )
-    labels = table([dict(zip(names, row, strict=True)) for row in said])
     mara, theo = speakers(labels, "paper")
     values = {facet.name: found.value for facet, found in mara.items()}
     assert values == {

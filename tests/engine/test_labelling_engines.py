@@ -13,13 +13,13 @@ import pytest
 import realtalk as rt
 from engine_work import tree
 from file_modes import open_to_others
+from realtalk.api.sources import as_reading
 from realtalk.chat import Corpus
 from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_files import chat_frames
 from realtalk.ei.labelling import labels_for
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 
 BLOCK = 16
@@ -47,8 +47,7 @@ def talk(chats: int = 3) -> Corpus:
 @pytest.fixture
 def parts(tmp_path: Path) -> Path:
     corpus = talk()
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    reading = ReadCorpus(corpus=corpus, ledger=Ledger("messages", total, total))
+    reading = as_reading(corpus)
     return store(reading, tmp_path / "parts", most=20)
 
 

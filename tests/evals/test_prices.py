@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from realtalk.evals.prices import Usage, cost_json, cost_table, money, read_prices, usage_of
 from refusals import refused
+from text_tables import cases
 
 MINI = {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}
 
@@ -71,22 +70,20 @@ def test_every_model_of_a_run_is_counted() -> None:
     assert usage_of({"solver": {"settings": {}}}, [used(0) | {"calls": 0, "tokens_out": 0}]) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("{", "is not JSON"),
-        ("[1]", "is not a list of prices"),
-        ('{"a/b": 3}', "the price of 'a/b' is not an input and an output"),
-        ('{"a/b": {"input": 1}}', "the price of 'a/b' is not an input and an output"),
-        ('{"a/b": {"input": 1, "output": 1, "per": 1}}', "is not an input and an output"),
-        ('{"a/b": {"input": -1, "output": 1}}', "the input price of 'a/b' is no amount"),
-        ('{"a/b": {"input": 1, "output": true}}', "the output price of 'a/b' is no amount"),
-        ('{"a/b": {"input": 1, "output": 1, "currency": 3}}', "the currency of 'a/b' is no name"),
-    ],
-)
-def test_a_bad_file_is_one_clear_line(tmp_path: Path, text: str, line: str) -> None:
+@cases("""
+    prices                                   | line
+    {                                        | is not JSON
+    [1]                                      | is not a list of prices
+    {"a/b": 3}                               | the price of 'a/b' is not an input and an output
+    {"a/b": {"input": 1}}                    | the price of 'a/b' is not an input and an output
+    {"a/b": {"input": 1, "output": 1, "per": 1}} | is not an input and an output
+    {"a/b": {"input": -1, "output": 1}}      | the input price of 'a/b' is no amount
+    {"a/b": {"input": 1, "output": true}}    | the output price of 'a/b' is no amount
+    {"a/b": {"input": 1, "output": 1, "currency": 3}} | the currency of 'a/b' is no name
+""")
+def test_a_bad_file_is_one_clear_line(tmp_path: Path, prices: Any, line: str) -> None:
     file = tmp_path / "prices.json"
-    file.write_text(text)
+    file.write_text(prices if isinstance(prices, str) else json.dumps(prices))
     with refused(line) as error:
         read_prices(file)
     assert "prices.json" in str(error.value)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from corpus_strategies import corpora
+from realtalk.api.sources import as_reading
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.reading import Ledger, Leftover, ReadCorpus
 from realtalk.formats.store import load, store
@@ -38,7 +39,7 @@ def stored(tmp_path: Path) -> Path:
         "realtalk",
         (Chat("x", ("A",), (Session(1, None, (Message("D1:1", "A", None, "hi"),)),)),),
     )
-    return store(ReadCorpus(corpus=corpus, ledger=Ledger("entries", 1, 1)), tmp_path / "out" / "c")
+    return store(as_reading(corpus), tmp_path / "out" / "c")
 
 
 def test_replaces_a_corpus_but_nothing_else(stored: Path, tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ CORPUS = Corpus("garden", "realtalk", (garden(),))
 
 @pytest.fixture(autouse=True)
 def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("REALTALK_RETRIES", "0")
     monkeypatch.chdir(tmp_path)

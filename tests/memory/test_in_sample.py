@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from memory_chats import bakery
+from realtalk.api.sources import as_reading
 from realtalk.chat import Corpus, Message, Question, Session
 from realtalk.encoders.shipped import LearnedTexts, fingerprint
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.golds import InSample, learning_parts
 from realtalk.pages.report import make_report
@@ -38,8 +38,7 @@ def corpus(question: Question = QUESTION) -> Corpus:
 
 
 def kept(corpus: Corpus, folder: Path) -> None:
-    count = sum(1 for chat in corpus.chats for _ in chat.messages)
-    store(ReadCorpus(corpus=corpus, ledger=Ledger("entries", count, count)), folder)
+    store(as_reading(corpus), folder)
 
 
 @pytest.fixture

@@ -35,11 +35,6 @@ FACTS = {  # a word of the session → what is noted
 }
 
 
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
-
-
 def session_of(call: Call) -> str:
     return call.prompt.split("<session>\n")[1].split("\n</session>")[0]
 

@@ -41,11 +41,6 @@ CONTEXT = Context(
 )
 
 
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
-
-
 def items(count: int) -> list[Item]:
     return [Item(CHAT, Question(f"Q{n}", f"what is {n}?", None, ""), CONTEXT) for n in range(count)]
 

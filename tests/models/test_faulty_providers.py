@@ -25,7 +25,6 @@ pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
     monkeypatch.setattr(asking, "_heard", set())
 
 

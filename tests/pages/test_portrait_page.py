@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import statistics
@@ -141,12 +142,11 @@ COLUMNS = (
     "links",
     "night",
 )
-CHOICES: list[dict[str, Any]] = [
-    {"people": None, "chat": None, "from": None, "to": None},
-    {"people": [0], "chat": None, "from": None, "to": None},
-    {"people": [0, 1], "chat": 0, "from": 3, "to": 17},
-    {"people": None, "chat": None, "from": 10, "to": 12},
-]
+CHOICES: list[dict[str, Any]] = json.loads("""[
+ {"people": null, "chat": null, "from": null, "to": null},
+ {"people": [0], "chat": null, "from": null, "to": null},
+ {"people": [0, 1], "chat": 0, "from": 3, "to": 17},
+ {"people": null, "chat": null, "from": 10, "to": 12}]""")
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -13,8 +13,8 @@ import report_runs
 from facet_labels import label_settings
 from plain_reader import MessageReader
 from realtalk import __version__
+from realtalk.api.sources import as_reading
 from realtalk.ei.label_files import labels_about, read_labels, store_labels
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
@@ -133,8 +133,7 @@ def test_labels_are_not_given_to_a_corpus_of_another_name(tmp_path: Path) -> Non
 
 def test_the_corpus_beside_labels_and_runs_tells_their_format(tmp_path: Path) -> None:
     made = replace(report_runs.corpus(), format="locomo")
-    total = sum(len(session.messages) for chat in made.chats for session in chat.sessions)
-    store(ReadCorpus(corpus=made, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
+    store(as_reading(made), tmp_path / "corpus")
     report_runs.write_labels(tmp_path / "labels", report_runs.CHATS, wide=True, corpus="ferry")
     run_probe(Plan(made, Recent(), MessageReader(), (Budget(tokens=60),)), tmp_path / "probe")
     found = load([tmp_path])

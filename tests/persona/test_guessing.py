@@ -17,10 +17,10 @@ import realtalk as rt
 from guess_chats import guess_task, guessable, persona_run
 from judge_server import JudgeServer
 from persona_chats import WordEncoder
+from realtalk.api.sources import as_reading
 from realtalk.chat import Chat, Message, Session
 from realtalk.evals import running
 from realtalk.evals.rows import run_schema
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.persona.asking import LlmGuesser, read_letter
 from realtalk.persona.authorship import ByMeaningNear, ByStyle
@@ -236,8 +236,7 @@ def test_persona_runs_of_other_chats_are_refused() -> None:
 
 
 def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
-    total = sum(len(session.messages) for chat in CORPUS.chats for session in chat.sessions)
-    store(ReadCorpus(corpus=CORPUS, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
+    store(as_reading(CORPUS), tmp_path / "corpus")
     persona_run(tmp_path / "flat")
     told = run("persona who-wrote-it corpus --simulated best=flat --out c --json").told
     assert told["variants"][""]["facts"]["chance"] == 0.25

@@ -8,28 +8,21 @@ from datetime import datetime, timedelta
 from judge_server import Call
 from realtalk.chat import Chat, Message, Session
 from realtalk.memory.drafting import INFERRED, KINDS, SEVERAL, SINGLE, TEMPORAL
+from text_tables import spoken
 
 MODEL = "openai-api/local/tiny"
-_SAID = (
-    (
-        datetime(2026, 3, 2, 18, 0),
-        ("Ines", "I bought the greenhouse at last, it was 340 euros and weighs more than my piano"),
-        ("Tobias", "no way, who carried it up all these stairs, you live on the fourth floor"),
-        ("Ines", "my cousin Marek did, I only held the doors and made him a huge lasagne"),
-    ),
-    (
-        datetime(2026, 3, 9, 20, 0),
-        ("Ines", "the storm yesterday broke a pane of the greenhouse, there is glass everywhere"),
-        ("Tobias", "oh no, is anything left of the tomatoes that you had put in there"),
-        ("Ines", "a few, Marek comes next friday with putty, he says he owes me for the lasagne"),
-    ),
-    (
-        datetime(2026, 4, 1, 9, 0),
-        ("Tobias", "I start at the harbour museum today, they let me restore the old compasses"),
-        ("Ines", "that is wonderful news, after all these months in the call centre, wear wool"),
-        ("Tobias", "I will, the hall is unheated until May and my hands are stiff already"),
-    ),
-)
+_STARTS = (datetime(2026, 3, 2, 18, 0), datetime(2026, 3, 9, 20, 0), datetime(2026, 4, 1, 9, 0))
+_SAID = spoken("""
+    Ines: I bought the greenhouse at last, it was 340 euros and weighs more than my piano
+    Tobias: no way, who carried it up all these stairs, you live on the fourth floor
+    Ines: my cousin Marek did, I only held the doors and made him a huge lasagne
+    Ines: the storm yesterday broke a pane of the greenhouse, there is glass everywhere
+    Tobias: oh no, is anything left of the tomatoes that you had put in there
+    Ines: a few, Marek comes next friday with putty, he says he owes me for the lasagne
+    Tobias: I start at the harbour museum today, they let me restore the old compasses
+    Ines: that is wonderful news, after all these months in the call centre, wear wool
+    Tobias: I will, the hall is unheated until May and my hands are stiff already
+""")
 _DRAFTS = {  # kind, a word of the messages → what is drafted: question, answer, messages
     (SINGLE, "340"): ("What did the greenhouse of Ines cost?", "340 euros", [1]),
     (SINGLE, "compasses"): ("What does Tobias restore at the museum?", "old compasses", [1]),
@@ -46,10 +39,10 @@ _KNOWN = {"Why are the hands of Tobias stiff?": "because it is cold"}
 def garden() -> Chat:
     """Ines and Tobias over three sessions of three messages."""
     sessions = []
-    for number, (start, *lines) in enumerate(_SAID, 1):
+    for number, start in enumerate(_STARTS, 1):
         messages = tuple(
             Message(f"D{number}:{at}", who, start + timedelta(minutes=at), text)
-            for at, (who, text) in enumerate(lines, 1)
+            for at, (who, text) in enumerate(_SAID[3 * number - 3 : 3 * number], 1)
         )
         sessions.append(Session(number, start, messages))
     return Chat("Chat_1_Ines_Tobias", ("Ines", "Tobias"), tuple(sessions))

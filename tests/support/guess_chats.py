@@ -13,14 +13,15 @@ from realtalk.evals.run import Run
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, make_simulator
+from text_tables import spoken
 
-_HARBOUR = (
-    ("Pavel", "Good evening. The crane stands still again."),
-    ("Juno", "I saw it from the pier this morning."),
-    ("Pavel", "They wait for a part from the north."),
-    ("Juno", "Then it will stand there until June."),
-    ("Pavel", "That is what I fear, yes."),
-)
+_HARBOUR = spoken("""
+    Pavel: Good evening. The crane stands still again.
+    Juno: I saw it from the pier this morning.
+    Pavel: They wait for a part from the north.
+    Juno: Then it will stand there until June.
+    Pavel: That is what I fear, yes.
+""")
 
 
 @cache

@@ -20,23 +20,24 @@ from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.choosing import Choice
 from realtalk.persona.scoring import TurnScorer
+from text_tables import spoken
 
-_OVEN = (
-    ("Tobias", "how is the bakery today?"),
-    ("Ines", "haha the oven broke again"),
-    ("Tobias", "oh no, did you call the mechanic?"),
-    ("Ines", "haha yes, he comes on monday"),
-    ("Tobias", "and the bread until then?"),
-    ("Ines", "haha no bread, only tea"),
-)
-_BOAT = (
-    ("Juno", "The boat needs new paint before the regatta."),
-    ("Ines", "haha paint it yellow"),
-    ("Juno", "Yellow is not in the rules, I am afraid."),
-    ("Ines", "haha rules, who reads them"),
-    ("Juno", "I do. I read all of them, twice."),
-    ("Ines", "haha of course you do"),
-)
+_OVEN = spoken("""
+    Tobias: how is the bakery today?
+    Ines: haha the oven broke again
+    Tobias: oh no, did you call the mechanic?
+    Ines: haha yes, he comes on monday
+    Tobias: and the bread until then?
+    Ines: haha no bread, only tea
+""")
+_BOAT = spoken("""
+    Juno: The boat needs new paint before the regatta.
+    Ines: haha paint it yellow
+    Juno: Yellow is not in the rules, I am afraid.
+    Ines: haha rules, who reads them
+    Juno: I do. I read all of them, twice.
+    Ines: haha of course you do
+""")
 
 
 def chat(

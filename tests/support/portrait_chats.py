@@ -3,67 +3,23 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 
+from realtalk.api.sources import as_reading
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session, pack_extra
-from realtalk.formats.reading import Ledger, ReadCorpus
+from realtalk.formats.reading import ReadCorpus
 
-ENGLISH = (
-    "honestly the train was late again",
-    "haha ok see you at seven?",
-    "lol that dog 😂😂",
-    "did you water the plants",
-    "good morning! sun at last ☀️",
-    "https://www.example.org/walks looks nice",
-    "i am so tired of this rain",
-    "thank you, that means a lot ❤️",
-)
-SPANISH = (
-    "jajaja qué bueno",
-    "¿vienes mañana a cenar?",
-    "no me digas 😭",
-    "ya llegué a casa",
-    "la abuela pregunta por ti",
-    "mira esto www.ejemplo.es/receta",
-)
-JAPANESE = (
-    "今日は雨ですね",
-    "明日の会議は何時?",
-    "ありがとうございます",
-    "www おもしろい",
-    "お疲れさまです😊",
-    "電車が遅れています",
-)
-ARABIC = ("صباح الخير يا جماعة", "هههههه والله", "متى الموعد؟", "شكرا جزيلا 🌹", "انا في الطريق")
+_SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+ENGLISH: list[str] = _SAID["english"]
+SPANISH: list[str] = _SAID["spanish"]
+JAPANESE: list[str] = _SAID["japanese"]
+ARABIC: list[str] = _SAID["arabic"]
 
 # Sentences whose last word is one person's and whose other words are everybody's.
-SAID_BY_TWO = {
-    "hi": (("{} में अच्छा नहीं है", "मैं तो {} के लिए जा रहा हूँ"), ("बगीचा", "नदी"), ("क्रिकेट", "चाय")),
-    "ar": (("أنا رايح {} دلوقتي", "مش عارف ليه {} كده"), ("مستشفى", "بحر"), ("مباراة", "قهوة")),
-    "tr": (
-        ("bugün {} çok güzel değil mi", "ben de {} için geldim ama"),
-        ("bahçe", "deniz"),
-        ("maç", "kahve"),
-    ),
-    "ko": (
-        ("오늘은 {}가 너무 좋아", "나는 {}를 진짜 많이 봤어"),
-        ("영화", "바다"),
-        ("축구", "커피"),
-    ),
-    "th": (("วันนี้{}ดีมาก", "เราไม่ได้ไป{}แล้ว"), ("ทะเล", "โรงเรียน"), ("ฟุตบอล", "กาแฟ")),
-    "zh": (("今天{}真的很好", "我不知道{}在哪里"), ("火车", "花园"), ("足球", "咖啡")),
-    "ja": (
-        ("今日は{}がとても楽しみです", "私は{}にもう行きました"),
-        ("図書館", "映画"),
-        ("野球", "紅茶"),
-    ),
-    "ru": (
-        ("а у меня сегодня {} не очень", "я же про {} уже тебе говорила"),
-        ("сад", "море"),
-        ("футбол", "кофе"),
-    ),
-}
+SAID_BY_TWO: dict[str, list[list[str]]] = _SAID["by_two"]
 
 
 def two_people(language: str, count: int = 600) -> Corpus:
@@ -144,8 +100,7 @@ def corpus(*chats: Chat) -> Corpus:
 
 
 def reading(made: Corpus) -> ReadCorpus:
-    total = sum(len(each.messages) for each in made.chats)
-    return ReadCorpus(corpus=made, ledger=Ledger("messages", total, total))
+    return as_reading(made)
 
 
 def english() -> Corpus:

@@ -12,11 +12,11 @@ from pathlib import Path
 from facet_labels import label_settings, lively, table
 from persona_chats import ines, ines_choice, light_scorer
 from plain_reader import MessageReader
+from realtalk.api.sources import as_reading
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.ei.label_files import store_labels
 from realtalk.evals import running
 from realtalk.formats.opening import open_reading
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
@@ -69,8 +69,7 @@ def corpus() -> Corpus:
 
 def write_corpus(folder: Path) -> Path:
     made = corpus()
-    total = sum(len(session.messages) for chat in made.chats for session in chat.sessions)
-    return store(ReadCorpus(corpus=made, ledger=Ledger("entries", total, total)), folder)
+    return store(as_reading(made), folder)
 
 
 def write_labels(

@@ -43,8 +43,19 @@ def cases(table: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(names, [tuple(map(_value, line)) for line in cells])
 
 
+def records(table: str) -> list[dict[str, Any]]:
+    """The same lines as dictionaries."""
+    names, *cells = rows(table)
+    return [dict(zip(names, map(_value, line), strict=True)) for line in cells]
+
+
 def _value(cell: str) -> Any:
     try:
         return json.loads(cell)
     except ValueError:
         return cell
+
+
+def spoken(talk: str) -> tuple[tuple[str, str], ...]:
+    """Who says what, line by line: "Mara: hi" → ("Mara", "hi")."""
+    return tuple((who, text) for who, _, text in (line.partition(": ") for line in lines(talk)))

@@ -8,44 +8,41 @@ from hypothesis import strategies as st
 
 from realtalk.threads.asking import read_answer
 from realtalk.threads.values import TASKS, Task
+from text_tables import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "reason"),
-    [
-        ("positive", True, ""),
-        ("**Negative.**", False, ""),
-        ("The score will be positive, since positive things are said.", True, ""),
-        ("<think>negative? no</think>\nPositive", True, ""),
-        ("<think>positive", None, "no answer"),
-        ("positive or negative", None, "both positive and negative"),
-        ("not positive", None, "a label denied"),
-        ("5", None, "neither positive nor negative"),
-        ("positively", None, "neither positive nor negative"),
-    ],
-)
+@cases(r"""
+    text                                     | value | reason
+    positive                                 | true  | ""
+    **Negative.**                            | false | ""
+    The score will be positive, since positive things are said. | true  | ""
+    "<think>negative? no</think>\nPositive"  | true  | ""
+    <think>positive                          | null  | no answer
+    positive or negative                     | null  | both positive and negative
+    not positive                             | null  | a label denied
+    "5"                                      | null  | neither positive nor negative
+    positively                               | null  | neither positive nor negative
+""")
 def test_sentiment(text: str, value: bool | None, reason: str) -> None:
     answer = read_answer("sentiment", text)
     assert (answer.value, answer.unscored) == (value, reason)
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "reason"),
-    [
-        ("12", 12, ""),
-        ("Score: -1,204.", -1204, ""),
-        ("\N{MINUS SIGN}7", -7, ""),
-        ("1.5k", 1500, ""),
-        ("12, I am sure of 12", 12, ""),
-        ("3-7", None, "several numbers"),
-        ("user_12", None, "no number"),
-        ("9" * 400, None, "no number"),
-        ("", None, "no answer"),
-    ],
-)
+@cases("""
+    text                | value | reason
+    "12"                | 12    | ""
+    Score: -1,204.      | -1204 | ""
+    −7                  | -7    | ""
+    1.5k                | 1500  | ""
+    12, I am sure of 12 | 12    | ""
+    3-7                 | null  | several numbers
+    user_12             | null  | no number
+    ""                  | null  | no answer
+""")
 def test_impact(text: str, value: float | None, reason: str) -> None:
     answer = read_answer("impact", text)
     assert (answer.value, answer.unscored) == (value, reason)
+    assert read_answer("impact", "9" * 400).unscored == "no number"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from realtalk.chat import Chat, Message, Session
 from realtalk.threads import Comment, Post, Thread
 from refusals import refused
+from text_tables import cases
 from tries import tries
 
 
@@ -46,17 +47,15 @@ def test_missing_parents_answer_the_post_and_are_noted() -> None:
     assert cut_off.post.id == "a"
 
 
-@pytest.mark.parametrize(
-    "links",
-    [
-        [("a", "b"), ("b", "a")],
-        [("p", None), ("a", "b"), ("b", "a")],
-        [("p", None), ("a", "a")],
-        [("p", None), ("a", "p"), ("a", "p")],
-        [("p", None), ("p", "p")],
-        [],
-    ],
-)
+@cases("""
+    links
+    [["a", "b"], ["b", "a"]]
+    [["p", null], ["a", "b"], ["b", "a"]]
+    [["p", null], ["a", "a"]]
+    [["p", null], ["a", "p"], ["a", "p"]]
+    [["p", null], ["p", "p"]]
+    []
+""")
 def test_circles_repeated_ids_and_nothing_are_errors(links: list[tuple[str, str | None]]) -> None:
     with refused():
         Thread.from_chat(_chat(*links))

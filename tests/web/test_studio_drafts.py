@@ -12,9 +12,9 @@ import realtalk as rt
 from drafted_chats import MODEL, garden
 from file_modes import mode
 from realtalk.api.pages import open_desk
+from realtalk.api.sources import as_reading
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.formats.audit import chat_key
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.drafting import DraftedQuestion, Drafts, drafted
 from realtalk.web.reviews import CardDecision, DraftReviews
@@ -47,7 +47,7 @@ COST, STORM, WHO = (each.id for each in ASKED)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    reading = ReadCorpus(corpus=CORPUS, ledger=Ledger("messages", 9, 9))
+    reading = as_reading(CORPUS)
     return store(reading, tmp_path / "garden")
 
 

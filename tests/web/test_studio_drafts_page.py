@@ -10,9 +10,9 @@ import pytest
 import realtalk as rt
 from axe_checks import assert_nothing_bars
 from drafted_chats import MODEL, garden
+from realtalk.api.sources import as_reading
 from realtalk.chat import Corpus
 from realtalk.formats.audit import chat_key
-from realtalk.formats.reading import Ledger, ReadCorpus
 from realtalk.formats.store import store
 from realtalk.memory.drafting import DraftedQuestion, Drafts, drafted
 from realtalk.web.session import StudioSession
@@ -38,7 +38,7 @@ PLACE = "chat/0/drafts"
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
-    folder = store(ReadCorpus(corpus=CORPUS, ledger=Ledger("messages", 9, 9)), tmp_path / "garden")
+    folder = store(as_reading(CORPUS), tmp_path / "garden")
     drafts = Drafts(
         tuple(
             DraftedQuestion(chat_key(garden()), each, MODEL, "", "so", "not told") for each in ASKED

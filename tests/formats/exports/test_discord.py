@@ -18,34 +18,24 @@ from realtalk.formats.source import Source
 from shown import check
 from text_tables import cases
 
-ANN = {"id": "1", "name": "ann", "nickname": "Annie", "isBot": False}
-BO = {"id": "2", "name": "bo", "nickname": "Bo", "isBot": False}
+ANN, BO = json.loads("""[{"id": "1", "name": "ann", "nickname": "Annie", "isBot": false},
+    {"id": "2", "name": "bo", "nickname": "Bo", "isBot": false}]""")
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
-    return {
-        "id": str(number),
-        "type": "Default",
-        "timestamp": f"2024-05-01T09:{30 + number % 30}:00.5+00:00",
-        "timestampEdited": None,
-        "isPinned": False,
-        "content": f"text {number}",
-        "author": ANN,
-        "attachments": [],
-        "embeds": [],
-        "stickers": [],
-        "reactions": [],
-        "mentions": [],
-    } | values
+    empty: dict[str, Any] = json.loads("""{"type": "Default", "timestampEdited": null,
+        "isPinned": false, "attachments": [], "embeds": [], "stickers": [], "reactions": [],
+        "mentions": []}""")
+    stamp = f"2024-05-01T09:{30 + number % 30}:00.5+00:00"
+    told = {"id": str(number), "timestamp": stamp, "content": f"text {number}", "author": ANN}
+    return empty | told | values
 
 
 def export(*items: Any) -> dict[str, Any]:
-    return {
-        "guild": {"id": "0", "name": "Gardeners"},
-        "channel": {"id": "5", "type": "GuildTextChat", "name": "general", "topic": None},
-        "dateRange": {"after": None, "before": None},
-        "messages": list(items),
-    }
+    about: dict[str, Any] = json.loads("""{"guild": {"id": "0", "name": "Gardeners"},
+        "channel": {"id": "5", "type": "GuildTextChat", "name": "general", "topic": null},
+        "dateRange": {"after": null, "before": null}}""")
+    return about | {"messages": list(items)}
 
 
 def read(folder: Path, files: dict[str, str], **options: Any) -> ReadCorpus:

@@ -195,10 +195,20 @@ def test_two_downloads_of_one_conversation_overlap(tmp_path: Path) -> None:
 def test_unsent_messages_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
     rubbish = (None, entry(2, content=None), entry(3, sender_name=None))
     late = entry(4, timestamp_ms="soon")
-    reading = read(tmp_path, thread(entry(1, is_unsent=True), *rubbish, late))
-    assert [(m.deleted, m.text) for m in messages(reading)] == [(True, ""), (False, "text 4")]
-    assert str(reading.ledger) == "5 entries = 2 in messages + 0 system + 3 left over"
-    assert any("without a readable time" in note for note in reading.notes)
+    check(
+        read(tmp_path, thread(entry(1, is_unsent=True), *rubbish, late)),
+        """
+        Ann Berg (Ann Berg) {"participants":["Ann Berg","Bo"],"thread_path":"inbox/annberg_1"}
+        session 1, 2024-05-01 07:30:01
+        D1:1 2024-05-01 07:30:01 Ann Berg, deleted:
+        D1:2 None Ann Berg: text 4
+        5 entries = 2 in messages + 0 system + 3 left over
+        facebook-message_1.json, messages[3]: not an object
+        facebook-message_1.json, messages[1]: no sender
+        facebook-message_1.json, messages[2]: neither text nor attachment
+        messages without a readable time, left in their place: 1
+        """,
+    )
 
 
 ENCRYPTED = """{"participants": ["Zoë Ã©", "Bo Lund"], "threadName": "Zoë_7", "messages": [

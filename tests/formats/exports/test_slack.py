@@ -15,16 +15,14 @@ from realtalk.formats.reading import ReadCorpus, ReadOptions
 from realtalk.formats.source import Source
 from shown import check
 
-WORKSPACE: dict[str, Any] = {
-    "users.json": [
-        {"id": "U1", "name": "ann.b", "profile": {"display_name": "ann", "real_name": "Ann Berg"}},
-        {"id": "U2", "name": "bo", "profile": {"display_name": "", "real_name": "Bo Lund"}},
-        {"id": "U3", "name": "cy", "profile": {}},
-    ],
-    "channels.json": [{"id": "C1", "name": "general", "members": ["U1"], "topic": {"value": "T"}}],
-    "dms.json": [{"id": "D1", "members": ["U1", "U2"]}],
-    "integration_logs.json": [],
-}
+WORKSPACE: dict[str, Any] = json.loads("""{
+"users.json": [
+ {"id": "U1", "name": "ann.b", "profile": {"display_name": "ann", "real_name": "Ann Berg"}},
+ {"id": "U2", "name": "bo", "profile": {"display_name": "", "real_name": "Bo Lund"}},
+ {"id": "U3", "name": "cy", "profile": {}}],
+"channels.json": [{"id": "C1", "name": "general", "members": ["U1"], "topic": {"value": "T"}}],
+"dms.json": [{"id": "D1", "members": ["U1", "U2"]}],
+"integration_logs.json": []}""")
 
 
 def entry(ts: str, **values: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from exported import messages, texts
 from realtalk.chat import Attachment, Message
 from realtalk.formats.opening import open_reading
 from realtalk.formats.reading import ReadCorpus
+from shown import check
 from text_tables import cases
 
 L = "\u200e"
@@ -112,11 +113,18 @@ def test_a_marked_line_of_unknown_wording_keeps_its_sender(tmp_path: Path) -> No
         f"Тео: {L}Тео теперь без кода безопасности",
     ]
     text = "\n".join(stamp.format(n) + line for n, line in enumerate(lines))
-    reading = read(tmp_path, f"{text}\n")
-    assert [(m.speaker, m.text, len(m.attachments)) for m in messages(reading)] == [
-        *(("Тео", "", 1), ("Тео", "привет", 0), ("Мара", "и тебе", 0))
-    ]
-    assert str(reading.ledger) == "7 lines = 3 in messages + 4 system + 0 left over"
+    check(
+        read(tmp_path, f"{text}\n"),
+        """
+        chat (Тео, Мара)
+        session 1, 2019-06-20 15:51:00
+        D1:1 2019-06-20 15:51:00 Тео:
+            media
+        D1:2 2019-06-20 15:52:00 Тео: привет
+        D1:3 2019-06-20 15:53:00 Мара: и тебе
+        7 lines = 3 in messages + 4 system + 0 left over
+        """,
+    )
 
 
 ORDINARY = """

@@ -19,11 +19,10 @@ from refusals import refused
 from shown import check
 from tries import tries
 
-FOREIGN: list[dict[str, Any]] = [
-    {"Sender": "Mara", "sent_at": "2026-03-02 18:03", "Body": "hey", "likes": 2},
-    {"Sender": "Theo", "sent_at": "2026-03-02T18:04:30", "Body": "hi\nthere", "likes": None},
-    {"Sender": "Mara", "sent_at": "2026-03-03 09:00", "Body": ""},
-]
+FOREIGN: list[dict[str, Any]] = json.loads(r"""[
+ {"Sender": "Mara", "sent_at": "2026-03-02 18:03", "Body": "hey", "likes": 2},
+ {"Sender": "Theo", "sent_at": "2026-03-02T18:04:30", "Body": "hi\nthere", "likes": null},
+ {"Sender": "Mara", "sent_at": "2026-03-03 09:00", "Body": ""}]""")
 
 
 def _read(path: Path, **options: Any) -> ReadCorpus:
@@ -101,11 +100,10 @@ def test_common_keys_are_recognised(tmp_path: Path) -> None:
 
 
 def test_named_and_nested_keys(tmp_path: Path) -> None:
-    rows = [
-        {"who": {"n": "Mara"}, "what": "b", "t": 1772474460, "room": "x", "ref": "m1", "id": "m2"},
-        {"who": {"n": "Theo"}, "what": "a", "t": 1772474400000, "room": "x", "id": "m1"},
-        {"who": {"n": "Theo"}, "what": "c", "t": "?", "room": "y", "id": "m1"},
-    ]
+    rows = json.loads("""[
+     {"who": {"n": "Mara"}, "what": "b", "t": 1772474460, "room": "x", "ref": "m1", "id": "m2"},
+     {"who": {"n": "Theo"}, "what": "a", "t": 1772474400000, "room": "x", "id": "m1"},
+     {"who": {"n": "Theo"}, "what": "c", "t": "?", "room": "y", "id": "m1"}]""")
     path = _saved(tmp_path / "x.jsonl", rows)
     columns = (("speaker", "who.n"), ("text", "what"), ("time", "t"), ("reply_to", "ref"))
     check(
@@ -125,11 +123,10 @@ def test_named_and_nested_keys(tmp_path: Path) -> None:
 
 
 def test_sessions_of_the_file_are_kept(tmp_path: Path) -> None:
-    rows = [
-        {"speaker": "a", "text": "x", "session": 7},
-        {"speaker": "b", "text": "y", "session": 3},
-        {"speaker": "a", "text": "z", "session": 7},
-    ]
+    rows = json.loads("""[
+     {"speaker": "a", "text": "x", "session": 7},
+     {"speaker": "b", "text": "y", "session": 3},
+     {"speaker": "a", "text": "z", "session": 7}]""")
     check(
         _read(_saved(tmp_path / "x.jsonl", rows)),
         """

@@ -61,15 +61,57 @@ def test_beam_of_other_sizes_and_with_faults(tmp_path: Path) -> None:
     sets.beam(tmp_path / "1M" / "1", again)
     sets.beam(tmp_path / "1M" / "10", questions={"abstention": [{"why": 1}, "x"], "odd": 3})
     sets.saved(tmp_path / "1M" / "10" / "chat_trunecated.json", sets.BEAM_CHAT[:1])
-    reading = read(tmp_path, "beam")
-    chats = {chat.id: chat for chat in reading.corpus.chats}
-    assert set(chats) == {"1M-1", "10M-2", "1M-10"}
-    assert [session.number for session in chats["10M-2"].sessions] == [1, 2]
-    assert chats["10M-2"].questions[0].evidence == ("0", "3")
-    assert [message.id for message in chats["1M-1"].messages] == ["0", "1", "2", "0~2", "1~2"]
-    assert chats["1M-1"].questions[0].unresolved == ("0", "3")
-    assert (len(chats["1M-10"].messages), chats["1M-10"].questions) == (3, ())
-    assert len(reading.ledger.leftovers) == 4
+    check(
+        read(tmp_path, "beam"),
+        """
+        1M-1 (User, Assistant)
+        session 1, 2024-03-15 00:00:00
+        0 None User: the kiln cracked at noon
+            {"time_anchor":"March-15-2024"}
+        1 None Assistant: a new kiln takes weeks
+        2 None User: I ordered a blue one
+        session 2, 2024-03-15 00:00:00
+        0~2 None User: again
+            {"time_anchor":"March-15-2024"}
+        1~2 None Assistant: yes
+        session 3, None
+        knowledge_update-1 knowledge_update: Which kiln do I have? the blue one
+             | 0, 3 | 0, 3 None {"rubric":["blue"]}
+        event_ordering-1 event_ordering: In which order?
+            2 | -- | 2, -- None
+        abstention-1 abstention: Who sold it? The chat does not tell.
+             |  |  None
+        1M-10 (User, Assistant)
+        session 1, 2024-03-15 00:00:00
+        0 None User: the kiln cracked at noon
+            {"time_anchor":"March-15-2024"}
+        1 None Assistant: a new kiln takes weeks
+        2 None User: I ordered a blue one
+        10M-2 (User, Assistant)
+        session 1, 2024-03-15 00:00:00
+        0 None User: the kiln cracked at noon
+            {"time_anchor":"March-15-2024"}
+        1 None Assistant: a new kiln takes weeks
+        2 None User: I ordered a blue one
+        session 2, 2024-04-05 00:00:00
+        3 None User: the blue kiln came
+            {"time_anchor":"April-5-2024"}
+        4 None Assistant: good news
+        knowledge_update-1 knowledge_update: Which kiln do I have? the blue one
+            0, 3 |  | 0, 3 None {"rubric":["blue"]}
+        event_ordering-1 event_ordering: In which order?
+            2 | -- | 2, -- None
+        abstention-1 abstention: Who sold it? The chat does not tell.
+             |  |  None
+        17 entries = 13 in messages + 0 system + 4 left over
+        1M/1/chat.json: batch 3[0]: has no role or no content
+        1M/1/chat.json: batch 3[1]: has no role or no content
+        1M/10/probing_questions/probing_questions.json: abstention[0]: asks nothing
+        1M/10/probing_questions/probing_questions.json: abstention[1]: asks nothing
+        not read, though it could be a chat: 1M/10/chat.json (format beam); read it alone to see
+            why
+        """,
+    )
 
 
 def test_realmem(tmp_path: Path) -> None:
@@ -122,17 +164,54 @@ def test_locomo_plus(tmp_path: Path, beside: bool, monkeypatch: pytest.MonkeyPat
     with pytest.raises(RealtalkError, match="realtalk data get locomo"):
         open_reading(path)
     sets.locomo(tmp_path / ("plus" if beside else "cache/locomo"))
-    corpus = read(path.parent if beside else path, "locomo-plus").corpus
-    assert [chat.id for chat in corpus.chats] == ["conv-1, 1", "conv-1, 3", "conv-2, 2"]
-    weeks, years, months = corpus.chats
     # A week after 1 September, less two weeks; of the gap without a number, nothing.
-    assert [session.messages[0].id for session in weeks.sessions] == ["D1:1", "cue:1", "D2:1"]
-    assert [session.messages[0].id for session in years.sessions] == ["D1:1", "D2:1", "cue:1"]
-    assert [session.messages[0].id for session in months.sessions] == ["D1:1", "cue:1", "D2:1"]
-    assert [session.number for session in weeks.sessions] == [1, 2, 3]
-    assert str(weeks.questions[0].asked) == "2023-09-08 13:56:00"
-    assert [weeks.by_id[id_].speaker for id_ in ("cue:1", "cue:2")] == ["Ann", "Bo"]
-    assert evidence(corpus) == [("cue:1", "cue:2"), ("cue:1", "cue:2"), ("cue:1",)]
+    check(
+        read(path.parent if beside else path, "locomo-plus"),
+        """
+        conv-1, 1 (Bo, Ann)
+        session 1, 2023-05-08 13:56:00
+        D1:1 None Bo: Bo says 1.1
+        D1:2 None Ann: Ann says 1.2
+        D1:3 None Bo: Bo says 1.3
+        session 2, 2023-08-25 13:56:00
+        cue:1 None Ann: I learned to say no.
+        cue:2 None Bo: Good for you.
+        session 3, 2023-09-01 13:56:00
+        D2:1 None Bo: Bo says 1.1
+        D2:2 None Ann: Ann says 1.2
+        D2:3 None Bo: Bo says 1.3
+        1 causal: so here I am again None
+            cue:1, cue:2 |  |  2023-09-08 13:56:00
+        conv-1, 3 (Bo, Ann)
+        session 1, 2023-05-08 13:56:00
+        D1:1 None Bo: Bo says 1.1
+        D1:2 None Ann: Ann says 1.2
+        D1:3 None Bo: Bo says 1.3
+        session 2, 2023-09-01 13:56:00
+        D2:1 None Bo: Bo says 1.1
+        D2:2 None Ann: Ann says 1.2
+        D2:3 None Bo: Bo says 1.3
+        session 3, 2023-09-08 13:56:00
+        cue:1 None Ann: I moved
+        cue:2 None Bo: where to?
+        3 causal: so here I am again None
+            cue:1, cue:2 |  |  2023-09-08 13:56:00
+        conv-2, 2 (Bo, Ann)
+        session 1, 2023-05-08 13:56:00
+        D1:1 None Bo: Bo says 2.1
+        D1:2 None Ann: Ann says 2.2
+        D1:3 None Bo: Bo says 2.3
+        session 2, 2023-06-10 13:56:00
+        cue:1 None Ann: the roof leaks
+        session 3, 2023-09-01 13:56:00
+        D2:1 None Bo: Bo says 2.1
+        D2:2 None Ann: Ann says 2.2
+        D2:3 None Bo: Bo says 2.3
+        2 causal: so here I am again None
+            cue:1 |  |  2023-09-08 13:56:00
+        23 entries = 23 in messages + 0 system + 0 left over
+        """,
+    )
 
 
 @cases("""
