@@ -13,7 +13,7 @@ from audited_chats import corpus, write_audit
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
-from realtalk.api.sources import as_reading
+from realtalk.api.options import as_reading
 from realtalk.formats.opening import open_reading
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan

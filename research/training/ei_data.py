@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from realtalk.text.emoji import in_words
+from realtalk.text.words import emoji_in_words
 from research.training import ei_heads as h
 from research.training.memory_data import read_chat
 
@@ -380,8 +380,8 @@ def main() -> None:
     else:
         examples = [*public(options.data), *silver(options.data), *unlabelled(options.data)]
     for example in examples:  # as the encoder will read them
-        example.text = in_words(example.text)
-        example.previous = in_words(example.previous)
+        example.text = emoji_in_words(example.text)
+        example.previous = emoji_in_words(example.previous)
     name = "ei_open.npz" if options.open else "ei.npz"
     save(examples, tokenizer, options.out or HERE / "build" / name)
 

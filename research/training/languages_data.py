@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from realtalk.text.emoji import in_words
+from realtalk.text.words import emoji_in_words
 from research.training.ei_data import cut, ids_of, read_rows
 from research.training.languages_heads import HEADS
 from research.training.languages_labels import examples as rubric_examples
@@ -80,7 +80,7 @@ def kept(examples: Iterable[Spoken], forbidden: set[int]) -> list[Spoken]:
             dropped[each.set] += 1
             continue
         key = (each.lang, each.previous, each.text, each.set)
-        if (not plain and not in_words(each.text).strip()) or key in seen:
+        if (not plain and not emoji_in_words(each.text).strip()) or key in seen:
             continue
         seen.add(key)
         found.append(each)
@@ -94,8 +94,8 @@ def tokens_of(tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> tuple[A
     sizes = np.zeros((len(pairs), 2), np.uint8)
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
-        before = ids_of(tokenizer, [in_words(first) for first, _ in some])
-        said = ids_of(tokenizer, [in_words(second) for _, second in some])
+        before = ids_of(tokenizer, [emoji_in_words(first) for first, _ in some])
+        said = ids_of(tokenizer, [emoji_in_words(second) for _, second in some])
         for at, (previous, turn) in enumerate(zip(before, said, strict=True), start):
             first, second = cut(previous, turn)
             sizes[at] = len(first), len(second)

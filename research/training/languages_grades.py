@@ -29,7 +29,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from realtalk.ei.grades import GRADES
+from realtalk.ei.encoder_choice import GRADES
 from realtalk.ei.labels import MEASURES
 from realtalk.ei.languages import language_name
 from research.training.card_tables import put_between

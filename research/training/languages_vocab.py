@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from realtalk.text.emoji import in_words
+from realtalk.text.words import emoji_in_words
 from research.training.languages_sources import chats, everything
 
 HERE = Path(__file__).parent
@@ -75,7 +75,9 @@ def by_language(data: Path) -> dict[str, list[str]]:
             if each.en:
                 seen["en"].add(each.en)
     # One order on every run: sets of strings have none.
-    return {lang: [in_words(t)[:LONGEST] for t in sorted(seen[lang])] for lang in sorted(seen)}
+    return {
+        lang: [emoji_in_words(t)[:LONGEST] for t in sorted(seen[lang])] for lang in sorted(seen)
+    }
 
 
 def balanced(texts: dict[str, list[str]], rng: np.random.Generator) -> Iterator[str]:

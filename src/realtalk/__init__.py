@@ -20,7 +20,7 @@ switch_off()  # before any library is imported that would report to its maker
 
 from typing import TYPE_CHECKING  # noqa: E402
 
-from realtalk.lazy import offer  # noqa: E402
+from realtalk.registry import offer  # noqa: E402
 
 if TYPE_CHECKING:
     from realtalk import ei, memory, persona, threads

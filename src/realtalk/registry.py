@@ -3,22 +3,26 @@
     FORMATS = Registry("format", {"locomo": "realtalk.formats.published.locomo:FORMAT"})
     FORMATS["locomo"]     → the object FORMAT of that module
     FORMATS["locomoo"]    → RealtalkError: unknown format 'locomoo'; did you mean 'locomo'? ...
+    __getattr__, __dir__ = offer(__name__, {"realtalk.api.persona": "tune talk"})  # a package
 
 Late import keeps `realtalk --help` fast and lets a module with a missing extra
-fail only when it is used.
+fail only when it is used. Importing a package that offers names so costs nothing, and `dir` of it
+shows what it offers.
 """
 
 from __future__ import annotations
 
-import difflib
 import importlib
-import inspect
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast, get_args, get_origin
 
 from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    import inspect
 
 T = TypeVar("T")
 NameT = TypeVar("NameT", bound=str)
@@ -30,6 +34,8 @@ _KINDS: Mapping[str, type] = {"bool": bool, "int": int, "float": float}
 
 def suggest(kind: str, wrong: str, names: list[str]) -> RealtalkError:
     """The error for a mistyped name: the nearest known one, then all of them."""
+    import difflib
+
     near = difflib.get_close_matches(wrong.lower(), names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
     fix, code = f"{hint}known: {', '.join(names)}", f"unknown-{kind.partition(' ')[0]}"
@@ -87,6 +93,8 @@ def make(
     `parameters` are the settings that may be given, where that is not all of them.
     """
     if parameters is None:
+        import inspect
+
         parameters = inspect.signature(factory, eval_str=True).parameters
     name = what.rpartition("'")[0].rpartition("'")[2] or what
     arguments: dict[str, Any] = {}
@@ -136,3 +144,23 @@ def kind_in(annotation: str) -> type:
 def within(module: str, names: Mapping[str, str]) -> dict[str, str]:
     """Entries whose objects stand in one module: `{"recent": "Recent"}`."""
     return {name: f"{module}:{place}" for name, place in names.items()}
+
+
+def offer(
+    package: str, exports: Mapping[str, str], modules: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package: names by their module, and whole modules."""
+    homes = {name: home for home, names in exports.items() for name in names.split()}
+    whole = dict(modules or {})
+
+    def get(name: str) -> Any:
+        if name in whole:
+            value = importlib.import_module(whole[name])
+        elif name in homes:
+            value = getattr(importlib.import_module(homes[name]), name)
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted([*homes, *whole])

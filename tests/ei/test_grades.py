@@ -9,9 +9,9 @@ import pytest
 
 from facet_labels import lively, table
 from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
-from realtalk.ei import grades as stored
+from realtalk.ei import encoder_choice as stored
 from realtalk.ei.consistency import consistency, consistency_doubts
-from realtalk.ei.grades import (
+from realtalk.ei.encoder_choice import (
     GRADES,
     grade_of,
     is_usable,

@@ -13,7 +13,7 @@ import pytest
 import realtalk as rt
 from engine_work import tree
 from file_modes import open_to_others
-from realtalk.api.sources import as_reading
+from realtalk.api.options import as_reading
 from realtalk.chat import Corpus
 from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller

@@ -16,7 +16,7 @@ from realtalk.chat import Chat, Corpus
 from realtalk.engine.engines import Inline
 from realtalk.engine.jobs import Backend, JobReport
 from realtalk.errors import RealtalkError
-from realtalk.evals.corpus_records import content_hash
+from realtalk.evals.provenance import content_hash
 from realtalk.files.progress import Progress, silent
 from realtalk.threads.by_engine import foreseen_texts
 from realtalk.threads.predictors import make_predictor

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from corpus_strategies import corpora
-from realtalk.api.sources import as_reading
+from realtalk.api.options import as_reading
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.formats.reading import Ledger, Leftover, ReadCorpus
 from realtalk.formats.store import load, store

@@ -15,7 +15,7 @@ import pytest
 
 from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.evals.corpus_records import content_hash
+from realtalk.evals.provenance import content_hash
 from realtalk.evals.rows import run_schema
 from realtalk.evals.values import Answer
 from realtalk.files.progress import Progress, silent

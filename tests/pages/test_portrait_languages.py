@@ -11,7 +11,7 @@ import pytest
 
 from multilingual_chats import CHATS, ENGLISH, corpus_of, needs_multilingual
 from portrait_chats import reading
-from realtalk.ei import grades
+from realtalk.ei import encoder_choice
 from realtalk.formats.reading import ReadCorpus
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, render
 
@@ -22,7 +22,7 @@ def spoken(lines: Any) -> ReadCorpus:
 
 def graded(monkeypatch: pytest.MonkeyPatch, grade: str) -> None:
     own = {"grade": grade, "measures": {"sentiment": {"grade": grade}}}
-    monkeypatch.setattr(grades, "_grade_file", lambda: {"languages": {"es": own}})
+    monkeypatch.setattr(encoder_choice, "_grade_file", lambda: {"languages": {"es": own}})
 
 
 @needs_multilingual

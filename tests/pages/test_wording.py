@@ -23,7 +23,7 @@ from portrait_chats import (
     two_people,
 )
 from realtalk.chat import Corpus
-from realtalk.ei.grades import GRADES, Grade
+from realtalk.ei.encoder_choice import GRADES, Grade
 from realtalk.ei.languages import Remark
 from realtalk.pages import chat_page
 from realtalk.pages.chat_page import PortraitOptions, make_portrait, write_portrait

@@ -13,7 +13,7 @@ import report_runs
 from facet_labels import label_settings
 from plain_reader import MessageReader
 from realtalk import __version__
-from realtalk.api.sources import as_reading
+from realtalk.api.options import as_reading
 from realtalk.ei.label_files import labels_about, read_labels, store_labels
 from realtalk.formats.store import store
 from realtalk.memory.asking import Plan

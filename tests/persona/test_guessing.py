@@ -17,7 +17,7 @@ import realtalk as rt
 from guess_chats import guess_task, guessable, persona_run
 from judge_server import JudgeServer
 from persona_chats import WordEncoder
-from realtalk.api.sources import as_reading
+from realtalk.api.options import as_reading
 from realtalk.chat import Chat, Message, Session
 from realtalk.evals import running
 from realtalk.evals.rows import run_schema

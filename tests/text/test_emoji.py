@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from realtalk.text.emoji import in_words
+from realtalk.text.words import emoji_in_words
 from text_tables import cases
 
 
@@ -15,4 +15,4 @@ from text_tables import cases
     café 你好             | café 你好
 """)
 def test_names_stand_for_signs(text: str, words: str) -> None:
-    assert " ".join(in_words(text).split()) == words
+    assert " ".join(emoji_in_words(text).split()) == words

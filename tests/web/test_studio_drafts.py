@@ -11,8 +11,8 @@ import pytest
 import realtalk as rt
 from drafted_chats import MODEL, garden
 from file_modes import mode
+from realtalk.api.options import as_reading
 from realtalk.api.pages import open_desk
-from realtalk.api.sources import as_reading
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.formats.audit import chat_key
 from realtalk.formats.store import store

@@ -10,7 +10,7 @@ import pytest
 import realtalk as rt
 from axe_checks import assert_nothing_bars
 from drafted_chats import MODEL, garden
-from realtalk.api.sources import as_reading
+from realtalk.api.options import as_reading
 from realtalk.chat import Corpus
 from realtalk.formats.audit import chat_key
 from realtalk.formats.store import store

@@ -28,7 +28,7 @@ from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.label_files import is_labels, read_labels, stored_settings
 from realtalk.ei.labels import TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.evals.corpus_records import content_hash
+from realtalk.evals.provenance import content_hash
 from realtalk.files.naming import UniqueNames
 from realtalk.memory.showing import message_line, one_line
 

@@ -19,7 +19,7 @@ from typing import Literal
 import polars as pl
 
 from realtalk.assistant.answers import JsonObject, Period
-from realtalk.describe.spans import DaySpan, streaks_and_silences
+from realtalk.describe.counting import DaySpan, streaks_and_silences
 from realtalk.errors import RealtalkError
 from realtalk.pages.lines import MessageLines
 from realtalk.pages.wording import Wording

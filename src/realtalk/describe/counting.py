@@ -5,6 +5,8 @@
     stats.messages_per_chat        → 14.5
     stats.response_gaps.median     → 2.2 (minutes), or None where no gap could be measured
     stats.per_chat[0].words        → 1204
+    streaks_and_silences([2 March, 3 March, 7 March])
+    → ([DaySpan(2 March, 3 March), DaySpan(7 March, 7 March)], [DaySpan(4 March, 6 March)])
 
 Words are what Python's `str.split()` gives. Messages without a time are left out of every
 figure about time, and counted. A mean of nothing is None, never 0.
@@ -12,8 +14,9 @@ figure about time, and counted. A mean of nothing is None, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,6 +29,7 @@ from realtalk.formats.tables import Tables
 
 # Python splits at these four separators too; the regular expression's \s does not.
 _WORD = r"[^\s\x1c-\x1f]+"
+_DAY = timedelta(days=1)
 _NOTHING = Distribution(0, None, None, None)
 _UNSAID: dict[str, Any] = {  # the figures of a chat without messages
     **dict.fromkeys(("messages", "turns", "sessions", "words", "messages_without_time"), 0),
@@ -205,3 +209,28 @@ def _week(lines: pl.DataFrame) -> tuple[tuple[int, ...], ...]:
     for day, hour, number in hours.group_by("day", "hour").len().iter_rows():
         counts[day - 1][hour] = number
     return tuple(map(tuple, counts))
+
+
+class DaySpan(NamedTuple):
+    """Days from `first` to `last`, both included."""
+
+    first: date
+    last: date
+
+    @property
+    def days(self) -> int:
+        return (self.last - self.first).days + 1
+
+
+def streaks_and_silences(dates: Iterable[date]) -> tuple[list[DaySpan], list[DaySpan]]:
+    """Days in a row with messages, and days in a row without between them, oldest first."""
+    streaks: list[DaySpan] = []
+    silences: list[DaySpan] = []
+    for day in sorted(set(dates)):
+        if streaks and day - streaks[-1].last == _DAY:
+            streaks[-1] = DaySpan(streaks[-1].first, day)
+        else:
+            if streaks:
+                silences.append(DaySpan(streaks[-1].last + _DAY, day - _DAY))
+            streaks.append(DaySpan(day, day))
+    return streaks, silences

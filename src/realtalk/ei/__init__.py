@@ -38,7 +38,7 @@ from realtalk.ei.values import (
     speakers_frame,
     speakers_json,
 )
-from realtalk.lazy import offer
+from realtalk.registry import offer
 
 __all__ = [
     "FACETS",

@@ -58,8 +58,8 @@ from realtalk.ei.protocols import rules_of
 from realtalk.ei.results import Labels
 from realtalk.engine.jobs import Backend, Job, Work, run_job
 from realtalk.errors import RealtalkError
-from realtalk.evals.corpus_records import ContentHash
 from realtalk.evals.folder import RunFolder, refuse_other_folder
+from realtalk.evals.provenance import ContentHash
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import (
     atomic_path,

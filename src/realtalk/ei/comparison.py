@@ -36,7 +36,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from realtalk.cells import Grid
-from realtalk.ei.grades import is_usable
+from realtalk.ei.encoder_choice import is_usable
 from realtalk.ei.languages import Languages, languages_json, other_languages
 from realtalk.ei.values import (
     FACETS,

@@ -45,8 +45,8 @@ from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.ei.protocols import rules_of
 from realtalk.ei.results import Labels
 from realtalk.errors import RealtalkError
-from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder
+from realtalk.evals.provenance import corpus_record
 from realtalk.evals.rows import KEY
 from realtalk.files.caches import KINDS, cache_limit, keep_within
 from realtalk.files.download import cache_folder

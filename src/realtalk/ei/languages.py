@@ -18,8 +18,15 @@ from dataclasses import dataclass, field
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, cast
 
-from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_by
-from realtalk.ei.grades import GRADES, Grade, grade_of, worst
+from realtalk.ei.encoder_choice import (
+    ENGLISH_ENCODER,
+    GRADES,
+    EncoderName,
+    Grade,
+    encoder_by,
+    grade_of,
+    worst,
+)
 from realtalk.ei.labels import MEASURES
 from realtalk.text.languages import ENGLISH, SOME, UNTOLD, mainly
 from realtalk.text.wordlists import language_lines

@@ -18,8 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import polars as pl
 
 from realtalk.cells import Grid
-from realtalk.ei.encoder_choice import MULTILINGUAL
-from realtalk.ei.grades import Grade, is_usable
+from realtalk.ei.encoder_choice import MULTILINGUAL, Grade, is_usable
 from realtalk.ei.languages import Languages, language_name, languages_json, merge_chats
 from realtalk.ei.protocols import PROTOCOLS
 from realtalk.errors import RealtalkError

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.registry import known_name
-from realtalk.text.emoji import in_words
+from realtalk.text.words import emoji_in_words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -58,7 +58,7 @@ class LoadedModel:
 
     def _encode(self, texts: Sequence[str]) -> list[Any]:
         # As it was trained: the vocabulary has hardly any emoji, but their names in words.
-        plain = map(in_words, texts) if self.settings.get("emoji_in_words") else texts
+        plain = map(emoji_in_words, texts) if self.settings.get("emoji_in_words") else texts
         return list(self._tokenizer.encode_batch_fast(list(plain), add_special_tokens=False))
 
     def reads(self, texts: Sequence[str]) -> list[bool]:

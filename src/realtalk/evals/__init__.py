@@ -11,7 +11,7 @@ from realtalk.evals.folder import (
     refuse_other_folder,
     refuse_other_runs,
 )
-from realtalk.evals.library_versions import versions
+from realtalk.evals.provenance import versions
 
 __all__ = [
     "RunFolder",

@@ -28,7 +28,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.library_versions import versions
+from realtalk.evals.provenance import versions
 from realtalk.files.writing import (
     private_folder,
     private_stream,

@@ -20,7 +20,7 @@ import orjson
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
-from realtalk.evals.library_versions import versions
+from realtalk.evals.provenance import versions
 from realtalk.evals.rows import RowKey, row_key, run_schema, sample_key
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, AnyBenchmark, AnySample, AnyStage, Row, Score, by_column

@@ -24,8 +24,8 @@ import orjson
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
-from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder
+from realtalk.evals.provenance import corpus_record
 from realtalk.evals.rows import (
     FACTS_KEY,
     JUDGED_KEY,

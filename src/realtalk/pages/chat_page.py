@@ -120,7 +120,7 @@ def make_portrait(
     frame, claims = None, True
     notes: tuple[str, ...] = ()
     if options.labels:
-        from realtalk.ei.grades import is_usable
+        from realtalk.ei.encoder_choice import is_usable
         from realtalk.ei.labelling import labels_for
         from realtalk.ei.languages import chat_languages
 

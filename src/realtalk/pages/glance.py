@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from realtalk.describe.spans import streaks_and_silences
+from realtalk.describe.counting import streaks_and_silences
 from realtalk.pages.aggregates import Aggregates
 from realtalk.pages.wording import Wording, asset
 

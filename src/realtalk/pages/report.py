@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.cells import Cell, Grid, duration
-from realtalk.ei.grades import is_usable
+from realtalk.ei.encoder_choice import is_usable
 from realtalk.files.progress import Progress, silent
 from realtalk.notebook import counted
 from realtalk.pages.charts import capital, view

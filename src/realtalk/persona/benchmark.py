@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from realtalk.chat import Corpus
-from realtalk.ei.grades import is_usable
+from realtalk.ei.encoder_choice import is_usable
 from realtalk.ei.languages import Languages, language_notes, languages_json, merge_chats
 from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import average, paired_lines

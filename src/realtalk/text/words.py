@@ -6,10 +6,12 @@
     language_words("Oye, 😂 jajaja qué tal? @mara https://example.org")    → ["oye", "qué", "tal"]
     amount("昨天我们去了海边")                        → 4: about so many words
     script_of(["привет", "ok"])                     → "CYRILLIC"
+    emoji_in_words("so late 😭😭")                   → "so late  loudly crying face "
 
 Figures depend on where words end, so each way has its use: what is searched, and names in
 questions, take the plain words; measures of generated text those with emoji, since a chat has
-turns of those alone; lists of words the letters with their marks. The words that tell a language
+turns of those alone; lists of words the letters with their marks. Encoders read emoji by their
+names, since a vocabulary has hardly any. The words that tell a language
 are without addresses, names of accounts, program text and laughter, which belong to none. How
 texts are read to be compared is in `terms`; words and runs of scripts without spaces, as names
 are looked for, are `folding.TOKEN`.
@@ -45,6 +47,14 @@ _ANYWHERE = re.compile(
     r"(?:[ae]?(?:[hj][aeiu]|[aeu]h)+[hj]?|k{2,}|x+d+|lo+l|o+h+|h*m+|ok(?:ay|ey)?|wo+w"
     r"|[хахе]{3,}|[\u110f\u1112\u1172\u116e]+|[ه]{2,}|w{2,}|5{3,})\Z"
 )
+# Old signs are called by their print ("heavy black heart"), not by their colour.
+_PRINT = frozenset({"heavy", "white", "black"})
+_EMOJI_BLOCKS = 0x1F000
+_EMOJI = re.compile(
+    "([\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff"
+    "\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff])\\1*"
+)
+_SILENT = re.compile("[\u200d\ufe0e\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
 _SPACELESS = frozenset("CJK HIRAGANA KATAKANA THAI LAO KHMER MYANMAR".split())  # noqa: SIM905
 
 # Scripts in which hardly anything but one language is written: no weights are needed.
@@ -102,3 +112,16 @@ def _first_letter(word: str) -> str:
 def _script(letter: str) -> str:
     """The first word of a letter's name: LATIN, CYRILLIC, DEVANAGARI …; kana with kanji."""
     return unicodedata.name(letter, "").partition(" ")[0]
+
+
+def emoji_in_words(text: str) -> str:
+    """Emoji by their names, a run of one once; tones of skin, flags and joiners say nothing."""
+    if text.isascii():
+        return text
+    return _EMOJI.sub(lambda match: f" {_emoji_name(match[1])} ", _SILENT.sub("", text))
+
+
+@lru_cache(4096)
+def _emoji_name(sign: str) -> str:
+    words = unicodedata.name(sign, "").lower().split()
+    return " ".join(w for w in words if ord(sign) >= _EMOJI_BLOCKS or w not in _PRINT)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from realtalk.lazy import offer
+from realtalk.registry import offer
 
 if TYPE_CHECKING:
     from realtalk.api.threads import prompt, samples
