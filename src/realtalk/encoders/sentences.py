@@ -4,7 +4,7 @@
     encoder.embed(["did you sleep at all", "the radio works"])   → float32 [2, 384], length 1
     encoder.encode(texts, groups=[1, 1, 2])               → EncodedTexts: one vector per text,
                                                       seen with its neighbours of a group
-    passages("A long answer. It goes on …", 20)           → ["A long answer.", "It goes on …"]
+    passages("A long answer. It goes on …", 20)           → ("A long answer.", "It goes on …")
 
 Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
 vector is the mean over its own tokens, which have seen the others: an answer knows its question,
@@ -19,6 +19,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -127,13 +128,14 @@ def pack(
     return PackedTexts(rows, spans)
 
 
-def passages(text: str, most: int) -> list[str]:
+@lru_cache(1 << 12)  # a chat that grows from question to question is cut once
+def passages(text: str, most: int) -> tuple[str, ...]:
     """A text cut where sentences end, so that one vector need not stand for a whole page.
 
     A passage has at most so many letters; 0 cuts nothing.
     """
     if not most or len(text) <= most:
-        return [text]
+        return (text,)
     found = [""]
     for sentence in _SENTENCE_END.split(text):
         for piece in textwrap.wrap(sentence, most):
@@ -142,7 +144,7 @@ def passages(text: str, most: int) -> list[str]:
                 found[-1] = joined
             else:
                 found.append(piece)
-    return found
+    return tuple(found)
 
 
 class SentenceEncoder(LoadedModel):

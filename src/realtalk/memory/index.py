@@ -198,7 +198,7 @@ class ChatIndex:
         return bounds
 
     @cached_property
-    def passages(self) -> list[list[str]]:
+    def passages(self) -> list[tuple[str, ...]]:
         """What is encoded of each message: its text, or the passages of a long one."""
         return [passages(text, self.passage) for text in self.texts]
 

@@ -30,7 +30,7 @@ from realtalk.text.languages import ENGLISH, languages_in
 from realtalk.text.wordlists import language_lines
 from realtalk.text.words import plain_words
 
-ReadWords: TypeAlias = Callable[[str], list[str]]
+ReadWords: TypeAlias = Callable[[str], Sequence[str]]
 
 _ENDINGS = "ingly edly ing es ed ly s e".split()  # noqa: SIM905
 _SHORTEST = 3  # letters that must be left of an English word
@@ -63,10 +63,11 @@ def common_words(languages: Iterable[str]) -> frozenset[str]:
     return frozenset[str]().union(*(_common().get(code, frozenset()) for code in languages))
 
 
-def english_terms(text: str) -> list[str]:
+@lru_cache(1 << 12)
+def english_terms(text: str) -> Sequence[str]:
     """The English words that carry meaning, in lower case and without their endings."""
     empty = _common()[ENGLISH]
-    return [_bare(word) for word in plain_words(text.lower()) if word not in empty]
+    return tuple(_bare(word) for word in plain_words(text.lower()) if word not in empty)
 
 
 @lru_cache(maxsize=65536)
