@@ -151,7 +151,7 @@ def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path) -> None:
     write_inputs(tmp_path / "in", "plain")
     with socket.create_server(("127.0.0.1", 0)) as held:
         address = f"127.0.0.1:{held.getsockname()[1]}"
-    words = ["read", str(tmp_path / "in"), "--each", "--out", str(tmp_path / "out")]
+    words = ["batch", "read", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     command = [sys.executable, "-m", "realtalk", *words, "--engine", "ray", "--address", address]
     done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 2

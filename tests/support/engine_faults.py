@@ -70,7 +70,8 @@ class Command:
         return self.write(folder, min(self.inputs, most or self.inputs))
 
     def line(self, inputs: Path, out: Path, *more: str) -> list[str]:
-        given = (self.words[0], str(inputs), *self.words[1:]) if self.inputs else self.words
+        command, *options = self.words
+        given = (*command.split(), str(inputs), *options) if self.inputs else self.words
         return [sys.executable, *self.program, *given, "--out", str(out), *more]
 
     def run(self, inputs: Path, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -86,9 +87,9 @@ class Command:
 
 
 COMMANDS = {
-    "check": Command(("check", "--each", "--fail-on", "never"), 120),
-    "redact": Command(("redact", "--each"), 60),
-    "report": Command(("report", "--each", "--no-labels"), 30),
+    "check": Command(("batch check", "--fail-on", "never"), 120),
+    "redact": Command(("batch redact",), 60),
+    "report": Command(("batch report", "--no-labels"), 30),
     "probe": Command(
         ("probe", "sample", "--set", "way=bm25", "--budget", "300"), 0, ".chats/runs/parts.jsonl"
     ),
