@@ -48,7 +48,8 @@ def page(rows: list[Row]) -> str:
             continue
         about = f"{here[0]['chats']} chats, {here[0]['messages']:,} messages"
         lines = [line(row) for row in here]
-        missing = [memory for memory in MEMORIES if (name, memory) not in by_key]
+        wanted = [each for each in MEMORIES if each != "mem0" or name.startswith("REALTALK")]
+        missing = [memory for memory in wanted if (name, memory) not in by_key]
         beyond = f"\n\nNot run: {', '.join(missing)}." if missing else ""
         parts.append(f"### {name}\n\n{about}.\n\n{markdown(HEADS, lines)}{beyond}")
     text = (Path(__file__).parent / "side_page.md").read_text("utf-8")
