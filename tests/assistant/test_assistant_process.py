@@ -111,6 +111,7 @@ def test_the_first_question_waits_for_vectors_and_is_told_how_far_they_are(tmp_p
     assert all("still being prepared" in (message or "") for _, _, message in asked.progress)
 
 
+@pytest.mark.slow  # as the test above, and waits as long
 def test_whoever_hears_no_progress_is_not_left_without_a_word(
     running: subprocess.Popen[str],
 ) -> None:

@@ -147,6 +147,7 @@ jobs.run_job(shouting(gather_inputs([source], Path("none")), Path(out), Path(mar
 """
 
 
+@pytest.mark.slow  # killed drivers of local jobs are tried in test_many_files.py
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_driver_goes_on(bucket: str, tmp_path: Path) -> None:
     write_inputs(tmp_path / "in", "plain", "plain", "plain")
