@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.api.options import Model, as_path, value_object
 from realtalk.errors import RealtalkError
-from realtalk.registry import suggest
+from realtalk.registry import known_name, suggest
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -128,8 +128,7 @@ def questions_of(questions: str, corpus: Corpus, golds: str) -> tuple[Corpus, Go
     from realtalk.memory.attribution import swapped
     from realtalk.memory.golds import golds_named
 
-    if questions not in _QUESTIONS:
-        raise suggest("set of questions", questions, list(_QUESTIONS))
+    known_name("set of questions", questions, _QUESTIONS)
     named = golds_named(golds)
     return (corpus, named) if questions == _QUESTIONS[0] else swapped(corpus, named)
 
@@ -163,8 +162,7 @@ def make_reader(
     from realtalk.memory.readers import LlmReader, NoReader
 
     name = name or ("none" if model.name is None else "llm")
-    if name not in _READERS:
-        raise suggest("reader", name, list(_READERS))
+    known_name("reader", name, _READERS)
     if name == "llm" and model.name is None:
         raise RealtalkError("the reader llm needs a model", fix=_NAME_IT)
     if name != "llm" and model.name is not None:

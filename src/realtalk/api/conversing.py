@@ -194,11 +194,10 @@ def _word_budget(budget: str | int) -> Any:
 
 
 def _check_options(side: Mapping[str, Any]) -> dict[str, Any]:
-    from realtalk.registry import suggest
+    from realtalk.registry import known_name
 
     for name in side:
-        if name not in _OTHER:
-            raise suggest("word for the other side", name, list(_OTHER))
+        known_name("word for the other side", name, _OTHER)
     options = dict(side)
     if options.get("simulator") is not None or options.get("model") is not None:
         # Another simulator has settings of its own.

@@ -63,11 +63,11 @@ class Reading:
         from realtalk.formats.json_input import zone
         from realtalk.formats.reading import ReadOptions
         from realtalk.formats.sessions import parse_gap
-        from realtalk.registry import suggest
+        from realtalk.registry import known_name
         from realtalk.text.calendars import DateOrder
 
-        if self.dates is not None and self.dates not in get_args(DateOrder):
-            raise suggest("date order", self.dates, list(get_args(DateOrder)))
+        if self.dates is not None:
+            known_name("date order", self.dates, get_args(DateOrder))
         zone(self.timezone)
         return ReadOptions(
             gap=parse_gap(self.gap),

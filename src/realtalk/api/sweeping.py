@@ -22,7 +22,7 @@ from realtalk.api.options import Readable, Reading, as_corpus, as_path
 from realtalk.errors import RealtalkError
 from realtalk.files.naming import UniqueNames
 from realtalk.files.progress import Progress, Trouble, silent
-from realtalk.registry import kind_in, read_value, suggest
+from realtalk.registry import kind_in, known_name, read_value
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -167,9 +167,7 @@ def _benchmark(name: str) -> Callable[..., Run]:
         "predict": benchmarks.predict,
         "who_wrote_it": persona.who_wrote_it,
     }
-    if name not in by_name:
-        raise suggest("benchmark", name, list(by_name))
-    return by_name[name]
+    return by_name[known_name("benchmark", name, by_name)]
 
 
 def _values(axis: Any) -> tuple[Any, ...]:

@@ -30,7 +30,8 @@ from realtalk.ei.labels import TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.evals.provenance import content_hash
 from realtalk.files.naming import UniqueNames
-from realtalk.memory.showing import message_line, one_line
+from realtalk.memory.showing import message_line
+from realtalk.text.words import one_line
 
 if TYPE_CHECKING:
     import polars as pl

@@ -59,11 +59,11 @@ def command(
             reading: Format, dates and clock, where the file does not tell.
         """
         from realtalk.evals.running import run
-        from realtalk.registry import suggest
+        from realtalk.registry import known_name
 
-        if solver not in solvers:
-            raise suggest("solver", solver, list(solvers))
-        answerer = solvers[solver](*([] if model is None else [model]))
+        answerer = solvers[known_name("solver", solver, solvers)](
+            *([] if model is None else [model])
+        )
         chats = as_corpus(corpus, reading, progress)
         place = None if out is None else Path(out)
         return run(benchmark, chats, answerer, place, fresh=fresh, progress=progress)

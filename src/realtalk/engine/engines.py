@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from realtalk.engine.jobs import ONE_THREAD, TRIES, Backend, PartResult, Task, Work, carry_out, fail
 from realtalk.errors import RealtalkError
 from realtalk.files.writing import temporary_folder, write_bytes
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 if TYPE_CHECKING:
     from loky import ProcessPoolExecutor
@@ -48,8 +48,7 @@ def choose(
 ) -> Backend:
     """The engine of that name, `inline` without one; by default one worker per processor."""
     name = name or ENGINES[0]
-    if name not in ENGINES:
-        raise suggest("engine", name, list(ENGINES))
+    known_name("engine", name, ENGINES)
     if address is not None and name != "ray":
         raise RealtalkError("`address=` names a Ray cluster", fix="give `engine=ray` too")
     if workers is not None and workers < 1:

@@ -28,7 +28,7 @@ from urllib.parse import quote, urlsplit
 from realtalk.errors import RealtalkError
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import private_folder, write_text
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
@@ -112,9 +112,7 @@ def get(
     `base_url`, or `REALTALK_DATA_URL`, names a mirror that holds the files either in a
     folder of the dataset's name or directly.
     """
-    if name not in datasets:
-        raise suggest("dataset", name, list(datasets))
-    dataset = datasets[name]
+    dataset = datasets[known_name("dataset", name, datasets)]
     folder = cache_folder(cache) / dataset.name
     mirror = base_url or os.environ.get("REALTALK_DATA_URL") or None
     homes = [dataset.url]

@@ -47,7 +47,7 @@ from realtalk.formats.json_input import mapping
 from realtalk.formats.reading import ReadCorpus
 from realtalk.formats.sessions import Gap
 from realtalk.formats.tables import ChatRow, Tables, join_tables, rename_chats
-from realtalk.registry import suggest
+from realtalk.registry import known_name, suggest
 
 JOINED = "another export"  # the source of an alias that was learned by joining
 _LISTED = 20  # names in an error
@@ -289,8 +289,7 @@ class _Merger:
         """The known chat that this one is, and how they lie on each other."""
         way, frame = self._way, self._new_frames[row.id]
         if way.chat is not None:
-            if way.chat not in self._rows:
-                raise suggest("chat", way.chat, list(self._rows))
+            known_name("chat", way.chat, self._rows)
             return self._rows[way.chat], align(self._frames[way.chat], frame)
         likely = self._likely(row)
         homes: list[tuple[ChatRow, Alignment | None]] = [

@@ -56,7 +56,7 @@ from realtalk.formats.audit import chat_key, question_key
 from realtalk.memory.notes import number_lines
 from realtalk.memory.readers import Item, LlmReader, load_wording
 from realtalk.memory.rows import RIGHT
-from realtalk.memory.showing import MessageCosts, message_line, one_line
+from realtalk.memory.showing import MessageCosts, message_line
 from realtalk.memory.values import Context
 from realtalk.metrics.accepting import (
     content,
@@ -69,6 +69,7 @@ from realtalk.metrics.answers import around_dates, date_f1, is_abstention, token
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask
 from realtalk.text.dates import PartialDate, days_of
 from realtalk.text.relative_dates import resolve
+from realtalk.text.words import one_line
 
 SINGLE, TEMPORAL, SEVERAL, INFERRED = "single_hop", "temporal", "multi_hop", "commonsense"
 KINDS: Mapping[str, str] = {

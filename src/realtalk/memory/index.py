@@ -332,7 +332,7 @@ def _encode(
 
 
 def _save(path: Path, encoded: EncodedTexts) -> None:
-    # Rows tell something of a private text.
+    # Vectors tell something of a private text.
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         np.savez(
             stream,

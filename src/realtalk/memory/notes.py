@@ -47,13 +47,13 @@ from realtalk.memory.showing import (
     MessageCosts,
     day_line,
     lines_then_messages,
-    one_line,
     session_text,
 )
 from realtalk.memory.values import Budget, ConfiguredMemory, Context, NoMemoryError
 from realtalk.metrics.statistics import Array
 from realtalk.models.asking import ModelConfig, Prompt, Reply, ask, patience
 from realtalk.registry import at_least
+from realtalk.text.words import one_line
 
 _VERSION = "1"
 _REMINDERS = (

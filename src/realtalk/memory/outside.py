@@ -79,11 +79,11 @@ from realtalk.memory.showing import (
     Size,
     day_line,
     message_line,
-    one_line,
     session_text,
 )
 from realtalk.memory.values import Budget, Context, own_code
 from realtalk.registry import at_least, known_name
+from realtalk.text.words import one_line
 
 _UNDATED = "[no date]"
 

@@ -34,11 +34,11 @@ from realtalk.memory.showing import (
     MessageCosts,
     Size,
     day_line,
-    one_line,
     session_text,
 )
 from realtalk.memory.values import Budget, ConfiguredMemory, Context, Recalling
 from realtalk.registry import known_name
+from realtalk.text.words import one_line
 
 WholeProtocol = Literal["paper", "released"]
 Unit = Literal["messages", "sessions"]

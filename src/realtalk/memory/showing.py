@@ -38,6 +38,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import written_day
 from realtalk.evals.values import Cost
 from realtalk.memory.values import Budget, Context
+from realtalk.text.words import one_line
 
 _UNLIMITED = Budget()
 
@@ -149,11 +150,6 @@ _KINDS = {
 _NAMED = frozenset({"file", "contact", "location", "link"})  # an image's name is only a number
 
 _FREE = Cost()
-
-
-def one_line(text: str) -> str:
-    """The text with every run of white space made one space."""
-    return " ".join(text.split())
 
 
 def day_line(session: Session, day: date | None = None) -> str:

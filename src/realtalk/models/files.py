@@ -29,7 +29,7 @@ from realtalk.errors import RealtalkError
 from realtalk.files.download import FileState, cache_folder, file_state
 from realtalk.files.progress import Progress, silent
 from realtalk.files.writing import atomic_path, private_folder
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 _CHUNK = 1 << 20
 _GGUF = b"GGUF"  # how such a file begins
@@ -82,9 +82,7 @@ MODELS: Mapping[str, LocalModel] = MappingProxyType(
 
 def model_of(name: str) -> LocalModel:
     """The model of a name, or an error that lists the known ones."""
-    if name not in MODELS:
-        raise suggest("model", name, list(MODELS))
-    return MODELS[name]
+    return MODELS[known_name("model", name, MODELS)]
 
 
 def path_of(name: str, cache: Path | str | None = None) -> Path:

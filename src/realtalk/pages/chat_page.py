@@ -44,7 +44,7 @@ from realtalk.pages.glance import LIMITS, Sentence, glance
 from realtalk.pages.sections import render as render_sections
 from realtalk.pages.values import Section, TableView
 from realtalk.pages.wording import Wording, asset, page_language
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.text.languages import ENGLISH
 
 QUICK = 1600  # turns: half a minute on a slow machine
@@ -204,8 +204,7 @@ def _announcing(progress: Progress, say: Callable[[str], None]) -> Progress:
 
 
 def _one_chat(tables: Tables, name: str) -> Tables:
-    if name not in {chat.id for chat in tables.chats}:
-        raise suggest("chat", name, [chat.id for chat in tables.chats])
+    known_name("chat", name, [chat.id for chat in tables.chats])
     kept = {
         part: getattr(tables, part).filter(pl.col("chat") == name)
         for part in ("messages", "events", "questions")

@@ -44,7 +44,7 @@ from realtalk.evals.run import SHIPPED, Run
 from realtalk.evals.values import KNOWN
 from realtalk.files.progress import Progress, silent
 from realtalk.formats.store import is_stored
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -358,8 +358,7 @@ class AuthorOverrides:
         for name in (*self.simulated, *self.human):
             if not names:
                 raise RealtalkError(f"there is no corpus and no labels to call '{name}'")
-            if name not in names:
-                raise suggest("corpus or run", name, names)
+            known_name("corpus or run", name, names)
 
 
 class WriterKind(NamedTuple):

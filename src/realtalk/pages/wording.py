@@ -21,7 +21,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.text.languages import ENGLISH, languages_in
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def asset(name: str) -> str:
 
 def page_language(texts: Sequence[str], asked: str | None = None) -> str:
     """The language asked for; else that of the texts where the page speaks it, else English."""
-    if asked is not None and asked not in LANGUAGES:
-        raise suggest("language", asked, list(LANGUAGES))
+    if asked is not None:
+        known_name("language", asked, LANGUAGES)
     spoken = () if asked else languages_in(texts)[:1]
     return asked or (spoken[0] if spoken and spoken[0] in LANGUAGES else ENGLISH)
 

@@ -47,7 +47,7 @@ from realtalk.redaction.review import NameDecision, Verdict, decide
 from realtalk.redaction.rewriting import Rewriter, changed_fields, restore
 from realtalk.redaction.standins import STAND_IN, StandIns, kind_and_number, kind_of, wording
 from realtalk.redaction.text import Scanner
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.text.folding import fold, fold_word, parts
 from realtalk.text.ordinary import merge_words, ordinary_words
 
@@ -290,8 +290,7 @@ def _find_person(names: Names, name: str) -> str | None:
 def refuse_unknown_kinds(kinds: frozenset[str], what: str = "kind to keep") -> None:
     """Raises where something that nobody knows is to be kept."""
     for kind in sorted(kinds):
-        if kind not in KINDS:
-            raise suggest(what, kind, list(KINDS))
+        known_name(what, kind, KINDS)
 
 
 def _order(stand_in: str) -> tuple[str, int]:

@@ -29,7 +29,7 @@ from realtalk.files.spreadsheets import guard_cell, unguard_cell
 from realtalk.files.writing import write_text
 from realtalk.redaction.candidates import MENTION_KINDS, SPEAKERS, NameCandidate
 from realtalk.redaction.names import Names
-from realtalk.registry import suggest
+from realtalk.registry import known_name
 from realtalk.text.folding import fold, fold_word, parts
 
 _Bucket = list[NameCandidate]
@@ -327,8 +327,7 @@ def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision
         raise RealtalkError(
             "the decision is neither replace nor keep", where=f"{path}, line {line}"
         )
-    if kind not in MENTION_KINDS:
-        raise suggest("kind", kind, list(MENTION_KINDS))
+    known_name("kind", kind, MENTION_KINDS)
     form, same_as, forms = (
         unguard_cell(row.get(name) or "") for name in ("form", "same_as", "forms")
     )

@@ -67,6 +67,11 @@ ONE_LANGUAGE = dict(
 )
 
 
+def one_line(text: str) -> str:
+    """The text with every run of white space made one space."""
+    return " ".join(text.split())
+
+
 def plain_words(text: str) -> list[str]:
     """Letters, digits and low lines in a row, as Python sees them."""
     return _PLAIN.findall(text)

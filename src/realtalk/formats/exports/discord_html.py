@@ -26,10 +26,11 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
-from realtalk.formats.exports.html_tags import Element, one_line, page_elements
+from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.json_input import from_number, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
 from realtalk.text.calendars import DateOrder
+from realtalk.text.words import one_line
 from realtalk.text.written_days import parse_spelled
 
 _EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
@@ -75,15 +76,15 @@ _NAMES = ("chatlog__author", "chatlog__author-name", "msg-user")
 # Server and channel, of every age.
 _PREAMBLE = word_set("preamble__entry info__guild-name info__channel-name guild-name channel-name")
 # The order of the parts of a message, where no tag is around them: an earlier one begins another.
-_PARTS = word_pairs("""
-    chatlog__content    0
-    msg-content         0
-    chatlog__attachment 1
-    msg-attachment      1
-    chatlog__embed      2
-    chatlog__reactions  3
-""")
-_ONCE = ("0", "3")  # parts that a message has one of
+_PARTS = {
+    "chatlog__content": 0,
+    "msg-content": 0,
+    "chatlog__attachment": 1,
+    "msg-attachment": 1,
+    "chatlog__embed": 2,
+    "chatlog__reactions": 3,
+}
+_ONCE = (0, 3)  # parts that a message has one of
 # What kind of file an element of such a class is.
 _FILES = word_pairs("""
     chatlog__attachment
@@ -278,7 +279,7 @@ def _authors(element: Element) -> Iterator[Element]:
 def _bundles(elements: list[Element]) -> list[Element]:
     """Messages of parts that follow each other: one that stands too early begins another."""
     bundles: list[Element] = []
-    last = "9"
+    last = len(_PARTS)
     for element in elements:
         # One whose end is lost holds those that follow it.
         element.parts = [

@@ -24,6 +24,7 @@ from realtalk.errors import RealtalkError
 from realtalk.formats.json_input import decode, make_attachment, word_set
 from realtalk.formats.limits import scale
 from realtalk.formats.source import Member
+from realtalk.text.words import one_line
 
 VOID = word_set("area br col hr img input link meta source wbr")
 
@@ -306,11 +307,6 @@ class _Flattening:
 
 def _lines(pieces: list[str]) -> str:
     return join_lines(line.removeprefix(" ").rstrip(" ") for line in "".join(pieces).split("\n"))
-
-
-def one_line(text: str) -> str:
-    """A text with one space wherever it has some, or breaks its lines."""
-    return " ".join(text.split())
 
 
 def join_lines(lines: Iterable[str]) -> str:

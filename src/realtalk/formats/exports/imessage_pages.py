@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, reactions
-from realtalk.formats.exports.html_tags import Element, one_line, page_elements
+from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.exports.text_entries import EARLY, export_lines
 from realtalk.formats.json_input import head_text, make_attachment, word_pairs, word_set
 from realtalk.formats.source import Member
+from realtalk.text.words import one_line
 from realtalk.text.written_days import parse_spelled
 
 # What the ways of exporting iMessage share: how they write times, tapbacks and files.

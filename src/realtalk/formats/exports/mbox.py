@@ -31,9 +31,10 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format
-from realtalk.formats.exports.html_tags import flat, join_lines, one_line
+from realtalk.formats.exports.html_tags import flat, join_lines
 from realtalk.formats.json_input import make_attachment
 from realtalk.formats.source import FormatFiles, Member
+from realtalk.text.words import one_line
 
 # The body of a mail without what it quotes and without its signature.
 #

@@ -18,7 +18,7 @@ from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Draft, Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import VOID, Element, elements, one_line
+from realtalk.formats.exports.html_tags import VOID, Element, elements
 from realtalk.formats.exports.meta_notices import judge
 from realtalk.formats.exports.meta_repeats import MetaThread
 from realtalk.formats.json_input import (
@@ -46,6 +46,7 @@ from realtalk.formats.json_input import (
 )
 from realtalk.formats.source import FormatFiles, Member, Source, matching
 from realtalk.text.calendars import DateOrder
+from realtalk.text.words import one_line
 from realtalk.text.written_days import LONGEST, order_of, parse_spelled
 
 # What may be the app's own can only be decided when every conversation is read (`meta_notices`).

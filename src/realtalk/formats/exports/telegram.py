@@ -23,7 +23,7 @@ from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.formats.exports.assembly import Entry, Export, export_format, reactions
-from realtalk.formats.exports.html_tags import Element, one_line, page_elements
+from realtalk.formats.exports.html_tags import Element, page_elements
 from realtalk.formats.json_input import (
     Fields,
     as_list,
@@ -44,6 +44,7 @@ from realtalk.formats.json_input import (
     word_set,
 )
 from realtalk.formats.source import FormatFiles, Member
+from realtalk.text.words import one_line
 
 # Telegram Desktop's HTML export, which it offers first, into drafts of chats.
 #
