@@ -1,8 +1,9 @@
 """What a reader answers to own and to swapped questions → docs/results/who-said-it.md and its picture.
 
-    python -m research.results.who_results [--rows research/experiments/build/who/rows.jsonl]
+    python -m research.results.who_results [--rows rows.jsonl … [--set locomo]]
 
-With `--rows`, what experiments/who_said_it.py wrote becomes the committed rows, which hold no text.
+With `--rows`, what experiments/who_said_it.py wrote becomes the committed rows of a set, which hold
+no text. REALTALK's questions of the wrong person are made by a rule; LoCoMo has its adversarial ones.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ from research.results.page_pictures import draw_estimates
 from research.results.page_words import told
 from research.results.persona_claims import ENOUGH
 
-STORED = ROWS / "who-said-it.parquet"
+# Committed rows, and the category of questions that are asked of the wrong person.
+SETS = {
+    "realtalk": (ROWS / "who-said-it.parquet", "swapped"),
+    "locomo": (ROWS / "who-said-it-locomo.parquet", "adversarial"),
+}
 MEMORIES = {
     "none": "nothing",
     "recent": "last sessions",
@@ -48,28 +53,20 @@ SWAPPED = {"declined": "declines (right)", "misattributed": "puts it into their 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--rows", type=Path)
+    parser.add_argument("--rows", type=Path, nargs="+")
+    parser.add_argument("--set", choices=SETS, default="realtalk")
     given, _ = parser.parse_known_args()
     if given.rows is not None:
-        rows = [json.loads(line) for line in given.rows.read_text("utf-8").splitlines()]
-        write_parquet(STORED, pl.DataFrame(rows, infer_schema_length=None), level=19)
-    answers = pl.read_parquet(STORED)
-    own, swapped = (answers.filter(pl.col("questions") == kind) for kind in ("own", "swapped"))
+        rows = [json.loads(line) for path in given.rows for line in path.open(encoding="utf-8")]
+        found = pl.DataFrame(rows, infer_schema_length=None)
+        one = found.unique(("memory", "questions", "chat", "id"), keep="first", maintain_order=True)
+        write_parquet(SETS[given.set][0], one, level=19)
+    (own, swapped), (locomo, adversarial) = map(asked, SETS)
     text = (Path(__file__).parent / "who_page.md").read_text("utf-8")
-    figures = {
-        f"{memory}_{score.partition('@')[0]}": told(share(side, memory, score))
-        for side, scores in ((own, OWN), (swapped, SWAPPED))
-        for score in scores
-        for memory in MEMORIES
-    }
     page = text.format(
-        table=table(own, swapped),
-        chats=own["chat"].n_unique(),
-        own=own.filter(pl.col("memory") == "whole").height,
-        swapped=swapped.filter(pl.col("memory") == "whole").height,
-        tests=tests(swapped),
+        **figures(own, swapped),
+        **{f"locomo_{name}": each for name, each in figures(locomo, adversarial).items()},
         **tempted(swapped),
-        **figures,
     )
     (PAGES / "who-said-it.md").write_text(page, "utf-8")
     points = [
@@ -80,6 +77,32 @@ def main() -> None:
     notes = ["questions asked of the wrong person; 95 % intervals draw questions"]
     draw_estimates(PAGES / "who-said-it.svg", "What a 1.5B reader does", points, notes)
     sys.stdout.write(f"wrote {PAGES / 'who-said-it.md'}\n")
+
+
+def asked(name: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A set's own questions that have an answer, and those asked of the wrong person."""
+    path, wrong = SETS[name]
+    rows = pl.read_parquet(path)
+    own = rows.filter(pl.col("questions") == "own", pl.col("category") != wrong)
+    return own, rows.filter(pl.col("questions") == "swapped", pl.col("category") == wrong)
+
+
+def figures(own: pl.DataFrame, swapped: pl.DataFrame) -> dict[str, object]:
+    """What the page says of a set."""
+    return {
+        "table": table(own, swapped),
+        "tests": tests(swapped),
+        "chats": own["chat"].n_unique(),
+        "own": own.filter(pl.col("memory") == "whole").height,
+        "swapped": swapped.filter(pl.col("memory") == "whole").height,
+        **{
+            f"{memory}_{score.partition('@')[0]}": told(share(side, memory, score))
+            for side, scores in ((own, OWN), (swapped, SWAPPED))
+            for score in scores
+            for memory in MEMORIES
+        },
+        **{f"{m}_tempting": told(share(swapped, m, "any@budget")) for m in MEMORIES},
+    }
 
 
 def share(rows: pl.DataFrame, memory: str, score: str) -> Estimate:
@@ -117,20 +140,22 @@ def tests(swapped: pl.DataFrame) -> str:
         outcomes.append((more, less, binomtest(more, more + less).pvalue if more + less else 1.0))
     p = [value for value in holm([pvalue for _, _, pvalue in outcomes]) if value is not None]
     order = sorted(range(len(pairs)), key=lambda at: outcomes[at][2])
+    beyond = [at for at in order if p[at] < ENOUGH]
+    others = [at for at in order if "notes" not in pairs[at][1]]
+    nearest = [at for at in others if at in beyond] or others[:1]
     sentences = []
-    for at in order:
+    for at in nearest:
         (score, sides), (more, less, _) = pairs[at], outcomes[at]
         one, other = (MEMORIES[side] for side in (sides if more >= less else sides[::-1]))
         low, high = sorted((more, less))
         corrected = f"{p[at]:.3f}" if p[at] >= 0.001 else "< 0.001"
         sentences.append(f"*{SWAPPED[score]}*: {one} {high}, {other} {low} ({corrected})")
-    beyond = sum(value < ENOUGH for value in p)
-    nearest = "; ".join(sentences[: beyond or 1])
-    noted = sum("notes" in pairs[at][1] for at in order[:beyond])
+    which = "The" if nearest[0] in beyond else "The nearest of the"
+    noted = len(beyond) - sum(at in beyond for at in others)
     return (
-        f"Of {len(pairs)} paired tests between two memories {beyond or 'none'} {'are' if beyond > 1 else 'is'} beyond "
-        f"chance after Holm's correction, {noted} of them of notes: who is shown little declines. The nearest, with "
-        f"the questions of which one is so and the other not, and the corrected p: {nearest}."
+        f"Of {len(pairs)} paired tests between two memories {len(beyond)} are beyond chance after Holm's correction, "
+        f"{noted} of them of notes: who is shown little declines. {which} others, with the questions of "
+        f"which one is so and the other not, and the corrected p: {'; '.join(sentences)}."
     )
 
 
