@@ -18,7 +18,6 @@ from realtalk.threads.predictors import (
     Value,
     hide_truth,
     make_predictor,
-    person_shown,
 )
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Case, Protocol, Task
@@ -50,14 +49,6 @@ def test_a_blinded_sample_holds_nothing_of_the_truth() -> None:
     assert blind.key == sample.key
     kept = hide_truth(item(1, 4.0, text="given"))
     assert kept.text == "given"  # where the task gives it, it stays
-
-
-def test_whose_history_is_shown() -> None:
-    mine, other = (shown("x", "mara"),), (shown("x", "otto"),)
-    assert person_shown(item(1, 1, history=mine)) == "mara"
-    assert person_shown(item(1, 1, setting="np-conv", history=other)) == "otto"
-    assert person_shown(item(1, 1)) == "mara"
-    assert person_shown(item(1, 1, setting="np-nonconv")) is None
 
 
 def test_outcomes_are_those_before_the_moment_only() -> None:

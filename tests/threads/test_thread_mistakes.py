@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +56,3 @@ def test_settings_that_cannot_be_compared(run: Any) -> None:
     of_one = run("runs compare made --variant np-conv,p-conv")
     assert of_one == run("runs compare-variants made np-conv p-conv")
     assert of_one[0] == 0
-
-
-def test_rows_of_something_else(run: Any, made: Path) -> None:
-    for line in ('{"setting":"p-conv","key":"k"}', "[1]"):
-        (made / "rows.jsonl").write_text(line + "\n", "utf-8")
-        one_line(run("runs table made"), "made", "does not fit", "make the run again")
-
-
-def test_settings_of_something_else(run: Any, made: Path) -> None:
-    kept = json.loads((made / "run.json").read_text("utf-8"))
-    (made / "run.json").write_text(json.dumps({**kept, "settings": {}}), "utf-8")
-    one_line(run("runs table made"), "made", "settings lack", "make the run again")

@@ -28,13 +28,6 @@ def test_sections_stand_where_the_setting_has_them() -> None:
     assert "Tar smells for a year" in alone
 
 
-def test_a_prompt_depends_on_nothing_hidden() -> None:
-    for task in TASKS:
-        for sample in make_samples(small_forum(), task).of("p-conv"):
-            other = replace(sample, target=replace(sample.target, score=4711, text="x"))
-            assert prompt(sample) == prompt(other)
-
-
 def test_the_wording_is_the_same_for_a_stranger() -> None:
     samples = make_samples(small_forum(), "impact")
     own, other = samples.of("p-conv")[-1], samples.of("np-conv")[-1]
