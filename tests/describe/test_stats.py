@@ -18,6 +18,7 @@ from realtalk.cells import Grid
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.describe import CorpusStats, chat_rows, corpus_rows, describe
 from realtalk.describe.counting import count_words
+from realtalk.formats.opening import open_reading
 from realtalk.formats.tables import Tables, from_corpus
 from tries import tries
 
@@ -224,22 +225,8 @@ def test_sessions_stored_in_pieces_are_put_together() -> None:
     assert describe(again).to_json() == describe(tables).to_json()
 
 
-def paper(folder: Path, name: str) -> CorpusStats:
-    formats = pytest.importorskip("realtalk.formats.registry")
-    from realtalk.formats.reading import ReadOptions
-    from realtalk.formats.source import Source
-
-    source = Source.open(folder)
-    files = tuple(member for member in source.members if member.name.startswith("Chat_"))
-    try:
-        reader = formats.FORMATS[name]
-    except ModuleNotFoundError:
-        pytest.skip(f"no reader for {name} yet")
-    return describe(reader.read(Source(folder, files), ReadOptions()).tables)
-
-
 def test_realtalk_as_published(data: Path) -> None:
-    told = paper(data / "realtalk", "realtalk").to_json()
+    told = describe(open_reading(data / "realtalk").reading.tables).to_json()
     # Table 6 counts every annotated event, also those whose text is empty.
     assert {chat["chat"].split("_")[1]: chat["events"] for chat in told["per_chat"]} == {
         **{"1": 44, "2": 41, "3": 51, "4": 61, "5": 61},

@@ -8,8 +8,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from judge_server import Call, JudgeServer
-from judge_server import Reply as ServerReply
 from realtalk.chat import Corpus
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
@@ -119,48 +117,3 @@ def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(
     run_threads(corpus, task, rest, tmp_path)
     assert rest.solved == 160 - 16  # a block that is there is not solved again
     assert rows.read_bytes() == whole and table.read_bytes() == steady
-
-
-def test_a_language_model_is_asked_once_and_what_failed_again(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-    few = ThreadTask(make_samples(corpus, "sentiment", limit=12), ("p-conv",))
-    down = True
-
-    def rule(call: Call) -> str | ServerReply:
-        if down and "Entrepreneur" in call.prompt:
-            return ServerReply(status=400)
-        return "who knows" if "Art" in call.prompt else "Positive."
-
-    with JudgeServer(rule) as server:
-
-        def made() -> Any:
-            return make_predictor(
-                "llm",
-                {
-                    "model": "openai-api/local/tiny",
-                    "base_url": server.url,
-                    "cache": tmp_path / "answers",
-                    "budget": "400",
-                    "connections": "2",
-                },
-            )
-
-        first = run_threads(corpus, few, made(), tmp_path / "run")
-        scores = first.variants["p-conv"]
-        bad = sum(row["domain"] == "Entrepreneur" for row in first.rows)
-        odd = sum(row["domain"] == "Art" for row in first.rows)
-        assert bad and odd, "the draw must hold both"
-        reasons = {"provider error (400)": bad, "neither positive nor negative": odd}
-        assert scores.unscored == reasons
-        assert scores.scored == 12 - bad - odd and scores.strict["accuracy"].n == 12
-        assert scores.tokens_in > 0 and first.name == "llm openai-api/local/tiny"
-        calls = len(server.calls)
-        down = False
-        again = run_threads(corpus, few, made(), tmp_path / "run")
-        assert again.variants["p-conv"].scored == 12 - odd
-        assert len(server.calls) == calls + bad + odd  # what was answered is kept
-    # The truth is in no prompt: neither words that were not given, nor a score.
-    for call in server.calls:
-        assert "score:" not in call.prompt.lower()

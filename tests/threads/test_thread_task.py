@@ -28,6 +28,7 @@ def test_a_task_refuses_what_it_does_not_know() -> None:
         threads(leaks="everything")
 
 
+@pytest.mark.slow
 def test_inspect_sends_what_the_command_sends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
