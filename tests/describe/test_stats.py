@@ -139,7 +139,7 @@ SAID = st.tuples(
 
 
 @given(st.lists(st.lists(st.lists(SAID, min_size=1, max_size=8), max_size=3), max_size=4))
-@settings(max_examples=tries(120), deadline=None)
+@settings(max_examples=tries(120))
 def test_columns_count_as_plain_python_does(
     said: list[list[list[tuple[str, datetime | None, str]]]],
 ) -> None:

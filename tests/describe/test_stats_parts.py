@@ -59,7 +59,7 @@ def test_parts_and_the_whole_have_the_same_figures(tmp_path: Path) -> None:
     assert orjson.dumps(describe(open_reading(folder).reading.tables).to_json()) == whole
 
 
-@settings(max_examples=tries(15), deadline=None)
+@settings(max_examples=tries(15))
 @given(corpus=corpora(), most=st.integers(1, 4))
 def test_any_corpus_has_the_figures_of_its_parts(
     tmp_path_factory: pytest.TempPathFactory, corpus: Corpus, most: int

@@ -7,6 +7,7 @@ import itertools
 import json
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ from realtalk.ei.labels import (
     turn_inputs,
 )
 from realtalk.formats.opening import open_reading
+from samples import read_sample
 
 FULL = Path(__file__).with_name("ei_fp32.json")
 
@@ -37,7 +39,7 @@ def labelled(labeller: EmbeddedLabeller, inputs: list[TurnInput]) -> pl.DataFram
 
 
 def test_the_samples_are_labelled_whole(labeller: EmbeddedLabeller) -> None:
-    frame = labelled(labeller, turn_inputs(open_reading("sample").reading.corpus)[::3])
+    frame = labelled(labeller, turn_inputs(read_sample())[::3])
     assert frame.schema == LABELS
     assert frame["unscored"].list.len().sum() == 0  # replies of an emoji alone are read by name
     assert frame["intimacy"].is_between(0, 1).all()
@@ -53,7 +55,7 @@ def test_the_samples_are_labelled_whole(labeller: EmbeddedLabeller) -> None:
 
 
 def test_messages_stand_alone_where_asked() -> None:
-    corpus = open_reading("sample").reading.corpus
+    corpus = read_sample()
     alone = turn_inputs(corpus, joined=False)
     assert all(len(given.ids) == 1 for given in alone)
     said = [id_ for given in turn_inputs(corpus) for id_ in given.ids]
@@ -70,6 +72,8 @@ def turn(text: str, previous: str = "") -> TurnInput:
 
 def test_what_it_says_makes_sense(labeller: EmbeddedLabeller) -> None:
     """Plain cases that any labeller must get right."""
+    asks: Any
+    own: Any
     asks, sad, glad, flat, own = labeller.label(
         [
             turn("oh no, what did the doctor say?", "my dad is in the hospital again"),
@@ -83,8 +87,7 @@ def test_what_it_says_makes_sense(labeller: EmbeddedLabeller) -> None:
     assert own.reflective and not flat.reflective
     assert (sad.sentiment, glad.sentiment) == ("negative", "positive")
     assert (sad.emotion, glad.emotion) == ("sadness", "joy")
-    assert asks.empathy is not None and flat.empathy is not None and asks.empathy > flat.empathy
-    assert own.intimacy is not None and flat.intimacy is not None
+    assert asks.empathy > flat.empathy
     assert own.intimacy > flat.intimacy
 
 
@@ -106,7 +109,7 @@ def test_eight_bits_answer_as_fp32(labeller: EmbeddedLabeller) -> None:
 
 
 def test_the_same_bytes_every_time(labeller: EmbeddedLabeller) -> None:
-    inputs = turn_inputs(open_reading("sample").reading.corpus)[:60]
+    inputs = turn_inputs(read_sample())[:60]
 
     def written(one: EmbeddedLabeller) -> bytes:
         buffer = io.BytesIO()
@@ -117,7 +120,7 @@ def test_the_same_bytes_every_time(labeller: EmbeddedLabeller) -> None:
 
 
 def test_components_add_up_to_empathy(labeller: EmbeddedLabeller) -> None:
-    inputs = turn_inputs(open_reading("sample").reading.corpus)[:60]
+    inputs = turn_inputs(read_sample())[:60]
     frame = label_frame(inputs, labeller.label(inputs), labeller)
     known = frame.drop_nulls("empathy")
     one, two, three = (known[name] for name in COMPONENTS)

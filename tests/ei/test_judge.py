@@ -78,14 +78,12 @@ def test_every_measure_is_filled(tmp_path: Path) -> None:
     assert steps == [(n, 18) for n in range(1, 19)]
     assert len(server.calls) == 18
     assert {call.body["temperature"] for call in server.calls} == {0}
+    label: Any
     for label in labels:
         assert not label.unscored
         assert label.emotion in EMOTIONS
         assert label.sentiment in SENTIMENTS
-        assert label.intimacy is not None
-        assert label.emotional_reaction is not None
-        assert label.interpretation is not None
-        assert label.exploration is not None
+        assert 0 <= label.intimacy <= 1
         total = label.emotional_reaction + label.interpretation + label.exploration
         assert label.empathy == total
     frame = label_frame(turns(3), labels, labeller)
@@ -154,14 +152,6 @@ def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
         judge(server, tmp_path, model_args={"emulate_tools": True}).label(turns(1))
     assert len(server.calls) == 15
     assert first == second
-
-
-def test_what_failed_is_asked_again_in_the_next_run(tmp_path: Path) -> None:
-    with JudgeServer(lambda _: Reply(status=400)) as server:
-        labeller = judge(server, tmp_path)
-        assert reasons(labeller.label(turns(2))) == {"provider error (400)"}
-        server.rule = truth
-        assert not reasons(labeller.label(turns(2)))
 
 
 @pytest.mark.parametrize(

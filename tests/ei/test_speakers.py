@@ -40,7 +40,7 @@ BY_PLACE = Rules("by place", False, False, "kth")
         pytest.param(BY_PLACE, marks=pytest.mark.slow),
     ],
 )
-@settings(max_examples=tries(30), deadline=None)
+@settings(max_examples=tries(30))
 @given(labels=random_tables())
 def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
     across = protocol in ("turns", "paper")
@@ -63,7 +63,7 @@ def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
             assert who[name].n + who[name].left_out == len(own) == who.turns
 
 
-@settings(max_examples=tries(30), deadline=None)
+@settings(max_examples=tries(30))
 @given(labels=random_tables())
 def test_the_exponential_is_a_least_squares_fit(labels: pl.DataFrame) -> None:
     for who in speakers(labels):

@@ -187,11 +187,3 @@ def test_locomos_adversarial_questions_are_asked_as_they_are() -> None:
     row |= {"of_another": answers, "another": another, "accept": [], "names": []}
     assert answered_columns("a kitten", row)["misattributed"] == 1.0
     assert answered_columns("nothing is said of it; unknown", row)["declined"] == 1.0
-
-
-def test_the_command_asks_them(run: Any, tmp_path: Path) -> None:
-    out = tmp_path / "contexts.jsonl"
-    rt.memory.contexts(corpus(chat_of()), memory="recent", questions="swapped", out=out)
-    assert '"Q1-swapped"' in out.read_text("utf-8")
-    assert "swapped" in run("probe sample --questions swapped --memory recent").done.out
-    assert "did you mean 'swapped'" in run("probe sample --questions swaped").wrong

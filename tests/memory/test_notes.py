@@ -81,29 +81,6 @@ def test_the_prompt_shows_one_session_numbered_and_dated(tmp_path: Path) -> None
     assert not re.search(r"\{(session|speakers)\}", prompt)
 
 
-def test_a_malformed_answer_is_asked_for_again(tmp_path: Path) -> None:
-    def rule(call: Call) -> str:
-        if "Pepper" in call.prompt and "could not be read" not in call.prompt:
-            return '{"notes": [{"fact": "x", "messages": [9]}]}'  # there is no ninth message
-        return noted(call)
-
-    built, calls = built_from(rule, tmp_path)
-    assert len(calls) == 5
-    assert len(built.notes) == 4
-    assert not built.unscored
-
-
-def test_what_stays_malformed_is_counted_and_the_rest_serves(tmp_path: Path) -> None:
-    def rule(call: Call) -> str:
-        return "some thoughts" if "Pepper" in call.prompt else noted(call)
-
-    built, _ = built_from(rule, tmp_path)
-    assert dict(built.unscored) == {2: "malformed answer"}
-    assert [note.session for note in built.notes] == [1, 3]
-    context = built.recall(ask("When is the marathon?"), Budget())
-    assert (context.ranked or ())[0] == "D3:1"
-
-
 def test_a_failing_provider_loses_one_session_and_only_that_is_asked_again(tmp_path: Path) -> None:
     broken = True
 
@@ -213,8 +190,6 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("Note this down.")
     with refused(r"put \{session\} into it"):
         load_note_prompt(tmp_path)
-    with refused("no such folder of prompts"):
-        load_note_prompt(tmp_path / "nowhere")
 
 
 def test_the_prompt_does_not_change() -> None:

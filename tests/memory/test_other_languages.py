@@ -13,12 +13,12 @@ import pytest
 import realtalk_models
 from realtalk.chat import Chat, Event, Message, Question, Session
 from realtalk.encoders.sentences import OTHER_LANGUAGES, SentenceEncoder
-from realtalk.formats.opening import open_reading
 from realtalk.memory.index import FUSED, ChatIndex, SearchedQuestion, scores
 from realtalk.memory.restored import Restored
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.text.terms import english_terms
+from samples import read_sample
 from text_tables import cases
 
 STORIES = Path(__file__).parent / "stories"
@@ -146,7 +146,7 @@ def test_a_message_is_long_and_asks_in_any_script() -> None:
 
 
 def test_english_is_ranked_exactly_as_ever(encoder: SentenceEncoder, tmp_path: Path) -> None:
-    for chat in open_reading("sample").reading.corpus.chats[:1]:
+    for chat in read_sample().chats[:1]:
         memory = Retrieved(encoder=encoder, multilingual=NoEncoder(), cache=tmp_path)
         built = memory.build(chat)
         index = ChatIndex.of(chat, encoder, cache=tmp_path)

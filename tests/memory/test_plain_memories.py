@@ -87,7 +87,7 @@ def test_tokens_of_a_text_are_those_of_its_lines(lines: list[str]) -> None:
 
 
 @given(chats("c"), st.randoms(use_true_random=False), budgets, st.booleans())
-@settings(deadline=None, max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
 def test_what_fits_is_counted_exactly_and_never_over(
     chat: Chat, random: Any, budget: Budget, skipping: bool
 ) -> None:
@@ -108,7 +108,7 @@ def test_what_fits_is_counted_exactly_and_never_over(
 
 
 @given(chats("c"))
-@settings(deadline=None, max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
 def test_any_messages_come_once_and_in_time_order(chat: Chat) -> None:
     costs = MessageCosts(chat)
     ids = [message.id for message in chat.messages]
@@ -187,7 +187,7 @@ def test_events_stand_under_their_days_by_speaker() -> None:
 
 
 @given(chats("c"), budgets)
-@settings(deadline=None, max_examples=tries(40), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(40), suppress_health_check=[HealthCheck.too_slow])
 def test_no_memory_goes_over_a_budget(chat: Chat, budget: Budget) -> None:
     memories: list[Memory] = [Recent(), Recent(unit="sessions"), Nothing()]
     if chat.events:

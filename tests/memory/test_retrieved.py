@@ -18,6 +18,7 @@ from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import score_ranking
 from refusals import refused
+from samples import read_sample
 
 
 class Counting(SentenceEncoder):
@@ -32,7 +33,7 @@ class Counting(SentenceEncoder):
 
 @pytest.fixture(scope="module")
 def sample() -> Chat:
-    return open_reading("sample").reading.corpus.chats[0]
+    return read_sample().chats[0]
 
 
 @pytest.fixture(scope="module")

@@ -101,7 +101,7 @@ WORDS = (
 texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join) | st.text(max_size=25)
 
 
-@settings(max_examples=tries(300), deadline=None)
+@settings(max_examples=tries(300))
 @given(prediction=texts, gold=texts, category=st.sampled_from(sorted(NUMBERS)))
 def test_equals_the_released_formula_on_any_text(prediction: str, gold: str, category: str) -> None:
     ours = partial_match(prediction, gold, category)

@@ -42,7 +42,7 @@ def same(found: Estimate, expected: float | None) -> bool:
     return found.value == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=30))
 def test_kappa(pairs: list[tuple[str | None, str | None]]) -> None:
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
@@ -52,14 +52,14 @@ def test_kappa(pairs: list[tuple[str | None, str | None]]) -> None:
     assert found == cohen_kappa(first, second)
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 @given(st.lists(st.tuples(*[st.none() | st.integers(0, 6)] * 2), max_size=30))
 def test_weighted_kappa(pairs: list[tuple[int | None, int | None]]) -> None:
     found = weighted_kappa([a for a, _ in pairs], [b for _, b in pairs])
     assert same(found, scikit_learns(pairs, weights="quadratic", labels=[*range(7)]))
 
 
-@settings(max_examples=tries(60), deadline=None)
+@settings(max_examples=tries(60))
 @given(st.lists(st.tuples(*[st.none() | st.integers(-5, 5)] * 2), min_size=3, max_size=30))
 def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:
     found = pearson([a for a, _ in pairs], [b for _, b in pairs])
@@ -75,7 +75,7 @@ def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:
             assert (found.low, found.high) == interval
 
 
-@settings(max_examples=tries(40), deadline=None)
+@settings(max_examples=tries(40))
 @given(*[st.lists(st.integers(0, 5), min_size=1, max_size=12)] * 2)
 def test_cliffs_delta(first: list[int], second: list[int]) -> None:
     above = sum(a > b for a in first for b in second)

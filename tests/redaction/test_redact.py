@@ -310,7 +310,7 @@ AROUND = st.text(
     around=st.lists(AROUND, min_size=4, max_size=4),
 )
 @example(("Aaaa", "Aaaa"), ("+1 000 000 000", "a0@aa.aa", "@h_000"), ["", "", "", ""])
-@settings(max_examples=tries(150), deadline=None)
+@settings(max_examples=tries(150))
 def test_nothing_planted_survives(
     names: tuple[str, str], planted: tuple[str, str, str], around: list[str]
 ) -> None:
@@ -367,7 +367,7 @@ GUESSED = st.lists(st.sampled_from(BITS.split("|")), max_size=12).map(" ".join)
     speakers=st.lists(st.text(max_size=8), min_size=1, max_size=4, unique=True),
 )
 @example(texts=["anna anna anna anna met Anna"], speakers=["¯"])  # a space, once it is folded
-@settings(max_examples=tries(150), deadline=None)
+@settings(max_examples=tries(150))
 def test_any_text_and_any_speaker_twice_is_as_once(texts: list[str], speakers: list[str]) -> None:
     corpus = corpus_of(*texts, speakers=tuple(speakers))
     made, _ = redact(corpus)

@@ -10,6 +10,7 @@ from realtalk.formats.opening import open_reading
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import SETTINGS, TASKS, Case, protocol
 from refusals import refused
+from samples import read_sample
 from thread_trees import at, forum, said, small_forum, thread
 
 
@@ -159,7 +160,7 @@ def test_examples_are_solved_replies_of_others_from_before() -> None:
 
 
 def test_a_draw_depends_on_seed_and_id_alone() -> None:
-    corpus = open_reading("sample-threads").reading.corpus
+    corpus = read_sample("sample-threads")
     one, other = (
         make_samples(corpus, "impact", limit=20, train_limit=5, seed=seed) for seed in (0, 1)
     )

@@ -8,28 +8,24 @@ from typing import Any
 import polars as pl
 import pytest
 
-from realtalk.chat import Corpus
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import silent
-from realtalk.formats.opening import open_reading
 from realtalk.threads.baselines import Regression
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import Case, Protocol
 from refusals import refused
+from samples import read_sample
+
+CORPUS = read_sample("sample-threads")
 
 
 @pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return open_reading("sample-threads").reading.corpus
-
-
-@pytest.fixture(scope="module")
-def samples(corpus: Corpus) -> Samples:
-    return make_samples(corpus, "sentiment", limit=60)
+def samples() -> Samples:
+    return make_samples(CORPUS, "sentiment", limit=60)
 
 
 class Nosy:
@@ -52,13 +48,11 @@ class Nosy:
         return [Answer(True)] * len(shown)
 
 
-def test_a_run_has_a_row_a_reply_and_setting(
-    corpus: Corpus, samples: Samples, tmp_path: Path
-) -> None:
+def test_a_run_has_a_row_a_reply_and_setting(samples: Samples, tmp_path: Path) -> None:
     nosy = Nosy()
     made: Any = nosy
     task = ThreadTask(samples, ("p-conv", "np-nonconv"))
-    found = run_threads(corpus, task, made, tmp_path / "run")
+    found = run_threads(CORPUS, task, made, tmp_path / "run")
     frame = pl.read_parquet(tmp_path / "run" / "rows.parquet")
     assert frame.schema == run_schema(task.columns)
     assert frame.height == 120
@@ -69,27 +63,27 @@ def test_a_run_has_a_row_a_reply_and_setting(
     assert all(sample.target.score is None and not sample.target.text for sample in nosy.seen)
     # A second call has nothing left to do.
     nosy.seen.clear()
-    run_threads(corpus, task, made, tmp_path / "run")
+    run_threads(CORPUS, task, made, tmp_path / "run")
     assert not nosy.seen
     with refused(r"settings is .* there"):
-        run_threads(corpus, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
+        run_threads(CORPUS, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
     with refused("a run of thread tasks, not of"):
         Run.load(tmp_path / "run", "persona simulation")
 
 
-def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
-    open_ = make_samples(corpus, "impact", protocol=Protocol(with_scores=True), limit=40)
+def test_what_is_not_clean_is_said(tmp_path: Path) -> None:
+    open_ = make_samples(CORPUS, "impact", protocol=Protocol(with_scores=True), limit=40)
     shown = ThreadTask(open_, ("p-conv",))
-    run = run_threads(corpus, shown, make_predictor("parent"), tmp_path / "p")
+    run = run_threads(CORPUS, shown, make_predictor("parent"), tmp_path / "p")
     assert run.name == "parent [with scores]"
     assert any("as of the crawl" in note for note in run.cautions)
     leaky = Protocol(leaks=("sign-shown",))
-    told = ThreadTask(make_samples(corpus, "impact", protocol=leaky, limit=40), ("p-conv",))
-    run = run_threads(corpus, told, make_predictor("mean"), tmp_path / "m")
+    told = ThreadTask(make_samples(CORPUS, "impact", protocol=leaky, limit=40), ("p-conv",))
+    run = run_threads(CORPUS, told, make_predictor("mean"), tmp_path / "m")
     assert run.name == "mean (log) [clean+sign-shown]"
     assert any("leaks" in note for note in run.cautions)
     with refused("`with_scores=True`"):
-        run_threads(corpus, told, make_predictor("parent"), tmp_path / "x")
+        run_threads(CORPUS, told, make_predictor("parent"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
@@ -101,12 +95,10 @@ class Small(Regression):
         return super().solve(shown, progress)
 
 
-def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(
-    corpus: Corpus, tmp_path: Path
-) -> None:
+def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(tmp_path: Path) -> None:
     """In the midst of a block, and of a row: what a kill leaves of the rows."""
-    task = ThreadTask(make_samples(corpus, "impact"), ("p-conv",))
-    run_threads(corpus, task, Small(texts=False), tmp_path)
+    task = ThreadTask(make_samples(CORPUS, "impact"), ("p-conv",))
+    run_threads(CORPUS, task, Small(texts=False), tmp_path)
     rows, table = tmp_path / "rows.jsonl", tmp_path / "rows.parquet"
     whole, steady = rows.read_bytes(), table.read_bytes()
     there = b"".join(whole.splitlines(keepends=True)[:25])
@@ -114,6 +106,6 @@ def test_a_run_that_was_cut_off_says_so_and_goes_on_to_equal_rows(
     rows.write_bytes(whole[: len(there) + 40])
     assert any("25 of 160 predictions" in note for note in Run.load(tmp_path).cautions)
     rest = Small(texts=False)
-    run_threads(corpus, task, rest, tmp_path)
+    run_threads(CORPUS, task, rest, tmp_path)
     assert rest.solved == 160 - 16  # a block that is there is not solved again
     assert rows.read_bytes() == whole and table.read_bytes() == steady

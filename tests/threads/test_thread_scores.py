@@ -13,7 +13,6 @@ from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.tables import compared_table, run_tables
 from realtalk.evals.values import Answer, Row
-from realtalk.formats.opening import open_reading
 from realtalk.metrics.statistics import holm
 from realtalk.threads.benchmark import ThreadTask, best_of, predictions
 from realtalk.threads.pictures import draw_runs
@@ -23,6 +22,7 @@ from realtalk.threads.sampling import make_samples
 from realtalk.threads.scoring import scores_of
 from realtalk.threads.values import TASKS, Setting, Task
 from refusals import refused
+from samples import read_sample
 from thread_items import item, scored
 
 Pairs = list[tuple[float | None, Value | None]]
@@ -56,7 +56,7 @@ def test_every_task_has_scores_and_the_rows_have_one_form() -> None:
     assert all(scores_of(task) for task in TASKS)
     assert [score.better for score in scores_of("impact")] == [-1, -1, -1, -1, 1]
     row = _rows("sentiment", [(3.0, True)])[0]
-    samples = make_samples(open_reading("sample-threads").reading.corpus, "sentiment", limit=3)
+    samples = make_samples(read_sample("sample-threads"), "sentiment", limit=3)
     assert list(row) == list(run_schema(ThreadTask(samples, ("p-conv",)).columns))
     assert (row["truth"], row["predicted"], row["truth_text"]) == (3.0, 1.0, None)
     assert (row["answer"], row["group"], row["variant"]) == ("positive", "u0", "p-conv")
