@@ -25,7 +25,6 @@ from text_tables import cases
 from tries import tries
 
 budgets = st.builds(Budget, st.none() | st.integers(0, 200), st.none() | st.integers(0, 150))
-words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
 def within(tokens: int, count: int, budget: Budget) -> bool:
@@ -79,13 +78,6 @@ def test_tokens_are_word_pieces_without_marks() -> None:
     assert count_words("two  words\n") == 2
 
 
-@given(st.lists(words, max_size=5))
-def test_tokens_of_a_text_are_those_of_its_lines(lines: list[str]) -> None:
-    lines = [" ".join(line.split()) for line in lines]
-    assert count_tokens("\n".join(lines)) == sum(count_each(lines))
-    assert count_words("\n".join(lines)) == sum(map(count_words, lines))
-
-
 @given(chats("c"), st.randoms(use_true_random=False), budgets, st.booleans())
 @settings(max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
 def test_what_fits_is_counted_exactly_and_never_over(
@@ -105,17 +97,6 @@ def test_what_fits_is_counted_exactly_and_never_over(
         for id_ in set(wanted) - set(ids):
             more = costs.context([*ids, id_])
             assert not within(more.tokens, more.words, budget)
-
-
-@given(chats("c"))
-@settings(max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
-def test_any_messages_come_once_and_in_time_order(chat: Chat) -> None:
-    costs = MessageCosts(chat)
-    ids = [message.id for message in chat.messages]
-    context = costs.context([*reversed(ids), *ids])
-    assert context.message_ids == tuple(ids)
-    lines = [message_line(message) for message in chat.messages]
-    assert [line for line in context.text.splitlines() if line in lines] == lines
 
 
 def test_of_two_messages_with_one_id_the_first_counts() -> None:

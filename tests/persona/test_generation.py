@@ -97,17 +97,6 @@ def as_dict(found: Sequence[GeneratedReply]) -> dict[str, tuple[int, ...]]:
 
 
 @needs_torch
-def test_a_batch_writes_what_each_prompt_would_get_alone(
-    base: PretrainedModel, asked: list[EncodedPrompt]
-) -> None:
-    stops = frozenset(Writer(base.tokenizer).stops)
-    found = generate(base, asked, stops, WORDS)
-    assert [each.id for each in found] == [each.id for each in asked]
-    for prompt, each in zip(asked, found, strict=True):
-        assert list(each.ids) == slowly(base, prompt.ids, stops, 12)
-
-
-@needs_torch
 def test_rows_end_each_at_their_own_place(
     base: PretrainedModel, asked: list[EncodedPrompt]
 ) -> None:

@@ -208,20 +208,6 @@ def test_the_loss_is_on_the_reply_only(fresh: Callable[[], PretrainedModel]) -> 
 
 
 @needs_torch
-def test_a_batch_gives_the_loss_of_its_members(fresh: Callable[[], PretrainedModel]) -> None:
-    import torch
-
-    from realtalk.persona.trainer import collate
-
-    model = fresh().model
-    examples = [*some(12, 40, 33, reply=4), *some(21, 8, reply=7)]
-    with torch.no_grad():
-        together = float(model(**collate(examples)).loss) * 26
-        alone = sum(float(model(**collate([e])).loss) * len(e.reply) for e in examples)
-    assert together == pytest.approx(alone, rel=1e-5)
-
-
-@needs_torch
 def test_what_fits_into_memory_does_not_change_what_is_learned(
     fresh: Callable[[], PretrainedModel], tmp_path: Path
 ) -> None:
