@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from scipy import stats
 
 from facet_labels import Row, lively, table
-from realtalk.ei import FACETS, SpeakerFacets, compare, comparison_rows, finding_rows, speakers
+from realtalk.ei import FACETS, SpeakerFacets, compare, speakers
 from realtalk.metrics.statistics import Estimate
 
 
@@ -95,20 +94,6 @@ def test_a_facet_without_change_is_no_error() -> None:
     assert found["grounding_frequency"].delta.n == 8
     assert found["empathy"].first.left_out == 4
     assert found.findings[2].verdict == "cannot be told"
-
-
-def test_rows_and_json() -> None:
-    found = compare(HUMAN, SIMULATED, ("people", "bots"))
-    grid = comparison_rows(found)
-    assert grid.headings[1:3] == ["people: mean", "bots: mean"]
-    assert [len(row) for row in grid.rows] == [len(grid.headings)] * 11
-    assert (grid.headings[3], grid.rows[1][3]) == ("chats", "6 / 6")
-    assert [row[1] for row in finding_rows(found).rows] == ["holds"] * 3
-    told = json.loads(json.dumps(found.to_json()))
-    assert told["facets"]["empathy"]["second"]["n"] == 12
-    assert found == compare(HUMAN, SIMULATED, ("people", "bots"))
-    nothing = comparison_rows(compare((), ()))
-    assert nothing.rows[0][4] is None
 
 
 def apart(count: int, by: float) -> tuple[SpeakerFacets, ...]:

@@ -82,20 +82,6 @@ def test_it_is_an_inspect_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert plain.metrics["accuracy"].value == pytest.approx(right / 5)
 
 
-def test_without_a_folder_the_rows_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = next_speaker()
-    kept = run(own.NextSpeaker(), CORPUS, own.TakingTurns(), tmp_path / "kept")
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    monkeypatch.chdir(empty)
-    made = run(own.NextSpeaker(), CORPUS, own.TakingTurns())
-    assert made.folder is None and not list(empty.iterdir())
-    assert list(made.rows) == list(kept.rows)
-    assert list(Run.load(tmp_path / "kept").rows) == list(kept.rows)
-
-
 def test_a_solver_is_not_handed_the_truth() -> None:
     own = next_speaker()
 

@@ -18,7 +18,6 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError
 from realtalk.memory.notes import BuiltNotes, Note, Notes, load_note_prompt, note_text, read_notes
-from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
 from refusals import refused
 
@@ -198,19 +197,6 @@ def test_the_prompt_does_not_change() -> None:
     assert "1. Ines: write {speakers} there" in note_text(load_note_prompt(), bakery(), odd)
     text = load_note_prompt().texts["notes"]
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "fde127a1dfba33dd"
-
-
-def test_settings_from_the_command_line(tmp_path: Path) -> None:
-    memory = make_memory(
-        "notes", {"model": MODEL, "hops": "2", "messages": "false", "cache": str(tmp_path)}
-    )
-    assert isinstance(memory, Notes) and memory.config.cache == tmp_path
-    assert memory.version == "1, prompts 1"
-    assert (memory.settings["hops"], memory.settings["messages"]) == (2, False)
-    with refused("hops must be 1 or more, not 0"):
-        make_memory("notes", {"model": MODEL, "hops": "0"})
-    with refused("no provider in the name of the model"):
-        make_memory("notes", {"model": "tiny"})
 
 
 def test_without_the_extra_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,6 +205,8 @@ def test_settings_are_read_by_their_type() -> None:
     recent   | {"unit": "message"} | unknown unit 'message'; did you mean 'messages'?
     none     | {"x": "1"} | the memory 'none' has no setting 'x'; it has none
     notes    | {} | the memory 'notes' needs the setting 'model'; give it as model=VALUE
+    notes    | {"model": "a/b", "hops": "0"} | hops must be 1 or more, not 0
+    notes    | {"model": "tiny"} | no provider in the name of the model
 """)
 def test_wrong_settings_are_refused_by_name(
     name: str, given_settings: dict[str, str], said: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -94,10 +95,9 @@ def test_an_index_is_stored_and_used_again(sample: Chat, tmp_path: Path) -> None
 
 def test_a_changed_message_or_encoder_has_another_key(sample: Chat) -> None:
     first = sample.sessions[0]
-    message = first.messages[0]
-    edited = Message(message.id, message.speaker, message.time, message.text + " really")
-    session = Session(first.number, first.time, (edited, *first.messages[1:]))
-    other = Chat(sample.id, sample.speakers, (session, *sample.sessions[1:]))
+    edited = replace(first.messages[0], text="really")
+    session = replace(first, messages=(edited, *first.messages[1:]))
+    other = replace(sample, sessions=(session, *sample.sessions[1:]))
     assert content_key(sample, "1") == content_key(sample, "1")
     assert content_key(sample, "1") != content_key(other, "1")
     assert content_key(sample, "1") != content_key(sample, "2")

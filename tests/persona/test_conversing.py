@@ -143,8 +143,6 @@ def test_without_a_corpus_the_papers_figures_are_drawn_from() -> None:
 
 def test_people_are_ours_and_nobody_is_in_two_chats() -> None:
     cast = load_cast()
-    assert len(cast.personas) >= 10 and len(cast.events) >= 40
-    assert len(set(cast.events)) == len(cast.events)
     roles = draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=1)
     names = [role.persona.name for pair in roles for role in pair]
     assert len(set(names)) == 14

@@ -61,18 +61,6 @@ def directly(rows: list[Row], who: str, name: str) -> float | None:
     return mean(hits)
 
 
-def kth(rows: list[Row], who: str, name: str) -> float | None:
-    hits = []
-    for session in dict.fromkeys(row["session"] for row in rows):
-        inside = [row for row in rows if row["session"] == session]
-        own = [row for row in inside if row["speaker"] == who]
-        others = [row for row in inside if row["speaker"] != who]
-        for one, other in zip(own, others, strict=False):
-            if one[name] is not None and other[name] is not None:
-                hits.append(float(one[name] == other[name]))
-    return mean(hits)
-
-
 def course(own: list[Row]) -> tuple[list[float], list[float]]:
     x, y = [], []
     for order, session in enumerate(dict.fromkeys(row["session"] for row in own), 1):
@@ -108,8 +96,7 @@ def exponential_cost(x: list[float], y: list[float], b: float) -> float:
 def facets(
     rows: list[Row],
     who: str,
-    across: bool = True,
-    pairs: str = "answered",
+    released: bool = False,
     over_turns: bool = False,
 ) -> dict[str, float | None]:
     """Ten of the eleven facets of one speaker in one chat; rows are in order."""
@@ -118,8 +105,8 @@ def facets(
     def known(name: str) -> list[Any]:
         return [row[name] for row in own if row[name] is not None]
 
-    align = {"kth": kth, "directly": directly}.get(pairs)
-    align = align or partial(answered, over_turns=over_turns)
+    align = directly if released else partial(answered, over_turns=over_turns)
+    across = not released
     return {
         "reflective_frequency": mean(known("reflective")),
         "emotion_diversity": entropy(known("emotion")),

@@ -13,11 +13,9 @@ from realtalk.threads.baselines import Majority, Mean, Nearest, Parent, Regressi
 from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.features import Outcomes, counts, texts
 from realtalk.threads.predictors import (
-    BASELINES,
     Predictor,
     Value,
     hide_truth,
-    make_predictor,
 )
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Case, Protocol, Task
@@ -244,12 +242,6 @@ def test_what_a_regression_cannot_learn_from() -> None:
         Regression(texts=False).prepare([item(at, 1.0) for at in range(40)])
     with refused("on nothing"):
         Regression(texts=False, counts=False)
-
-
-def test_predictors_by_name() -> None:
-    assert [make_predictor(name).name for name in BASELINES] == list(BASELINES)
-    assert make_predictor("mean", {"scale": "raw"}).settings == {"scale": "raw"}
-    assert make_predictor("regression", {"texts": "false"}).settings["texts"] is False
 
 
 def test_a_predictor_that_cannot_do_the_task_is_refused() -> None:

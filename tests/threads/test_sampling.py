@@ -95,12 +95,6 @@ def test_history_is_what_the_user_wrote_elsewhere_before() -> None:
     assert not any(each.history for setting in SETTINGS for each in none.of(setting))
 
 
-def test_with_scores_shows_those_of_what_is_shown() -> None:
-    samples = sampled("impact", with_scores=True)
-    found = sample_of(samples, "p-conv", "fence/f6")
-    assert [each.score for each in found.conversation] == [6, -5, -4]
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_settings_share_their_targets(task: str) -> None:
     samples = sampled(task, shots=1)

@@ -39,7 +39,7 @@ def test_the_wording_is_the_same_for_a_stranger() -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_budget_is_kept_and_used(rules: Protocol, task: str) -> None:
     corpus = read_sample("sample-threads")
-    samples = make_samples(corpus, task, protocol=rules, limit=8, train_limit=1)
+    samples = make_samples(corpus, task, protocol=rules, limit=4, train_limit=1)
     for setting in SETTINGS:
         for sample in samples.of(setting):
             whole = prompt(sample)
