@@ -25,6 +25,7 @@ from realtalk.ei.labels import (
 )
 from realtalk.formats.opening import open_reading
 from samples import read_sample
+from short_chats import chat_of
 
 FULL = Path(__file__).with_name("ei_fp32.json")
 
@@ -165,8 +166,8 @@ def test_a_photo_beside_blanks_is_what_it_shows() -> None:
 @pytest.mark.slow
 def test_a_session_that_never_pauses_fits_into_memory() -> None:
     """20,000 turns in one session: each knows its past, and none holds a copy of it."""
-    said = tuple(Message(f"D1:{n}", ("Ada", "Bo")[n % 2], None, f"line {n}") for n in range(20_000))
-    corpus = Corpus("x", "test", (Chat("c", ("Ada", "Bo"), (Session(1, None, said),)),))
+    lines = (f"{('Ada', 'Bo')[n % 2]}: line {n}" for n in range(20_000))
+    corpus = Corpus("x", "test", (chat_of(*lines),))
     tracemalloc.start()
     inputs = turn_inputs(corpus)
     used = tracemalloc.get_traced_memory()[1]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from judge_server import Call, JudgeServer, Reply, Rule
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Corpus
 from realtalk.ei.judge import PAPER_MEASURES, JudgeLabeller
 from realtalk.ei.labels import (
     EMOTIONS,
@@ -29,6 +29,7 @@ from realtalk.ei.labels import (
     turn_inputs,
 )
 from refusals import refused
+from short_chats import chat_of, said
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 MODEL = "openai-api/local/tiny"
@@ -115,27 +116,19 @@ def test_a_turn_without_words_is_not_sent(tmp_path: Path) -> None:
 
 
 def test_no_request_holds_what_comes_later(tmp_path: Path) -> None:
-    said = [[f"s{s}word{n}x" for n in range(5)] for s in range(2)]
-    sessions = tuple(
-        Session(
-            number,
-            None,
-            tuple(
-                Message(f"D{number}:{n}", ("Mara", "Tom")[n % 2], None, text)
-                for n, text in enumerate(words)
-            ),
-        )
-        for number, words in enumerate(said, 1)
+    told = [[f"s{s}word{n}x" for n in range(5)] for s in range(2)]
+    sessions = (
+        said(number, None, *(f"{('Mara', 'Tom')[n % 2]}: {word}" for n, word in enumerate(words)))
+        for number, words in enumerate(told, 1)
     )
-    chat = Chat("Chat_A", ("Mara", "Tom"), sessions)
-    inputs = turn_inputs(Corpus("made up", "test", (chat,)))
+    inputs = turn_inputs(Corpus("made up", "test", (chat_of(*sessions),)))
     with JudgeServer(truth) as server:
         judge(server, tmp_path).label(inputs)
     assert len(server.calls) == 30
     for call in server.calls:
-        session = next(words for words in said if call.turn in words)
+        session = next(words for words in told if call.turn in words)
         so_far = session[: session.index(call.turn) + 1]
-        shown = {word for words in said for word in words if word in call.prompt}
+        shown = {word for words in told for word in words if word in call.prompt}
         assert shown == set(so_far)
         assert call.prompt.count(call.turn) == 1
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from plain_reader import MessageReader
-from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.chat import Corpus, Question
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, PlainSolver
@@ -27,6 +27,7 @@ from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import ModelConfig
 from refusals import refused
+from short_chats import chat_of
 
 TURN = {"role": "user", "content": "the ferry costs nine crowns", "has_answer": True}
 
@@ -151,9 +152,8 @@ def test_a_run_of_an_earlier_version_is_scored_anew_on_request(
 
 
 def test_a_run_goes_on_after_it_was_scored_anew(tmp_path: Path) -> None:
-    said = Message("D1:1", "Mara", None, "the kiln broke on 3 May 2026")
     asked = tuple(Question(f"Q{n}", "what broke?", "the kiln", "x") for n in (1, 2))
-    chat = Chat("Chat_1", ("Mara", "Theo"), (Session(1, None, (said,)),), (), asked)
+    chat = chat_of("Mara: the kiln broke on 3 May 2026", questions=asked)
     corpus = Corpus("x", "test", (chat,))
 
     def plan() -> Plan:

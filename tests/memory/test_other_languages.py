@@ -19,6 +19,7 @@ from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.text.terms import english_terms
 from samples import read_sample
+from short_chats import chat_of
 from text_tables import cases
 
 STORIES = Path(__file__).parent / "stories"
@@ -44,11 +45,6 @@ def read_story(language: str) -> Chat:
         for number, text in enumerate(asked, 1)
     )
     return Chat(language, names, tuple(sessions), questions=questions)
-
-
-@pytest.fixture(scope="module")
-def encoder() -> SentenceEncoder:
-    return SentenceEncoder()
 
 
 @pytest.fixture(scope="module")
@@ -136,12 +132,10 @@ def test_a_chat_that_changes_its_language_is_encoded_anew(
 
 def test_a_message_is_long_and_asks_in_any_script() -> None:
     texts = ("洗濯機がまた壊れてしまったので修理を頼んだ", "面接はいつ？", "うん") * 4
-    messages = tuple(Message(str(at), "健太", None, text) for at, text in enumerate(texts))
-    index = ChatIndex.around(Chat("ja", ("健太",), (Session(1, None, messages),)), None)
+    index = ChatIndex.around(chat_of(*(f"健太: {text}" for text in texts)), None)
     assert np.allclose(np.expm1(index.lengths[:3]), [21, 6, 2])
     assert index.asking[:3].tolist() == [False, True, False]
-    spaced = tuple(replace(each, text="the machine has broken down again") for each in messages)
-    english = ChatIndex.around(Chat("en", ("健太",), (Session(1, None, spaced),)), None)
+    english = ChatIndex.around(chat_of("健太: the machine has broken down again"), None)
     assert np.allclose(np.expm1(english.lengths), 6)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judge_server import Call, JudgeServer
-from realtalk.chat import Chat, Message, Question, Session
+from realtalk.chat import Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.memory.judging import Judge, read_verdict
@@ -19,22 +19,18 @@ from realtalk.memory.readers import Item, LlmReader, load_wording, prompt_of
 from realtalk.memory.values import Context
 from realtalk.models.asking import ModelConfig, Prompt, ask
 from refusals import refused
+from short_chats import chat_of, said
 from text_tables import cases
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-CHAT = Chat(
-    "Chat_A",
-    ("Mara", "Tom", "Ines"),
-    (
-        Session(
-            1,
-            datetime(2026, 3, 2, 9),
-            (
-                Message("D1:1", "Mara", datetime(2026, 3, 2, 9), "the kiln broke {gold} today"),
-                Message("D1:2", "Tom", datetime(2026, 3, 2, 10), "oh no, the green one?"),
-            ),
-        ),
-    ),
+CHAT = chat_of(
+    said(
+        1,
+        datetime(2026, 3, 2, 9),
+        "Mara: the kiln broke {gold} today",
+        "Tom: oh no, the green one?",
+        "Ines: yes",
+    )
 )
 CONTEXT = Context(
     "[Monday 2 March 2026]\nMara: the kiln broke {gold} today", ("D1:1", "D1:2"), 20, 9
@@ -99,7 +95,7 @@ def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
 
 ROWS = [
     {
-        **{"group": "Chat_A", "sample": f"Q{n}", "variant": "1000t", "category": "temporal"},
+        **{"group": "Chat_1", "sample": f"Q{n}", "variant": "1000t", "category": "temporal"},
         **{"question": f"when {n}?", "gold": "2 March 2026", "answer": said},
     }
     for n, said in enumerate(("2 March", "in May", None))

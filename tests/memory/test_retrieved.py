@@ -20,6 +20,7 @@ from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import score_ranking
 from refusals import refused
 from samples import read_sample
+from short_chats import chat_of
 
 
 class Counting(SentenceEncoder):
@@ -104,10 +105,8 @@ def test_a_changed_message_or_encoder_has_another_key(sample: Chat) -> None:
 
 
 def test_a_message_that_is_too_long_is_passed_over() -> None:
-    moment = datetime(2026, 3, 2)
     texts = ["tram tram tram " * 40, "the tram is late", *["ok"] * 60]
-    lines = tuple(Message(f"D1:{at}", "A", moment, text) for at, text in enumerate(texts, 1))
-    chat = Chat("Chat_3", ("A", "B"), (Session(1, moment, lines),))
+    chat = chat_of(*(f"A: {text}" for text in texts))
     built = Retrieved(way="bm25").build(chat)
     question = Question("q", "Which tram?", None, "temporal")
     assert built.rank(question)[:2] == ("D1:1", "D1:2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +15,27 @@ import pytest
 import realtalk as rt
 from file_modes import mode
 from persona_chats import ines, with_picture
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Corpus, Message
 from realtalk.persona.datasets import FORMS, TuningRow, build_tuning_set
 from refusals import refused
+from short_chats import chat_of, said
 
 BEGIN = datetime(2026, 5, 4, 9, 0)
 
 
-def corpus_of(*said: tuple[str, str]) -> Corpus:
+def corpus_of(*lines: str) -> Corpus:
     """One chat of one session."""
-    messages = tuple(
-        Message(f"D1:{at}", who, BEGIN + timedelta(minutes=at), text)
-        for at, (who, text) in enumerate(said)
-    )
-    people = tuple(dict.fromkeys(who for who, _ in said))
-    return Corpus("dock", "jsonl", (Chat("Dock", people, (Session(1, BEGIN, messages),)),))
+    return Corpus("dock", "jsonl", (chat_of(said(1, BEGIN, *lines)),))
 
 
 def group() -> Corpus:
     return corpus_of(
-        ("Ines", "anybody there?"),
-        ("Tobias", "yes"),
-        ("Juno", "me too\nsince nine"),
-        ("Ines", "good"),
-        ("Ines", "bring rope"),
-        ("Tobias", "how long?"),
+        "Ines: anybody there?",
+        "Tobias: yes",
+        "Juno: me too\nsince nine",
+        "Ines: good",
+        "Ines: bring rope",
+        "Tobias: how long?",
     )
 
 
@@ -74,7 +70,7 @@ def test_names_stay_in_a_group_and_edges_are_counted() -> None:
         "turns of others without a reply": 1,
     }
     assert made.rows[0]["system"] == "You are Ines, chatting with Tobias and Juno."
-    hopeless = corpus_of(("Ines", "hello?"), ("Juno", "hm"))
+    hopeless = corpus_of("Ines: hello?", "Juno: hm")
     for form, exchanges, line in (
         ("sharegpt", None, "Ines replies to nobody"),
         ("chatml", None, "known: sharegpt, alpaca, messages"),
@@ -90,8 +86,8 @@ def test_deleted_messages_and_nobody_are_left_out() -> None:
     (session,) = chat.sessions
     first, second, *rest = session.messages
     nobody = Message("D1:9", "[deleted]", BEGIN, "gone")
-    said = (first, replace(second, deleted=True, text="this was deleted"), nobody, *rest)
-    changed = replace(given, chats=(replace(chat, sessions=(replace(session, messages=said),)),))
+    kept = (first, replace(second, deleted=True, text="this was deleted"), nobody, *rest)
+    changed = replace(given, chats=(replace(chat, sessions=(replace(session, messages=kept),)),))
     made = build_tuning_set(changed, "Ines")
     assert made.left_out["deleted or nobody's messages"] == 2
     assert "deleted" not in json.dumps(made.rows) and "gone" not in json.dumps(made.rows)
@@ -106,7 +102,7 @@ def test_a_wordless_picture_splits_nobody_and_a_caption_is_text() -> None:
 
 
 def test_rows_hold_as_many_exchanges_as_allowed() -> None:
-    chats = corpus_of(*((who, f"{who} {at}") for at in range(3) for who in ("Juno", "Ines")))
+    chats = corpus_of(*(f"{who}: {who} {at}" for at in range(3) for who in ("Juno", "Ines")))
     parts = build_tuning_set(chats, "Ines", exchanges=2).rows
     assert [len(row["conversations"]) for row in parts] == [4, 2]
     alone = build_tuning_set(chats, "Ines", "alpaca").rows
