@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -20,6 +21,7 @@ from realtalk.describe import CorpusStats, chat_rows, corpus_rows, describe
 from realtalk.describe.counting import count_words
 from realtalk.formats.opening import open_reading
 from realtalk.formats.tables import Tables, from_corpus
+from short_chats import chat_of
 from tries import tries
 
 MONDAY = datetime(2026, 3, 2, 18, 0)
@@ -99,24 +101,13 @@ def test_nothing_to_measure_is_none_not_zero(toy: CorpusStats) -> None:
 
 def test_intervals_are_the_same_every_time_and_shrink_with_chats() -> None:
     def chats(number: int) -> Corpus:
-        return Corpus(
-            "toy",
-            "x",
-            tuple(
-                Chat(
-                    f"c{index}",
-                    ("Mara",),
-                    (Session(1, None, (Message("D1:1", "Mara", None, "a " * (index % 10)),)),),
-                )
-                for index in range(number)
-            ),
-        )
+        made = (chat_of("Mara: " + "a " * (index % 10), id=f"c{index}") for index in range(number))
+        return Corpus("toy", "x", tuple(made))
 
     few, many = (describe(from_corpus(chats(number))).intervals for number in (10, 1000))
     assert few == describe(from_corpus(chats(10))).intervals
-    few_words, many_words = few["words_per_chat"], many["words_per_chat"]
-    assert few_words is not None
-    assert many_words is not None
+    few_words: Any = few["words_per_chat"]
+    many_words: Any = many["words_per_chat"]
     assert few_words[0] < many_words[0] < 4.5 < many_words[1] < few_words[1]
     # The normal interval of a mean of 1000 draws from 0..9.
     half = 1.96 * statistics.pstdev(range(10)) / 1000**0.5

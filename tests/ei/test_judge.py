@@ -30,6 +30,7 @@ from realtalk.ei.labels import (
 )
 from refusals import refused
 from short_chats import chat_of, said
+from text_tables import cases
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 MODEL = "openai-api/local/tiny"
@@ -147,24 +148,21 @@ def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize(
-    ("rule", "reason", "calls"),
-    [
-        (lambda _: Reply(status=400), "provider error (400)", 3),
-        (lambda _: '{"emotional_reaction": 1, "interp', "malformed answer", 9),
-        (lambda _: "The answer is True, I believe.", "malformed answer", 9),
-        (lambda _: "I'm sorry, but I can't judge this.", "refused", 3),
-        (lambda _: "", "empty answer", 9),
-    ],
-)
+@cases("""
+    text                                | status | reason               | calls
+    ""                                  | 400    | provider error (400) | 3
+    {"emotional_reaction": 1, "interp   | 200    | malformed answer     | 9
+    The answer is True, I believe.      | 200    | malformed answer     | 9
+    I'm sorry, but I can't judge this.  | 200    | refused              | 3
+    ""                                  | 200    | empty answer         | 9
+""")
 def test_what_goes_wrong_is_unscored_with_its_reason(
-    rule: Rule, reason: str, calls: int, tmp_path: Path
+    text: str, status: int, reason: str, calls: int, tmp_path: Path
 ) -> None:
-    with JudgeServer(rule) as server:
+    with JudgeServer(lambda _: Reply(text, status)) as server:
         (label,) = judge(server, tmp_path).label(turns(1))
-    assert {name: label.unscored[name] for name in PAPER_MEASURES} == dict.fromkeys(
-        PAPER_MEASURES, reason
-    )
+    found = {name: label.unscored[name] for name in PAPER_MEASURES}
+    assert found == dict.fromkeys(PAPER_MEASURES, reason)
     assert (label.reflective, label.grounding, label.empathy) == (None, None, None)
     assert len(server.calls) == calls
 

@@ -23,7 +23,7 @@ from realtalk.ei.languages import (
 )
 from realtalk.formats.opening import open_reading
 from realtalk.text.languages import turn_languages
-from text_tables import spoken
+from text_tables import cases, spoken
 
 OTHERS = dict(
     spoken("""
@@ -117,16 +117,14 @@ def test_english_is_english_however_it_is_written(kind: str) -> None:
     assert language_notes([told(lines)]) == []
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["jajaja", "", "🫠", "5"],
-        ["😀😀", "❤️", "👍🏽"],
-        ["hola", "que tal"],
-        ["https://example.org/una/pagina/muy/larga", "@mara"],
-        ["okay", "hahaha", "hmm", "lol"],
-    ],
-)
+@cases("""
+    lines
+    ["jajaja", "", "🫠", "5"]
+    ["😀😀", "❤️", "👍🏽"]
+    ["hola", "que tal"]
+    ["https://example.org/una/pagina/muy/larga", "@mara"]
+    ["okay", "hahaha", "hmm", "lol"]
+""")
 def test_too_little_tells_nothing(lines: list[str]) -> None:
     found = told(lines)
     assert found.total == 0 and found.english is None

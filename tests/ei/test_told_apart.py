@@ -6,7 +6,6 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,10 @@ import polars as pl
 import pytest
 
 from facet_labels import label_table
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Chat, Corpus, Message
 from realtalk.ei.labels import turn_inputs
 from realtalk.ei.told_apart import above, pair_estimate, told_apart
+from short_chats import chat_of
 from surface_labels import ByLength
 
 _WORDS = ("boat", "tea", "rain", "late", "oven", "bread", "song", "train", "sleep", "paint", "cat")
@@ -30,15 +30,13 @@ def corpus(
     made = []
     for number in range(chats):
         names = tuple(f"{name}{number * people + at}" for at in range(2))
-        begin = datetime(2026, 3, 2 + number, 9)
-        said = []
+        lines = []
         for at in range(turns):
             text = " ".join(chance.choices(_WORDS, k=chance.randint(2, 9)))
             if formal:
                 text = f"Certainly, {text}. How are you, {names[at % 2]}?"
-            time = begin + timedelta(minutes=at)
-            said.append(Message(f"D1:{at}", names[at % 2], time, text))
-        made.append(Chat(f"{name}_{number}", names, (Session(1, begin, tuple(said)),)))
+            lines.append(f"{names[at % 2]}: {text}")
+        made.append(chat_of(*lines, id=f"{name}_{number}"))
     return Corpus(name, "jsonl", tuple(made))
 
 
@@ -107,16 +105,13 @@ def friends(seed: int, pairs: dict[str, str], mark: str = "", turns: int = 40) -
     """Chats of people who keep their style in every chat, whoever else is in it."""
     chance = random.Random(seed)
     made = []
-    for number, (chat, names) in enumerate(pairs.items()):
-        begin = datetime(2026, 3, 2 + number, 9)
-        said = []
+    for chat, names in pairs.items():
+        lines = []
         for at in range(turns):
             who = names[at % 2]
             text = " ".join(chance.choices(_WORDS, k=chance.randint(2, 9)))
-            text = _STYLES["ABCDEFGH".index(who)].format(text)
-            said.append(Message(f"D1:{at}", who + mark, begin + timedelta(minutes=at), text))
-        speakers = tuple(who + mark for who in names)
-        made.append(Chat(chat, speakers, (Session(1, begin, tuple(said)),)))
+            lines.append(f"{who}{mark}: {_STYLES['ABCDEFGH'.index(who)].format(text)}")
+        made.append(chat_of(*lines, id=chat))
     return Corpus("friends" + mark, "jsonl", tuple(made))
 
 

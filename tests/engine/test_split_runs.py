@@ -22,6 +22,7 @@ from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Draw
 from realtalk.threads.vectors import VectorStore
 from refusals import refused
+from text_tables import cases
 
 FILES = ("run.json", "rows.jsonl", "rows.parquet")
 SEVERAL: Mapping[str, Any] = {"engine": rt.Engine("processes", workers=2)}
@@ -129,13 +130,11 @@ def test_a_chat_that_fails_is_named(chats: Corpus, tmp_path: Path) -> None:
     assert not (tmp_path / "split" / ".chats").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ({"memory": "notes", "settings": {"model": "openai/x"}}, "needs no language model"),
-        ({"memory": "recent", "judge": "openai/x"}, "a judge is a language model"),
-    ],
-)
+@cases("""
+    options                                                  | line
+    {"memory": "notes", "settings": {"model": "openai/x"}}   | needs no language model
+    {"memory": "recent", "judge": "openai/x"}                | a judge is a language model
+""")
 def test_what_cannot_be_split_is_refused(options: dict[str, Any], line: str) -> None:
     with refused(line):
         rt.probe("sample", **{**SEVERAL, **options})

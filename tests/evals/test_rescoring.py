@@ -18,10 +18,11 @@ from realtalk.files.progress import Progress, silent
 from realtalk.persona.benchmark import PersonaBenchmark, rescore_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
+from realtalk.threads.baselines import Majority
 from realtalk.threads.benchmark import ThreadTask, rescore_threads, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import PROTOCOLS, Case, Task, protocol, stored_protocol
+from realtalk.threads.values import PROTOCOLS, Case, protocol, stored_protocol
 from refusals import refused
 from samples import read_sample
 
@@ -105,17 +106,10 @@ def test_runs_that_cannot_be_scored_again_are_refused(tmp_path: Path) -> None:
 POSTS = read_sample("sample-threads")
 
 
-class Echoing:
+class Echoing(Majority):
     """Says of every reply what stands before it."""
 
-    name, version = "echoing", "1"
-    tasks: tuple[Task, ...] = ("next_text",)
-    settings: Mapping[str, Any] = {}
-
-    def needs_scores(self, task: Task) -> bool:
-        return False
-
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None: ...
+    name = "echoing"
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Any]]:
         answers: list[Answer[Any]] = [Answer(case.conversation[-1].text) for case in shown]

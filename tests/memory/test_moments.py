@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from plain_reader import MessageReader
-from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
+from realtalk.chat import Chat, Corpus, Event, Question, Session
 from realtalk.evals.run import Run
 from realtalk.evals.values import COUNTS, Cost
 from realtalk.files.progress import Progress, silent
@@ -21,19 +21,16 @@ from realtalk.memory.readers import WORDING_VERSION, NoReader
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
 from refusals import refused
+from short_chats import said
 from text_tables import cases
 
 START = datetime(2026, 3, 2, 9)
 Row = dict[str, Any]
 
 
-def session(number: int, size: int = 4) -> Session:
-    day = START + timedelta(days=number)
-    said = (
-        Message(f"D{number}:{n}", ("Mara", "Theo")[n % 2], day + timedelta(minutes=n), f"kiln {n}")
-        for n in range(1, size + 1)
-    )
-    return Session(number, day, tuple(said))
+def session(number: int) -> Session:
+    lines = (f"{('Mara', 'Theo')[n % 2]}: kiln {n}" for n in (1, 2, 3, 4))
+    return said(number, START + timedelta(days=number), *lines)
 
 
 def question(number: int, asked: datetime | None = None, **given: Any) -> Question:

@@ -21,6 +21,7 @@ from realtalk.memory.restored import Restored
 from realtalk.memory.showing import MessageCosts, message_line, session_text
 from realtalk.memory.values import Budget, Context, Memory
 from refusals import refused
+from short_chats import said
 from text_tables import cases
 from tries import tries
 
@@ -37,19 +38,18 @@ def recalled(memory: Memory, budget: Budget | None = None) -> Context:
     return memory.build(bakery()).recall(ask("?"), budget or Budget())
 
 
-@pytest.mark.parametrize(
-    ("message", "line"),
-    [
-        (
-            Message("1", "M", None, "a\nb", (Attachment("image", "x.jpg", "", "a red\nbicycle"),)),
-            "M: a b [shares an image: a red bicycle]",
-        ),
-        (Message("1", "M", None, "", (Attachment("image", "7.jpg"),)), "M: [shares an image]"),
-        (Message("1", "M", None, "", (Attachment("file", "a.pdf"),)), "M: [shares a file: a.pdf]"),
-        (Message("1", "M", None, "", deleted=True), "M: [deletes a message]"),
-    ],
-)
-def test_a_message_is_one_line_with_what_it_shares(message: Message, line: str) -> None:
+@cases(r"""
+    text   | shared                                    | line
+    "a\nb" | ["image", "x.jpg", "", "a red\nbicycle"]  | M: a b [shares an image: a red bicycle]
+    ""     | ["image", "7.jpg"]                        | M: [shares an image]
+    ""     | ["file", "a.pdf"]                         | M: [shares a file: a.pdf]
+    ""     | null                                      | M: [deletes a message]
+""")
+def test_a_message_is_one_line_with_what_it_shares(
+    text: str, shared: list[str] | None, line: str
+) -> None:
+    attachments = (Attachment(*shared),) if shared else ()
+    message = Message("1", "M", None, text, attachments, deleted=shared is None)
     assert message_line(message) == line
 
 
@@ -64,8 +64,7 @@ def test_messages_stand_under_the_day_they_were_sent() -> None:
     second = [message.id for message in chat.sessions[1].messages]
     assert session_text(chat.sessions[1]) == costs.context(second).text
     for moment, head in ((None, "session 4"), (datetime(2026, 1, 1), "Thursday 1 January 2026")):
-        session = Session(4, moment, (Message("D4:1", "Ines", None, "hm"),))
-        assert session_text(session) == f"[{head}]\nInes: hm"
+        assert session_text(said(4, moment, "Ines: hm")) == f"[{head}]\nInes: hm"
     with refused("Chat_9_Ines_Tobias: no message 'D9:9'"):
         costs.context(["D9:9"])
 
@@ -204,6 +203,9 @@ def test_settings_are_read_by_their_type() -> None:
     whole    | {"protocol": "new"} | unknown protocol 'new'; known: paper, released
     recent   | {"unit": "message"} | unknown unit 'message'; did you mean 'messages'?
     none     | {"x": "1"} | the memory 'none' has no setting 'x'; it has none
+    retrieved | {"way": "fuzed"} | unknown way 'fuzed'; did you mean 'fused'?
+    retrieved | {"window": "-1"} | window must be 0 or more
+    retrieved | {"way": "bm25", "hops": "1"} | hops need vectors
     notes    | {} | the memory 'notes' needs the setting 'model'; give it as model=VALUE
     notes    | {"model": "a/b", "hops": "0"} | hops must be 1 or more, not 0
     notes    | {"model": "tiny"} | no provider in the name of the model

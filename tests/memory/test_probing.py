@@ -7,14 +7,14 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plain_reader import MessageReader
-from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.chat import Chat, Corpus, Question
 from realtalk.evals.provenance import content_hash
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
@@ -31,16 +31,14 @@ from realtalk.memory.rows import COLUMNS, RANK_SCORES
 from realtalk.memory.values import Budget, Context, label, parse_budgets
 from refusals import refused
 from samples import read_sample
+from short_chats import chat_of, said
 
 START = datetime(2026, 3, 2, 9)
 CATEGORIES = ("temporal", "multi_hop", "commonsense")
 
 
 def chat(number: int, questions: int = 12) -> Chat:
-    messages = tuple(
-        Message(f"D1:{n}", ("Mara", "Tom")[n % 2], START + timedelta(minutes=n), f"word{n} said")
-        for n in range(1, 31)
-    )
+    lines = (f"{('Mara', 'Tom')[n % 2]}: word{n} said" for n in range(1, 31))
     asked = tuple(
         Question(
             f"Q{n}",
@@ -51,7 +49,7 @@ def chat(number: int, questions: int = 12) -> Chat:
         )
         for n in range(1, questions + 1)
     )
-    return Chat(f"Chat_{number}", ("Mara", "Tom"), (Session(1, START, messages),), (), asked)
+    return chat_of(said(1, START, *lines), id=f"Chat_{number}", questions=asked)
 
 
 CORPUS = Corpus("made up", "test", tuple(chat(n) for n in range(6)))

@@ -18,7 +18,6 @@ from realtalk.memory.registry import make_memory
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import score_ranking
-from refusals import refused
 from samples import read_sample
 from short_chats import chat_of
 
@@ -137,14 +136,6 @@ def test_settings_are_read_and_checked() -> None:
         "aliases": False,
         "dates": True,
     }
-    assert memory.version == "2"
-    assert Retrieved().name == "retrieved"
-    with refused("unknown-way"):
-        Retrieved(way="fuzed")  # type: ignore[arg-type]
-    with refused("window must be 0 or more"):
-        Retrieved(window=-1)
-    with refused("hops need vectors"):
-        Retrieved(way="bm25", hops=1)
 
 
 def test_a_chat_of_nothing_recalls_nothing(encoder: Counting, tmp_path: Path) -> None:

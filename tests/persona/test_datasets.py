@@ -19,6 +19,7 @@ from realtalk.chat import Corpus, Message
 from realtalk.persona.datasets import FORMS, TuningRow, build_tuning_set
 from refusals import refused
 from short_chats import chat_of, said
+from text_tables import cases
 
 BEGIN = datetime(2026, 5, 4, 9, 0)
 
@@ -115,17 +116,15 @@ def test_rows_hold_as_many_exchanges_as_allowed() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("form", "column", "role", "text", "sides"),
-    [
-        # As LLaMA-Factory and Axolotl document it, and as TRL and WeClone do, in our words
-        # (docs/build/datasets.md names them).
-        ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
-        ("messages", "messages", "role", "content", ("user", "assistant")),
-    ],
-)
+# As LLaMA-Factory and Axolotl document it, and as TRL and WeClone do, in our words
+# (docs/build/datasets.md names them).
+@cases("""
+    form     | column        | role | text    | sides
+    sharegpt | conversations | from | value   | ["human", "gpt"]
+    messages | messages      | role | content | ["user", "assistant"]
+""")
 def test_conversations_are_as_the_tools_document_them(
-    form: str, column: str, role: str, text: str, sides: tuple[str, str]
+    form: str, column: str, role: str, text: str, sides: list[str]
 ) -> None:
     """A list of objects with exactly a role and a text; user and assistant in turn, user first."""
     for chats in (ines(), group(), rt.read("sample")):

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from scipy import stats
+
 Row = dict[str, Any]
 
 
@@ -16,10 +18,7 @@ def mean(values: list[float]) -> float | None:
 
 
 def entropy(labels: list[str]) -> float | None:
-    if not labels:
-        return None
-    shares = [count / len(labels) for count in Counter(labels).values()]
-    return -sum(share * math.log2(share) for share in shares)
+    return float(stats.entropy([*Counter(labels).values()], base=2)) if labels else None
 
 
 def stability(own: list[Row], name: str, across: bool) -> float | None:
@@ -78,11 +77,7 @@ def course(own: list[Row]) -> tuple[list[float], list[float]]:
 
 
 def slope(x: list[float], y: list[float]) -> float | None:
-    if len(x) < 2:
-        return None
-    n = len(x)
-    over = n * sum(a * b for a, b in zip(x, y, strict=True)) - sum(x) * sum(y)
-    return over / (n * sum(a * a for a in x) - sum(x) ** 2)
+    return float(stats.linregress(x, y).slope) if len(x) > 1 else None
 
 
 def exponential_cost(x: list[float], y: list[float], b: float) -> float:

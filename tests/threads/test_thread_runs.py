@@ -12,7 +12,7 @@ from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.files.progress import silent
-from realtalk.threads.baselines import Regression
+from realtalk.threads.baselines import Majority, Regression
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.predictors import make_predictor
 from realtalk.threads.sampling import Samples, make_samples
@@ -28,31 +28,25 @@ def samples() -> Samples:
     return make_samples(CORPUS, "sentiment", limit=60)
 
 
-class Nosy:
+class Nosy(Majority):
     """Looks at everything it is given."""
 
-    name, version, tasks = "nosy", "1", ("sentiment",)
-
     def __init__(self) -> None:
+        super().__init__()
         self.seen: list[Case] = []
-        self.settings: dict[str, Any] = {}
-
-    def needs_scores(self, task: str) -> bool:
-        return False
 
     def prepare(self, learning: Any, progress: Any = None) -> None:
         assert {case.target.part for case in learning} == {"train"}
 
-    def solve(self, shown: Any, progress: Any = None) -> list[Answer[bool]]:
+    def solve(self, shown: Any, progress: Any = None) -> list[Answer[Any]]:
         self.seen += shown
         return [Answer(True)] * len(shown)
 
 
 def test_a_run_has_a_row_a_reply_and_setting(samples: Samples, tmp_path: Path) -> None:
     nosy = Nosy()
-    made: Any = nosy
     task = ThreadTask(samples, ("p-conv", "np-nonconv"))
-    found = run_threads(CORPUS, task, made, tmp_path / "run")
+    found = run_threads(CORPUS, task, nosy, tmp_path / "run")
     frame = pl.read_parquet(tmp_path / "run" / "rows.parquet")
     assert frame.schema == run_schema(task.columns)
     assert frame.height == 120
@@ -63,10 +57,10 @@ def test_a_run_has_a_row_a_reply_and_setting(samples: Samples, tmp_path: Path) -
     assert all(sample.target.score is None and not sample.target.text for sample in nosy.seen)
     # A second call has nothing left to do.
     nosy.seen.clear()
-    run_threads(CORPUS, task, made, tmp_path / "run")
+    run_threads(CORPUS, task, nosy, tmp_path / "run")
     assert not nosy.seen
     with refused(r"settings is .* there"):
-        run_threads(CORPUS, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
+        run_threads(CORPUS, ThreadTask(samples, ("p-conv",)), nosy, tmp_path / "run")
     with refused("a run of thread tasks, not of"):
         Run.load(tmp_path / "run", "persona simulation")
 
