@@ -85,8 +85,8 @@ def test_kappa_of_a_table_worked_by_hand() -> None:
 def test_fractions_go_to_the_nearest_step() -> None:
     for away, intimacy in ((0.4, 0.62), (-0.4, 0.65)):
 
-        def moved(_: int, each: Any, away: float = away, intimacy: float = intimacy) -> Label:
-            empathy = min(6.0, max(0.0, each.empathy + away))
+        def moved(_: int, each: Label, away: float = away, intimacy: float = intimacy) -> Label:
+            empathy = min(6.0, max(0.0, (each.empathy or 0) + away))
             return replace(each, empathy=empathy, intimacy=intimacy)
 
         found: Any = agreement(frame(FIRST), changed(FIRST, moved))

@@ -16,6 +16,11 @@ from refusals import refused
 from short_chats import chat_of
 
 
+@pytest.fixture(scope="module")
+def encoder() -> SentenceEncoder:
+    return SentenceEncoder()
+
+
 @pytest.fixture(autouse=True)
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "kept"))

@@ -48,6 +48,11 @@ def read_story(language: str) -> Chat:
 
 
 @pytest.fixture(scope="module")
+def encoder() -> SentenceEncoder:
+    return SentenceEncoder()
+
+
+@pytest.fixture(scope="module")
 def multilingual() -> SentenceEncoder:
     return SentenceEncoder(realtalk_models.path(OTHER_LANGUAGES))
 

@@ -54,6 +54,11 @@ def question(text: str, asked: datetime | None = None) -> Question:
 
 
 @pytest.fixture(scope="module")
+def encoder() -> SentenceEncoder:
+    return SentenceEncoder()
+
+
+@pytest.fixture(scope="module")
 def index(encoder: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) -> ChatIndex:
     return ChatIndex.of(chat(), encoder, cache=tmp_path_factory.mktemp("index"))
 

@@ -11,7 +11,7 @@ from scipy.spatial.distance import jensenshannon
 from persona_chats import WordEncoder
 from realtalk.memory.rows import ANSWER_SCORES
 from realtalk.metrics.answers import rouge_l_stemmed
-from realtalk.metrics.similarity import Similarity, greedy
+from realtalk.metrics.similarity import Similarity, cosines, greedy
 from realtalk.metrics.statistics import jensen_shannon
 from realtalk.metrics.texts import distinct, length_ratio, overlap
 from realtalk.persona.scoring import SCORES
@@ -90,3 +90,12 @@ def test_labels_that_are_missing_are_counted() -> None:
     found = jensen_shannon(["joy", None], ["joy"])
     assert (found.value, found.left_out, found.n) == (0.0, 1, 2)
     assert jensen_shannon([None], ["joy"]).unscored == "one side has no label"
+
+
+@pytest.mark.parametrize("size", range(1, 40, 3))
+def test_equal_rows_are_equally_near(size: int) -> None:
+    rng = np.random.default_rng(size)
+    row, asked = rng.normal(size=(2, 384)).astype(np.float32)
+    found = cosines(np.tile(row, (size, 1)), asked)
+    assert found == pytest.approx(float(row.astype(float) @ asked.astype(float)), rel=1e-4)
+    assert set(found.tolist()) == {found[0].item()}
