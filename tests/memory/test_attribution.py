@@ -11,13 +11,13 @@ import pytest
 
 import realtalk as rt
 from realtalk.chat import Alias, Chat, Corpus, Event, Question
-from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.memory.attribution import People, of_another, swapped
 from realtalk.memory.benchmark import rescore_run
 from realtalk.memory.golds import Gold, Golds
 from realtalk.memory.rows import WHO_COLUMNS, answered_columns, may_abstain
 from realtalk.memory.values import Context
+from refusals import refused
 from short_chats import chat_of
 from text_tables import cases
 
@@ -148,7 +148,7 @@ def test_a_question_that_might_have_an_answer_is_not_asked(
 ) -> None:
     about = Question("Q2", "Which pets did Tobias adopt?", "none", "multi_hop")
     for chat in (harbour(said, replace(ADOPTED, **change)), harbour(TWO, ADOPTED, about)):
-        with pytest.raises(RealtalkError, match="no question here can be asked of another person"):
+        with refused("no question here can be asked of another person"):
             swapped(corpus(chat), Golds())
 
 
