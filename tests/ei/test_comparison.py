@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from facet_labels import Row, lively, table
-from realtalk.ei import FACETS, SpeakerFacets, compare, speakers
+from realtalk.ei import FACETS, SpeakerFacets, compare, comparison_rows, speakers
 from realtalk.metrics.statistics import Estimate
 
 
@@ -51,6 +51,7 @@ def test_they_fail_where_they_are_false_and_say_so_where_nothing_tells() -> None
     assert [each.verdict for each in few.findings] == ["cannot be told"] * 3
     assert few["empathy"].delta.unscored == "fewer than 3 chats on one side"
     nobody = compare((), ())
+    assert comparison_rows(nobody).rows[0][4] is None
     assert [each.verdict for each in nobody.findings] == ["cannot be told"] * 3
 
 

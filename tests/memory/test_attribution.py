@@ -173,6 +173,14 @@ def test_an_answer_declines_or_tells_the_other_persons_fact(
     assert rescore_run(out)[0].rows == run.rows  # without the chat
 
 
+def test_contexts_ask_them_too_and_a_mistyped_set_is_told_the_nearest(tmp_path: Path) -> None:
+    out = tmp_path / "contexts.jsonl"
+    rt.memory.contexts(corpus(harbour()), memory="recent", questions="swapped", out=out)
+    assert '"Q1-swapped"' in out.read_text("utf-8")
+    with refused("did you mean 'swapped'"):
+        rt.probe("sample", questions="swaped")
+
+
 def test_locomos_adversarial_questions_are_asked_as_they_are() -> None:
     trap = Question("Q2", "What did Tobias adopt?", None, "adversarial", ("D1:2",))
     chat = harbour(TWO, replace(trap, extra='{"adversarial_answer":"a kitten"}'), ADOPTED)
